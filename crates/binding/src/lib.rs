@@ -1,0 +1,1 @@
+//! The Python door to the engine and the simulated devices.

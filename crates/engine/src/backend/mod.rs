@@ -1,0 +1,59 @@
+//! The seam between the worker and the world: requests go in, completions come out.
+//!
+//! A backend is owned by one worker and never shared. Real backends (`uring`, `sync`) hold an
+//! open descriptor and an arena of aligned buffers, one per slot; `null` completes everything at
+//! once; the simulated backend lives in the `sim` crate and moves its own virtual clock.
+
+use std::io;
+
+/// What an I/O does to the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    Read,
+    Write,
+    Flush,
+    Discard,
+}
+
+/// One I/O on its way to the device. `tag` comes back unchanged in the completion; its low 16
+/// bits are the slot, which is also the buffer the data lives in until the completion is reaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub op: Op,
+    pub offset_bytes: u64,
+    pub length_bytes: u32,
+    pub tag: u64,
+}
+
+impl Request {
+    pub fn slot(&self) -> u16 {
+        (self.tag & 0xffff) as u16
+    }
+}
+
+/// One I/O that came back: bytes moved (fewer than asked is a short I/O, 0 on a read is the end
+/// of the device), or a negated errno.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    pub tag: u64,
+    pub result: i32,
+}
+
+/// The device as one worker sees it.
+pub trait Backend {
+    /// Whether written data exists at all; a backend without data is never asked for a buffer.
+    const HAS_DATA: bool;
+
+    /// The buffer of `slot`, `block_bytes` long and aligned for direct I/O.
+    fn buffer(&mut self, slot: u16) -> &mut [u8];
+
+    /// Takes a request. It may start at once or with the next `wait`.
+    fn push(&mut self, request: Request);
+
+    /// Starts everything pushed, then returns when at least `want` completions are ready or the
+    /// clock has reached `deadline_ns`, whichever is first. `want` 0 only submits and polls.
+    fn wait(&mut self, want: u32, deadline_ns: u64) -> io::Result<()>;
+
+    /// The next ready completion, if any.
+    fn reap(&mut self) -> Option<Completion>;
+}

@@ -1,0 +1,1 @@
+"""Teijo measures storage so that its numbers can be trusted. The door is `teijo.api`."""

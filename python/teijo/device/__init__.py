@@ -1,0 +1,1 @@
+"""Devices: found, identified, claimed, purged. Nothing is written before preflight says so."""

@@ -1,0 +1,51 @@
+"""What every open target can do, real or simulated; the rooms above know no other kind."""
+
+from typing import Protocol
+
+from teijo.engine.session import Session
+from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.remark import Remark
+from teijo.terms.result import Health
+
+
+class Device(Protocol):
+    """One open target, claimed until `close`."""
+
+    identity: Identity
+    geometry: Geometry
+    session: Session
+    replayable: bool
+    """Whether running the same steps again from the beginning gives the same answers."""
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what must be said of every run on this device (simulated, buffered …)."""
+        ...
+
+    def health(self) -> Health:
+        """Return the device's own counters now; empty where it has none."""
+        ...
+
+    def purge(self) -> str | None:
+        """Return how the device was purged, or None where it cannot be.
+
+        Raises:
+            teijo.errors.UnsafeError: it was not opened for destruction, or is in use by now.
+            teijo.errors.DeviceError: the purge failed; the message says in what state.
+        """
+        ...
+
+    def idle(self, duration_ns: int) -> None:
+        """Let the device rest, in real or virtual time. Interruptible by KeyboardInterrupt."""
+        ...
+
+    def check(self) -> None:
+        """Make sure it is still the device that was opened.
+
+        Raises:
+            teijo.errors.IdentityError: it is another one, or gone.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give up the claim."""
+        ...

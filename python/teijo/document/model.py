@@ -1,0 +1,176 @@
+"""The parts of a document. Numbers stay numbers here; a printer gives them ink and digits."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Value = str | float | int | None
+"""A table's cell: text, a number (printed to the column's digits), or None (not available)."""
+
+Tone = Literal["dut", "preparation", "test", "steady", "plain"]
+"""Colour family of a header group, as the PTS whitepaper paints them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeaderGroup:
+    """One titled column pair of the page header."""
+
+    title: str
+    tone: Tone
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """The header that stands on every page (PTS whitepaper figure 6, and the 2.0 layout)."""
+
+    title: str
+    subtitle: str
+    organisation: str
+    revision: str
+    top: tuple[tuple[str, str], ...]
+    groups: tuple[HeaderGroup, ...]
+    stamp: str = ""
+    """A word every page must show: "DEVIATES FROM THE STANDARD", "SIMULATED DEVICE" …"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A table's column. `digits` after the point for numbers; text columns are left-aligned."""
+
+    name: str
+    unit: str = ""
+    digits: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows of values. `marked` are (row, column) places to point out; `folded` asks a printer
+    to keep it out of the way where it can (behind a fold, in an appendix).
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    caption: str = ""
+    marked: tuple[tuple[int, int], ...] = ()
+    folded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """One axis: its name, its only unit, its scale. Categories make it a band axis."""
+
+    name: str
+    unit: str = ""
+    scale: Literal["linear", "log", "category"] = "linear"
+    from_zero: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One line or one set of points. x and y have one length; y may hold None (a break)."""
+
+    name: str
+    x: tuple[Value, ...]
+    y: tuple[float | None, ...]
+    style: Literal["line", "points", "line and points", "dashed"] = "line and points"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A level drawn across the chart (average, the 110 % line), or up it (`at="x"`)."""
+
+    name: str
+    value: float
+    at: Literal["y", "x"] = "y"
+    style: Literal["solid", "dashed", "dotted"] = "dashed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A stretch of the x axis to shade (the measurement window)."""
+
+    name: str
+    first: float
+    last: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class XYChart:
+    """Series over one pair of axes. `table` holds all that is drawn, as numbers."""
+
+    title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    table: Table
+    rules: tuple[Rule, ...] = ()
+    spans: tuple[Span, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars3D:
+    """A matrix as bars: values[row][column] over two category axes. `table` is its twin."""
+
+    title: str
+    rows: Axis
+    row_places: tuple[str, ...]
+    columns: Axis
+    column_places: tuple[str, ...]
+    z: Axis
+    values: tuple[tuple[float | None, ...], ...]
+    table: Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Names and values, one pair a line."""
+
+    rows: tuple[tuple[str, str], ...]
+    caption: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paragraph:
+    """A few sentences."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The answer in one line, good, bad or neutral: "STEADY STATE: YES, rounds 1–5"."""
+
+    text: str
+    good: bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """One remark with what to do about it."""
+
+    kind: str
+    text: str
+    remedy: str
+    step: int | None = None
+
+
+Block = Table | XYChart | Bars3D | Facts | Paragraph | Verdict | Note
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One page's worth of the report. `label` is the plot's place in the standard's order."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    label: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A whole report. `name` is its file name without an ending."""
+
+    name: str
+    header: Header
+    sections: tuple[Section, ...]

@@ -1,0 +1,82 @@
+"""Every error a user can meet, as one tree, each with the exit code of its class.
+
+TeijoError
+├── UsageError                2  the command, the plan or a setting is wrong
+│   ├── TargetError              the target does not exist or cannot serve this method
+│   ├── PlanError                a setting has an impossible value
+│   └── RunFileError             not a run file, a newer one, or one that is in use
+├── UnsafeError               3  refused: writing there could destroy something
+├── IdentityError             4  the device is not the one the run began on
+├── DeviceError               5  the device failed, vanished, or refused direct I/O
+├── HostError                 6  this machine failed: disk full, memory, a missing program
+├── Interrupted               7  stopped by a person or a signal; resumable
+└── InvalidMeasurement        8  the run is complete and its numbers must not be used
+
+A message says what happened, with the value, why, and what to do about it.
+"""
+
+
+class TeijoError(Exception):
+    """Root of the tree. `str(error)` is the message for the user; `exit_code` its class."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        """Keep what happened (`message`) and what to do about it (`remedy`) apart."""
+        super().__init__(f"{message}\n{remedy}" if remedy else message)
+        self.message = message
+        self.remedy = remedy
+
+
+class UsageError(TeijoError):
+    """The command, the plan or a setting is wrong."""
+
+    exit_code = 2
+
+
+class TargetError(UsageError):
+    """The target does not exist, or cannot serve this method."""
+
+
+class PlanError(UsageError):
+    """A setting has an impossible value."""
+
+
+class RunFileError(UsageError):
+    """The file is not a run file, or a newer one, or in use."""
+
+
+class UnsafeError(TeijoError):
+    """Writing there could destroy something; nothing was written."""
+
+    exit_code = 3
+
+
+class IdentityError(TeijoError):
+    """The device is not the one the run began on."""
+
+    exit_code = 4
+
+
+class DeviceError(TeijoError):
+    """The device failed, vanished, or refused direct I/O."""
+
+    exit_code = 5
+
+
+class HostError(TeijoError):
+    """This machine failed: results disk full, memory, a missing program."""
+
+    exit_code = 6
+
+
+class Interrupted(TeijoError):
+    """Stopped by a person or a signal; what was measured is kept and can be resumed."""
+
+    exit_code = 7
+
+
+class InvalidMeasurement(TeijoError):
+    """The run is complete, and its numbers must not be used."""
+
+    exit_code = 8

@@ -1,0 +1,1 @@
+"""How storage is measured, one file a method: pure generators of steps."""

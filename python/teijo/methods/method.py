@@ -1,0 +1,65 @@
+"""What every method can do. A method is pure: it sees no clock, file, device or engine."""
+
+from collections.abc import Generator, Mapping
+from typing import Protocol
+
+from pydantic import BaseModel
+
+from teijo.document.model import Document
+from teijo.terms.finding import Findings
+from teijo.terms.geometry import Geometry
+from teijo.terms.record import Ending, Record
+from teijo.terms.remark import Remark
+from teijo.terms.result import Answer
+from teijo.terms.step import Step
+
+Conversation = Generator[Step, Answer, Ending]
+"""A method at work: yields steps, is sent their answers, returns how it ended."""
+
+
+class Settings(BaseModel, frozen=True, extra="forbid"):
+    """The numbers of one run. Every method has its own; all of them are JSON and back."""
+
+
+class Method(Protocol):
+    """One way to measure. `specs` are the versions of its standard, empty for none."""
+
+    id: str
+    title: str
+    summary: str
+    specs: tuple[str, ...]
+    default_spec: str
+
+    def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> Settings:
+        """Return the settings of `spec` on this geometry, with `--set` overrides applied.
+
+        A device simulated at a scale has its minutes divided by that scale.
+
+        Raises:
+            teijo.errors.PlanError: an unknown key (the valid ones are listed) or a bad value.
+        """
+        ...
+
+    def settings_from(self, stored: Mapping[str, object]) -> Settings:
+        """Return the settings a run file holds (`Settings.model_dump(mode="json")`)."""
+        ...
+
+    def writes(self, settings: Settings) -> bool:
+        """Whether any step writes, so that consent is needed."""
+        ...
+
+    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+        """Return what these settings change against the standard, one remark each."""
+        ...
+
+    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+        """Return the conversation. The same answers give the same steps, always."""
+        ...
+
+    def findings(self, record: Record) -> Findings:
+        """Return what a record shows, growing or sealed."""
+        ...
+
+    def document(self, record: Record, findings: Findings) -> Document:
+        """Return what the report says."""
+        ...

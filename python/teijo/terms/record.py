@@ -1,0 +1,63 @@
+"""A run as it was recorded: all that analysis, methods and reports ever see of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.remark import Remark
+from teijo.terms.result import Answer, StepResult
+from teijo.terms.step import Measure, Step
+
+Ending = Literal["running", "done", "steady", "not steady", "interrupted", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunInfo:
+    """What was asked. `settings` is the method's settings as JSON-ready values; `spec` the
+    version of the standard ("2.0.2-client"), empty where none applies; times are ISO 8601.
+    """
+
+    id: str
+    method: str
+    spec: str
+    settings: Mapping[str, object]
+    seed: int
+    engine: str
+    version: str
+    started_at: str
+    ended_at: str = ""
+    ending: Ending = "running"
+    error: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """One exchange of the conversation: the step, its own seed, and the answer."""
+
+    seq: int
+    step: Step
+    seed: int
+    answer: Answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A whole run, growing or sealed. `steps` are in order of `seq`, which counts from 1."""
+
+    run: RunInfo
+    geometry: Geometry
+    identity: Identity
+    environment: Mapping[str, str]
+    steps: tuple[StepRecord, ...]
+    remarks: tuple[Remark, ...] = field(default=())
+
+    def measured(self, phase: str | None = None) -> list[tuple[Measure, StepResult]]:
+        """Return the measurements that took place, in order, of one phase or of all."""
+        return [
+            (record.step, record.answer)
+            for record in self.steps
+            if isinstance(record.step, Measure)
+            and isinstance(record.answer, StepResult)
+            and (phase is None or record.step.phase == phase)
+        ]

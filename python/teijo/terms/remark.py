@@ -1,0 +1,56 @@
+"""The closed list of warnings. Each has a cause and a remedy; every number it touches shows it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RemarkKind(StrEnum):
+    """Why a number must be read with care."""
+
+    SIMULATED = "simulated"
+    CAPACITY_SCALED = "capacity scaled"
+    NOT_PURGED = "not purged"
+    PURGE_CLAIMED = "purge equivalent claimed"
+    CACHE_UNKNOWN = "cache state unknown"
+    DEVIATION = "deviation from the standard"
+    NOT_STEADY = "steady state not reached"
+    RESUMED = "resumed"
+    INTERRUPTED = "interrupted"
+    IO_ERRORS = "i/o errors"
+    BUFFERED = "not direct"
+    ENGINE_FALLBACK = "engine fallback"
+    CLOCK_STEPPED = "clock stepped"
+    HOST_LIMITED = "host limited"
+    FOREIGN_IO = "foreign i/o"
+    CHECK_BLIND = "check blind"
+    RESULTS_DISK = "results disk"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """One warning of a run. `step` is the sequence number it touches, None for the whole run."""
+
+    kind: RemarkKind
+    text: str
+    step: int | None = None
+
+
+REMEDIES: dict[RemarkKind, str] = {
+    RemarkKind.SIMULATED: "Measure a real device before you buy or publish.",
+    RemarkKind.CAPACITY_SCALED: "Run with ?scale=1 for the full capacity and full minutes.",
+    RemarkKind.NOT_PURGED: "Measure a whole block device, which can be purged.",
+    RemarkKind.PURGE_CLAIMED: "Use a drive with NVMe Format, Sanitize or ATA Secure Erase.",
+    RemarkKind.CACHE_UNKNOWN: "Read the write cache with the drive's own tool and note it.",
+    RemarkKind.DEVIATION: "Leave the setting at the standard's value.",
+    RemarkKind.NOT_STEADY: "Allow more rounds, or look for throttling and foreign I/O.",
+    RemarkKind.RESUMED: "Run again without an interruption for an unbroken window.",
+    RemarkKind.INTERRUPTED: "Continue with `teijo resume FILE`.",
+    RemarkKind.IO_ERRORS: "Look at the kernel log and the drive's error log.",
+    RemarkKind.BUFFERED: "Put the file on a file system that accepts O_DIRECT.",
+    RemarkKind.ENGINE_FALLBACK: "Use a kernel with io_uring enabled.",
+    RemarkKind.CLOCK_STEPPED: "Do not suspend or step the clock during a run.",
+    RemarkKind.HOST_LIMITED: "Use more threads, a faster host, or pin the run to idle cores.",
+    RemarkKind.FOREIGN_IO: "Stop whatever else uses the device, and run again.",
+    RemarkKind.CHECK_BLIND: "Run as root, or install the program the check needs.",
+    RemarkKind.RESULTS_DISK: "Free space where the run file is written.",
+}

@@ -1,0 +1,73 @@
+"""What a method asks for, one step at a time. The set is closed: a new kind is a new handler."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, TypeAdapter
+
+from teijo.terms.workload import Workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purge:
+    """Put the device in the state "never written" (FOB). A device that cannot says so."""
+
+    phase: str = "purge"
+    kind: Literal["purge"] = "purge"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Precondition:
+    """Write until `total_bytes` are written (WIPC); the result counts, its speed is not asked."""
+
+    workload: Workload
+    total_bytes: int
+    phase: str = "precondition"
+    kind: Literal["precondition"] = "precondition"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """Drive a workload for a time and measure it.
+
+    `round_number` counts from 1; `cell` names the place in the round's matrix
+    ("65/35 4 KiB"). `continues` asks for the same stimulus as the step before, without a gap:
+    its I/O stays in flight between the two steps.
+    """
+
+    workload: Workload
+    duration_ns: int
+    phase: str = "measure"
+    round_number: int | None = None
+    cell: str | None = None
+    continues: bool = False
+    kind: Literal["measure"] = "measure"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Idle:
+    """Leave the device alone for a time."""
+
+    duration_ns: int
+    phase: str = "idle"
+    round_number: int | None = None
+    kind: Literal["idle"] = "idle"
+
+
+Step = Purge | Precondition | Measure | Idle
+
+_ADAPTER: TypeAdapter[Step] = TypeAdapter(Annotated[Step, Discriminator("kind")])
+
+
+def step_to_json(step: Step) -> str:
+    """Return the step as canonical JSON: same step, same text."""
+    return _ADAPTER.dump_json(step).decode()
+
+
+def step_from_json(text: str) -> Step:
+    """Return the step a run file holds as JSON.
+
+    Raises:
+        pydantic.ValidationError: the text is no step of this version.
+    """
+    return _ADAPTER.validate_json(text)

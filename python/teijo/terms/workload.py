@@ -1,0 +1,102 @@
+"""What a host does to a device, relative to the device: shares, not bytes; no clock, no path."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Access(StrEnum):
+    """Order of the offsets within the active range."""
+
+    RANDOM = "random"
+    SEQUENTIAL = "sequential"
+
+
+class Content(StrEnum):
+    """What is written. Random content is unique in every sector of every write."""
+
+    RANDOM = "random"
+    ZERO = "zero"
+
+
+class Schedule(StrEnum):
+    """Arrivals of an open loop."""
+
+    FIXED = "fixed"
+    POISSON = "poisson"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActiveRange:
+    """The LBAs a workload may touch (PTS: ActiveRange).
+
+    `share_percent` of the user capacity from LBA 0. With `amount_bytes`, only that many bytes of
+    the range are touched, spread over `segments` equal pieces (PTS: ActiveRange Amount).
+    """
+
+    share_percent: int = 100
+    amount_bytes: int | None = None
+    segments: int = 1
+
+    def __post_init__(self) -> None:
+        assert 0 < self.share_percent <= 100, self.share_percent
+        assert self.segments >= 1, self.segments
+        assert self.amount_bytes is not None or self.segments == 1, "segments need an amount"
+
+
+WHOLE_RANGE = ActiveRange()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """An open loop: I/Os are due on a schedule, whether or not the device keeps up."""
+
+    ios_per_second: float
+    schedule: Schedule = Schedule.FIXED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stream:
+    """One stimulus with its own statistics: `threads` × `queue_depth` outstanding I/Os (OIO)."""
+
+    name: str = "main"
+    read_percent: int
+    block_size_bytes: int
+    access: Access = Access.RANDOM
+    threads: int = 1
+    queue_depth: int = 1
+    active_range: ActiveRange = WHOLE_RANGE
+    content: Content = Content.RANDOM
+    rate: Rate | None = None
+
+    def __post_init__(self) -> None:
+        assert 0 <= self.read_percent <= 100, self.read_percent
+        assert self.block_size_bytes > 0, self.block_size_bytes
+        assert self.threads >= 1, self.threads
+        assert self.queue_depth >= 1, self.queue_depth
+
+    @property
+    def outstanding_ios(self) -> int:
+        """Total OIO: thread count × queue depth."""
+        return self.threads * self.queue_depth
+
+    @property
+    def writes(self) -> bool:
+        """Whether any I/O of this stream writes."""
+        return self.read_percent < 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """One or more streams at the same time."""
+
+    streams: tuple[Stream, ...]
+
+    def __post_init__(self) -> None:
+        names = [stream.name for stream in self.streams]
+        assert names, "a workload has a stream"
+        assert len(set(names)) == len(names), f"two streams have one name: {names}"
+
+    @property
+    def writes(self) -> bool:
+        """Whether any stream writes."""
+        return any(stream.writes for stream in self.streams)
