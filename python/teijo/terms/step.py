@@ -32,7 +32,7 @@ class Measure:
 
     `round_number` counts from 1; `cell` names the place in the round's matrix
     ("65/35 4 KiB"). `continues` asks for the same stimulus as the step before, without a gap:
-    its I/O stays in flight between the two steps.
+    its I/O stays in flight between the two steps. `open_ended` lets a next step do so.
     """
 
     workload: Workload
@@ -41,6 +41,7 @@ class Measure:
     round_number: int | None = None
     cell: str | None = None
     continues: bool = False
+    open_ended: bool = False
     kind: Literal["measure"] = "measure"
 
 
