@@ -1,0 +1,133 @@
+# Everything is one command, and each command sets up what it needs: Debian packages (as root),
+# the Python environment, the packages of requirements.lock, the Rust engine.
+# Stamps live in the environment and are named after this folder and this Python, so a moved
+# folder or another Python starts it anew. A stamp is made last: what was interrupted is redone.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := all
+
+TARGET ?= sim:mlc-a
+METHOD ?= pts.iops
+SPEC ?= $(if $(filter pts.iops,$(METHOD)),2.0.2-client)
+SET ?=
+DESTROY ?=
+REPORT ?= html,pdf
+OUT ?= reports
+TESTS ?=
+SYSTEM ?= yes
+
+PYTHON ?= $(firstword $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name; done))
+HERE := $(shell $(PYTHON) -c 'import os, sys, zlib; print(zlib.crc32(repr((os.getcwd(), \
+	os.path.realpath(sys.executable), sys.version)).encode()))' 2>/dev/null || echo none)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps-$(HERE)
+UV := $(shell command -v uv 2>/dev/null)
+NATIVE := python/teijo/engine/_native.abi3.so
+RUST := $(shell find crates \( -name '*.rs' -o -name Cargo.toml \)) Cargo.toml Cargo.lock
+ifeq ($(wildcard $(NATIVE)),)
+$(shell rm -f $(STAMPS)/built)
+endif
+
+export PATH := $(PATH):$(HOME)/.cargo/bin
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: all run test lint format build docs bench lock clean help
+
+all: format lint test ## format, lint, build and test: what to run before a commit
+
+run: .stamps/apt-run $(STAMPS)/built ## measure [TARGET=… METHOD=… SPEC=… SET="k=v …" DESTROY=SERIAL]
+	@mkdir -p $(OUT)
+	@$(BIN)/teijo run '$(METHOD)' '$(TARGET)' $(if $(SPEC),--spec '$(SPEC)') \
+		$(foreach pair,$(SET),--set '$(pair)') $(if $(DESTROY),--destroy '$(DESTROY)') \
+		--report '$(REPORT)' --report-dir '$(OUT)' -o '$(OUT)/'
+
+test: .stamps/apt-test $(STAMPS)/built ## run every test, Rust and Python [TESTS=tests/cli]
+	@status=0; $(if $(TESTS),,cargo test --workspace --quiet || status=1;) \
+	$(BIN)/python -m pytest $(TESTS) || status=1; exit $$status
+
+lint: $(STAMPS)/built ## check format, clippy, ruff, types and import order
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff check --quiet python tests
+	$(BIN)/ruff format --quiet --check python tests
+	$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-cache --no-logo >$(STAMPS)/imports || { cat $(STAMPS)/imports; false; }
+	@echo 'lint: clean'
+
+format: $(STAMPS)/packages ## format the Rust and the Python
+	@cargo fmt --all
+	@$(BIN)/ruff check --quiet --fix-only python tests
+	@$(BIN)/ruff format --quiet python tests
+
+build: $(STAMPS)/built ## set up .venv with the engine in it, and stop there
+
+docs: $(STAMPS)/built ## write the generated page docs/reference/cli.md anew
+	@$(BIN)/python -m teijo.cli.reference >.stamps/cli.md
+	@cp .stamps/cli.md docs/reference/cli.md
+
+bench: $(STAMPS)/built ## measure the engine and the simulator themselves
+	@cargo bench --workspace --quiet
+
+lock: $(STAMPS)/packages ## pin the packages of pyproject.toml anew (needs uv and a network)
+	@uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --upgrade --quiet \
+		--no-header --no-annotate --no-emit-index-url --output-file .stamps/lock
+	@{ sed -n 1p requirements.lock; cat .stamps/lock; } >.stamps/lock.whole
+	@cp .stamps/lock.whole requirements.lock
+
+clean: ## remove all that was built; run files and reports stay
+	@rm -rf .stamps $(VENV) target dist $(NATIVE) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## print this
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile \
+		| awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@printf '\n  %s\n' "make run TARGET='drive.img?size=2GiB' METHOD=workload SET='rw=randread seconds=10'"
+
+# ---- set-up -----------------------------------------------------------------------------------
+
+# Debian packages: as root, only what is missing, and never a reason to stop.
+APT_RUN := gcc libc6-dev python3-venv fio smartmontools nvme-cli hdparm
+APT_TEST := $(APT_RUN) chromium qemu-system-x86 busybox-static kmod e2fsprogs xfsprogs \
+	poppler-utils fuse3
+
+.stamps/apt-run: PACKAGES = $(APT_RUN)
+.stamps/apt-test: PACKAGES = $(APT_TEST)
+.stamps/apt-%: Makefile
+	@mkdir -p .stamps
+	@missing=''; if [ '$(SYSTEM)' = yes ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	for name in $(PACKAGES); do dpkg -s $$name >/dev/null 2>&1 || missing+=" $$name"; done; \
+	if [ -n "$$missing" ]; then echo "== Debian packages:$$missing"; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	{ apt-get update -qq && apt-get install -qq -y --no-install-recommends $$missing; } \
+	>.stamps/apt.log 2>&1 || echo "warning: not installed (.stamps/apt.log says why):$$missing" >&2; \
+	fi; fi
+	@touch $@
+
+$(STAMPS)/venv: | .stamps/apt-run
+	@[ -n '$(PYTHON)' ] || { echo 'error: Teijo needs Python 3.11 or newer, and there is none on' \
+		'the PATH. Install it, or name one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@echo '== Python environment'
+	@rm -rf $(VENV)
+	@$(if $(UV),uv venv --quiet --python $(PYTHON),$(PYTHON) -m venv) $(VENV)
+	@mkdir -p $(@D); touch $@
+
+$(STAMPS)/packages: requirements.lock $(STAMPS)/venv
+	@echo '== Python packages'
+	@$(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet) \
+		-r requirements.lock
+	@touch $@
+
+$(STAMPS)/built: $(RUST) pyproject.toml $(STAMPS)/packages
+	@command -v cargo >/dev/null || { echo 'error: Teijo needs Rust 1.88 or newer (cargo), and' \
+		'there is none. Install it from https://rustup.rs and run make again.' >&2; exit 1; }
+	@echo '== Rust engine (release build)'
+	@VIRTUAL_ENV='$(CURDIR)/$(VENV)' $(BIN)/maturin develop --release --locked --quiet $(if $(UV),--uv)
+	@touch $@
