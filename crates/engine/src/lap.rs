@@ -3,33 +3,45 @@
 
 use std::collections::BTreeMap;
 
+use crate::error::EngineError;
+use crate::histogram::Histogram;
+
 /// Result of one `run`. Times are on the session's clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lap {
     pub started_ns: u64,
+    /// Until the last completion; exactly the bound where an open-ended lap is bounded by time.
     pub elapsed_ns: u64,
     pub streams: Vec<StreamLap>,
+    /// Somebody called `stop` before the bound.
+    pub stopped: bool,
+    /// Why the lap ended early; what was measured until then is here.
+    pub failure: Option<EngineError>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamLap {
     pub read: DirectionLap,
     pub write: DirectionLap,
     /// Where a sequential stream goes on, relative to its range; 0 for a random one.
     pub cursor_bytes: u64,
+    /// Most arrivals of an open loop that waited for a free slot of one worker at one time.
+    pub backlog_max: u64,
+    /// Arrivals that were due but not issued when the lap ended.
+    pub backlog_end: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectionLap {
+    /// Completed in full.
     pub ios: u64,
     pub bytes: u64,
     /// Failed I/Os by errno. A short or zero-byte I/O counts under errno 0.
     pub errors: BTreeMap<i32, u64>,
-    pub latency_sum_ns: u64,
-    pub latency_min_ns: u64,
-    pub latency_max_ns: u64,
-    /// Service latency (issue to completion), log-linear; see `histogram`.
-    pub latency_counts: Vec<(u64, u64)>,
+    /// From issue to completion.
+    pub latency: Histogram,
+    /// From the intended start to completion; open loop only.
+    pub response: Option<Histogram>,
     pub intervals: Vec<Interval>,
 }
 
@@ -44,4 +56,21 @@ pub struct Interval {
     pub latency_sum_ns: u64,
     pub latency_min_ns: u64,
     pub latency_max_ns: u64,
+}
+
+impl DirectionLap {
+    /// Adds another worker's share; the intervals are merged elsewhere.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        for (errno, count) in other.errors {
+            *self.errors.entry(errno).or_default() += count;
+        }
+        self.latency.merge(&other.latency);
+        match (&mut self.response, other.response) {
+            (Some(mine), Some(theirs)) => mine.merge(&theirs),
+            (mine @ None, theirs) => *mine = theirs,
+            (Some(_), None) => {}
+        }
+    }
 }

@@ -1,9 +1,20 @@
 //! The load generator. A [`plan::Plan`] says what to do, a [`worker::Worker`] does it over any
-//! [`backend::Backend`] and [`clock::Clock`], a [`lap::Lap`] says what came of it.
+//! [`backend::Backend`] and [`clock::Clock`], a [`lap::Lap`] says what came of it. A
+//! [`crew::Crew`] holds the workers of a plan together, on threads or in virtual time.
 //!
 //! The engine opens no path: it is handed an open descriptor, or a backend of somebody else's.
 
+pub mod access;
 pub mod backend;
 pub mod clock;
+pub mod content;
+pub mod control;
+pub mod crew;
+pub mod error;
+pub mod histogram;
+pub mod interval;
 pub mod lap;
+mod pacing;
 pub mod plan;
+mod tally;
+pub mod worker;

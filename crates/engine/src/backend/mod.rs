@@ -4,6 +4,8 @@
 //! open descriptor and an arena of aligned buffers, one per slot; `null` completes everything at
 //! once; the simulated backend lives in the `sim` crate and moves its own virtual clock.
 
+pub mod null;
+
 use std::io;
 
 /// What an I/O does to the device.

@@ -1,0 +1,93 @@
+//! Everything that can go wrong in the engine, by name.
+
+use std::fmt;
+
+/// Why the engine refuses a plan, cannot start, or had to end a lap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EngineError {
+    /// The plan asks for something that has no meaning.
+    PlanRefused { reason: &'static str },
+    /// `continues` was asked for, but the streams are not those of the stimulus that runs.
+    NothingToContinue,
+    /// The device wants other block sizes or offsets for direct I/O.
+    DirectRefused {
+        block_bytes: u32,
+        offset_alignment_bytes: u32,
+        memory_alignment_bytes: u32,
+    },
+    /// The device is gone, or every I/O of a long run failed.
+    DeviceGone { errno: i32, failures: u64 },
+    /// The kernel refuses a ring (`EPERM`, `ENOSYS`, `ENOMEM`).
+    RingRefused { errno: i32 },
+    /// No memory for the buffers.
+    BuffersRefused { bytes: usize, errno: i32 },
+    /// A thread could not be started, or died.
+    ThreadLost { errno: i32 },
+    /// Waiting for completions failed, which is no failure of an I/O.
+    WaitFailed { errno: i32 },
+}
+
+/// A system call's errno, 0 where there is none.
+pub(crate) fn errno_of(error: &std::io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(0)
+}
+
+struct Errno(i32);
+
+impl fmt::Display for Errno {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => write!(out, "short or zero-byte I/O"),
+            errno => write!(out, "{}", std::io::Error::from_raw_os_error(errno)),
+        }
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PlanRefused { reason } => write!(out, "the plan cannot be run: {reason}"),
+            Self::NothingToContinue => {
+                write!(
+                    out,
+                    "no open-ended stimulus of these streams is running to go on with"
+                )
+            }
+            Self::DirectRefused {
+                block_bytes,
+                offset_alignment_bytes,
+                memory_alignment_bytes,
+            } => {
+                write!(
+                    out,
+                    "the target refuses direct I/O of {block_bytes} B: it wants offsets and \
+                     lengths in multiples of {offset_alignment_bytes} B and memory aligned to \
+                     {memory_alignment_bytes} B (0: it does not say)"
+                )
+            }
+            Self::DeviceGone { errno, failures } => {
+                let errno = Errno(*errno);
+                write!(
+                    out,
+                    "the device is gone: {failures} I/Os in a row failed, last: {errno}"
+                )
+            }
+            Self::RingRefused { errno } => {
+                write!(out, "the kernel refuses io_uring: {}", Errno(*errno))
+            }
+            Self::BuffersRefused { bytes, errno } => {
+                write!(
+                    out,
+                    "no memory for {bytes} B of I/O buffers: {}",
+                    Errno(*errno)
+                )
+            }
+            Self::ThreadLost { errno } => write!(out, "a worker was lost: {}", Errno(*errno)),
+            Self::WaitFailed { errno } => {
+                write!(out, "waiting for completions failed: {}", Errno(*errno))
+            }
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}

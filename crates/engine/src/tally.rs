@@ -1,0 +1,150 @@
+//! One worker's books: runs of equal latencies, histograms, errors and the current interval.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::backend::Op;
+use crate::histogram::Histogram;
+use crate::interval::{Meter, Series};
+use crate::lap::DirectionLap;
+
+/// What a worker shows of its lap while it runs. Written by its worker alone.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub struct Board {
+    ios: AtomicU64,
+    bytes: AtomicU64,
+    errors: AtomicU64,
+    /// Number of the interval the worker is in: those before it are complete.
+    interval: AtomicU32,
+}
+
+/// The totals of a board.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BoardTotals {
+    pub ios: u64,
+    pub bytes: u64,
+    pub errors: u64,
+    pub interval: u32,
+}
+
+impl Board {
+    pub fn read(&self) -> BoardTotals {
+        BoardTotals {
+            ios: self.ios.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            errors: self.errors.load(Ordering::Relaxed),
+            interval: self.interval.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// I/Os of one turn and direction that took equally long. All I/Os of a turn are stamped by one
+/// clock and reaped by another one, so most turns are a single run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    latency_ns: u64,
+    ios: u64,
+    bytes: u64,
+}
+
+/// The books of one lap.
+pub(crate) struct Tally {
+    directions: [DirectionLap; 2],
+    runs: [Run; 2],
+    meter: Meter,
+    totals: BoardTotals,
+}
+
+/// Place of a direction in the arrays here.
+#[inline]
+fn place(op: Op) -> usize {
+    usize::from(op != Op::Read)
+}
+
+impl Tally {
+    pub fn new(started_ns: u64, interval_ns: u64, open_loop: bool) -> Self {
+        let direction = || DirectionLap {
+            response: open_loop.then(Histogram::new),
+            ..DirectionLap::default()
+        };
+        Self {
+            directions: [direction(), direction()],
+            runs: [Run::default(); 2],
+            meter: Meter::new(started_ns, interval_ns),
+            totals: BoardTotals::default(),
+        }
+    }
+
+    /// Begins a turn: closes the intervals that are past at `now_ns`.
+    #[inline]
+    pub fn begin_turn(&mut self, now_ns: u64, series: &Series) {
+        if self.meter.turn(now_ns, series) {
+            self.totals.interval = self.meter.index();
+        }
+    }
+
+    #[inline]
+    pub fn record(&mut self, op: Op, latency_ns: u64, bytes: u32) {
+        let direction = place(op);
+        if self.runs[direction].latency_ns != latency_ns {
+            self.flush(direction);
+            self.runs[direction].latency_ns = latency_ns;
+        }
+        let run = &mut self.runs[direction];
+        run.ios += 1;
+        run.bytes += u64::from(bytes);
+    }
+
+    #[inline]
+    pub fn record_response(&mut self, op: Op, response_ns: u64) {
+        if let Some(response) = &mut self.directions[place(op)].response {
+            response.record(response_ns);
+        }
+    }
+
+    #[cold]
+    pub fn record_error(&mut self, op: Op, errno: i32) {
+        let direction = place(op);
+        *self.directions[direction].errors.entry(errno).or_default() += 1;
+        self.meter.current[direction].errors += 1;
+        self.totals.errors += 1;
+    }
+
+    #[inline]
+    fn flush(&mut self, direction: usize) {
+        let run = std::mem::take(&mut self.runs[direction]);
+        if run.ios > 0 {
+            self.directions[direction]
+                .latency
+                .record_n(run.latency_ns, run.ios);
+            self.directions[direction].bytes += run.bytes;
+            self.meter.current[direction].record_n(run.latency_ns, run.ios, run.bytes);
+            self.totals.ios += run.ios;
+            self.totals.bytes += run.bytes;
+        }
+    }
+
+    /// Ends a turn: the runs enter the books, the books show on the board.
+    #[inline]
+    pub fn end_turn(&mut self, board: &Board) {
+        self.flush(0);
+        self.flush(1);
+        board.ios.store(self.totals.ios, Ordering::Relaxed);
+        board.bytes.store(self.totals.bytes, Ordering::Relaxed);
+        board.errors.store(self.totals.errors, Ordering::Relaxed);
+        board
+            .interval
+            .store(self.totals.interval, Ordering::Relaxed);
+    }
+
+    /// Closes the books: read and write.
+    pub fn close(mut self, series: &Series) -> [DirectionLap; 2] {
+        self.flush(0);
+        self.flush(1);
+        self.meter.close(series);
+        for direction in &mut self.directions {
+            direction.ios = direction.latency.count();
+        }
+        self.directions
+    }
+}

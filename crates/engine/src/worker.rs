@@ -1,0 +1,374 @@
+//! The one loop: a state machine that keeps its slots full and books what comes back. Real
+//! threads and simulated ones run this same code; only the backend and the clock differ.
+//!
+//! One clock is read a turn. It stamps the completions of this turn and the issues of the next.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+
+use crate::access::{derive_seed, Draws, Extent};
+use crate::backend::{Backend, Completion, Op, Request};
+use crate::clock::Clock;
+use crate::content::{fill_random, Stamper};
+use crate::control::LapControl;
+use crate::crew::Seat;
+use crate::error::{errno_of, EngineError};
+use crate::lap::DirectionLap;
+use crate::pacing::Arrivals;
+use crate::plan::{Access, Content};
+use crate::tally::Tally;
+
+/// The stamp is the low 48 bits of the clock: differences up to 78 hours survive.
+const STAMP_MASK: u64 = (1 << 48) - 1;
+const SLOT_BITS: u32 = 16;
+/// A device that fails this often without one success is taken for gone.
+const FAILURES_IN_A_ROW_MAX: u64 = 1_000;
+/// An idle worker looks up this often whether it shall stop.
+const NAP_NS: u64 = 20_000_000;
+
+/// What the worker must know of an I/O in flight. The slot is its number.
+#[derive(Clone, Copy)]
+struct Flight {
+    intended_ns: u64,
+    length_bytes: u32,
+    op: Op,
+}
+
+/// One worker's share of a lap.
+#[derive(Debug)]
+pub struct WorkerLap {
+    /// Index of the stream it belongs to.
+    pub stream: usize,
+    /// When its share ended: the bound of an open-ended lap, the last completion otherwise.
+    pub ended_ns: u64,
+    pub(crate) directions: [DirectionLap; 2],
+    pub(crate) backlog_max: u64,
+    pub(crate) backlog_end: u64,
+    pub(crate) failure: Option<EngineError>,
+}
+
+/// Drives `queue_depth` I/Os of one stream over a backend of its own.
+///
+/// ```text
+/// worker.begin();
+/// while !worker.done() {
+///     worker.issue();
+///     worker.settle()?;
+/// }
+/// let lap = worker.take_lap();
+/// ```
+pub struct Worker<B: Backend, C: Clock> {
+    backend: B,
+    clock: C,
+    seat: Seat,
+    control: Arc<LapControl>,
+    now_ns: u64,
+    draws: Draws,
+    stamper: Stamper,
+    arrivals: Option<Arrivals>,
+    free: Vec<u16>,
+    flights: Vec<Flight>,
+    tally: Tally,
+    failures_in_a_row: u64,
+    succeeded: bool,
+    failure: Option<EngineError>,
+    finished_lap: Option<WorkerLap>,
+    ended: bool,
+}
+
+impl<B: Backend, C: Clock> Worker<B, C> {
+    /// A worker on `seat`. Its write buffers are filled here, before any clock runs.
+    pub fn new(mut backend: B, clock: C, seat: Seat) -> Self {
+        let plan = &seat.stream.plan;
+        let seed = derive_seed(plan.seed, u64::from(seat.number));
+        if B::HAS_DATA && plan.content == Content::Random && plan.read_percent < 100 {
+            for slot in 0..seat.stream.depth {
+                fill_random(backend.buffer(slot), derive_seed(seed, u64::from(slot)));
+            }
+        }
+        let idle = Flight {
+            intended_ns: 0,
+            length_bytes: 0,
+            op: Op::Read,
+        };
+        let control = Arc::clone(&seat.control);
+        Self {
+            backend,
+            clock,
+            now_ns: 0,
+            draws: Draws::new(seed, plan.range, plan.block_bytes, plan.read_percent),
+            stamper: Stamper::new(derive_seed(seed, 1 << 32)),
+            arrivals: None,
+            free: (0..seat.stream.depth).rev().collect(),
+            flights: vec![idle; usize::from(seat.stream.depth)],
+            tally: Tally::new(0, 1, false),
+            failures_in_a_row: 0,
+            succeeded: false,
+            failure: None,
+            finished_lap: None,
+            ended: false,
+            control,
+            seat,
+        }
+    }
+
+    /// Takes the time of the start; to be called when the crew has begun.
+    pub fn begin(&mut self) {
+        let stream = &self.seat.stream;
+        let started_ns = self.control.started_ns();
+        self.now_ns = self.clock.now_ns();
+        self.tally = Tally::new(
+            started_ns,
+            self.control.interval_ns(),
+            stream.is_open_loop(),
+        );
+        let seed = derive_seed(stream.plan.seed, (1 << 33) + u64::from(self.seat.number));
+        self.arrivals = stream
+            .plan
+            .rate
+            .map(|rate| Arrivals::new(rate, self.seat.number, stream.workers, started_ns, seed));
+    }
+
+    /// First half of a turn: pushes an I/O into every free slot, as far as bound, budget and
+    /// schedule allow.
+    #[inline]
+    pub fn issue(&mut self) {
+        if self.halted() || !self.control.allows_issue(self.now_ns) {
+            return;
+        }
+        while !self.free.is_empty() {
+            let intended_ns = match &mut self.arrivals {
+                None => self.now_ns,
+                Some(arrivals) => match arrivals.take_due(self.now_ns) {
+                    Some(intended_ns) => intended_ns,
+                    None => return,
+                },
+            };
+            let Some(extent) = self.next_extent() else {
+                return;
+            };
+            self.push(extent, intended_ns);
+        }
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.count_backlog(self.now_ns);
+        }
+    }
+
+    #[inline]
+    fn next_extent(&mut self) -> Option<Extent> {
+        let stream = &self.seat.stream;
+        let granted_bytes = self
+            .control
+            .claim_bytes(stream.plan.block_bytes, self.now_ns);
+        if granted_bytes == 0 {
+            return None;
+        }
+        Some(match stream.plan.access {
+            Access::Random => Extent {
+                length_bytes: granted_bytes,
+                ..self.draws.extent()
+            },
+            Access::Sequential { .. } => {
+                let extent = stream.cursor.advance(&stream.plan.range, granted_bytes);
+                self.control
+                    .return_bytes(granted_bytes - extent.length_bytes);
+                extent
+            }
+        })
+    }
+
+    #[inline]
+    fn push(&mut self, extent: Extent, intended_ns: u64) {
+        let Extent {
+            offset_bytes,
+            length_bytes,
+        } = extent;
+        let slot = self.free.pop().expect("the caller saw a free slot");
+        let op = if self.draws.is_read() {
+            Op::Read
+        } else {
+            Op::Write
+        };
+        if B::HAS_DATA && op == Op::Write && self.seat.stream.plan.content == Content::Random {
+            let buffer = &mut self.backend.buffer(slot)[..length_bytes as usize];
+            self.stamper.stamp(buffer, offset_bytes);
+        }
+        self.flights[usize::from(slot)] = Flight {
+            intended_ns,
+            length_bytes,
+            op,
+        };
+        let tag = (self.now_ns << SLOT_BITS) | u64::from(slot);
+        self.backend.push(Request {
+            op,
+            offset_bytes,
+            length_bytes,
+            tag,
+        });
+    }
+
+    /// What `settle` will wait for: this many completions, or this time, whichever is first.
+    /// (0, _) means that it will not wait.
+    #[inline]
+    pub fn pending_wait(&self) -> (u32, u64) {
+        // A lap that goes on must be handed over at its end even when the device stalls.
+        let lap_end_ns = if self.control.drains() {
+            u64::MAX
+        } else {
+            self.control.end_ns()
+        };
+        let due_ns = match &self.arrivals {
+            Some(arrivals) if !self.free.is_empty() && !self.halted() => arrivals
+                .next_ns()
+                .min(self.now_ns + NAP_NS)
+                .min(self.control.end_ns()),
+            _ if self.in_flight() == 0 => return (0, self.now_ns),
+            _ => u64::MAX,
+        };
+        (1, due_ns.min(lap_end_ns))
+    }
+
+    /// Second half of a turn: waits, reads the clock once, books everything that came back.
+    #[inline]
+    pub fn settle(&mut self) -> io::Result<()> {
+        let (want, deadline_ns) = self.pending_wait();
+        self.backend.wait(want, deadline_ns)?;
+        self.now_ns = self.clock.now_ns();
+        if self.now_ns >= self.control.end_ns() && !self.control.drains() {
+            self.hand_over();
+        }
+        self.tally
+            .begin_turn(self.now_ns, self.control.series(self.seat.stream.index));
+        while let Some(completion) = self.backend.reap() {
+            self.book(completion);
+        }
+        self.tally.end_turn(&self.seat.board);
+        Ok(())
+    }
+
+    #[inline]
+    fn book(&mut self, completion: Completion) {
+        let slot = (completion.tag & ((1 << SLOT_BITS) - 1)) as u16;
+        let flight = self.flights[usize::from(slot)];
+        self.free.push(slot);
+        debug_assert!(
+            self.free.len() <= self.flights.len(),
+            "a slot came back twice"
+        );
+        if completion.result == flight.length_bytes as i32 {
+            let stamp_ns = completion.tag >> SLOT_BITS;
+            let latency_ns = self.now_ns.wrapping_sub(stamp_ns) & STAMP_MASK;
+            self.tally
+                .record(flight.op, latency_ns, flight.length_bytes);
+            if self.arrivals.is_some() {
+                self.tally
+                    .record_response(flight.op, self.now_ns - flight.intended_ns);
+            }
+            self.succeeded = true;
+            self.failures_in_a_row = 0;
+        } else {
+            self.book_failure(flight.op, (-completion.result).max(0));
+        }
+    }
+
+    #[cold]
+    fn book_failure(&mut self, op: Op, errno: i32) {
+        self.tally.record_error(op, errno);
+        self.failures_in_a_row += 1;
+        let failures = self.failures_in_a_row;
+        let failure = match errno {
+            libc::EINVAL if !self.succeeded => EngineError::DirectRefused {
+                block_bytes: self.seat.stream.plan.block_bytes,
+                offset_alignment_bytes: 0,
+                memory_alignment_bytes: 0,
+            },
+            libc::ENODEV | libc::ENXIO => EngineError::DeviceGone { errno, failures },
+            _ if failures >= FAILURES_IN_A_ROW_MAX => EngineError::DeviceGone { errno, failures },
+            _ => return,
+        };
+        self.fail(failure);
+    }
+
+    /// Ends the work of the whole crew; the first reason is kept.
+    fn fail(&mut self, failure: EngineError) {
+        self.failure.get_or_insert(failure);
+        self.seat.halt.store(true, Ordering::Release);
+    }
+
+    /// The backend cannot wait any more: its I/Os are lost, the worker is done with what it has.
+    pub fn abandon(&mut self, error: &io::Error) {
+        self.fail(EngineError::WaitFailed {
+            errno: errno_of(error),
+        });
+        self.free = (0..self.seat.stream.depth).collect();
+    }
+
+    /// Closes the books of an open-ended lap at its end and opens those of the next, with the
+    /// I/Os in flight belonging to the lap they complete in.
+    #[cold]
+    fn hand_over(&mut self) {
+        let ended_ns = self.control.end_ns();
+        self.finished_lap = Some(self.close_lap(ended_ns));
+        self.control = Arc::clone(self.control.next());
+    }
+
+    fn close_lap(&mut self, ended_ns: u64) -> WorkerLap {
+        let index = self.seat.stream.index;
+        let open_loop = self.seat.stream.is_open_loop();
+        let fresh = Tally::new(ended_ns, self.control.interval_ns(), open_loop);
+        let tally = std::mem::replace(&mut self.tally, fresh);
+        let backlog_end = self
+            .arrivals
+            .as_mut()
+            .map_or(0, |one| one.count_backlog(ended_ns));
+        WorkerLap {
+            stream: index,
+            ended_ns,
+            directions: tally.close(self.control.series(index)),
+            backlog_max: self.arrivals.as_mut().map_or(0, Arrivals::take_backlog_max),
+            backlog_end,
+            failure: self.failure.clone(),
+        }
+    }
+
+    /// The worker's share of a lap, once, as soon as the lap is over.
+    pub fn take_lap(&mut self) -> Option<WorkerLap> {
+        if self.finished_lap.is_none() && !self.ended && self.done() {
+            self.ended = true;
+            self.finished_lap = Some(self.close_lap(self.now_ns));
+        }
+        self.finished_lap.take()
+    }
+
+    /// Whether nothing is in flight and nothing will be issued again.
+    #[inline]
+    pub fn done(&self) -> bool {
+        let no_more = || self.control.drains() && !self.control.allows_issue(self.now_ns);
+        self.in_flight() == 0 && (self.halted() || no_more())
+    }
+
+    #[inline]
+    fn in_flight(&self) -> usize {
+        self.flights.len() - self.free.len()
+    }
+
+    #[inline]
+    fn halted(&self) -> bool {
+        self.seat.halt.load(Ordering::Relaxed)
+    }
+
+    /// The worker's latest reading of its clock.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    pub fn backend_mut(&mut self) -> &mut B {
+        &mut self.backend
+    }
+
+    /// Gives the backend back for the next step.
+    pub fn into_backend(self) -> B {
+        self.backend
+    }
+}

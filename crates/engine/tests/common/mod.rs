@@ -1,0 +1,101 @@
+//! Plans and a crew on threads, for the tests of the loop.
+#![allow(dead_code)] // Every test file uses its own part.
+
+use std::cell::Cell;
+use std::sync::Barrier;
+
+use teijo_engine::backend::Backend;
+use teijo_engine::clock::Clock;
+use teijo_engine::crew::{Crew, Depth, Seat};
+use teijo_engine::lap::Lap;
+use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_engine::worker::Worker;
+
+pub const KIB: u64 = 1 << 10;
+pub const MIB: u64 = 1 << 20;
+
+/// A clock that moves by a fixed step whenever it is read.
+pub struct SteppingClock {
+    pub now_ns: Cell<u64>,
+    pub step_ns: u64,
+}
+
+impl SteppingClock {
+    pub fn new(step_ns: u64) -> Self {
+        Self {
+            now_ns: Cell::new(1 << 50),
+            step_ns,
+        }
+    }
+}
+
+impl Clock for &SteppingClock {
+    fn now_ns(&self) -> u64 {
+        self.now_ns.set(self.now_ns.get() + self.step_ns);
+        self.now_ns.get()
+    }
+}
+
+pub fn contiguous(start_bytes: u64, length_bytes: u64) -> Range {
+    Range {
+        start_bytes,
+        segments: 1,
+        segment_bytes: length_bytes,
+        stride_bytes: length_bytes,
+    }
+}
+
+pub fn stream(access: Access, range: Range, block_bytes: u32) -> StreamPlan {
+    StreamPlan {
+        threads: 1,
+        queue_depth: 8,
+        read_percent: 100,
+        block_bytes,
+        access,
+        range,
+        content: Content::Random,
+        rate: None,
+        seed: 42,
+    }
+}
+
+pub fn plan(streams: Vec<StreamPlan>, bound: Bound) -> Plan {
+    Plan {
+        streams,
+        bound,
+        interval_ns: 1_000_000,
+        open_ended: false,
+        continues: false,
+    }
+}
+
+/// Runs a plan to its end with one worker to a thread.
+pub fn run_on_threads<B: Backend>(plan: &Plan, make: impl Fn(&Seat) -> B + Sync) -> Lap {
+    let crew = Crew::muster(plan, Depth::Queued).expect("the plan is sound");
+    let barrier = Barrier::new(crew.seats().len());
+    let clock_start = 1 << 50;
+    crew.start(plan, clock_start);
+    let shares = std::thread::scope(|scope| {
+        let start = |seat: &Seat| {
+            let seat = seat.clone();
+            let (barrier, make) = (&barrier, &make);
+            scope.spawn(move || {
+                let clock = SteppingClock::new(100);
+                let mut worker = Worker::new(make(&seat), &clock, seat);
+                barrier.wait();
+                worker.begin();
+                while !worker.done() {
+                    worker.issue();
+                    worker.settle().expect("the backend waits");
+                }
+                worker.take_lap().expect("a worker that is done has a lap")
+            })
+        };
+        let threads: Vec<_> = crew.seats().iter().map(start).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no worker panics"))
+            .collect()
+    });
+    crew.lap(shares, false)
+}
