@@ -12,13 +12,19 @@ from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer
 from teijo.terms.step import Step
+from teijo.terms.watch import Watch
 
 Conversation = Generator[Step, Answer, Ending]
 """A method at work: yields steps, is sent their answers, returns how it ended."""
 
 
 class Settings(BaseModel, frozen=True, extra="forbid"):
-    """The numbers of one run. Every method has its own; all of them are JSON and back."""
+    """The numbers of one run. Every method has its own; all of them are JSON and back.
+
+    `spec` is the version of the standard by its full id, empty for a method without one.
+    """
+
+    spec: str = ""
 
 
 class Method(Protocol):
@@ -33,10 +39,12 @@ class Method(Protocol):
     def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> Settings:
         """Return the settings of `spec` on this geometry, with `--set` overrides applied.
 
-        A device simulated at a scale has its minutes divided by that scale.
+        `spec` may be a short form ("2.0.2", "1.1") or empty for the default; the settings hold
+        the full id. A device simulated at a scale has its minutes divided by that scale.
 
         Raises:
-            teijo.errors.PlanError: an unknown key (the valid ones are listed) or a bad value.
+            teijo.errors.PlanError: an unknown version or key (the valid ones are listed), or a
+                bad value.
         """
         ...
 
@@ -58,6 +66,10 @@ class Method(Protocol):
 
     def findings(self, record: Record) -> Findings:
         """Return what a record shows, growing or sealed."""
+        ...
+
+    def watch(self, record: Record) -> Watch:
+        """Return where a growing record stands: phase, round, steadiness, time still needed."""
         ...
 
     def document(self, record: Record, findings: Findings) -> Document:

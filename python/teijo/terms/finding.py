@@ -9,7 +9,8 @@ class Window:
 
     Steady when `range` <= `range_limit` (20 % of the average) and `slope_excursion` <=
     `slope_limit` (10 % of the average); `slope_excursion` is |slope| × (rounds − 1). The line is
-    `slope` · round + `intercept`. All in double, none rounded before comparing.
+    `slope` · round + `intercept`. All in double, none rounded before comparing. Values that
+    average to nothing (a device that answers no I/O) are never steady.
     """
 
     first_round: int
@@ -35,8 +36,8 @@ class Window:
 
     @property
     def steady(self) -> bool:
-        """Whether both are."""
-        return self.range_ok and self.slope_ok
+        """Whether both are, of something that was measured at all."""
+        return self.average > 0 and self.range_ok and self.slope_ok
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,8 @@ class SteadyState:
     """The determination of one tracking variable over all rounds so far.
 
     `values` has one value per round; `windows` every window looked at, in order. `reached` is
-    the first steady window's place in `windows`, None where there is none.
+    the place in `windows` of the first one in which this and every other tracking variable of
+    the same determination is steady, None where there is none.
     """
 
     variable: str
@@ -73,7 +75,11 @@ class Scalar:
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One cell of a matrix: its labels, and the mean over the window's rounds."""
+    """One cell of a matrix: its labels, and the mean over the window's rounds.
+
+    The latency of a mixed cell is the mean over its I/Os, reads and writes alike; the maximum is
+    the largest of the rounds' maxima.
+    """
 
     labels: tuple[tuple[str, str], ...]
     """((axis, place), …), e.g. (("r/w mix", "0/100"), ("block size", "4 KiB"))."""

@@ -42,6 +42,10 @@ class ActiveRange:
         assert self.segments >= 1, self.segments
         assert self.amount_bytes is not None or self.segments == 1, "segments need an amount"
 
+    def span_bytes(self, capacity_bytes: int, align_bytes: int) -> int:
+        """Return the length of the LBA range: the share, rounded down to whole aligned blocks."""
+        return capacity_bytes * self.share_percent // 100 // align_bytes * align_bytes
+
 
 WHOLE_RANGE = ActiveRange()
 

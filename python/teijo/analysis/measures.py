@@ -1,0 +1,89 @@
+"""From answers to numbers: latency of all I/Os, a cell's mean over rounds, write amplification.
+
+A mixed cell's latency is that of its I/Os, reads and writes alike, each counted once.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from teijo import units
+from teijo.terms.finding import Cell
+from teijo.terms.histogram import Histogram, merged
+from teijo.terms.result import Health, StepResult
+
+HOST_WRITES = "host_writes_bytes"
+NAND_WRITES = "nand_writes_bytes"
+
+
+def latency_of(answer: StepResult) -> Histogram:
+    """Return the latencies of all the step's I/Os, reads and writes, exactly merged."""
+    return merged(result.latency for result in answer.results)
+
+
+def latency_ns_mean(answer: StepResult) -> float:
+    """Return the mean latency of all I/Os: the sum of sums by the sum of counts, 0 for none."""
+    count = sum(result.latency.count for result in answer.results)
+    total = sum(result.latency.sum_ns for result in answer.results)
+    return total / count if count else 0.0
+
+
+def latency_ns_max(answer: StepResult) -> int:
+    """Return the longest latency of any I/O, 0 for none."""
+    return max((result.latency.max_ns for result in answer.results), default=0)
+
+
+def throughput_mb_s(answer: StepResult) -> float:
+    """Return reads plus writes in decimal MB/s."""
+    return units.megabytes_per_second(answer.bytes, answer.elapsed_ns)
+
+
+def written_bytes(answer: StepResult) -> int:
+    """Return the bytes that the step wrote."""
+    return sum(result.bytes for result in answer.of("write"))
+
+
+def errors_of(answer: StepResult) -> int:
+    """Return how many I/Os failed, of any cause."""
+    return sum(sum(result.errors.values()) for result in answer.results)
+
+
+def cell_over(labels: tuple[tuple[str, str], ...], answers: Sequence[StepResult]) -> Cell:
+    """Return one cell's numbers over the rounds of a window.
+
+    IOPS, MB/s and mean latency are arithmetic means over the rounds (PTS); the maximum latency
+    is the maximum of the maxima.
+    """
+    assert answers, "a cell was measured at least once"
+    count = len(answers)
+    return Cell(
+        labels=labels,
+        iops=math.fsum(answer.iops for answer in answers) / count,
+        throughput_mb_s=math.fsum(throughput_mb_s(answer) for answer in answers) / count,
+        latency_ns_mean=math.fsum(latency_ns_mean(answer) for answer in answers) / count,
+        latency_ns_max=max(latency_ns_max(answer) for answer in answers),
+    )
+
+
+def counted(answers: Iterable[StepResult], counter: str) -> int | None:
+    """Return how much a device counted during these steps; None where one step lacks it."""
+    total = 0
+    for answer in answers:
+        before, after = answer.health_before.get(counter), answer.health_after.get(counter)
+        if before is None or after is None:
+            return None
+        total += after - before
+    return total
+
+
+def write_amplification(answers: Sequence[StepResult]) -> float | None:
+    """Return NAND bytes by host bytes written during these steps, by the device's own counters.
+
+    None where the device counts only one of them, or where nothing was written.
+    """
+    host, nand = counted(answers, HOST_WRITES), counted(answers, NAND_WRITES)
+    return nand / host if host and nand is not None else None
+
+
+def counter_change(before: Health, after: Health) -> dict[str, tuple[int, int]]:
+    """Return (before, after) of every counter that both know, in order of name."""
+    return {name: (before[name], after[name]) for name in sorted(before.keys() & after.keys())}

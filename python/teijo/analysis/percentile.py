@@ -1,0 +1,52 @@
+"""Latency percentiles, read off the histogram of every I/O; never averaged."""
+
+from teijo.terms.histogram import Histogram
+
+HEADLINE = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999)
+"""Percentiles of a table, in percent: the median to the standard's five nines."""
+
+
+def percentile_name(percent: float) -> str:
+    """Return a percentile's short name: 99.9 → "p99.9"."""
+    return f"p{percent:g}"
+
+
+def percentiles_ns(latency: Histogram) -> tuple[tuple[float, int | None], ...]:
+    """Return (percent, latency in ns) for every headline percentile.
+
+    None where the percentile lies beyond the I/Os there are: 99.999 % of fewer than 100,000
+    I/Os would only be the maximum under another name.
+    """
+    return tuple(
+        (
+            percent,
+            latency.quantile_ns(percent / 100) if _is_resolved(latency.count, percent) else None,
+        )
+        for percent in HEADLINE
+    )
+
+
+def curve_ns(latency: Histogram, points_most: int = 400) -> tuple[tuple[float, int], ...]:
+    """Return the curve (I/Os slower than, as a share of all; latency in ns), fastest first.
+
+    The share is what is drawn on a log axis, so that 0.1, 0.01, 0.001 are p90, p99, p99.9. The
+    last point is the maximum, at the share of one I/O.
+    """
+    if not latency.count:
+        return ()
+    points: list[tuple[float, int]] = []
+    slower = latency.count
+    step = max(1, len(latency.counts) // points_most)
+    for place, (value, count) in enumerate(
+        zip(latency.values_ns.tolist(), latency.counts.tolist(), strict=True)
+    ):
+        if place % step == 0:
+            points.append((slower / latency.count, max(value, latency.min_ns)))
+        slower -= count
+    points.append((1 / latency.count, latency.max_ns))
+    return tuple(points)
+
+
+def _is_resolved(count: int, percent: float) -> bool:
+    # Whole I/Os beyond the percentile, in thousandths of a percent to stay in integers.
+    return count * round((100 - percent) * 1000) >= 100_000

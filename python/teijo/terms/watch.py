@@ -1,0 +1,25 @@
+"""Where a run stands, for a live screen: told by the method from the record so far."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watch:
+    """One look at a growing record.
+
+    `phase` is the step under way or next ("purge", "precondition", "round", "minute",
+    "measure", "done"); `round_number` counts from 1, None outside rounds; `rounds_least` and
+    `rounds_most` bound the number of the last round. `steady` says in words how far steady
+    state is. `remaining_ns_*` are the timed steps still to come at least and at most; a
+    byte-bounded step's time is not in them: `remaining_bytes` are still to be written by it.
+    """
+
+    phase: str
+    round_number: int | None = None
+    rounds_least: int | None = None
+    rounds_most: int | None = None
+    cell: str | None = None
+    steady: str = ""
+    remaining_ns_least: int = 0
+    remaining_ns_most: int = 0
+    remaining_bytes: int = 0
