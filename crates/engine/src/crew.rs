@@ -200,7 +200,7 @@ impl Crew {
                         ..plan.clone()
                     }
             });
-        if !same || self.control.drains() || self.is_halted() {
+        if !same || self.control.drains() {
             return Err(EngineError::NothingToContinue);
         }
         let next = Arc::clone(self.control.next());
@@ -246,7 +246,7 @@ impl Crew {
     }
 
     /// Adds the shares of all workers up to the lap.
-    pub fn lap(&self, shares: Vec<WorkerLap>, stopped: bool) -> Lap {
+    pub fn lap(&self, shares: Vec<Box<WorkerLap>>, stopped: bool) -> Lap {
         let started_ns = self.control.started_ns();
         let ended_ns = shares
             .iter()
@@ -260,8 +260,11 @@ impl Crew {
             .collect();
         let mut failure = None;
         for share in shares {
+            let WorkerLap {
+                directions: [read, write],
+                ..
+            } = *share;
             let stream = &mut streams[share.stream];
-            let [read, write] = share.directions;
             stream.read.merge(read);
             stream.write.merge(write);
             stream.backlog_max = stream.backlog_max.max(share.backlog_max);

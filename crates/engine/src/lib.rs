@@ -5,6 +5,7 @@
 //! The engine opens no path: it is handed an open descriptor, or a backend of somebody else's.
 
 pub mod access;
+pub mod arena;
 pub mod backend;
 pub mod clock;
 pub mod content;
@@ -16,5 +17,6 @@ pub mod interval;
 pub mod lap;
 mod pacing;
 pub mod plan;
+pub mod session;
 mod tally;
 pub mod worker;

@@ -73,7 +73,7 @@ pub struct Worker<B: Backend, C: Clock> {
     failures_in_a_row: u64,
     succeeded: bool,
     failure: Option<EngineError>,
-    finished_lap: Option<WorkerLap>,
+    finished_lap: Option<Box<WorkerLap>>,
     ended: bool,
 }
 
@@ -256,7 +256,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.free.len() <= self.flights.len(),
             "a slot came back twice"
         );
-        if completion.result == flight.length_bytes as i32 {
+        if completion.result == flight.length_bytes.cast_signed() {
             let stamp_ns = completion.tag >> SLOT_BITS;
             let latency_ns = self.now_ns.wrapping_sub(stamp_ns) & STAMP_MASK;
             self.tally
@@ -309,7 +309,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     #[cold]
     fn hand_over(&mut self) {
         let ended_ns = self.control.end_ns();
-        self.finished_lap = Some(self.close_lap(ended_ns));
+        self.finished_lap = Some(Box::new(self.close_lap(ended_ns)));
         self.control = Arc::clone(self.control.next());
     }
 
@@ -333,10 +333,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     }
 
     /// The worker's share of a lap, once, as soon as the lap is over.
-    pub fn take_lap(&mut self) -> Option<WorkerLap> {
+    pub fn take_lap(&mut self) -> Option<Box<WorkerLap>> {
         if self.finished_lap.is_none() && !self.ended && self.done() {
             self.ended = true;
-            self.finished_lap = Some(self.close_lap(self.now_ns));
+            self.finished_lap = Some(Box::new(self.close_lap(self.now_ns)));
         }
         self.finished_lap.take()
     }

@@ -5,8 +5,15 @@
 //! once; the simulated backend lives in the `sim` crate and moves its own virtual clock.
 
 pub mod null;
+pub mod sync;
+pub mod uring;
 
 use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use crate::arena::Shape;
+use crate::error::EngineError;
 
 /// What an I/O does to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +41,7 @@ impl Request {
 }
 
 /// One I/O that came back: bytes moved (fewer than asked is a short I/O, 0 on a read is the end
-/// of the device), or a negated errno.
+/// of the device; 0 is success for a flush and a discard), or a negated errno.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     pub tag: u64,
@@ -58,4 +65,9 @@ pub trait Backend {
 
     /// The next ready completion, if any.
     fn reap(&mut self) -> Option<Completion>;
+}
+
+/// A backend over an open descriptor; opened by the thread that will use it.
+pub trait FileBackend: Backend + Sized {
+    fn open(file: &Arc<OwnedFd>, shape: Shape) -> Result<Self, EngineError>;
 }

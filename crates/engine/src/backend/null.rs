@@ -2,8 +2,12 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
-use super::{Backend, Completion, Request};
+use super::{Backend, Completion, FileBackend, Request};
+use crate::arena::Shape;
+use crate::error::EngineError;
 
 /// A device of no latency and no data.
 #[derive(Debug, Default)]
@@ -26,7 +30,7 @@ impl Backend for NullBackend {
 
     #[inline]
     fn push(&mut self, request: Request) {
-        let result = request.length_bytes as i32;
+        let result = request.length_bytes.cast_signed();
         self.ready.push_back(Completion {
             tag: request.tag,
             result,
@@ -40,5 +44,11 @@ impl Backend for NullBackend {
     #[inline]
     fn reap(&mut self) -> Option<Completion> {
         self.ready.pop_front()
+    }
+}
+
+impl FileBackend for NullBackend {
+    fn open(_file: &Arc<OwnedFd>, _shape: Shape) -> Result<Self, EngineError> {
+        Ok(Self::new())
     }
 }

@@ -1,0 +1,191 @@
+//! The memory that data is read into and written from: one mapping per worker, in huge pages
+//! where it is large enough, one aligned piece per slot and direction.
+
+use std::ptr::NonNull;
+
+use rustix::mm::{madvise, mmap_anonymous, munmap, Advice, MapFlags, ProtFlags};
+
+use crate::crew::Stream;
+use crate::error::EngineError;
+
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+/// Pieces begin on a page, which is enough for every direct I/O.
+const PAGE_BYTES: usize = 4096;
+/// Below this an arena is a handful of pages and needs no huge one.
+const HUGE_FROM_BYTES: usize = 64 << 10;
+
+/// What a worker needs of a backend. Backends of equal shape can be taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub depth: u16,
+    pub block_bytes: u32,
+    pub reads: bool,
+    pub writes: bool,
+}
+
+impl Shape {
+    pub fn of(stream: &Stream) -> Self {
+        Self {
+            depth: stream.depth,
+            block_bytes: stream.plan.block_bytes,
+            reads: stream.plan.read_percent > 0,
+            writes: stream.plan.read_percent < 100,
+        }
+    }
+
+    fn stride_bytes(self) -> usize {
+        (self.block_bytes as usize).next_multiple_of(PAGE_BYTES)
+    }
+}
+
+/// Buffers of one worker. A mix has separate ones for reads and writes, so that what was read
+/// never becomes the content of a write.
+#[derive(Debug)]
+pub struct Arena {
+    mapping: NonNull<u8>,
+    mapped_bytes: usize,
+    base: NonNull<u8>,
+    used_bytes: usize,
+    shape: Shape,
+}
+
+// SAFETY: the mapping belongs to this arena alone, and nothing in it is bound to a thread.
+unsafe impl Send for Arena {}
+
+impl Arena {
+    pub fn new(shape: Shape) -> Result<Self, EngineError> {
+        let halves = usize::from(shape.reads) + usize::from(shape.writes);
+        let used_bytes = shape.stride_bytes() * usize::from(shape.depth) * halves;
+        let refused = |errno: rustix::io::Errno| EngineError::BuffersRefused {
+            bytes: used_bytes,
+            errno: errno.raw_os_error(),
+        };
+        let huge = used_bytes >= HUGE_FROM_BYTES;
+        let alignment = if huge { HUGE_PAGE_BYTES } else { PAGE_BYTES };
+        let mapped_bytes = used_bytes.next_multiple_of(alignment) + alignment;
+        // SAFETY: a new private mapping at an address of the kernel's choice touches no other.
+        let mapping = unsafe {
+            let protection = ProtFlags::READ | ProtFlags::WRITE;
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                mapped_bytes,
+                protection,
+                MapFlags::PRIVATE,
+            )
+        };
+        let mapping = NonNull::new(mapping.map_err(refused)?.cast::<u8>())
+            .expect("the kernel never maps page zero unasked");
+        let skip = mapping.addr().get().next_multiple_of(alignment) - mapping.addr().get();
+        // SAFETY: `skip` is less than the `alignment` bytes that were mapped in excess.
+        let base = unsafe { mapping.add(skip) };
+        if huge {
+            let length = used_bytes.next_multiple_of(alignment);
+            // SAFETY: the advice concerns our own mapping and changes no content. A kernel
+            // without huge pages refuses it, and ordinary pages do.
+            let _ = unsafe { madvise(base.as_ptr().cast(), length, Advice::LinuxHugepage) };
+        }
+        Ok(Self {
+            mapping,
+            mapped_bytes,
+            base,
+            used_bytes,
+            shape,
+        })
+    }
+
+    /// The buffer that `slot` is read into.
+    #[inline]
+    pub fn read_buffer(&self, slot: u16) -> *mut u8 {
+        debug_assert!(self.shape.reads);
+        self.piece(usize::from(slot))
+    }
+
+    /// The buffer that `slot` is written from.
+    #[inline]
+    pub fn write_buffer(&self, slot: u16) -> *mut u8 {
+        debug_assert!(self.shape.writes);
+        let reads = if self.shape.reads {
+            usize::from(self.shape.depth)
+        } else {
+            0
+        };
+        self.piece(reads + usize::from(slot))
+    }
+
+    #[inline]
+    fn piece(&self, number: usize) -> *mut u8 {
+        let offset_bytes = number * self.shape.stride_bytes();
+        assert!(
+            offset_bytes < self.used_bytes,
+            "a slot is one of the shape's"
+        );
+        // SAFETY: the piece lies within the mapping, as just checked.
+        unsafe { self.base.add(offset_bytes).as_ptr() }
+    }
+
+    /// The write buffer of `slot` as bytes.
+    #[inline]
+    pub fn write_bytes(&mut self, slot: u16) -> &mut [u8] {
+        let start = self.write_buffer(slot);
+        // SAFETY: the piece is `block_bytes` long, mapped and zeroed by the kernel; `&mut self`
+        // keeps every other borrow away, and the worker owns the slot until it pushes it.
+        unsafe { std::slice::from_raw_parts_mut(start, self.shape.block_bytes as usize) }
+    }
+
+    /// The read buffer of `slot` as bytes.
+    #[inline]
+    pub fn read_bytes(&mut self, slot: u16) -> &mut [u8] {
+        let start = self.read_buffer(slot);
+        // SAFETY: as in `write_bytes`.
+        unsafe { std::slice::from_raw_parts_mut(start, self.shape.block_bytes as usize) }
+    }
+
+    /// All buffers as one piece, for registration.
+    pub(crate) fn whole(&self) -> libc::iovec {
+        libc::iovec {
+            iov_base: self.base.as_ptr().cast(),
+            iov_len: self.used_bytes,
+        }
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and nobody can borrow from it any more. Pages that the
+        // kernel still transfers to are pinned by it.
+        let _ = unsafe { munmap(self.mapping.as_ptr().cast(), self.mapped_bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_aligned_and_disjoint_and_zeroed() {
+        let shape = Shape {
+            depth: 16,
+            block_bytes: 10_000,
+            reads: true,
+            writes: true,
+        };
+        let mut arena = Arena::new(shape).unwrap();
+        for slot in 0..16 {
+            assert!(arena.write_bytes(slot).iter().all(|&byte| byte == 0));
+            assert_eq!(arena.write_buffer(slot).addr() % PAGE_BYTES, 0);
+            arena.write_bytes(slot).fill(slot as u8 + 1);
+            arena.read_bytes(slot).fill(slot as u8 + 101);
+        }
+        for slot in 0..16 {
+            assert!(arena
+                .write_bytes(slot)
+                .iter()
+                .all(|&byte| byte == slot as u8 + 1));
+            assert!(arena
+                .read_bytes(slot)
+                .iter()
+                .all(|&byte| byte == slot as u8 + 101));
+        }
+        assert_eq!(arena.whole().iov_base.addr() % HUGE_PAGE_BYTES, 0);
+    }
+}
