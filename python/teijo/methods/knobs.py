@@ -1,0 +1,268 @@
+"""Settings a person may turn with `--set key=value`: how each is written, checked and shown.
+
+A settings field carries its `Knob` as an annotation; nothing here knows a method by name.
+"""
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pydantic
+
+from teijo import units
+from teijo.errors import PlanError
+from teijo.methods.method import Settings
+
+Parse = Callable[[str], object]
+Show = Callable[[object], str]
+S = TypeVar("S", bound=Settings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knob:
+    """How one setting is written. `parse` raises ValueError with the reason it refuses."""
+
+    key: str
+    meaning: str
+    example: str
+    parse: Parse
+    show: Show = str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One setting as it stands: `key` is what `--set` takes, `field` its name in the run file."""
+
+    key: str
+    field: str
+    value: str
+    meaning: str
+    aliases: tuple[str, ...]
+
+
+def knobs_of(model: type[Settings]) -> dict[str, Knob]:
+    """Return the knobs of a settings model by field, in the order they are declared."""
+    return {
+        name: knob
+        for name, info in model.model_fields.items()
+        for knob in info.metadata
+        if isinstance(knob, Knob)
+    }
+
+
+def describe(settings: Settings) -> tuple[Setting, ...]:
+    """Return every setting with its value as a person writes it."""
+    return tuple(
+        Setting(
+            key=knob.key,
+            field=name,
+            value=knob.show(getattr(settings, name)),
+            meaning=knob.meaning,
+            aliases=knob.aliases,
+        )
+        for name, knob in knobs_of(type(settings)).items()
+    )
+
+
+def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict[str, object]:
+    """Return the fields that `--set` asks for, parsed.
+
+    Raises:
+        PlanError: a key is unknown or given twice under two names, or a value is refused.
+    """
+    knobs = knobs_of(model)
+    field_of = {
+        word: name for name, knob in knobs.items() for word in (knob.key, *knob.aliases, name)
+    }
+    parsed: dict[str, object] = {}
+    for key, text in overrides.items():
+        name = field_of.get(key.strip().lower().replace("-", "_"))
+        if name is None:
+            raise unknown("setting", key, (knob.key for knob in knobs.values()), field_of)
+        knob = knobs[name]
+        if name in parsed:
+            raise PlanError(
+                f"{knob.key} is set twice ({', '.join((knob.key, *knob.aliases))} are one setting)",
+                remedy=f"Set it once, as in --set {knob.key}={knob.example}.",
+            )
+        try:
+            parsed[name] = knob.parse(text)
+        except ValueError as error:
+            raise PlanError(
+                f"{key}={text}: {error}", remedy=f"For example: --set {knob.key}={knob.example}"
+            ) from error
+    return parsed
+
+
+def build(model: type[S], values: Mapping[str, object]) -> S:
+    """Return the settings of these values.
+
+    Raises:
+        PlanError: they do not fit the model (a run file written by hand, or a newer one's).
+    """
+    try:
+        return model.model_validate(values)
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise PlanError(
+            f"{place or 'settings'}: {first['msg']} (it is {first['input']!r})",
+            remedy="The run file holds settings this version does not know.",
+        ) from error
+
+
+def unknown(what: str, given: str, valid: Iterable[str], accepted: Iterable[str] = ()) -> PlanError:
+    """Return the error for a name that is none of the valid ones, with the nearest of them."""
+    names = list(valid)
+    near = difflib.get_close_matches(given.lower(), [*names, *accepted], n=1, cutoff=0.5)
+    guess = f"; did you mean {near[0]!r}?" if near else ""
+    return PlanError(
+        f"unknown {what} {given!r}{guess}", remedy=f"Valid are: {', '.join(names) or 'none'}."
+    )
+
+
+def whole_number(least: int, most: int) -> Parse:
+    """Return a parser of whole numbers within [least, most]."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise ValueError("it is not a whole number") from None
+        if not least <= value <= most:
+            raise ValueError(f"it must lie between {least:,} and {most:,}")
+        return value
+
+    return parse
+
+
+def positive_number(text: str) -> float:
+    """Return a number above zero."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError("it is not a number") from None
+    if not 0 < value < float("inf"):
+        raise ValueError("it must be above zero")
+    return value
+
+
+def percent(least: int, most: int) -> Parse:
+    """Return a parser of whole percents, written with or without the sign."""
+    inner = whole_number(least, most)
+
+    def parse(text: str) -> object:
+        return inner(text.strip().removesuffix("%").strip())
+
+    return parse
+
+
+def duration(text: str) -> int:
+    """Return a duration above zero in ns."""
+    value = units.parse_duration(text)
+    if value <= 0:
+        raise ValueError("it must be longer than nothing")
+    return value
+
+
+def size(text: str) -> int:
+    """Return a size above zero in bytes."""
+    value = units.parse_size(text)
+    if value <= 0:
+        raise ValueError("it must be more than 0 bytes")
+    return value
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Return different block sizes, as in "4KiB,8KiB"."""
+    return _different(tuple(size(part) for part in _parts(text)), "block sizes")
+
+
+def mixes(text: str) -> tuple[int, ...]:
+    """Return different R/W mixes as read percents, as in "100/0,65/35"."""
+    return _different(tuple(_mix(part) for part in _parts(text)), "mixes")
+
+
+def one_of(*words: str) -> Parse:
+    """Return a parser of one of these words."""
+
+    def parse(text: str) -> str:
+        word = text.strip().lower()
+        if word not in words:
+            raise ValueError(f"it is none of {', '.join(words)}")
+        return word
+
+    return parse
+
+
+def optional(parse: Parse) -> Parse:
+    """Return a parser that also takes "none"."""
+    return lambda text: None if text.strip().lower() == "none" else parse(text)
+
+
+def show_duration(value: object) -> str:
+    """Show ns as `duration` reads them back."""
+    assert isinstance(value, int)
+    for unit, name in ((units.NS_PER_S, "s"), (units.NS_PER_MS, "ms"), (units.NS_PER_US, "us")):
+        if value % unit == 0:
+            return f"{value // unit}{name}"
+    return f"{value}ns"
+
+
+def show_size(value: object) -> str:
+    """Show bytes as `size` reads them back, "none" for none."""
+    if value is None:
+        return "none"
+    assert isinstance(value, int)
+    for unit, name in (
+        (units.TIB, "TiB"),
+        (units.GIB, "GiB"),
+        (units.MIB, "MiB"),
+        (units.KIB, "KiB"),
+    ):
+        if value >= unit and value % unit == 0:
+            return f"{value // unit}{name}"
+    return str(value)
+
+
+def show_sizes(value: object) -> str:
+    """Show block sizes as `sizes` reads them back."""
+    assert isinstance(value, tuple)
+    return ",".join(show_size(each) for each in value)
+
+
+def show_mix(read_percent: int) -> str:
+    """Return an R/W mix as the standard writes it: 0 → "0/100", all writes."""
+    return f"{read_percent}/{100 - read_percent}"
+
+
+def show_mixes(value: object) -> str:
+    """Show R/W mixes as `mixes` reads them back."""
+    assert isinstance(value, tuple)
+    return ",".join(show_mix(each) for each in value)
+
+
+def show_optional(value: object) -> str:
+    """Show a value, "none" for none."""
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _different(values: tuple[int, ...], what: str) -> tuple[int, ...]:
+    if not values:
+        raise ValueError(f"it names no {what}")
+    if len(set(values)) < len(values):
+        raise ValueError("it names one of them twice")
+    return values
+
+
+def _mix(text: str) -> int:
+    read, slash, write = text.partition("/")
+    if slash and read.isdecimal() and write.isdecimal() and int(read) + int(write) == 100:
+        return int(read)
+    raise ValueError(f"{text!r} is not read/write percents that add up to 100")

@@ -1,0 +1,305 @@
+"""Settings that the PTS methods share: their knobs, defaults by version, checks, deviations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Protocol
+
+from teijo import units
+from teijo.errors import PlanError
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.method import Settings
+from teijo.methods.pts.versions import MINUTE_NS, Version
+from teijo.terms.geometry import Geometry
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.workload import ActiveRange, Content
+
+MINUTE_LEAST_MS = 1
+THREADS_MOST = 256
+QUEUE_DEPTH_MOST = 4096
+
+Minute = Annotated[
+    int,
+    Knob(
+        key="minute",
+        meaning="how long the standard's minute lasts",
+        example="1s",
+        parse=knobs.duration,
+        show=knobs.show_duration,
+    ),
+]
+RangePercent = Annotated[
+    int,
+    Knob(
+        key="active_range",
+        aliases=("ar", "range"),
+        meaning="share of the user capacity that is touched, from LBA 0, in percent",
+        example="75",
+        parse=knobs.percent(1, 100),
+    ),
+]
+Amount = Annotated[
+    int | None,
+    Knob(
+        key="amount",
+        aliases=("ar_amount",),
+        meaning="active range amount of the full-size device: only so much of the range is touched",
+        example="8GiB",
+        parse=knobs.optional(knobs.size),
+        show=knobs.show_size,
+    ),
+]
+Segments = Annotated[
+    int,
+    Knob(
+        key="segments",
+        aliases=("ar_segments",),
+        meaning="equal pieces of the full-size device that the amount is spread over",
+        example="2048",
+        parse=knobs.whole_number(1, 1 << 20),
+    ),
+]
+Threads = Annotated[
+    int,
+    Knob(
+        key="threads",
+        aliases=("tc", "thread_count"),
+        meaning="thread count (TC)",
+        example="2",
+        parse=knobs.whole_number(1, THREADS_MOST),
+    ),
+]
+QueueDepth = Annotated[
+    int,
+    Knob(
+        key="queue_depth",
+        aliases=("qd",),
+        meaning="outstanding I/Os of each thread (QD)",
+        example="16",
+        parse=knobs.whole_number(1, QUEUE_DEPTH_MOST),
+    ),
+]
+DataPattern = Annotated[
+    Content,
+    Knob(
+        key="content",
+        aliases=("data_pattern",),
+        meaning="what is written: random (unique in every sector) or zero",
+        example="random",
+        parse=knobs.one_of(*(content.value for content in Content)),
+        show=lambda value: str(value),
+    ),
+]
+
+
+class PtsSettings(Protocol):
+    """What the shared parts of the PTS methods read from either one's settings."""
+
+    @property
+    def spec(self) -> str:
+        """The version's full id."""
+        ...
+
+    @property
+    def minute_ns(self) -> int:
+        """The minute's length."""
+        ...
+
+    @property
+    def active_range_percent(self) -> int:
+        """The share of the user capacity."""
+        ...
+
+    @property
+    def amount_bytes(self) -> int | None:
+        """The active range amount on this device."""
+        ...
+
+    @property
+    def segments(self) -> int:
+        """The pieces the amount is spread over, on this device."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """Thread count."""
+        ...
+
+    @property
+    def queue_depth(self) -> int:
+        """Queue depth per thread."""
+        ...
+
+    @property
+    def content(self) -> Content:
+        """The data pattern."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pieces:
+    """An active range amount and its segments on the device at hand."""
+
+    amount_bytes: int | None
+    segments: int
+
+
+def is_scaled(geometry: Geometry) -> bool:
+    """Return whether the device stands for a larger one."""
+    return geometry.nominal_capacity_bytes > geometry.capacity_bytes
+
+
+def minute_ns_of(geometry: Geometry) -> int:
+    """Return the standard's minute on this device: 60 s by its scale, in whole ms."""
+    return max(MINUTE_LEAST_MS, round(MINUTE_NS / units.NS_PER_MS / geometry.scale)) * (
+        units.NS_PER_MS
+    )
+
+
+def pieces_of(amount_bytes: int | None, segments: int, geometry: Geometry) -> Pieces:
+    """Return an amount of the full-size device on the device at hand.
+
+    A scaled device has fewer segments, not smaller ones: a segment must still hold the largest
+    block, and what a block does within a segment does not depend on the capacity.
+    """
+    if amount_bytes is None:
+        return Pieces(amount_bytes=None, segments=1)
+    align = geometry.physical_block_bytes
+    piece = amount_bytes // segments // align * align
+    count = max(1, round(segments / geometry.scale))
+    return Pieces(amount_bytes=piece * count, segments=count)
+
+
+def shared_defaults(version: Version, geometry: Geometry) -> dict[str, object]:
+    """Return the shared fields as the version has them on this device."""
+    rule = version.active_range
+    pieces = pieces_of(rule.amount_bytes, rule.segments, geometry)
+    return {
+        "spec": version.id,
+        "minute_ns": minute_ns_of(geometry),
+        "active_range_percent": rule.share_percent,
+        "amount_bytes": pieces.amount_bytes,
+        "segments": pieces.segments,
+        "threads": version.load.threads,
+        "queue_depth": version.load.queue_depth,
+        "content": Content.RANDOM,
+    }
+
+
+def with_pieces(
+    asked: Mapping[str, object], version: Version, geometry: Geometry
+) -> dict[str, object]:
+    """Return the overrides with amount and segments brought to this device together."""
+    if not asked.keys() & {"amount_bytes", "segments"}:
+        return dict(asked)
+    rule = version.active_range
+    amount = asked.get("amount_bytes", rule.amount_bytes)
+    segments = asked.get("segments", rule.segments if amount is not None else 1)
+    assert amount is None or isinstance(amount, int)
+    assert isinstance(segments, int)
+    if amount is None and segments != 1:
+        raise PlanError(
+            f"segments={segments} without an amount: a whole range is one piece",
+            remedy="Set the amount too, as in --set amount=16GiB segments=2048.",
+        )
+    pieces = pieces_of(amount, segments, geometry)
+    return {**asked, "amount_bytes": pieces.amount_bytes, "segments": pieces.segments}
+
+
+def range_of(settings: PtsSettings) -> ActiveRange:
+    """Return the active range of the test."""
+    return ActiveRange(
+        share_percent=settings.active_range_percent,
+        amount_bytes=settings.amount_bytes,
+        segments=settings.segments,
+    )
+
+
+def share_of(settings: PtsSettings) -> ActiveRange:
+    """Return the active range of the preconditioning: the share, without amount or segments."""
+    return ActiveRange(share_percent=settings.active_range_percent)
+
+
+def check_range(settings: PtsSettings, geometry: Geometry, largest_block_bytes: int) -> None:
+    """Make sure that the active range lies on the device and holds the largest block.
+
+    Raises:
+        PlanError: it does not.
+    """
+    active_range = range_of(settings)
+    span = active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
+    amount = settings.amount_bytes
+    share = f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}"
+    if amount is not None and amount > span:
+        raise PlanError(
+            f"an active range amount of {units.format_size(amount)} does not fit in {share}",
+            remedy="Set a smaller one, as in --set amount=1GiB segments=256, or amount=none.",
+        )
+    piece = (span if amount is None else amount) // settings.segments
+    if largest_block_bytes > piece:
+        raise PlanError(
+            f"a block of {units.format_block_size(largest_block_bytes)} does not fit in a piece "
+            f"of {units.format_size(piece)} (active range {share}, {settings.segments} segments)",
+            remedy="Set smaller blocks, fewer segments, or take a larger device.",
+        )
+
+
+def check_blocks(blocks: tuple[int, ...], geometry: Geometry) -> None:
+    """Make sure that the device can serve these block sizes.
+
+    Raises:
+        PlanError: one is no whole number of logical blocks.
+    """
+    logical = geometry.logical_block_bytes
+    for block in blocks:
+        if block % logical:
+            raise PlanError(
+                f"a block of {units.format_block_size(block)} is no whole number of the device's "
+                f"logical blocks of {units.format_block_size(logical)}",
+                remedy=f"Use multiples of {units.format_block_size(logical)}.",
+            )
+
+
+def shared_deviations(
+    settings: Settings, standard: Settings, version: Version, geometry: Geometry
+) -> list[Remark]:
+    """Return one remark per setting that differs from the version's, and one for the scale.
+
+    What a version leaves to the operator is no deviation: another active range or amount of the
+    client's matrix, and threads and queue depth where none are recommended.
+    """
+    remarks = []
+    if is_scaled(geometry):
+        capacity = units.format_capacity(geometry.capacity_bytes)
+        nominal = units.format_capacity(geometry.nominal_capacity_bytes)
+        minute = knobs.show_duration(minute_ns_of(geometry))
+        text = (
+            f"{capacity} stand for {nominal}: the standard's minutes and volumes are divided by "
+            f"{geometry.scale:.4g}, a minute is {minute}"
+        )
+        remarks.append(Remark(kind=RemarkKind.CAPACITY_SCALED, text=text))
+    names = knobs.knobs_of(type(settings))
+    for field, knob in names.items():
+        value, ruled = getattr(settings, field), getattr(standard, field)
+        if value == ruled or _is_allowed(field, value, version, geometry):
+            continue
+        word = "the recommended " if field in ("threads", "queue_depth") else ""
+        text = f"{knob.key} {knob.show(value)} instead of {word}{knob.show(ruled)}"
+        remarks.append(Remark(kind=RemarkKind.DEVIATION, text=text))
+    return remarks
+
+
+def _is_allowed(field: str, value: object, version: Version, geometry: Geometry) -> bool:
+    rule = version.active_range
+    match field:
+        case "active_range_percent":
+            return value in rule.allowed_percents
+        case "amount_bytes":
+            return value in {
+                pieces_of(amount, rule.segments, geometry).amount_bytes
+                for amount in rule.allowed_amounts_bytes
+            }
+        case "threads" | "queue_depth":
+            return not version.load.recommended
+        case _:
+            return False

@@ -1,0 +1,240 @@
+"""PTS WSAT, write saturation: one continuous random write from a fresh drive, a sample a minute,
+until the version's stop rule. What a minute is and when to stop is in
+wsat_minutes, the report in wsat_pages.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.saturation import Saturation, saturation_of
+from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.document.model import Document
+from teijo.methods import knobs
+from teijo.methods.method import Conversation, Settings
+from teijo.methods.phrases import is_steady, purge
+from teijo.methods.pts import settings as shared
+from teijo.methods.pts.versions import DEFAULT_SPEC, SPECS, version_of
+from teijo.methods.pts.wsat_minutes import (
+    Stop,
+    WsatSettings,
+    cell_name,
+    check_answers,
+    determination,
+    minute,
+    samples_of,
+    standard,
+    steady_since,
+    why_stop,
+)
+from teijo.methods.rounds import MINUTE, before_rounds, exchanges_of, minutes_of
+from teijo.terms.finding import Cell, Findings, Scalar, SteadyState
+from teijo.terms.geometry import Geometry
+from teijo.terms.record import Record
+from teijo.terms.remark import Remark
+from teijo.terms.result import Gap, StepResult
+from teijo.terms.watch import Watch
+
+
+class Wsat:
+    """The method `pts.wsat`."""
+
+    id = "pts.wsat"
+    title = "Write Saturation"
+    summary = "random writes from a fresh drive until it is saturated (SNIA PTS)"
+    specs = SPECS
+    default_spec = DEFAULT_SPEC
+
+    def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> WsatSettings:
+        """Return the settings of a version on this device; see Method."""
+        version = version_of(spec)
+        asked = knobs.parse_overrides(WsatSettings, overrides)
+        asked = shared.with_pieces(asked, version, geometry)
+        settings = standard(version, geometry).model_copy(update=asked)
+        shared.check_blocks((settings.block_size_bytes,), geometry)
+        shared.check_range(settings, geometry, settings.block_size_bytes)
+        return settings
+
+    def settings_from(self, stored: Mapping[str, object]) -> WsatSettings:
+        """Return the settings a run file holds."""
+        return knobs.build(WsatSettings, stored)
+
+    def writes(self, settings: Settings) -> bool:
+        """Return whether the stimulus writes; the standard's does nothing else."""
+        return _own(settings).read_percent < 100
+
+    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+        """Return what differs from the version; see Method."""
+        settings = _own(settings)
+        version = version_of(settings.spec)
+        ruled = standard(version, geometry)
+        return tuple(shared.shared_deviations(settings, ruled, version, geometry))
+
+    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+        """Purge, then write minute after minute; from the purge again after a gap."""
+        settings = _own(settings)
+        while True:
+            yield from purge()
+            answers: list[StepResult] = []
+            while (stop := why_stop(settings, geometry, answers)) is None:
+                answer = yield minute(settings, len(answers) + 1)
+                if isinstance(answer, Gap):
+                    break
+                answers.append(answer)
+            if stop is not None:
+                return _ending(settings, stop)
+
+    def findings(self, record: Record) -> Findings:
+        """Return the saturation curve's figures, and steady state where the version asks it.
+
+        `rounds` and `window_rounds` count check minutes. `converged` is None where the version
+        has no formal determination.
+        """
+        settings = self.settings_from(record.run.settings)
+        answers = [answer for _, answer in minutes_of(exchanges_of(record))]
+        states = determination(settings, answers)
+        checks = check_answers(settings, answers)
+        window = states[0].window if states else None
+        return Findings(
+            method=self.id,
+            spec=settings.spec,
+            converged=None if settings.check_minutes is None else is_steady(states),
+            rounds=len(checks),
+            window_rounds=(window.first_round, window.last_round) if window else None,
+            steady_states=states,
+            scalars=_scalars(settings, record.geometry, answers, states),
+            cells=_cells(settings, answers, states),
+        )
+
+    def watch(self, record: Record) -> Watch:
+        """Return where the run stands; see Method."""
+        settings = self.settings_from(record.run.settings)
+        answers = [answer for _, answer in minutes_of(exchanges_of(record))]
+        return _watch(settings, record, answers)
+
+    def document(self, record: Record, findings: Findings) -> Document:
+        """Return the report, in the standard's order of pages."""
+        from teijo.methods.pts.wsat_pages import pages
+
+        return pages(self, self.settings_from(record.run.settings), record, findings)
+
+
+def _own(settings: Settings) -> WsatSettings:
+    assert isinstance(settings, WsatSettings), type(settings)
+    return settings
+
+
+def _ending(settings: WsatSettings, stop: Stop) -> Literal["steady", "not steady", "done"]:
+    if settings.check_minutes is None:
+        return "done"
+    return "steady" if stop == "steady" else "not steady"
+
+
+def _cells(
+    settings: WsatSettings, answers: Sequence[StepResult], states: Sequence[SteadyState]
+) -> tuple[Cell, ...]:
+    window = states[0].window if is_steady(states) else None
+    if window is not None:
+        checks = check_answers(settings, answers)
+        over, minutes = "check minutes", checks[window.first_round - 1 : window.last_round]
+    else:
+        over, minutes = f"last {WINDOW_ROUNDS} minutes", list(answers[-WINDOW_ROUNDS:])
+    if not minutes:
+        return ()
+    labels = (
+        ("r/w mix", knobs.show_mix(settings.read_percent)),
+        ("block size", units.format_block_size(settings.block_size_bytes)),
+        ("over", over),
+    )
+    return (measures.cell_over(labels, minutes),)
+
+
+def _scalars(
+    settings: WsatSettings,
+    geometry: Geometry,
+    answers: Sequence[StepResult],
+    states: Sequence[SteadyState],
+) -> tuple[Scalar, ...]:
+    samples = samples_of(answers)
+    curve = saturation_of(samples)
+    rows: list[tuple[str, float | None, str]] = [
+        ("minutes measured", float(len(samples)), "min"),
+        ("total written (TGBW)", samples[-1].written_bytes / 1e9 if samples else 0.0, "GB"),
+        (
+            "drive fills",
+            samples[-1].written_bytes / geometry.capacity_bytes if samples else 0.0,
+            "user capacities",
+        ),
+    ]
+    if curve is not None:
+        rows += _curve_rows(curve)
+    since = steady_since(settings, states)
+    window = states[0].window if is_steady(states) else None
+    at = samples[since - 1] if since else None
+    if settings.check_minutes is not None:
+        rows += [
+            ("steady state, mean of the window", window.average if window else None, "IOPS"),
+            ("minutes to steady state", float(since) if since is not None else None, "min"),
+            ("written to steady state", at.written_bytes / 1e9 if at else None, "GB"),
+        ]
+    tail = answers[-WINDOW_ROUNDS:]
+    rows.append(
+        (
+            f"write amplification, last {WINDOW_ROUNDS} minutes",
+            measures.write_amplification(tail),
+            "",
+        )
+    )
+    return tuple(Scalar(name=name, value=value, unit=unit) for name, value, unit in rows)
+
+
+def _curve_rows(curve: Saturation) -> list[tuple[str, float | None, str]]:
+    settled = curve.settled_samples
+    return [
+        ("fresh out of the box (FOB), mean of the plateau", curve.plateau_iops, "IOPS"),
+        ("minutes of the FOB plateau", float(curve.plateau_samples), "min"),
+        ("written on the FOB plateau", curve.plateau_bytes / 1e9, "GB"),
+        ("highest minute", curve.peak_iops, "IOPS"),
+        ("level at the end, mean of the last fifth", curve.level_iops, "IOPS"),
+        ("minutes until settled on that level", None if settled is None else float(settled), "min"),
+        (
+            "written until settled",
+            None if curve.settled_bytes is None else curve.settled_bytes / 1e9,
+            "GB",
+        ),
+    ]
+
+
+def _watch(settings: WsatSettings, record: Record, answers: Sequence[StepResult]) -> Watch:
+    done = len(answers)
+    every = settings.check_minutes
+    written = sum(measures.written_bytes(answer) for answer in answers)
+    limit = settings.capacity_times * record.geometry.capacity_bytes
+    # The capacity rule ends the run at the speed seen so far, unless it slows down further.
+    by_capacity = done + 1 if not written else max(done, round(done * limit / written))
+    by_steady = settings.minutes_most
+    steady = ""
+    if every is not None:
+        checks = len(check_answers(settings, answers))
+        by_steady = max(WINDOW_ROUNDS, checks + 1) * (every + 1)
+        states = determination(settings, answers)
+        count = checks if checks < WINDOW_ROUNDS else None
+        steady = (
+            f"{count} of the first {WINDOW_ROUNDS} check minutes"
+            if count is not None
+            else f"{sum(s.windows[-1].steady for s in states)} of 1 tracking variables steady"
+        )
+    least = max(min(settings.minutes_most, by_steady, by_capacity), done)
+    most = max(settings.minutes_most, done)
+    watch = Watch(
+        phase=MINUTE,
+        round_number=done + 1,
+        rounds_least=least,
+        rounds_most=most,
+        cell=cell_name(settings),
+        steady=steady,
+        remaining_ns_least=(least - done) * settings.minute_ns,
+        remaining_ns_most=(most - done) * settings.minute_ns,
+    )
+    return before_rounds(record, watch, 0)

@@ -1,0 +1,175 @@
+"""The minutes of PTS WSAT: their settings, the stimulus, the stop rules, and the check minutes."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.saturation import Sample
+from teijo.analysis.steady_state import Tracked, determine
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.method import Settings
+from teijo.methods.phrases import is_steady
+from teijo.methods.pts import settings as shared
+from teijo.methods.pts.versions import WSAT_BLOCK_BYTES, Version
+from teijo.methods.rounds import MINUTE
+from teijo.terms.finding import SteadyState
+from teijo.terms.geometry import Geometry
+from teijo.terms.result import StepResult
+from teijo.terms.step import Measure
+from teijo.terms.workload import Stream, Workload
+
+Stop = Literal["steady", "capacity", "minutes"]
+
+
+class WsatSettings(Settings, frozen=True):
+    """The numbers of one WSAT run, on the device at hand."""
+
+    minute_ns: shared.Minute
+    active_range_percent: shared.RangePercent
+    amount_bytes: shared.Amount
+    segments: shared.Segments
+    threads: shared.Threads
+    queue_depth: shared.QueueDepth
+    content: shared.DataPattern
+    read_percent: Annotated[
+        int,
+        Knob(
+            key="mix",
+            meaning="R/W mix of the stimulus",
+            example="0/100",
+            parse=lambda text: knobs.mixes(text)[0],
+            show=lambda value: knobs.show_mixes((value,)),
+        ),
+    ]
+    block_size_bytes: Annotated[
+        int,
+        Knob(
+            key="block_size",
+            aliases=("bs",),
+            meaning="block size of the stimulus",
+            example="4KiB",
+            parse=knobs.size,
+            show=knobs.show_size,
+        ),
+    ]
+    capacity_times: Annotated[
+        float,
+        Knob(
+            key="capacity_times",
+            meaning="user capacities written at most",
+            example="20",
+            parse=knobs.positive_number,
+            show=knobs.show_optional,
+        ),
+    ]
+    minutes_most: Annotated[
+        int,
+        Knob(
+            key="minutes",
+            aliases=("max_minutes",),
+            meaning="the standard's minutes at most",
+            example="360",
+            parse=knobs.whole_number(1, 1_000_000),
+        ),
+    ]
+    check_minutes: Annotated[
+        int | None,
+        Knob(
+            key="check_every",
+            meaning="minutes between the check minutes that steady state is determined on, or none",
+            example="30",
+            parse=knobs.optional(knobs.whole_number(1, 10_000)),
+            show=knobs.show_optional,
+        ),
+    ]
+
+
+def standard(version: Version, geometry: Geometry) -> WsatSettings:
+    """Return the settings as the version has them on this device, unchecked."""
+    rule = version.saturation
+    return WsatSettings.model_validate(
+        {
+            **shared.shared_defaults(version, geometry),
+            "read_percent": 0,
+            "block_size_bytes": WSAT_BLOCK_BYTES,
+            "capacity_times": rule.capacity_times,
+            "minutes_most": rule.minutes,
+            "check_minutes": rule.check_minutes,
+        }
+    )
+
+
+def minute(settings: WsatSettings, number: int) -> Measure:
+    """Return one minute of the continuous stimulus, numbered from 1."""
+    stream = Stream(
+        read_percent=settings.read_percent,
+        block_size_bytes=settings.block_size_bytes,
+        threads=settings.threads,
+        queue_depth=settings.queue_depth,
+        active_range=shared.range_of(settings),
+        content=settings.content,
+    )
+    return Measure(
+        workload=Workload(streams=(stream,)),
+        duration_ns=settings.minute_ns,
+        phase=MINUTE,
+        round_number=number,
+        cell=cell_name(settings),
+        continues=number > 1,
+        open_ended=True,
+    )
+
+
+def cell_name(settings: WsatSettings) -> str:
+    """Return the stimulus' name: "0/100 4 KiB"."""
+    block = units.format_block_size(settings.block_size_bytes)
+    return f"{knobs.show_mix(settings.read_percent)} {block}"
+
+
+def why_stop(
+    settings: WsatSettings, geometry: Geometry, answers: Sequence[StepResult]
+) -> Stop | None:
+    """Return which of the version's stop rules ends the run after these minutes, if any."""
+    if is_steady(determination(settings, answers)):
+        return "steady"
+    written = sum(measures.written_bytes(answer) for answer in answers)
+    if written >= settings.capacity_times * geometry.capacity_bytes:
+        return "capacity"
+    return "minutes" if len(answers) >= settings.minutes_most else None
+
+
+def check_answers(settings: WsatSettings, answers: Sequence[StepResult]) -> list[StepResult]:
+    """Return the check minutes: with a check every 30 minutes, minutes 31, 62, 93 and so on."""
+    every = settings.check_minutes
+    return [] if every is None else list(answers[every :: every + 1])
+
+
+def determination(settings: WsatSettings, answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
+    """Return the determination over the check minutes; none where the version asks for none."""
+    if settings.check_minutes is None:
+        return ()
+    checks = check_answers(settings, answers)
+    variable = f"check minute, RND {cell_name(settings)}"
+    tracked = Tracked(variable=variable, unit="IOPS", values=tuple(a.iops for a in checks))
+    return determine(range(1, len(checks) + 1), [tracked])
+
+
+def samples_of(answers: Sequence[StepResult]) -> list[Sample]:
+    """Return the saturation curve: one sample a minute, with what was written until its end."""
+    samples, elapsed, written = [], 0, 0
+    for answer in answers:
+        elapsed += answer.elapsed_ns
+        written += measures.written_bytes(answer)
+        samples.append(Sample(iops=answer.iops, end_ns=elapsed, written_bytes=written))
+    return samples
+
+
+def steady_since(settings: WsatSettings, states: Sequence[SteadyState]) -> int | None:
+    """Return how many minutes had gone by when the steady window's first check minute began."""
+    window = states[0].window if is_steady(states) else None
+    every = settings.check_minutes
+    if window is None or every is None:
+        return None
+    return window.first_round * (every + 1) - 1

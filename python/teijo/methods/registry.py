@@ -1,0 +1,23 @@
+"""All methods by name, and no more about them than that."""
+
+from teijo.methods.knobs import unknown
+from teijo.methods.method import Method
+from teijo.methods.pts.iops import Iops
+from teijo.methods.pts.wsat import Wsat
+from teijo.methods.workload import FreeWorkload
+
+METHODS: tuple[Method, ...] = (Iops(), Wsat(), FreeWorkload())
+
+
+def method_named(name: str) -> Method:
+    """Return the method of an id ("pts.iops") or of its last part ("iops").
+
+    Raises:
+        teijo.errors.PlanError: there is none of this name.
+    """
+    word = name.strip().lower()
+    for method in METHODS:
+        if word in (method.id, method.id.rpartition(".")[2]):
+            return method
+    ids = [method.id for method in METHODS]
+    raise unknown("method", name, ids, [each.rpartition(".")[2] for each in ids])

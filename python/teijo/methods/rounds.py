@@ -1,0 +1,112 @@
+"""Rounds read off a conversation, gaps and all: the live method and its findings both use this.
+
+A round counts once every cell of it was measured without a gap; after a gap the determination
+of steady state starts anew.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from teijo.terms.record import Record
+from teijo.terms.result import Answer, Gap, StepResult
+from teijo.terms.step import Measure, Purge, Step
+from teijo.terms.watch import Watch
+
+Exchange = tuple[Step, Answer]
+Measured = tuple[Measure, StepResult]
+
+ROUND = "round"
+MINUTE = "minute"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """One whole round: its number, counted from 1, and its cells in the order measured."""
+
+    number: int
+    cells: tuple[Measured, ...]
+
+    def at(self, cell: str) -> StepResult:
+        """Return the answer of one cell of this round."""
+        return next(answer for step, answer in self.cells if step.cell == cell)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounds:
+    """All whole rounds in order, and the cells of the one under way.
+
+    `broken_after` is how many rounds were whole at the last gap: none of them may stand in a
+    window with a later one.
+    """
+
+    whole: tuple[Round, ...] = ()
+    broken_after: int = 0
+    under_way: tuple[Measured, ...] = ()
+
+    @property
+    def unbroken(self) -> tuple[Round, ...]:
+        """The rounds since the last gap."""
+        return self.whole[self.broken_after :]
+
+
+def exchanges_of(record: Record) -> list[Exchange]:
+    """Return a record's conversation."""
+    return [(each.step, each.answer) for each in record.steps]
+
+
+def rounds_of(exchanges: Iterable[Exchange], cells_per_round: int) -> Rounds:
+    """Return the rounds of a conversation.
+
+    A gap among a round's cells drops what was measured of it: the round is measured again from
+    its first cell, under the same number.
+    """
+    whole: list[Round] = []
+    under_way: list[Measured] = []
+    broken_after = 0
+    for step, answer in exchanges:
+        if not isinstance(step, Measure) or step.phase != ROUND:
+            continue
+        if isinstance(answer, Gap):
+            under_way.clear()
+            broken_after = len(whole)
+            continue
+        under_way.append((step, answer))
+        if len(under_way) == cells_per_round:
+            whole.append(Round(number=len(whole) + 1, cells=tuple(under_way)))
+            under_way.clear()
+    return Rounds(whole=tuple(whole), broken_after=broken_after, under_way=tuple(under_way))
+
+
+def minutes_of(exchanges: Iterable[Exchange]) -> list[Measured]:
+    """Return the minutes of a continuous stimulus since the last purge, unbroken by a gap."""
+    minutes: list[Measured] = []
+    for step, answer in exchanges:
+        if isinstance(step, Purge) or isinstance(answer, Gap):
+            minutes.clear()
+        elif isinstance(step, Measure) and step.phase == MINUTE:
+            minutes.append((step, answer))
+    return minutes
+
+
+def before_rounds(record: Record, watch: Watch, volume_left_bytes: int) -> Watch:
+    """Return the watch of a record whose rounds may not have begun, or may have ended.
+
+    `watch` is right while rounds are measured; `volume_left_bytes` is not zero as long as the
+    preconditioning has not been written.
+    """
+    if record.run.ending != "running":
+        return Watch(phase=record.run.ending, steady=watch.steady)
+    purged = any(
+        isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
+        for each in record.steps
+    )
+    if purged and not volume_left_bytes:
+        return watch
+    return replace(
+        watch,
+        phase="precondition" if purged else "purge",
+        round_number=None,
+        cell=None,
+        steady="",
+        remaining_bytes=volume_left_bytes,
+    )
