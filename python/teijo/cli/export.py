@@ -1,0 +1,65 @@
+"""The verb `export`: one run as JSON, CSV or Parquet, for other programs."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from teijo.cli import talk
+
+EXAMPLES = (
+    "teijo export run.teijo | jq .findings        JSON on stdout (schema: docs/schema)",
+    "teijo export run.teijo --to csv -o steps.csv one row per step, stream and direction",
+    "teijo export run.teijo --to parquet -o run.parquet",
+)
+
+
+class Form(StrEnum):
+    """What a run can be exported as."""
+
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def verb(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A run file, sealed or growing.")],
+    to: Annotated[Form, typer.Option("--to", help="The format.")] = Form.JSON,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
+    ] = None,
+) -> None:
+    """Print a run as data, or write it to a file."""
+    from teijo import api
+    from teijo.errors import UsageError
+
+    if output is None and to is Form.PARQUET and sys.stdout.isatty():
+        raise UsageError(
+            "Parquet is binary and stdout is a terminal",
+            remedy="Give a file: teijo export FILE --to parquet -o run.parquet",
+        )
+    data = api.export(file, to=to.value)
+    if output is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        written(output, data)
+        talk.put(str(output))
+
+
+def written(path: Path, data: bytes) -> None:
+    """Write a file whole.
+
+    Raises:
+        HostError: it cannot be written there.
+    """
+    from teijo.errors import HostError
+
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise HostError(
+            f"cannot write {path}: {error.strerror}", remedy="Choose another place with -o."
+        ) from error

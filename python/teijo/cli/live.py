@@ -1,0 +1,67 @@
+"""The live screen of a run on a terminal: a few quiet lines that are repainted in place."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from teijo.cli.progress import title
+from teijo.cli.standing import Standing, coarse
+from teijo.runner.events import Ended, Event, Observer, RunStarted
+
+REPAINTS_PER_SECOND = 8
+
+
+@contextmanager
+def live(standing: Standing, console: Console | None = None) -> Iterator[Observer]:
+    """Give an observer whose events a screen on stderr shows until the block ends."""
+    console = console or Console(stderr=True)
+    with Live(
+        get_renderable=lambda: screen(standing),
+        console=console,
+        refresh_per_second=REPAINTS_PER_SECOND,
+        transient=True,
+    ) as painter:
+
+        def observer(event: Event) -> None:
+            standing.tell(event)
+            match event:
+                case RunStarted():
+                    console.print(Text(f"{title(event)}, recorded in {event.path}"), soft_wrap=True)
+                case Ended():
+                    painter.refresh()
+                case _:
+                    pass
+
+        yield observer
+
+
+def screen(standing: Standing) -> RenderableType:
+    """Return the screen: what is done, how fast, how near to steady state, how long yet."""
+    now = standing.progress
+    rows = [
+        ("phase", " · ".join(filter(None, (standing.phase, standing.cell)))),
+        ("IOPS", f"{now.iops_now:,.0f}  ({now.iops:,.0f} in this step)" if now else ""),
+        ("MB/s", f"{now.mb_s_now:,.1f}  ({now.mb_s:,.1f} in this step)" if now else ""),
+        ("steady state", standing.steady),
+        ("elapsed", coarse(standing.elapsed_ns)),
+        ("time left", standing.left or "-"),
+        ("remarks", remarks(standing)),
+    ]
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", justify="right")
+    grid.add_column()
+    for name, value in rows:
+        if value:
+            grid.add_row(name, Text(value))
+    bar = ProgressBar(total=1.0, completed=now.share if now else 0.0, width=48)
+    return Group(bar, grid)
+
+
+def remarks(standing: Standing) -> str:
+    """Return the kinds of the remarks so far, each once."""
+    return ", ".join(dict.fromkeys(remark.kind.value for remark in standing.remarks))

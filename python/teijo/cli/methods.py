@@ -1,0 +1,89 @@
+"""The verb `methods`: what can be measured, by which versions of a standard, with what settings."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from teijo.cli import talk
+from teijo.cli.options import Json
+
+if TYPE_CHECKING:
+    from teijo.methods.method import Method
+
+EXAMPLES = (
+    "teijo methods                  every method, one a line",
+    "teijo methods iops             its versions and settings with their defaults",
+    "teijo methods iops --json      the same for a program",
+)
+
+
+def verb(
+    method: Annotated[
+        str | None, typer.Argument(metavar="[METHOD]", help="Show this one's settings.")
+    ] = None,
+    spec: Annotated[
+        str, typer.Option("--spec", metavar="VERSION", help="Settings of this version.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """List the methods, or one method's versions and settings."""
+    from teijo.methods import registry
+
+    if method is None:
+        listed = registry.methods()
+        if as_json:
+            talk.put(json.dumps([summary(one) for one in listed], ensure_ascii=False, indent=2))
+            return
+        for line in talk.columns(
+            ("METHOD", "MEASURES", "VERSIONS"),
+            [(one.id, one.summary, ", ".join(one.specs) or "-") for one in listed],
+        ):
+            talk.put(line)
+        return
+    show(registry.find(method), spec, as_json)
+
+
+def summary(method: "Method") -> dict[str, object]:
+    """Return one method's line as JSON-ready values."""
+    return {
+        "id": method.id,
+        "title": method.title,
+        "summary": method.summary,
+        "specs": list(method.specs),
+        "default_spec": method.default_spec,
+    }
+
+
+def show(method: "Method", spec: str, as_json: bool) -> None:
+    """Print one method: what it is, and its settings with the defaults of one version."""
+    from teijo.methods.knobs import describe
+    from teijo.terms.geometry import Geometry
+
+    drive = Geometry(capacity_bytes=10**12, nominal_capacity_bytes=10**12)
+    spec = spec or method.default_spec
+    settings = describe(method.settings(spec, {}, drive))
+    if as_json:
+        listed = [
+            {"key": one.key, "aliases": one.aliases, "default": one.value, "meaning": one.meaning}
+            for one in settings
+        ]
+        whole = summary(method) | {"spec": spec, "settings": listed}
+        talk.put(json.dumps(whole, ensure_ascii=False, indent=2))
+        return
+    talk.put(f"{method.id}: {method.title}\n\n{method.summary}\n")
+    if method.specs:
+        versions = ", ".join(f"{one} (default)" if one == method.default_spec else one
+                             for one in method.specs)  # fmt: skip
+        talk.put(f"Versions: {versions}\n")
+        talk.put(f"Settings (--set KEY=VALUE), as {spec} has them on a 1 TB drive:\n")
+    else:
+        talk.put("Settings (--set KEY=VALUE):\n")
+    rows = [(one.key, one.value, one.meaning + also(one.aliases)) for one in settings]
+    for line in talk.columns(("KEY", "DEFAULT", "MEANING"), rows):
+        talk.put("  " + line)
+
+
+def also(aliases: tuple[str, ...]) -> str:
+    """Return what else a key may be called, in brackets."""
+    return f" (also {', '.join(aliases)})" if aliases else ""

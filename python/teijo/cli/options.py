@@ -1,0 +1,138 @@
+"""Arguments and options that several verbs share, and what their text means."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from teijo.errors import PlanError, UsageError
+
+SUFFIX = ".teijo"
+PRINTERS = ("html", "pdf", "text", "csv")
+
+
+class Engine(StrEnum):
+    """Who makes the I/O."""
+
+    NATIVE = "native"
+    FIO = "fio"
+
+
+class ProgressMode(StrEnum):
+    """How a run tells where it stands, on stderr."""
+
+    RICH = "rich"
+    PLAIN = "plain"
+    NDJSON = "ndjson"
+
+
+Method = Annotated[
+    str, typer.Argument(metavar="METHOD", help="A method's name; see `teijo methods`.")
+]
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help="/dev/disk/by-id/…, a file (drive.img?size=8GiB), or sim:NAME?key=value.",
+    ),
+]
+MoreSettings = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[KEY=VALUE]...", help="More settings, as after --set."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may stand many times."),
+]
+Spec = Annotated[
+    str,
+    typer.Option("--spec", metavar="VERSION", help="The version of the standard: 2.0.2-client …"),
+]
+Destroy = Annotated[
+    str | None,
+    typer.Option(
+        "--destroy",
+        metavar="SERIAL",
+        help="Consent to lose all data on the block device with this serial number.",
+    ),
+]
+Overwrite = Annotated[
+    bool,
+    typer.Option("--overwrite", help="Consent to overwrite an existing file given as TARGET."),
+]
+Progress = Annotated[
+    ProgressMode | None,
+    typer.Option("--progress", help="How to show progress. [default: rich on a terminal]"),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def settings_from(*given: Sequence[str] | None) -> dict[str, str]:
+    """Return KEY=VALUE texts as a mapping.
+
+    Raises:
+        PlanError: a text is no KEY=VALUE, or one key stands twice with different values.
+    """
+    settings: dict[str, str] = {}
+    for text in (text for texts in given for text in texts or ()):
+        key, equals, value = text.partition("=")
+        key = key.strip()
+        if not (key and equals):
+            raise PlanError(
+                f"{text!r} is not a setting", remedy="Write settings as KEY=VALUE: --set minute=1s"
+            )
+        if settings.setdefault(key, value) != value:
+            raise PlanError(
+                f"the setting {key!r} stands twice: {settings[key]!r} and {value!r}",
+                remedy="Give it once.",
+            )
+    return settings
+
+
+def printers_from(text: str) -> tuple[str, ...]:
+    """Return the printers named in "html,pdf"; "none" names no printer.
+
+    Raises:
+        UsageError: a name is no printer.
+    """
+    if text.strip() in {"", "none"}:
+        return ()
+    names = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    for name in names:
+        if name not in PRINTERS:
+            raise UsageError(
+                f"{name!r} is no report format{meant(name, PRINTERS)}",
+                remedy=f"The formats are {', '.join(PRINTERS)}, and none.",
+            )
+    return names
+
+
+def meant(word: str, words: Sequence[str]) -> str:
+    """Return "; did you mean …?" for the nearest of `words`, or nothing."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, words, n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def run_file_for(method: str, target: str, output: Path | None, now: datetime) -> Path:
+    """Return where a run is recorded: the path that was asked for, ending in ".teijo".
+
+    Without one (or with a folder) the file is named after method, target and time.
+    """
+    name = f"{method}-{name_of(target)}-{now:%Y%m%d-%H%M%S}{SUFFIX}"
+    if output is None:
+        return Path(name)
+    if output.is_dir():
+        return output / name
+    return output if output.suffix == SUFFIX else output.with_name(output.name + SUFFIX)
+
+
+def name_of(target: str) -> str:
+    """Return a target as a part of a file name: "sim:mlc-a?seed=7" gives "mlc-a"."""
+    bare = target.partition("?")[0].removeprefix("sim:").rstrip("/").rpartition("/")[2]
+    kept = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in bare)
+    return kept.strip("-.")[:60] or "target"

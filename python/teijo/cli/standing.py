@@ -1,0 +1,153 @@
+"""Where a run stands, folded from its events: what a live screen shows and a line of talk says."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from teijo.runner.events import (
+    Ended,
+    Event,
+    Judged,
+    Progress,
+    Remarked,
+    RunStarted,
+    StepDone,
+    StepStarted,
+    Stopping,
+)
+from teijo.terms.record import Ending
+from teijo.terms.remark import Remark
+from teijo.terms.result import StepResult
+from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+from teijo.terms.watch import Watch
+from teijo.units import format_duration
+
+NowNs = Callable[[], int]
+
+
+class Standing:
+    """The state of one run. `now_ns` is a steady clock of the host; a run has its own clock."""
+
+    def __init__(self, now_ns: NowNs) -> None:
+        """Begin to watch at the clock's present."""
+        self.now_ns = now_ns
+        self.began_ns = now_ns()
+        self.started: RunStarted | None = None
+        self.step: StepStarted | None = None
+        self.progress: Progress | None = None
+        self.watch: Watch | None = None
+        self.remarks: list[Remark] = []
+        self.stopping = ""
+        self.ending: Ending = "running"
+        self.path: Path | None = None
+        self._session_ns = 0
+
+    def tell(self, event: Event) -> None:
+        """Take note of one event."""
+        match event:
+            case RunStarted():
+                self.started = event
+                self.path = event.path
+            case StepStarted():
+                self.step = event
+                self.progress = None
+            case Progress():
+                self.progress = event
+            case StepDone(answer=StepResult(elapsed_ns=elapsed_ns)):
+                self._session_ns += elapsed_ns
+                self.progress = None
+            case StepDone():
+                self.progress = None
+            case Judged():
+                self.watch = event.watch
+            case Remarked():
+                self.remarks.append(event.remark)
+            case Stopping():
+                self.stopping = event.signal
+            case Ended():
+                self.ending = event.ending
+                self.path = event.path
+
+    @property
+    def elapsed_ns(self) -> int:
+        """How long a person has waited."""
+        return self.now_ns() - self.began_ns
+
+    @property
+    def phase(self) -> str:
+        """What is being done, in a few words: "round 3 of 5 to 25", "precondition"."""
+        if self.stopping:
+            return f"stopping ({self.stopping})"
+        if self.step is None:
+            return "opening the target"
+        words = phase_of(self.step.step, self.watch)
+        return f"replaying step {self.step.seq}: {words}" if self.step.replayed else words
+
+    @property
+    def cell(self) -> str:
+        """The cell of the matrix that is measured, or nothing."""
+        step = self.step.step if self.step else None
+        return step.cell or "" if isinstance(step, Measure) else ""
+
+    @property
+    def steady(self) -> str:
+        """How far steady state is, in words; nothing where it is not asked."""
+        return self.watch.steady if self.watch else ""
+
+    def left_ns(self) -> tuple[int, int] | None:
+        """Return the least and most time left, as a person waits; None while unknown.
+
+        The run's clock may be a simulated one: what is left on it is stretched by how fast it
+        has gone until now. Bytes that are left take as long as the last ones did.
+        """
+        now = self.progress
+        session_ns = self._session_ns + (now.elapsed_ns if now else 0)
+        if self.watch is None or session_ns == 0:
+            return None
+        pace = self.elapsed_ns / session_ns
+        least, most = self.watch.remaining_ns_least, self.watch.remaining_ns_most
+        if now is not None and isinstance(now.step, Precondition):
+            if not now.bytes:
+                return None
+            left_bytes = max(0, now.step.total_bytes - now.bytes)
+            least += left_bytes * now.elapsed_ns // now.bytes
+            most += left_bytes * now.elapsed_ns // now.bytes
+        elif now is not None:
+            least, most = least - now.elapsed_ns, most - now.elapsed_ns
+        return max(0, round(least * pace)), max(0, round(most * pace))
+
+    @property
+    def left(self) -> str:
+        """The time left in words: "8 s to 1 min 12 s", or nothing while it is unknown."""
+        span = self.left_ns()
+        if span is None or self.ending != "running":
+            return ""
+        least, most = (coarse(each) for each in span)
+        return least if least == most else f"{least} to {most}"
+
+
+def coarse(duration_ns: int) -> str:
+    """Return a duration without fractions of a second: an estimate has none."""
+    return format_duration(duration_ns) if duration_ns >= 10**10 else f"{duration_ns // 10**9} s"
+
+
+def phase_of(step: Step, watch: Watch | None) -> str:
+    """Return a step in a few words, with the round it belongs to."""
+    match step:
+        case Purge():
+            return "purging"
+        case Precondition():
+            return "preconditioning"
+        case Idle():
+            return "resting"
+        case Measure(round_number=None):
+            return step.phase
+        case Measure():
+            return f"{step.phase} {step.round_number}{bounds(watch)}"
+
+
+def bounds(watch: Watch | None) -> str:
+    """Return " of 5 to 25": the least and the most number of the last round."""
+    if watch is None or watch.rounds_most is None:
+        return ""
+    least, most = watch.rounds_least, watch.rounds_most
+    return f" of {most}" if least is None or least == most else f" of {least} to {most}"

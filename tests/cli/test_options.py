@@ -1,0 +1,68 @@
+"""What a person may type: settings, report formats, and where the run file goes."""
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from teijo.cli.options import meant, name_of, printers_from, run_file_for, settings_from
+from teijo.errors import PlanError, UsageError
+
+NOON = datetime(2026, 1, 2, 12, 0, 5)
+
+
+def test_settings_of_the_option_and_of_the_rest_of_the_line_are_one() -> None:
+    assert settings_from(["bs=4KiB", "threads=1"], ["qd=32"], None) == {
+        "bs": "4KiB",
+        "threads": "1",
+        "qd": "32",
+    }
+
+
+def test_a_value_may_hold_an_equals_sign() -> None:
+    assert settings_from(["content=a=b"]) == {"content": "a=b"}
+
+
+@pytest.mark.parametrize("text", ["minute", "=1s", ""])
+def test_a_setting_without_key_or_value_is_refused_by_its_text(text: str) -> None:
+    with pytest.raises(PlanError, match=repr(text)):
+        settings_from([text])
+
+
+def test_one_key_with_two_values_is_refused() -> None:
+    with pytest.raises(PlanError, match="twice"):
+        settings_from(["minute=1s"], ["minute=2s"])
+
+
+def test_report_formats_are_a_list_and_none_is_no_format() -> None:
+    assert printers_from("html, PDF,html") == ("html", "pdf")
+    assert printers_from("none") == ()
+    with pytest.raises(UsageError, match="did you mean 'html'"):
+        printers_from("htlm")
+
+
+def test_nothing_is_meant_where_nothing_is_near() -> None:
+    assert meant("zebra", ("html", "pdf")) == ""
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        ("sim:mlc-a?seed=7&capacity=16GiB", "mlc-a"),
+        ("/dev/disk/by-id/nvme-Sam_1.0", "nvme-Sam_1.0"),
+        ("drive.img?size=1GiB", "drive.img"),
+        ("/a b/c*d", "c-d"),
+        ("../..", "target"),
+    ],
+)
+def test_a_run_file_is_named_after_its_target(target: str, name: str) -> None:
+    assert name_of(target) == name
+    expected = f"pts.iops-{name}-20260102-120005.teijo"
+    assert run_file_for("pts.iops", target, None, NOON) == Path(expected)
+
+
+def test_a_folder_as_output_keeps_the_name_and_a_name_gets_its_ending(tmp_path: Path) -> None:
+    named = run_file_for("pts.iops", "sim:x", tmp_path, NOON)
+    assert named == tmp_path / "pts.iops-x-20260102-120005.teijo"
+    assert run_file_for("m", "t", tmp_path / "a.b", NOON) == tmp_path / "a.b.teijo"
+    assert run_file_for("m", "t", tmp_path / "a.teijo", NOON) == tmp_path / "a.teijo"

@@ -1,0 +1,88 @@
+"""Where a run stands: phase, round, and the time that is left as a person waits for it."""
+
+from teijo.cli.standing import Standing
+from teijo.runner.events import Ended, StepDone, StepStarted, Stopping
+from teijo.terms.step import Idle, Purge
+from tests.cli.events import (
+    MEASURE,
+    PATH,
+    PRECONDITION,
+    SECOND,
+    Hands,
+    judged,
+    progress,
+    result,
+    started,
+)
+
+
+def test_before_the_first_step_the_target_is_being_opened_and_nothing_is_known() -> None:
+    standing = Standing(Hands())
+    assert standing.phase == "opening the target"
+    assert (standing.left, standing.steady, standing.cell) == ("", "", "")
+
+
+def test_a_round_is_told_with_the_bounds_of_the_last_one() -> None:
+    standing = Standing(Hands())
+    for event in (started(), judged(0, 0), StepStarted(seq=2, step=MEASURE)):
+        standing.tell(event)
+    assert standing.phase == "round 3 of 5 to 25"
+    assert standing.cell == "0/100 4 KiB"
+
+
+def test_each_kind_of_step_has_its_word() -> None:
+    standing = Standing(Hands())
+    words = []
+    for step in (Purge(), PRECONDITION, Idle(duration_ns=1), MEASURE):
+        standing.tell(StepStarted(seq=1, step=step, replayed=step is MEASURE))
+        words.append(standing.phase)
+    assert words == ["purging", "preconditioning", "resting", "replaying step 1: round 3"]
+
+
+def test_a_real_run_is_waited_for_as_long_as_its_steps_last() -> None:
+    hands = Hands()
+    standing = Standing(hands)
+    standing.tell(StepStarted(seq=1, step=MEASURE))
+    standing.tell(judged(120 * SECOND, 600 * SECOND))
+    hands.ns = 20 * SECOND
+    standing.tell(progress(MEASURE, 20 * SECOND, 4096))
+    assert standing.left_ns() == (100 * SECOND, 580 * SECOND)
+    assert standing.left == "1 min 40 s to 9 min 40 s"
+
+
+def test_virtual_time_is_stretched_to_the_time_of_the_person_who_waits() -> None:
+    hands = Hands()
+    standing = Standing(hands)
+    standing.tell(StepDone(seq=1, step=MEASURE, answer=result(60 * SECOND)))
+    standing.tell(judged(120 * SECOND, 120 * SECOND))
+    hands.ns = 6 * SECOND
+    assert standing.left == "12 s"
+
+
+def test_bytes_that_are_left_take_as_long_as_the_last_ones() -> None:
+    hands = Hands()
+    standing = Standing(hands)
+    standing.tell(judged(10 * SECOND, 20 * SECOND))
+    standing.tell(StepStarted(seq=1, step=PRECONDITION))
+    hands.ns = 5 * SECOND
+    standing.tell(progress(PRECONDITION, 5 * SECOND, 250))
+    assert standing.left_ns() == (25 * SECOND, 35 * SECOND)
+
+
+def test_a_step_that_lasts_longer_than_planned_leaves_no_negative_time() -> None:
+    hands = Hands()
+    standing = Standing(hands)
+    standing.tell(judged(SECOND, SECOND))
+    hands.ns = 5 * SECOND
+    standing.tell(progress(MEASURE, 5 * SECOND, 1))
+    assert standing.left_ns() == (0, 0)
+
+
+def test_a_run_that_is_over_has_no_time_left_and_knows_its_file() -> None:
+    standing = Standing(Hands())
+    standing.tell(StepDone(seq=1, step=MEASURE, answer=result(SECOND)))
+    standing.tell(judged(SECOND, SECOND))
+    standing.tell(Stopping(signal="SIGINT"))
+    assert standing.phase == "stopping (SIGINT)"
+    standing.tell(Ended(ending="interrupted", path=PATH))
+    assert (standing.left, standing.path) == ("", PATH)
