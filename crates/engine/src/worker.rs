@@ -218,8 +218,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         } else {
             self.control.end_ns()
         };
+        let may_issue = !self.halted() && self.control.allows_issue(self.now_ns);
         let due_ns = match &self.arrivals {
-            Some(arrivals) if !self.free.is_empty() && !self.halted() => arrivals
+            // After the end no arrival is due: a deadline in the past would only be polled.
+            Some(arrivals) if !self.free.is_empty() && may_issue => arrivals
                 .next_ns()
                 .min(self.now_ns + NAP_NS)
                 .min(self.control.end_ns()),
