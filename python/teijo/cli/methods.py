@@ -1,4 +1,4 @@
-"""The verb `methods`: what can be measured, by which versions of a standard, with what settings."""
+"""The verb `methods`: what can be measured, by which versions, with which settings."""
 
 import json
 from typing import TYPE_CHECKING, Annotated
@@ -31,7 +31,7 @@ def verb(
     from teijo.methods import registry
 
     if method is None:
-        listed = registry.methods()
+        listed = registry.METHODS
         if as_json:
             talk.put(json.dumps([summary(one) for one in listed], ensure_ascii=False, indent=2))
             return
@@ -41,7 +41,7 @@ def verb(
         ):
             talk.put(line)
         return
-    show(registry.find(method), spec, as_json)
+    show(registry.method_named(method), spec, as_json)
 
 
 def summary(method: "Method") -> dict[str, object]:

@@ -1,0 +1,166 @@
+"""The documents say what is true: every verb, method, remark, term and command stands in them."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from teijo.methods import registry
+from teijo.methods.method import Method
+from teijo.terms.remark import REMEDIES, RemarkKind
+from tests.house.tree import PACKAGE, ROOT, of_kind, place, syntax, text
+
+README = text(ROOT / "README.md")
+MAKEFILE = text(ROOT / "Makefile")
+CLI_PAGE = ROOT / "docs" / "reference" / "cli.md"
+GLOSSARY = text(ROOT / "docs" / "glossary.md")
+MAKE_TARGETS = set(re.findall(r"^([a-z]+):.*## ", MAKEFILE, re.MULTILINE))
+
+
+def prose() -> list[Path]:
+    return of_kind(".md")
+
+
+def test_the_page_of_the_command_line_is_what_the_program_says() -> None:
+    from teijo.cli.reference import page
+
+    assert text(CLI_PAGE) == page(), "run `make docs`"
+
+
+def test_every_verb_is_documented() -> None:
+    from teijo.cli.reference import verbs
+
+    for verb in verbs():
+        assert f"## teijo {verb}" in text(CLI_PAGE)
+        assert re.search(rf"`?teijo {verb}\b", README), f"README.md does not show teijo {verb}"
+
+
+@pytest.mark.parametrize("method", registry.METHODS, ids=lambda method: method.id)
+def test_every_method_has_a_page_and_stands_in_the_readme(method: Method) -> None:
+    page = ROOT / "docs" / "methods" / f"{method.id.replace('.', '-')}.md"
+    assert page.exists()
+    assert f"`{method.id}`" in README
+
+
+@pytest.mark.parametrize("kind", RemarkKind)
+def test_every_remark_is_documented_and_has_a_remedy(kind: RemarkKind) -> None:
+    assert f"*{kind.value}*" in GLOSSARY
+    assert REMEDIES[kind]
+
+
+def term_names() -> list[str]:
+    return sorted(
+        node.name
+        for path in (PACKAGE / "terms").glob("*.py")
+        for node in syntax(path).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+
+
+@pytest.mark.parametrize("name", term_names())
+def test_every_term_of_the_code_is_in_the_glossary(name: str) -> None:
+    assert f"`{name}`" in GLOSSARY
+
+
+def test_every_make_target_a_document_shows_exists() -> None:
+    shown = {
+        (place(path), target)
+        for path in prose()
+        for target in re.findall(r"(?:^|`)make ([a-z]+)", text(path), re.MULTILINE)
+    }
+    missing = {(page, target) for page, target in shown if target not in MAKE_TARGETS}
+    assert not missing
+    assert {"run", "test"} <= {target for page, target in shown if page == "README.md"}
+
+
+def commands() -> list[tuple[str, str]]:
+    """Every `teijo …` line of a code block in a document, without its comment."""
+    return [
+        (place(path), line.partition("  #")[0].strip())
+        for path in prose()
+        for block in re.findall(r"```(?:sh|console|bash)?\n(.*?)```", text(path), re.DOTALL)
+        for line in block.splitlines()
+        if line.startswith("teijo ")
+    ]
+
+
+def test_every_command_a_document_shows_is_one_the_program_has() -> None:
+    from teijo.cli.reference import options, verbs
+
+    unknown = []
+    for page, line in commands():
+        words = line.split()
+        if words[1].startswith("-") or page.endswith("cli.md"):
+            continue
+        if words[1] not in verbs():
+            unknown.append((page, line))
+            continue
+        given = {word.partition("=")[0] for word in words[2:] if word.startswith("-")}
+        if not given <= options(words[1]):
+            unknown.append((page, f"{line}: {given - options(words[1])}"))
+    assert not unknown
+
+
+def test_every_link_within_the_repository_leads_somewhere() -> None:
+    broken = [
+        (place(path), link)
+        for path in prose()
+        for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text(path))
+        if "://" not in link and not link.startswith("mailto:")
+        if not (path.parent / link).exists() and not link.endswith(".png")
+    ]
+    assert not broken
+
+
+def test_every_picture_a_document_shows_is_there() -> None:
+    missing = [
+        (place(path), link)
+        for path in prose()
+        for link in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", text(path))
+        if not (path.parent / link).exists()
+    ]
+    assert not missing
+
+
+def test_the_changelog_has_the_version_that_is_built() -> None:
+    project = tomllib.loads(text(ROOT / "pyproject.toml"))["project"]
+    workspace = tomllib.loads(text(ROOT / "Cargo.toml"))["workspace"]["package"]
+    assert f"## [{project['version']}]" in text(ROOT / "CHANGELOG.md")
+    assert project["version"] == workspace["version"], "pyproject.toml and Cargo.toml differ"
+    assert project["license"] == workspace["license"] == "Apache-2.0"
+
+
+def python_blocks() -> list[tuple[str, str]]:
+    return [
+        (place(path), block)
+        for path in prose()
+        for block in re.findall(r"```python\n(.*?)```", text(path), re.DOTALL)
+    ]
+
+
+@pytest.mark.parametrize(("page", "block"), python_blocks())
+def test_every_python_example_is_python(page: str, block: str) -> None:
+    ast.parse(block, page)
+
+
+def test_the_lock_pins_every_package_that_the_project_asks_for() -> None:
+    project = tomllib.loads(text(ROOT / "pyproject.toml"))["project"]
+    asked = project["dependencies"] + project["optional-dependencies"]["test"]
+    names = {re.split(r"[<>=\[ ;]", one)[0].lower() for one in asked}
+    pinned = set(re.findall(r"^([a-z0-9-]+)==", text(ROOT / "requirements.lock"), re.MULTILINE))
+    assert names <= pinned, f"run `make lock`: {names - pinned}"
+
+
+def test_make_help_prints_every_target() -> None:
+    shown = subprocess.run(
+        ["make", "help", f"PYTHON={sys.executable}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert set(re.findall(r"^  make ([a-z]+) ", shown, re.MULTILINE)) == MAKE_TARGETS
