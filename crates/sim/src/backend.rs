@@ -1,0 +1,133 @@
+//! The engine's seam in virtual time: a request is served the moment it is pushed, its completion
+//! waits in order of time, and waiting for it moves the clock instead of passing time.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+use teijo_engine::backend::{Backend, Completion, Request};
+use teijo_engine::clock::Clock;
+
+use crate::device::Device;
+
+/// Virtual time, shared by the workers of a session; only one of them runs at any moment.
+#[derive(Clone, Debug, Default)]
+pub struct VirtualClock {
+    now_ns: Arc<AtomicU64>,
+}
+
+impl VirtualClock {
+    /// Moves to `to_ns`; time never goes back.
+    #[inline]
+    pub fn advance(&self, to_ns: u64) {
+        if to_ns > self.now_ns() {
+            self.now_ns.store(to_ns, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Clock for VirtualClock {
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        self.now_ns.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flying {
+    done_ns: u64,
+    completion: Completion,
+}
+
+/// One worker's side of a simulated device. The device itself is lent to the worker that runs.
+#[derive(Debug)]
+pub struct SimBackend<D> {
+    clock: VirtualClock,
+    pub(crate) device: Option<Box<D>>,
+    /// In order of completion; equal times in order of issue.
+    flying: VecDeque<Flying>,
+}
+
+impl<D: Device> SimBackend<D> {
+    /// For a worker with at most `depth` I/Os in flight.
+    pub fn new(clock: VirtualClock, depth: u16) -> Self {
+        let flying = VecDeque::with_capacity(usize::from(depth) + 1);
+        Self {
+            clock,
+            device: None,
+            flying,
+        }
+    }
+
+    /// When `wait(want, deadline_ns)` would return.
+    #[inline]
+    pub(crate) fn ready_ns(&self, want: u32, deadline_ns: u64) -> u64 {
+        let now_ns = self.clock.now_ns();
+        let Some(index) = (want as usize).checked_sub(1) else {
+            return now_ns;
+        };
+        let done_ns = self
+            .flying
+            .get(index)
+            .map_or(u64::MAX, |flying| flying.done_ns);
+        done_ns.min(deadline_ns).max(now_ns)
+    }
+}
+
+impl<D: Device> Backend for SimBackend<D> {
+    const HAS_DATA: bool = false;
+
+    fn buffer(&mut self, _slot: u16) -> &mut [u8] {
+        &mut []
+    }
+
+    #[inline]
+    fn push(&mut self, request: Request) {
+        let Request {
+            op,
+            offset_bytes,
+            length_bytes,
+            tag,
+        } = request;
+        let device = self
+            .device
+            .as_mut()
+            .expect("the device is lent to the worker that runs");
+        let outcome = device.serve(op, offset_bytes, length_bytes, self.clock.now_ns());
+        let completion = Completion {
+            tag,
+            result: outcome.result,
+        };
+        let flying = Flying {
+            done_ns: outcome.done_ns,
+            completion,
+        };
+        self.flying.push_back(flying);
+        // Most completions come in order of issue, so the place is near the end.
+        let mut place = self.flying.len() - 1;
+        while place > 0 && self.flying[place - 1].done_ns > outcome.done_ns {
+            self.flying.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self, want: u32, deadline_ns: u64) -> io::Result<()> {
+        let ready_ns = self.ready_ns(want, deadline_ns);
+        if ready_ns == u64::MAX {
+            return Err(io::Error::other("nothing in flight ever completes"));
+        }
+        self.clock.advance(ready_ns);
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self) -> Option<Completion> {
+        let first = self.flying.front()?;
+        if first.done_ns > self.clock.now_ns() {
+            return None;
+        }
+        self.flying.pop_front().map(|flying| flying.completion)
+    }
+}

@@ -1,0 +1,103 @@
+//! What every simulated device is, whatever is inside: it serves I/O in virtual time and keeps a
+//! health log. Nothing here knows flash, disks or arrays.
+
+use teijo_engine::backend::Op;
+
+/// What came of one I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// When the host sees the completion, on the virtual clock.
+    pub done_ns: u64,
+    /// Bytes moved (fewer than asked is a short I/O), or a negated errno, as in a `Completion`.
+    pub result: i32,
+}
+
+/// Running counters since the device was made, like a drive's SMART log; a purge keeps them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    pub host_reads_bytes: u64,
+    pub host_writes_bytes: u64,
+    pub trims_bytes: u64,
+    pub nand_reads_bytes: u64,
+    pub nand_writes_bytes: u64,
+    pub erases: u64,
+}
+
+impl Health {
+    /// Counters since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            host_reads_bytes: self.host_reads_bytes - earlier.host_reads_bytes,
+            host_writes_bytes: self.host_writes_bytes - earlier.host_writes_bytes,
+            trims_bytes: self.trims_bytes - earlier.trims_bytes,
+            nand_reads_bytes: self.nand_reads_bytes - earlier.nand_reads_bytes,
+            nand_writes_bytes: self.nand_writes_bytes - earlier.nand_writes_bytes,
+            erases: self.erases - earlier.erases,
+        }
+    }
+
+    /// Flash bytes programmed per byte the host wrote; `None` when it wrote nothing.
+    pub fn write_amplification(&self) -> Option<f64> {
+        (self.host_writes_bytes > 0)
+            .then(|| self.nand_writes_bytes as f64 / self.host_writes_bytes as f64)
+    }
+}
+
+/// Whose numbers a preset reproduces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// Fitted to a published measurement; the text says exactly which number, and how close.
+    Calibrated { to: &'static str },
+    /// Of the right kind, but nobody has checked it against a real drive.
+    Plausible { why: &'static str },
+}
+
+/// Who the device says it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    pub model: String,
+    pub serial: String,
+    pub firmware: String,
+    /// Capacity of the drive that is modelled.
+    pub nominal_capacity_bytes: u64,
+    /// Capacity that is simulated: the nominal one divided by the scale.
+    pub capacity_bytes: u64,
+    pub logical_block_bytes: u32,
+    pub physical_block_bytes: u32,
+    pub label: Label,
+    /// Every parameter as (name, value, unit).
+    pub parameters: Vec<(&'static str, String, &'static str)>,
+}
+
+impl Facts {
+    /// Nominal capacity over simulated capacity. Times that meet volumes shrink by the same
+    /// factor: a minute of the full drive is `60 / scale` seconds of the simulated one.
+    pub fn scale(&self) -> f64 {
+        self.nominal_capacity_bytes as f64 / self.capacity_bytes as f64
+    }
+}
+
+/// A device in virtual time. Its state is a pure function of its parameters and of the calls made
+/// so far; calls come in order of time (`at_ns` never falls). `Clone` branches the state.
+pub trait Device: Clone {
+    /// Takes one I/O that arrives at `at_ns` and says when and how it ends.
+    fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome;
+
+    /// Puts every logical block in the never-written state; returns when that is done.
+    fn purge(&mut self, at_ns: u64) -> u64;
+
+    /// Lets host idle time pass, which the device may use for itself.
+    fn idle(&mut self, from_ns: u64, to_ns: u64);
+
+    fn health(&self) -> Health;
+
+    fn facts(&self) -> Facts;
+
+    fn capacity_bytes(&self) -> u64;
+
+    fn logical_block_bytes(&self) -> u32;
+
+    /// A number over the whole state: equal states have equal digests.
+    fn digest(&self) -> u64;
+}

@@ -1,0 +1,106 @@
+//! Which closed block a die cleans next. Greedy keeps the closed blocks sorted by valid pages in
+//! a ring: losing a page swaps a block with the first of its bucket and moves the bucket's start,
+//! so the victim is always at the head and nothing is ever searched. FIFO is the ring alone.
+
+use super::ftl::Block;
+
+/// Position of a block that is not closed.
+pub(super) const NOT_CLOSED: u32 = u32::MAX;
+
+/// Closed blocks of one die. Positions only grow; the ring index is the position masked.
+#[derive(Clone, Debug)]
+pub(super) struct Victims {
+    order: Vec<u32>,
+    mask: u32,
+    head: u32,
+    tail: u32,
+    /// `start[v]`: position of the first block with at least `v` valid pages. A start behind
+    /// `head` means `head`. Empty for FIFO.
+    start: Vec<u32>,
+}
+
+impl Victims {
+    /// For at most `blocks` closed blocks of `pages` pages each.
+    pub(super) fn new(blocks: u32, pages: u32, greedy: bool) -> Self {
+        let slots = (blocks + 1).next_power_of_two();
+        let start = if greedy {
+            vec![0; pages as usize + 1]
+        } else {
+            Vec::new()
+        };
+        Self {
+            order: vec![0; slots as usize],
+            mask: slots - 1,
+            head: 0,
+            tail: 0,
+            start,
+        }
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// Takes in a block that has just been closed; `pages` is the number of pages in it.
+    pub(super) fn push(&mut self, blocks: &mut [Block], id: u32, pages: u16) {
+        debug_assert!(self.len() <= self.mask);
+        self.order[(self.tail & self.mask) as usize] = id;
+        blocks[id as usize].position = self.tail;
+        self.tail = self.tail.wrapping_add(1);
+        if self.start.is_empty() {
+            return;
+        }
+        // It enters as a full block, then loses the pages it lost while it was open.
+        let valid = blocks[id as usize].valid;
+        for count in (valid + 1..=pages).rev() {
+            self.demote(blocks, id, count);
+        }
+    }
+
+    /// Follows a closed block from `valid` pages to one fewer.
+    #[inline]
+    pub(super) fn demote(&mut self, blocks: &mut [Block], id: u32, valid: u16) {
+        if self.start.is_empty() {
+            return;
+        }
+        let start = &mut self.start[valid as usize];
+        let behind = start.wrapping_sub(self.head) > u32::MAX / 2;
+        let first = if behind { self.head } else { *start };
+        *start = first.wrapping_add(1);
+        let position = blocks[id as usize].position;
+        if position != first {
+            let other = self.order[(first & self.mask) as usize];
+            self.order[(first & self.mask) as usize] = id;
+            self.order[(position & self.mask) as usize] = other;
+            blocks[other as usize].position = position;
+            blocks[id as usize].position = first;
+        }
+    }
+
+    /// The block that would be cleaned next.
+    pub(super) fn peek(&self) -> Option<u32> {
+        (self.len() > 0).then(|| self.order[(self.head & self.mask) as usize])
+    }
+
+    /// Takes out the next victim.
+    pub(super) fn pop(&mut self, blocks: &mut [Block]) -> u32 {
+        assert!(
+            self.len() > 0,
+            "a die without closed blocks has nothing to clean"
+        );
+        let id = self.order[(self.head & self.mask) as usize];
+        self.head = self.head.wrapping_add(1);
+        blocks[id as usize].position = NOT_CLOSED;
+        id
+    }
+
+    pub(super) fn clear(&mut self) {
+        (self.head, self.tail) = (0, 0);
+        self.start.fill(0);
+    }
+
+    /// The closed blocks from the next victim on.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len()).map(|k| self.order[(self.head.wrapping_add(k) & self.mask) as usize])
+    }
+}

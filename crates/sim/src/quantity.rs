@@ -1,0 +1,71 @@
+//! Numbers with units from text, and back. A size may carry kB, MB, GB, TB, KiB, MiB, GiB or TiB.
+
+const UNITS: [(&str, u64); 9] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+    ("B", 1),
+];
+
+/// A size in bytes.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    let unit = UNITS.iter().find(|(suffix, _)| text.ends_with(suffix));
+    let (digits, factor) = match unit {
+        Some((suffix, factor)) => (&text[..text.len() - suffix.len()], *factor),
+        None => (text, 1),
+    };
+    let why = || {
+        "must be a whole number of bytes, with or without kB, MB, GB, TB, KiB, MiB, GiB or TiB"
+            .to_owned()
+    };
+    if let Ok(value) = digits.trim().parse::<u64>() {
+        return value.checked_mul(factor).ok_or_else(why);
+    }
+    let value = decimal(digits.trim()).map_err(|_| why())? * factor as f64;
+    if value.fract() == 0.0 && value < 9e15 {
+        Ok(value as u64)
+    } else {
+        Err(why())
+    }
+}
+
+/// A size in the largest binary unit that divides it, else plain.
+// By reference, as the other printers of the parameter table are.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+pub(crate) fn bytes_text(value: &u64) -> String {
+    let binary = UNITS[..4]
+        .iter()
+        .find(|(_, factor)| *value > 0 && value % factor == 0);
+    match binary {
+        Some((suffix, factor)) => format!("{}{suffix}", value / factor),
+        None => value.to_string(),
+    }
+}
+
+/// A finite number, not negative.
+pub(crate) fn decimal(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        _ => Err("must be a number that is not negative".into()),
+    }
+}
+
+pub(crate) fn whole(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "must be a whole number that is not negative".into())
+}
+
+/// Microseconds as whole nanoseconds.
+pub(crate) fn nanoseconds(text: &str) -> Result<u64, String> {
+    let value = decimal(text)? * 1e3;
+    if value < 1e15 {
+        Ok(value.round() as u64)
+    } else {
+        Err("must be below 10^12".into())
+    }
+}

@@ -1,0 +1,264 @@
+//! A device and its virtual clock, and the engine's plans run on them. Several workers are
+//! stepped in order of events; which device it is, the session does not know.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use teijo_engine::clock::Clock;
+use teijo_engine::crew::{Crew, Depth, Progress};
+use teijo_engine::error::EngineError;
+use teijo_engine::lap::Lap;
+use teijo_engine::plan::Plan;
+use teijo_engine::worker::{Worker, WorkerLap};
+
+use crate::backend::{SimBackend, VirtualClock};
+use crate::device::{Device, Facts, Health};
+
+/// Turns between two looks at the wall clock.
+const TURNS_BETWEEN_LOOKS: u32 = 1 << 12;
+
+type SimWorker<D> = Worker<SimBackend<D>, VirtualClock>;
+
+/// Watches a lap as it runs; `Break` ends it early, with what was measured until then.
+pub trait Observer {
+    /// Least wall time between two calls.
+    fn period(&self) -> Duration;
+
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()>;
+}
+
+/// Watches nothing.
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn period(&self) -> Duration {
+        Duration::MAX
+    }
+
+    fn observe(&mut self, _progress: &Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// The workers of a stimulus that runs or may go on.
+struct Stimulus<D: Device> {
+    crew: Crew,
+    workers: Vec<SimWorker<D>>,
+}
+
+/// A simulated device under load. A run is a pure function of the device, the plans and the
+/// calls made between them; wall time has no part in it, except through an observer's `Break`.
+pub struct SimSession<D: Device> {
+    /// `None` only while a worker has it.
+    device: Option<Box<D>>,
+    clock: VirtualClock,
+    stimulus: Option<Stimulus<D>>,
+}
+
+impl<D: Device> SimSession<D> {
+    /// A session at virtual time 0.
+    pub fn new(device: D) -> Self {
+        let device = Some(Box::new(device));
+        Self {
+            device,
+            clock: VirtualClock::default(),
+            stimulus: None,
+        }
+    }
+
+    pub fn now_ns(&self) -> u64 {
+        self.clock.now_ns()
+    }
+
+    pub fn device(&self) -> &D {
+        self.device
+            .as_ref()
+            .expect("the device is back between laps")
+    }
+
+    fn device_mut(&mut self) -> &mut D {
+        self.device
+            .as_mut()
+            .expect("the device is back between laps")
+    }
+
+    pub fn health(&self) -> Health {
+        self.device().health()
+    }
+
+    pub fn facts(&self) -> Facts {
+        self.device().facts()
+    }
+
+    /// Ends an open-ended stimulus: nothing more is issued, what is in flight comes back.
+    pub fn finish(&mut self) -> Result<(), EngineError> {
+        let Some(mut stimulus) = self.stimulus.take() else {
+            return Ok(());
+        };
+        stimulus.crew.halt();
+        self.drive(&mut stimulus, &mut Unobserved)?;
+        Ok(())
+    }
+
+    /// Purges the device; returns how long that took, ns.
+    pub fn purge(&mut self) -> Result<u64, EngineError> {
+        self.finish()?;
+        let started_ns = self.now_ns();
+        let done_ns = self.device_mut().purge(started_ns);
+        self.clock.advance(done_ns);
+        Ok(done_ns - started_ns)
+    }
+
+    /// Lets the host be idle for `duration_ns`.
+    pub fn idle(&mut self, duration_ns: u64) -> Result<(), EngineError> {
+        self.finish()?;
+        let (from_ns, to_ns) = (self.now_ns(), self.now_ns().saturating_add(duration_ns));
+        self.device_mut().idle(from_ns, to_ns);
+        self.clock.advance(to_ns);
+        Ok(())
+    }
+
+    /// A second session in the very same state, which then goes its own way.
+    pub fn fork(&mut self) -> Result<Self, EngineError> {
+        self.finish()?;
+        let fork = Self::new(self.device().clone());
+        fork.clock.advance(self.now_ns());
+        Ok(fork)
+    }
+
+    /// Runs one lap. Errors are of the plan; what fails on the way is in the lap.
+    pub fn run(&mut self, plan: &Plan, observer: &mut impl Observer) -> Result<Lap, EngineError> {
+        let mut stimulus = if plan.continues {
+            let mut stimulus = self.stimulus.take().ok_or(EngineError::NothingToContinue)?;
+            stimulus.crew.go_on(plan)?;
+            stimulus
+        } else {
+            self.finish()?;
+            self.begin(plan)?
+        };
+        let lap = self.drive(&mut stimulus, observer)?;
+        if plan.open_ended && !stimulus.crew.is_halted() {
+            self.stimulus = Some(stimulus);
+        }
+        Ok(lap)
+    }
+
+    fn begin(&self, plan: &Plan) -> Result<Stimulus<D>, EngineError> {
+        let crew = Crew::muster(plan, Depth::Queued)?;
+        crew.start(plan, self.now_ns());
+        let worker = |seat: &teijo_engine::crew::Seat| {
+            let backend = SimBackend::new(self.clock.clone(), seat.stream.depth);
+            let mut worker = Worker::new(backend, self.clock.clone(), seat.clone());
+            worker.begin();
+            worker
+        };
+        let workers = crew.seats().iter().map(worker).collect();
+        Ok(Stimulus { crew, workers })
+    }
+
+    /// Steps the workers until each has handed over its share of the lap.
+    fn drive(
+        &mut self,
+        stimulus: &mut Stimulus<D>,
+        observer: &mut impl Observer,
+    ) -> Result<Lap, EngineError> {
+        let Stimulus { crew, workers } = stimulus;
+        let mut shares: Vec<Option<Box<WorkerLap>>> = workers.iter().map(|_| None).collect();
+        let mut missing = workers.len();
+        let mut events = BinaryHeap::with_capacity(workers.len());
+        let mut watch = Watch::new(observer);
+        for (index, worker) in workers.iter_mut().enumerate() {
+            worker.backend_mut().device = self.device.take();
+            worker.issue();
+            self.device = worker.backend_mut().device.take();
+            shares[index] = worker.take_lap();
+            match shares[index] {
+                Some(_) => missing -= 1,
+                None => events.push(Reverse((ready_ns(worker), index))),
+            }
+        }
+        while missing > 0 {
+            let Reverse((_, index)) = events.pop().expect("a worker without a share has an event");
+            let worker = &mut workers[index];
+            worker.backend_mut().device = self.device.take();
+            loop {
+                if let Err(error) = worker.settle() {
+                    worker.abandon(&error);
+                }
+                if shares[index].is_none() {
+                    shares[index] = worker.take_lap();
+                    missing -= usize::from(shares[index].is_some());
+                }
+                worker.issue();
+                watch.look(crew, worker);
+                let next = (ready_ns(worker), index);
+                // It runs on for as long as no other worker's event comes before its own.
+                let waits = events.peek().is_some_and(|Reverse(first)| *first < next);
+                if missing == 0 || worker.done() {
+                    break;
+                }
+                if waits {
+                    events.push(Reverse(next));
+                    break;
+                }
+            }
+            self.device = worker.backend_mut().device.take();
+        }
+        let stopped = watch.stopped;
+        Ok(crew.lap(shares.into_iter().flatten().collect(), stopped))
+    }
+}
+
+/// The virtual time at which the worker's next `settle` would return.
+#[inline]
+fn ready_ns<D: Device>(worker: &mut SimWorker<D>) -> u64 {
+    let (want, deadline_ns) = worker.pending_wait();
+    worker.backend_mut().ready_ns(want, deadline_ns)
+}
+
+/// Calls the observer now and then.
+struct Watch<'a, O: Observer> {
+    observer: &'a mut O,
+    turns: u32,
+    last: Instant,
+    first_interval: u32,
+    stopped: bool,
+}
+
+impl<'a, O: Observer> Watch<'a, O> {
+    fn new(observer: &'a mut O) -> Self {
+        Self {
+            observer,
+            turns: 0,
+            last: Instant::now(),
+            first_interval: 0,
+            stopped: false,
+        }
+    }
+
+    #[inline]
+    fn look<D: Device>(&mut self, crew: &Crew, worker: &SimWorker<D>) {
+        self.turns += 1;
+        if self.turns == TURNS_BETWEEN_LOOKS {
+            self.turns = 0;
+            self.observe(crew, worker.now_ns());
+        }
+    }
+
+    #[cold]
+    fn observe(&mut self, crew: &Crew, now_ns: u64) {
+        if self.last.elapsed() < self.observer.period() {
+            return;
+        }
+        self.last = Instant::now();
+        let progress = crew.progress(now_ns, self.first_interval);
+        let finished = progress.finished.iter().map(Vec::len).max().unwrap_or(0);
+        self.first_interval += finished as u32;
+        if self.observer.observe(&progress).is_break() {
+            self.stopped = true;
+            crew.halt();
+        }
+    }
+}
