@@ -1,1 +1,1 @@
-
+"""One handler per kind of step: purge, precondition, measure, idle."""

@@ -1,0 +1,168 @@
+"""A record as columns: NumPy arrays by name, ready for pandas, polars or a plot.
+
+`pandas.DataFrame(columns.steps(record))` and `polars.DataFrame(…)` take them as they are.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teijo.terms.record import Record, StepRecord
+from teijo.terms.result import Gap, StepResult, StreamResult
+from teijo.terms.step import Idle, Measure, Precondition, Purge
+
+Columns = dict[str, NDArray[Any]]
+
+QUANTILES: Final = (("p50", 0.5), ("p99", 0.99), ("p999", 0.999), ("p99999", 0.99999))
+
+_Kinds = dict[str, type[np.generic]]
+
+_STEPS: Final[_Kinds] = {
+    "seq": np.int64,
+    "kind": np.str_,
+    "phase": np.str_,
+    "round": np.int64,
+    "cell": np.str_,
+    "gap": np.bool_,
+    "seed": np.int64,
+    "started_ns": np.int64,
+    "elapsed_ns": np.int64,
+    "gap_ns": np.int64,
+    "ios": np.int64,
+    "bytes": np.int64,
+    "iops": np.float64,
+}
+_RESULTS: Final[_Kinds] = {
+    "seq": np.int64,
+    "phase": np.str_,
+    "round": np.int64,
+    "cell": np.str_,
+    "stream": np.str_,
+    "direction": np.str_,
+    "elapsed_ns": np.int64,
+    "ios": np.int64,
+    "bytes": np.int64,
+    "errors": np.int64,
+    "latency_ns_min": np.int64,
+    "latency_ns_mean": np.float64,
+    "latency_ns_max": np.int64,
+    **{f"latency_ns_{name}": np.int64 for name, _ in QUANTILES},
+}
+
+
+Table = Literal["steps", "results", "intervals"]
+
+
+def tables(record: Record) -> dict[Table, Columns]:
+    """Return all columns, by table."""
+    return {
+        "steps": steps(record),
+        "results": results(record),
+        "intervals": intervals(record),
+    }
+
+
+def steps(record: Record) -> Columns:
+    """Return one entry per step that was answered. Times ns, sizes bytes; round 0 is none.
+
+    A gap has `gap` set, and zeros where it has no answer.
+    """
+    return _columns(_STEPS, [_step_row(step) for step in record.steps])
+
+
+def _step_row(record: StepRecord) -> tuple[object, ...]:
+    step, answer = record.step, record.answer
+    place = (record.seq, step.kind, step.phase, round_of(record) or 0, cell_of(record) or "")
+    match answer:
+        case Gap():
+            return (*place, True, record.seed, 0, 0, 0, 0, 0, 0.0)
+        case StepResult():
+            times = (answer.started_ns, answer.elapsed_ns, answer.gap_ns)
+            return (*place, False, record.seed, *times, answer.ios, answer.bytes, answer.iops)
+
+
+def results(record: Record) -> Columns:
+    """Return one entry per step, stream and direction, with latencies in ns."""
+    rows = [
+        (
+            step.seq,
+            step.step.phase,
+            round_of(step) or 0,
+            cell_of(step) or "",
+            result.stream,
+            result.direction,
+            elapsed_ns,
+            result.ios,
+            result.bytes,
+            sum(result.errors.values()),
+            result.latency.min_ns,
+            result.latency.mean_ns,
+            result.latency.max_ns,
+            *(result.latency.quantile_ns(share) for _, share in QUANTILES),
+        )
+        for step, elapsed_ns, result in _results(record)
+    ]
+    return _columns(_RESULTS, rows)
+
+
+def intervals(record: Record) -> Columns:
+    """Return one entry per interval of every result; `start_ns` counts from the step's start."""
+    series = [
+        (step.seq, result, result.intervals)
+        for step, _, result in _results(record)
+        if result.intervals is not None
+    ]
+    lengths = [len(part.index) for _, _, part in series]
+    columns: Columns = {
+        "seq": np.repeat(np.array([seq for seq, _, _ in series], np.int64), lengths),
+        "stream": np.repeat(np.array([one.stream for _, one, _ in series], np.str_), lengths),
+        "direction": np.repeat(np.array([one.direction for _, one, _ in series], np.str_), lengths),
+        "start_ns": _joined(part.index * part.length_ns for _, _, part in series),
+        "length_ns": np.repeat(
+            np.array([part.length_ns for _, _, part in series], np.int64), lengths
+        ),
+    }
+    for name in ("ios", "bytes", "errors", "latency_ns_sum", "latency_ns_min", "latency_ns_max"):
+        columns[name] = _joined(getattr(part, name) for _, _, part in series)
+    return columns
+
+
+def round_of(record: StepRecord) -> int | None:
+    """Return the round a step belongs to, None for none."""
+    match record.step:
+        case Measure(round_number=number) | Idle(round_number=number):
+            return number
+        case Purge() | Precondition():
+            return None
+
+
+def cell_of(record: StepRecord) -> str | None:
+    """Return the matrix cell a step measures, None for none."""
+    match record.step:
+        case Measure(cell=cell):
+            return cell
+        case Purge() | Precondition() | Idle():
+            return None
+
+
+def _results(record: Record) -> Iterable[tuple[StepRecord, int, StreamResult]]:
+    """Yield (step, elapsed_ns, result) of every result."""
+    for step in record.steps:
+        if isinstance(step.answer, StepResult):
+            for result in step.answer.results:
+                yield step, step.answer.elapsed_ns, result
+
+
+def _columns(kinds: _Kinds, rows: Sequence[tuple[object, ...]]) -> Columns:
+    columns = zip(*rows, strict=True) if rows else ((),) * len(kinds)
+    return {
+        name: np.array(column, kind)
+        for (name, kind), column in zip(kinds.items(), columns, strict=True)
+    }
+
+
+def _joined(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    arrays = list(parts)
+    return np.concatenate(arrays) if arrays else np.array([], np.int64)

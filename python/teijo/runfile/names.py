@@ -1,0 +1,67 @@
+"""The names a run file goes by while it grows and when it is sealed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from teijo.errors import RunFileError
+
+SEALED_SUFFIX: Final = ".teijo"
+OPEN_SUFFIX: Final = ".open"
+
+
+@dataclass(frozen=True)
+class Names:
+    """All files of one run. `sealed` is the one that stays."""
+
+    sealed: Path
+
+    @classmethod
+    def of(cls, path: Path | str) -> "Names":
+        """Return the names for a path given as NAME, NAME.teijo or NAME.teijo.open."""
+        path = Path(path)
+        if path.name.endswith(SEALED_SUFFIX + OPEN_SUFFIX):
+            path = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
+        if not path.name.endswith(SEALED_SUFFIX):
+            path = path.with_name(path.name + SEALED_SUFFIX)
+        return cls(path)
+
+    @property
+    def open(self) -> Path:
+        """The growing file."""
+        return self._beside(OPEN_SUFFIX)
+
+    @property
+    def sealing(self) -> Path:
+        """The sealed copy before it is checked and named."""
+        return self._beside(".sealing")
+
+    @property
+    def reserve(self) -> Path:
+        """The ballast."""
+        return self._beside(".reserve")
+
+    @property
+    def logs(self) -> tuple[Path, Path]:
+        """SQLite's write-ahead log and its index, beside the growing file."""
+        return self._beside(OPEN_SUFFIX + "-wal"), self._beside(OPEN_SUFFIX + "-shm")
+
+    def check_free(self) -> None:
+        """Make sure that a new run can have these names.
+
+        Raises:
+            RunFileError: one of them is taken.
+        """
+        if self.sealed.exists():
+            raise RunFileError(
+                f"{self.sealed} exists already; a run file is never overwritten.",
+                remedy="Name another with -o.",
+            )
+        if self.open.exists():
+            raise RunFileError(
+                f"{self.open} exists already: a run that has not ended.",
+                remedy=f"Go on with it: `teijo resume {self.open}`, or name another file with -o.",
+            )
+
+    def _beside(self, ending: str) -> Path:
+        return self.sealed.with_name(self.sealed.name + ending)

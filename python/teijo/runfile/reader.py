@@ -1,0 +1,269 @@
+"""Reads a run file: sealed, growing, or left by a kill. Never writes to it."""
+
+import shutil
+import sqlite3
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from teijo.errors import HostError, RunFileError
+from teijo.runfile import schema
+from teijo.runfile.codec import Row, Value, answer_of, from_json, remark_of, series_of, texts
+from teijo.runfile.names import OPEN_SUFFIX, Names
+from teijo.runfile.seal import content_digest
+from teijo.terms.geometry import DeviceKind, Geometry, Identity
+from teijo.terms.record import Ending, Record, RunInfo, StepRecord
+from teijo.terms.remark import Remark
+from teijo.terms.result import Intervals
+from teijo.terms.step import Step, step_from_json
+
+_Rows = dict[str, Value]
+_Series = dict[tuple[str, str], list[Row]]
+_FAULTS = (ValueError, TypeError, KeyError, IndexError, AssertionError, OverflowError)
+"""What parsing a value that is not what we wrote can raise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningStep:
+    """The step that has begun and has no answer yet, with its intervals so far."""
+
+    seq: int
+    step: Step
+    seed: int
+    intervals: dict[tuple[str, str], Intervals]
+    """By (stream, direction)."""
+
+
+def locate(path: Path | str) -> Path:
+    """Return the file to read for NAME, NAME.teijo or NAME.teijo.open: the sealed one first.
+
+    Raises:
+        RunFileError: there is none.
+    """
+    given = Path(path)
+    names = Names.of(given)
+    for candidate in (given, names.sealed, names.open):
+        if candidate.is_file():
+            return candidate
+    raise RunFileError(
+        f"There is no run file {given}.", remedy="`teijo run … -o NAME.teijo` writes one."
+    )
+
+
+def read(path: Path | str) -> Record:
+    """Return the run a file holds, as far as it has come.
+
+    Raises:
+        RunFileError: there is no file, it is no run file, a newer one, or damaged.
+    """
+    with reading(locate(path)) as db:
+        return _record(db)
+
+
+def read_running(path: Path | str) -> RunningStep | None:
+    """Return the step that is being carried out (or was, when the run died), None if none is.
+
+    Raises:
+        RunFileError: as `read`.
+    """
+    with reading(locate(path)) as db:
+        row = db.execute("SELECT * FROM step WHERE status = 'running' ORDER BY seq DESC").fetchone()
+        if row is None:
+            return None
+        seq = row["seq"]
+        return RunningStep(
+            seq=seq,
+            step=step_from_json(row["step"]),
+            seed=row["seed"],
+            intervals={
+                place: series_of(rows, row["interval_ns"])
+                for place, rows in _intervals(db).get(seq, {}).items()
+            },
+        )
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a run file for reading, as one unchanging view of it; check its marks and digest.
+
+    Whatever is wrong with the file, inside the block too, becomes a `RunFileError`.
+    """
+    try:
+        with _view(path) as db:
+            db.row_factory = sqlite3.Row
+            db.execute("PRAGMA query_only = ON")
+            db.execute("PRAGMA cell_size_check = ON")
+            schema.check_marks(db, path)
+            db.execute("BEGIN")
+            _check_digest(db, path)
+            yield db
+    except sqlite3.Error as error:
+        raise RunFileError(
+            f"{path} is no run file, or a damaged one ({error}).",
+            remedy="Use a copy that is whole; what was sealed once does not change.",
+        ) from error
+    except _FAULTS as error:
+        raise RunFileError(
+            f"{path} is damaged: {_first_line(error)}.",
+            remedy="Use a copy that is whole; what was sealed once does not change.",
+        ) from error
+
+
+@contextmanager
+def _view(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a file read-only, through a copy where SQLite may not even make a log's index."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise HostError(f"{path} cannot be read: {error.strerror}.") from error
+    if head != b"SQLite format 3\0":
+        raise RunFileError(
+            f"{path} is not a run file, or its beginning is lost.",
+            remedy="Name a .teijo file that `teijo run` wrote.",
+        )
+    try:
+        db = _open(path)
+    except sqlite3.OperationalError:
+        with tempfile.TemporaryDirectory(prefix="teijo-") as folder:
+            copy = Path(folder) / "run"
+            for ending in ("", "-wal"):
+                if (part := path.with_name(path.name + ending)).exists():
+                    shutil.copyfile(part, f"{copy}{ending}")
+            with closing(_open(copy)) as db:
+                yield db
+        return
+    with closing(db):
+        yield db
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    try:
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _check_digest(db: sqlite3.Connection, path: Path) -> None:
+    row = db.execute("SELECT digest, ending FROM run").fetchone()
+    if row is None:
+        raise RunFileError(f"{path} holds no run.")
+    growing = row["ending"] in ("running", "interrupted") or path.name.endswith(OPEN_SUFFIX)
+    expected = row["digest"] != "" or not growing
+    if expected and row["digest"] != content_digest(db):
+        raise RunFileError(
+            f"{path} is damaged: its content is not what was sealed (the digest differs).",
+            remedy="Use a copy that is whole; what was sealed once does not change.",
+        )
+
+
+def _record(db: sqlite3.Connection) -> Record:
+    device = db.execute("SELECT * FROM device").fetchone()
+    remarks = [
+        remark_of(row["kind"], row["text"], row["step"])
+        for row in db.execute("SELECT kind, text, step FROM remark ORDER BY place")
+    ]
+    return Record(
+        run=_run(db.execute("SELECT * FROM run").fetchone()),
+        geometry=Geometry(
+            capacity_bytes=device["capacity_bytes"],
+            nominal_capacity_bytes=device["nominal_capacity_bytes"],
+            logical_block_bytes=device["logical_block_bytes"],
+            physical_block_bytes=device["physical_block_bytes"],
+        ),
+        identity=_identity(device),
+        environment={row["name"]: row["value"] for row in db.execute("SELECT * FROM environment")},
+        steps=_steps(db, remarks),
+        remarks=tuple(remarks),
+    )
+
+
+def _run(row: sqlite3.Row) -> RunInfo:
+    return RunInfo(
+        id=row["id"],
+        method=row["method"],
+        spec=row["spec"],
+        settings=from_json(row["settings"]),
+        seed=row["seed"],
+        engine=row["engine"],
+        version=row["version"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        ending=_ending(row["ending"]),
+        error=row["error"],
+    )
+
+
+def _identity(row: sqlite3.Row) -> Identity:
+    return Identity(
+        kind=_kind(row["kind"]),
+        target=row["target"],
+        model=row["model"],
+        serial=row["serial"],
+        firmware=row["firmware"],
+        interface=row["interface"],
+        wwid=row["wwid"],
+        write_cache=row["write_cache"],
+        facts=texts(row["facts"]),
+    )
+
+
+def _steps(db: sqlite3.Connection, remarks: list[Remark]) -> tuple[StepRecord, ...]:
+    results: dict[int, list[_Rows]] = defaultdict(list)
+    for row in db.execute("SELECT * FROM result ORDER BY step, place"):
+        results[row["step"]].append(dict(row))
+    remarks_of: dict[int | None, list[Remark]] = defaultdict(list)
+    for remark in remarks:
+        remarks_of[remark.step].append(remark)
+    intervals = _intervals(db)
+    return tuple(
+        StepRecord(
+            seq=row["seq"],
+            step=step_from_json(row["step"]),
+            seed=row["seed"],
+            answer=answer_of(
+                dict(row),
+                results.get(row["seq"], []),
+                intervals.get(row["seq"], {}),
+                tuple(remarks_of.get(row["seq"], ())),
+            ),
+        )
+        for row in db.execute("SELECT * FROM step WHERE status <> 'running' ORDER BY seq")
+    )
+
+
+def _intervals(db: sqlite3.Connection) -> dict[int, _Series]:
+    series: dict[int, _Series] = {}
+    for step, stream, direction, *values in db.execute(
+        "SELECT step, stream, direction, number, ios, bytes, errors,"
+        " latency_ns_sum, latency_ns_min, latency_ns_max"
+        " FROM interval ORDER BY step, stream, direction, number"
+    ):
+        places = series.setdefault(step, {})
+        places.setdefault((stream, direction), []).append(tuple(values))
+    return series
+
+
+def _ending(text: str) -> Ending:
+    for ending in get_args(Ending):
+        if text == ending:
+            return ending  # type: ignore[no-any-return]
+    raise ValueError(f"{text!r} is no ending")
+
+
+def _kind(text: str) -> DeviceKind:
+    for kind in get_args(DeviceKind):
+        if text == kind:
+            return kind  # type: ignore[no-any-return]
+    raise ValueError(f"{text!r} is no kind of device")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")

@@ -1,0 +1,385 @@
+"""Writes a run file: open it, record each answer, seal it. One writer, one transaction a step."""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Self
+
+from teijo.engine.session import IntervalColumns
+from teijo.errors import HostError, RunFileError
+from teijo.runfile import schema, seal
+from teijo.runfile.codec import STEP_COLUMNS, Row, interval_rows, rows_of, to_json
+from teijo.runfile.names import Names
+from teijo.runfile.reader import reading
+from teijo.runfile.space import LEAST_BYTES, Ballast
+from teijo.terms.record import Ending, Record
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Gap, StepResult
+from teijo.terms.step import Step, step_to_json
+
+_FULL: Final = ("database or disk is full", "disk I/O error")
+"""What SQLite says when the disk has no room (the second when a log or its index cannot grow)."""
+
+_SQUEEZED: Final = Remark(
+    kind=RemarkKind.RESULTS_DISK,
+    text="The disk of the run file was full during the run; its reserve was used.",
+)
+
+Finished = Iterable[tuple[str, str, IntervalColumns]]
+"""(stream, direction, columns) of newly finished intervals, as the engine reports them."""
+
+
+class Recorder:
+    """The one writer of a growing run file.
+
+    Every verb is one transaction that is on the disk when it returns. When the disk is full the
+    reserve is given back piece by piece; when that is used up, `HostError` says so and the file
+    stays as the last transaction left it.
+    """
+
+    def __init__(self, names: Names, lock: int, db: sqlite3.Connection, ballast: Ballast) -> None:
+        """Take over a file that is open, locked and of this version: use `create` or `reopen`."""
+        self.names = names
+        self._lock: int | None = lock
+        self._db = db
+        self._ballast = ballast
+        self._squeezed = False
+
+    @classmethod
+    def create(
+        cls,
+        path: Path | str,
+        header: Record,
+        *,
+        reserve_bytes: int = LEAST_BYTES,
+        lies_on_device: Callable[[Path], bool] | None = None,
+    ) -> Self:
+        """Begin the run file NAME.teijo.open with what `header` says; its steps are not looked at.
+
+        `lies_on_device` tells whether a folder is on the device under test.
+
+        Raises:
+            RunFileError: the name is taken, or would lie on the device under test.
+            HostError: the folder cannot be written, or has no room.
+        """
+        names = Names.of(path)
+        folder = names.sealed.parent
+        if lies_on_device is not None and lies_on_device(folder):
+            raise RunFileError(
+                f"{folder} lies on the device under test.",
+                remedy="Name a place on another disk with -o: the record must not load the device.",
+            )
+        names.check_free()
+        with ExitStack() as undo:
+            lock = _create_locked(names)
+            undo.callback(os.close, lock)
+            undo.callback(_remove, names)
+            ballast = Ballast(names.reserve, reserve_bytes)
+            try:
+                db = _connect(names.open)
+                undo.callback(db.close)
+                schema.migrate(db)
+                with _transaction(db):
+                    _insert_header(db, header)
+                seal.sync_folder(folder)
+            except (sqlite3.Error, OSError) as error:
+                raise _unwritable(names, error) from error
+            undo.pop_all()
+        return cls(names, lock, db, ballast)
+
+    @classmethod
+    def reopen(cls, path: Path | str, *, reserve_bytes: int = LEAST_BYTES) -> Self:
+        """Go on with a run that was killed or interrupted.
+
+        Raises:
+            RunFileError: there is no such file, it is no run file, or another process writes it.
+            HostError: the folder cannot be written, or has no room.
+        """
+        names = Names.of(path)
+        with ExitStack() as undo:
+            lock = _lock_existing(names)
+            undo.callback(os.close, lock)
+            with reading(names.open):
+                pass  # before anything is written: it is a run file, of a version known here
+            ballast = Ballast(names.reserve, reserve_bytes)
+            try:
+                db = _connect(names.open)
+                undo.callback(db.close)
+                schema.migrate(db)
+            except sqlite3.Error as error:
+                raise _unwritable(names, error) from error
+            undo.pop_all()
+        return cls(names, lock, db, ballast)
+
+    def begin(self, seq: int, step: Step, seed: int, *, interval_ns: int) -> None:
+        """Write down that a step begins; what a killed run left of it is begun anew."""
+        place = (getattr(step, "round_number", None), getattr(step, "cell", None))
+
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM interval WHERE step = ?", (seq,))
+            db.execute("DELETE FROM step WHERE seq = ? AND status = 'running'", (seq,))
+            db.execute(
+                "INSERT INTO step (seq, status, kind, phase, round, cell, step, seed, interval_ns)"
+                " VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    seq,
+                    step.kind,
+                    step.phase,
+                    *place,
+                    step_to_json(step),
+                    seed,
+                    interval_ns,
+                ),
+            )
+
+        self._commit(write)
+
+    def record_gap(self, seq: int, step: Step, seed: int, gap: Gap, *, interval_ns: int) -> None:
+        """Keep that a step did not take place, with the intervals a killed run left of it."""
+        if not self._db.execute("SELECT 1 FROM step WHERE seq = ?", (seq,)).fetchone():
+            self.begin(seq, step, seed, interval_ns=interval_ns)
+        columns = dict(zip(STEP_COLUMNS, rows_of(gap).step, strict=True))
+        self._commit(
+            lambda db: db.execute(
+                "UPDATE step SET status = ?, gap_reason = ? WHERE seq = ?",
+                (columns["status"], columns["gap_reason"], seq),
+            )
+        )
+
+    def append(self, seq: int, finished: Finished) -> None:
+        """Add the newly finished intervals of the running step."""
+        rows: list[Row] = [
+            (seq, *row)
+            for stream, direction, columns in finished
+            for row in interval_rows(stream, direction, columns)
+        ]
+        if rows:
+            self._commit(lambda db: _insert_intervals(db, rows))
+
+    def record(self, seq: int, answer: StepResult) -> None:
+        """Keep the answer to the step that was begun: its results and intervals, at once."""
+        rows = rows_of(answer)
+        assignments = ", ".join(f"{column} = ?" for column in STEP_COLUMNS)
+
+        def write(db: sqlite3.Connection) -> None:
+            changed = db.execute(
+                f"UPDATE step SET {assignments} WHERE seq = ? AND status = 'running'",
+                (*rows.step, seq),
+            ).rowcount
+            assert changed == 1, f"step {seq} was not begun"
+            db.execute("DELETE FROM interval WHERE step = ?", (seq,))
+            db.executemany(
+                "INSERT INTO result VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                [(seq, *row) for row in rows.results],
+            )
+            _insert_intervals(db, [(seq, *row) for row in rows.intervals])
+            db.executemany(
+                "INSERT INTO remark (kind, text, step) VALUES (?,?,?)",
+                [(*remark, seq) for remark in rows.remarks],
+            )
+
+        self._commit(write)
+
+    def remark(self, *remarks: Remark) -> None:
+        """Keep warnings, in this order."""
+        self._commit(lambda db: _insert_remarks(db, remarks))
+
+    def go_on(self, remark: Remark) -> None:
+        """Mark the run as running again, with `remark` in place of that of the interruption."""
+
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE run SET ending = 'running', ended_at = '', error = '', digest = ''")
+            db.execute("DELETE FROM remark WHERE kind = ?", (RemarkKind.INTERRUPTED.value,))
+            _insert_remarks(db, [remark])
+
+        self._commit(write)
+
+    def end(self, ending: Ending, error: str = "") -> None:
+        """Write down how the run ended. An interrupted one can go on later."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE run SET ending = ?, ended_at = ?, error = ?", (ending, now, error))
+            if self._squeezed:
+                _insert_remarks(db, [_SQUEEZED])
+
+        self._commit(write)
+
+    def seal(self) -> Path:
+        """Turn NAME.teijo.open into NAME.teijo, whole and checked, and return its path.
+
+        Raises:
+            HostError: the disk has no room for the sealed copy; the open file stays.
+            RunFileError: NAME.teijo has appeared meanwhile; the open file stays.
+        """
+        self._ballast.remove()
+        self._commit(seal.write_digest)
+        try:
+            seal.copy_and_name(self._db, self.names)
+        except (sqlite3.Error, OSError) as error:
+            self.names.sealing.unlink(missing_ok=True)
+            raise HostError(
+                f"The run file could not be sealed: {error}.",
+                remedy=f"All is kept in {self.names.open}; free space, then `teijo resume` it.",
+            ) from error
+        self.close()
+        _remove(self.names)
+        seal.sync_folder(self.names.sealed.parent)
+        return self.names.sealed
+
+    def discard(self) -> None:
+        """Remove the run file of a run that measured nothing."""
+        self.close()
+        _remove(self.names)
+
+    def close(self) -> None:
+        """Stop writing. What was recorded stays; harmless when done twice."""
+        self._db.close()
+        if self._lock is not None:
+            # Only now: closing any descriptor of the file would drop SQLite's own locks on it.
+            os.close(self._lock)
+            self._lock = None
+
+    def _commit(self, write: Callable[[sqlite3.Connection], object]) -> None:
+        """Run `write` as one transaction; on a full disk give reserve back and try again."""
+        reserve = self._ballast.give_way()
+        while True:
+            try:
+                with _transaction(self._db):
+                    write(self._db)
+                return
+            except sqlite3.IntegrityError:
+                raise
+            except sqlite3.Error as error:
+                if not str(error).startswith(_FULL) or next(reserve, None) is None:
+                    raise _unwritable(self.names, error) from error
+                self._squeezed = True
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA foreign_keys = ON")
+    # A small log: it is part of the room that must be reserved.
+    db.execute("PRAGMA wal_autocheckpoint = 128")
+    return db
+
+
+def _unwritable(names: Names, error: Exception) -> HostError:
+    return HostError(
+        f"The run file {names.open} cannot be written: {error}.",
+        remedy="All that was recorded is kept. Free space there, then `teijo resume` it.",
+    )
+
+
+def _create_locked(names: Names) -> int:
+    """Create the growing file and hold its lock; return the descriptor that holds it."""
+    try:
+        lock = os.open(names.open, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+    except FileExistsError as error:
+        raise RunFileError(f"{names.open} has just been made by another teijo.") from error
+    except OSError as error:
+        raise HostError(
+            f"No run file can be written in {names.sealed.parent}: {error.strerror}.",
+            remedy="Name a folder that exists and can be written with -o.",
+        ) from error
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return lock
+
+
+def _lock_existing(names: Names) -> int:
+    try:
+        lock = os.open(names.open, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        if names.sealed.exists():
+            raise RunFileError(
+                f"{names.sealed} is sealed: the run has ended, nothing is left to resume.",
+                remedy=f"See it with `teijo report {names.sealed}`, or start a new run.",
+            ) from error
+        raise RunFileError(f"There is no run file {names.open}.") from error
+    except OSError as error:
+        raise HostError(f"{names.open} cannot be opened for writing: {error.strerror}.") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(lock)
+        raise RunFileError(
+            f"{names.open} is being written by another teijo.",
+            remedy="Watch it with `teijo report`, or wait until that run has ended.",
+        ) from error
+    return lock
+
+
+def _insert_header(db: sqlite3.Connection, header: Record) -> None:
+    run, identity, geometry = header.run, header.identity, header.geometry
+    db.execute(
+        "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+        (
+            run.id,
+            run.method,
+            run.spec,
+            to_json(dict(run.settings)),
+            run.seed,
+            run.engine,
+            run.version,
+            run.started_at,
+            run.ended_at,
+            run.ending,
+            run.error,
+            "",
+        ),
+    )
+    db.executemany("INSERT INTO environment VALUES (?,?)", sorted(header.environment.items()))
+    db.execute(
+        "INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        (
+            identity.kind,
+            identity.target,
+            identity.model,
+            identity.serial,
+            identity.firmware,
+            identity.interface,
+            identity.wwid,
+            identity.write_cache,
+            to_json(dict(identity.facts)),
+            geometry.capacity_bytes,
+            geometry.nominal_capacity_bytes,
+            geometry.logical_block_bytes,
+            geometry.physical_block_bytes,
+        ),
+    )
+    _insert_remarks(db, header.remarks)
+
+
+def _insert_intervals(db: sqlite3.Connection, rows: Iterable[Row]) -> None:
+    db.executemany("INSERT OR REPLACE INTO interval VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
+
+
+def _insert_remarks(db: sqlite3.Connection, remarks: Iterable[Remark]) -> None:
+    db.executemany(
+        "INSERT INTO remark (kind, text, step) VALUES (?,?,?)",
+        [(remark.kind.value, remark.text, remark.step) for remark in remarks],
+    )
+
+
+def _remove(names: Names) -> None:
+    """Remove all but the sealed file."""
+    for path in (*names.logs, names.open, names.reserve):
+        path.unlink(missing_ok=True)

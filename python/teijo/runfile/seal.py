@@ -1,0 +1,102 @@
+"""Sealing: a growing file becomes one whole, checked file, or stays as it was."""
+
+import errno
+import hashlib
+import os
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from teijo.errors import RunFileError
+from teijo.runfile.names import Names
+
+_ORDER: Final = {
+    "run": "id",
+    "environment": "name",
+    "device": "target",
+    "step": "seq",
+    "result": "step, place",
+    "interval": "step, stream, direction, number",
+    "remark": "place",
+}
+
+
+def content_digest(db: sqlite3.Connection) -> str:
+    """Return the SHA-256 of every value in the file but the digest itself.
+
+    SQLite notices a broken page, but not a changed number in a whole one; this does.
+    """
+    digest = hashlib.sha256()
+    for table, order in _ORDER.items():
+        names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        columns = ", ".join(name for name in names if (table, name) != ("run", "digest"))
+        digest.update(f"{table}({columns})".encode())
+        for row in db.execute(f"SELECT {columns} FROM {table} ORDER BY {order}"):
+            digest.update(repr(tuple(row)).encode())
+    return digest.hexdigest()
+
+
+def write_digest(db: sqlite3.Connection) -> None:
+    """Note the digest of the content in the run's row."""
+    db.execute("UPDATE run SET digest = ?", (content_digest(db),))
+
+
+def copy_and_name(db: sqlite3.Connection, names: Names) -> None:
+    """Write the sealed file: copy, check, flush, give it its name.
+
+    Raises:
+        RunFileError: the copy is not whole, or its name has been taken meanwhile.
+        sqlite3.Error, OSError: the disk failed or is full.
+    """
+    names.sealing.unlink(missing_ok=True)
+    db.execute("VACUUM INTO ?", (os.fspath(names.sealing),))
+    _check(names.sealing)
+    _sync(names.sealing, os.O_RDWR)
+    _name(names.sealing, names.sealed)
+    sync_folder(names.sealed.parent)
+
+
+def _check(path: Path) -> None:
+    copy = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        verdict = [row[0] for row in copy.execute("PRAGMA integrity_check")]
+        broken = list(copy.execute("PRAGMA foreign_key_check"))
+        stored = copy.execute("SELECT digest FROM run").fetchone()[0]
+        whole = verdict == ["ok"] and not broken and stored == content_digest(copy)
+    finally:
+        copy.close()
+    if not whole:
+        raise RunFileError(
+            f"The sealed copy {path} is not what was written: {verdict[0]}.",
+            remedy="The open file is kept. Check the disk and the memory of this machine.",
+        )
+
+
+def _name(temporary: Path, final: Path) -> None:
+    """Rename without ever replacing a file that is there."""
+    try:
+        os.link(temporary, final)
+    except FileExistsError as error:
+        raise RunFileError(
+            f"{final} has appeared during the run; it is not overwritten.",
+            remedy=f"Move it away, then `teijo resume {final}.open` to seal this run.",
+        ) from error
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            raise
+        temporary.rename(final)  # a file system without hard links (FAT, some shares)
+    else:
+        temporary.unlink()
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,78 @@
+"""Room on the results disk: reserved before a device is touched, given back when needed."""
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from teijo.errors import HostError
+from teijo.units import MIB, format_size
+
+LEAST_BYTES: Final = 4 * MIB
+_STEP_BYTES: Final = 24 * 1024
+"""A step's row, its results with their histograms (2–10 KiB each) and the pages around them."""
+_INTERVAL_BYTES: Final = 160
+_LOG_BYTES: Final = 2 * MIB
+"""The write-ahead log between two checkpoints."""
+
+
+def estimate_bytes(*, steps: int, intervals: int) -> int:
+    """Return the room a run of so many steps and intervals needs.
+
+    Twice the data, because the sealed copy is written beside the open file.
+    """
+    return max(LEAST_BYTES, 2 * (steps * _STEP_BYTES + intervals * _INTERVAL_BYTES) + _LOG_BYTES)
+
+
+class Ballast:
+    """A file that holds disk blocks until the run file needs them."""
+
+    def __init__(self, path: Path, size_bytes: int) -> None:
+        """Reserve `size_bytes` at `path`; a ballast an interrupted run left is used again.
+
+        Raises:
+            HostError: the disk has not that much room; nothing is left behind.
+        """
+        self.path = path
+        self.size_bytes = size_bytes
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                _allocate(descriptor, size_bytes)
+                os.ftruncate(descriptor, size_bytes)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            raise HostError(
+                f"No room for the run file: {format_size(size_bytes)} are needed in {path.parent} "
+                f"({error.strerror}).",
+                remedy="Free space there, or name another place with -o.",
+            ) from error
+
+    def give_way(self) -> Iterator[int]:
+        """Free the reserve piece by piece, yielding the bytes left after each piece."""
+        while self.size_bytes > 0:
+            self.size_bytes = max(0, self.size_bytes - max(MIB, self.size_bytes // 4))
+            try:
+                os.truncate(self.path, self.size_bytes)
+            except FileNotFoundError:
+                self.size_bytes = 0
+            yield self.size_bytes
+
+    def remove(self) -> None:
+        """Free all of it."""
+        self.size_bytes = 0
+        self.path.unlink(missing_ok=True)
+
+
+def _allocate(descriptor: int, size_bytes: int) -> None:
+    """Reserve blocks; a file system that cannot is taken as it is."""
+    if size_bytes <= 0:
+        return
+    try:
+        os.posix_fallocate(descriptor, 0, size_bytes)
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+            raise

@@ -1,0 +1,118 @@
+"""The conversation: a method asks for steps, a device answers, the run file keeps both."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from teijo.errors import DeviceError
+from teijo.methods.method import Conversation
+from teijo.runner.compile import INTERVAL_NS, step_seed
+from teijo.runner.events import Remarked, StepDone, StepStarted
+from teijo.runner.handlers.idle import idle
+from teijo.runner.handlers.measure import measure
+from teijo.runner.handlers.precondition import precondition
+from teijo.runner.handlers.purge import purge
+from teijo.runner.stage import Outcome, Stage, error_remarks
+from teijo.terms.record import Ending, StepRecord
+from teijo.terms.result import Answer
+from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+
+
+class Talk:
+    """A conversation and where it stands: `step` is asked for, or `ending` was reached."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        """Ask for the first step."""
+        self._conversation = conversation
+        self.step: Step | None = None
+        self.ending: Ending | None = None
+        self._advance(lambda: next(conversation))
+
+    def answer(self, answer: Answer) -> None:
+        """Send an answer; ask for the next step."""
+        self._advance(lambda: self._conversation.send(answer))
+
+    def _advance(self, ask: Callable[[], Step]) -> None:
+        try:
+            self.step = ask()
+        except StopIteration as stop:
+            self.step, self.ending = None, stop.value
+            assert self.ending is not None, "a conversation ends with how it ended"
+
+
+def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]) -> Ending:
+    """Carry out what is asked for, from step number `seq` on, until the method has its answer.
+
+    `told` is given every exchange once it is on the disk.
+
+    Raises:
+        DeviceError: the device failed; what it answered before is recorded.
+        IdentityError: it is another device by now.
+        HostError: the run file cannot be written.
+        Interrupted, KeyboardInterrupt: somebody asked to stop; the running step is abandoned.
+    """
+    while talk.step is not None:
+        step = talk.step
+        seed = seed_of(stage.run_seed, seq, step)
+        stage.interrupt.check()
+        stage.observer(StepStarted(seq=seq, step=step))
+        stage.recorder.begin(seq, step, seed, interval_ns=INTERVAL_NS)
+        outcome = carry_out(stage, seq, step, seed)
+        stage.recorder.record(seq, outcome.result)
+        stage.settle(outcome.result)
+        for remark in outcome.result.remarks:
+            stage.observer(Remarked(remark=remark))
+        stage.observer(StepDone(seq=seq, step=step, answer=outcome.result))
+        told(StepRecord(seq=seq, step=step, seed=seed, answer=outcome.result))
+        if outcome.failure:
+            raise DeviceError(
+                f"The device failed in step {seq} ({step.phase}): {outcome.failure}.",
+                remedy="What was measured is kept. Look at the kernel log and at the drive's own.",
+            )
+        talk.answer(outcome.result)
+        seq += 1
+    assert talk.ending is not None
+    return talk.ending
+
+
+def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
+    """Carry out one step: the device's counters before and after, and its answer between."""
+    goes_on = isinstance(step, Measure) and step.continues
+    if not goes_on:
+        stage.device.session.finish()
+    stage.device.check()
+    # Between two pieces of one stimulus nothing else is done, so the counters are the last ones.
+    before = stage.health if goes_on else stage.device.health()
+    outcome = _handle(stage, seq, step, seed)
+    result = replace(
+        outcome.result,
+        health_before=before,
+        health_after=stage.device.health(),
+        remarks=tuple(
+            replace(remark, step=seq)
+            for remark in (*outcome.result.remarks, *error_remarks(outcome.result))
+        ),
+    )
+    return replace(outcome, result=result)
+
+
+def _handle(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
+    match step:
+        case Purge():
+            return purge(stage)
+        case Precondition():
+            return precondition(stage, seq, step, seed)
+        case Measure():
+            return measure(stage, seq, step, seed)
+        case Idle():
+            return idle(stage, step)
+
+
+def seed_of(run_seed: int, seq: int, step: Step) -> int:
+    """Return the seed of the step at place `seq` of a run."""
+    match step:
+        case Measure(round_number=round_number, cell=cell):
+            return step_seed(run_seed, seq, round_number, cell)
+        case Idle(round_number=round_number):
+            return step_seed(run_seed, seq, round_number, None)
+        case Purge() | Precondition():
+            return step_seed(run_seed, seq, None, None)

@@ -1,0 +1,102 @@
+"""What an observer is told while a run goes on: frozen facts, for a terminal or a browser."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.record import Ending, RunInfo
+from teijo.terms.remark import Remark
+from teijo.terms.result import Answer
+from teijo.terms.step import Step
+from teijo.terms.watch import Watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStarted:
+    """The run file is open and the device is claimed. `path` is the growing file."""
+
+    run: RunInfo
+    geometry: Geometry
+    identity: Identity
+    path: Path
+    resumed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepStarted:
+    """A step begins. `replayed` ones are executed again to be compared with the record."""
+
+    seq: int
+    step: Step
+    replayed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """A look at the running step. `share` is 0 to 1 of its time or bytes.
+
+    `iops_now` and `mb_s_now` are since the last look, the others since the step's start.
+    """
+
+    seq: int
+    step: Step
+    elapsed_ns: int
+    share: float
+    ios: int
+    bytes: int
+    errors: int
+    iops_now: float
+    mb_s_now: float
+    iops: float
+    mb_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepDone:
+    """A step has its answer, and the answer is on the disk."""
+
+    seq: int
+    step: Step
+    answer: Answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """Where the method stands after a step."""
+
+    watch: Watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remarked:
+    """A warning was recorded."""
+
+    remark: Remark
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopping:
+    """A person or a signal asked to stop; the running step ends now."""
+
+    signal: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """The run is over. `path` is the sealed file, or the open one of an interrupted run."""
+
+    ending: Ending
+    path: Path
+    error: str = ""
+
+
+Event = RunStarted | StepStarted | Progress | StepDone | Judged | Remarked | Stopping | Ended
+
+Observer = Callable[[Event], None]
+"""Called on the thread that runs; what it raises stops the run."""
+
+
+def unobserved(event: Event) -> None:
+    """Ignore an event: the observer of a run nobody watches."""
+    del event

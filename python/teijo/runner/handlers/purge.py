@@ -1,0 +1,35 @@
+"""Purge: back to "never written" where the device can; where it cannot, the run says so."""
+
+from teijo.runner.stage import Outcome, Stage
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import StepResult
+
+NOT_PURGED = "none"
+"""What `detail["method"]` says of a purge that did not take place."""
+
+
+def purge(stage: Stage) -> Outcome:
+    """Purge the device. A signal waits: a half-purged drive may be locked.
+
+    Raises:
+        UnsafeError: the device was not opened for destruction, or is in use by now.
+        DeviceError: the purge failed.
+    """
+    started_ns = stage.now_ns()
+    method = stage.device.purge()
+    ended_ns = stage.now_ns()
+    remarks: tuple[Remark, ...] = ()
+    if method is None:
+        text = "The device cannot be purged: it began in the state it was found in."
+        remarks = (Remark(kind=RemarkKind.NOT_PURGED, text=text),)
+    else:
+        stage.cursors.clear()
+    return Outcome(
+        result=StepResult(
+            started_ns=started_ns,
+            elapsed_ns=ended_ns - started_ns,
+            gap_ns=stage.gap_ns(started_ns),
+            detail={"method": NOT_PURGED if method is None else method},
+            remarks=remarks,
+        )
+    )

@@ -1,0 +1,46 @@
+"""Whether a folder lies on the device under test: the record must not load what it records."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from teijo.terms.geometry import Identity
+
+_BLOCKS: Final = Path("/sys/dev/block")
+
+
+def lies_on(identity: Identity, folder: Path) -> bool:
+    """Tell whether `folder` is in a file system on the block device `identity` names.
+
+    Looks through partitions and what is stacked on them (dm, md, loop files are the preflight's).
+    Files and simulated devices carry no file system.
+    """
+    if identity.kind != "block":
+        return False
+    try:
+        target = Path(identity.target).stat()
+        home = folder.stat().st_dev
+    except OSError:
+        return False
+    if not stat.S_ISBLK(target.st_mode):
+        return False
+    return target.st_rdev in _beneath(home, set())
+
+
+def _beneath(number: int, seen: set[int]) -> set[int]:
+    """Return the device numbers that carry `number`: itself, its disk, and its slaves."""
+    if number in seen:
+        return seen
+    seen.add(number)
+    node = _BLOCKS / f"{os.major(number)}:{os.minor(number)}"
+    if not node.exists():
+        return seen
+    node = node.resolve()
+    parents = list((node / "slaves").glob("*/dev"))
+    if (node / "partition").exists():
+        parents.append(node.parent / "dev")
+    for parent in parents:
+        major, _, minor = parent.read_text().strip().partition(":")
+        _beneath(os.makedev(int(major), int(minor)), seen)
+    return seen

@@ -1,0 +1,110 @@
+"""Resume: the recorded answers are given to the method again until it asks for something new."""
+
+from teijo.errors import IdentityError, RunFileError
+from teijo.runfile.codec import rows_of
+from teijo.runner.compile import INTERVAL_NS
+from teijo.runner.drive import Talk, carry_out, seed_of
+from teijo.runner.events import StepDone, StepStarted
+from teijo.runner.stage import Stage
+from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.record import Record, StepRecord
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Gap, StepResult
+from teijo.terms.step import step_to_json
+
+
+def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
+    """Bring method and device to where the record ends, and mark the run as going on.
+
+    A device that can be replayed carries out the recorded steps again, and must give the very
+    same answers; then nothing is missing. Any other was left alone for an unknown time: that is
+    the gap that is returned, recorded as the answer to what was asked next. A run that had no
+    answer yet simply begins again.
+
+    Raises:
+        IdentityError: it is not the device of the record, or it answers differently.
+        RunFileError: the method asks for another step than the recorded.
+        Interrupted: somebody asked to stop; the record is as it was.
+    """
+    check_identity(record, stage.device.identity, stage.device.geometry)
+    stage.replaying = True
+    for exchange in record.steps:
+        _check_asked(talk, exchange, record.run.version)
+        if stage.device.replayable:
+            _execute_again(stage, exchange, record.run.version)
+        _take_over(stage, exchange)
+        talk.answer(exchange.answer)
+    stage.replaying = False
+    done = len(record.steps)
+    if stage.device.replayable:
+        text = f"Resumed after step {done}; all of them were executed again, with equal results."
+        stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=text))
+        return None
+    stage.origin_ns = stage.device.session.now_ns() - (stage.ended_ns or 0)
+    stage.ended_ns = None
+    return _leave_gap(stage, talk, done)
+
+
+def _leave_gap(stage: Stage, talk: Talk, done: int) -> StepRecord | None:
+    text = f"Resumed after step {done}; the device was left alone for an unknown time."
+    step, seq = talk.step, done + 1
+    if step is None or done == 0:
+        stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=text))
+        return None
+    seed = seed_of(stage.run_seed, seq, step)
+    gap = Gap()
+    stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=text))
+    stage.recorder.record_gap(seq, step, seed, gap, interval_ns=INTERVAL_NS)
+    stage.observer(StepDone(seq=seq, step=step, answer=gap))
+    talk.answer(gap)
+    return StepRecord(seq=seq, step=step, seed=seed, answer=gap)
+
+
+def check_identity(record: Record, identity: Identity, geometry: Geometry) -> None:
+    """Make sure a device is the one of the record.
+
+    A block device is known by its names, not by its node; all else by everything.
+
+    Raises:
+        IdentityError: it is not; the message lists what differs.
+    """
+    names = ["kind", "model", "serial", "wwid", "firmware", "interface"]
+    if identity.kind != "block":
+        names.append("target")
+    if identity.kind == "simulated":
+        names.append("facts")
+    pairs = [(name, getattr(record.identity, name), getattr(identity, name)) for name in names]
+    pairs.append(("capacity", record.geometry, geometry))
+    differing = [f"{name}: {was!r} then, {now!r} now" for name, was, now in pairs if was != now]
+    if differing:
+        raise IdentityError(
+            f"{identity.target} is not the device this run began on ({'; '.join(differing)}).",
+            remedy="Connect the device of the record, or begin a new run.",
+        )
+
+
+def _check_asked(talk: Talk, exchange: StepRecord, version: str) -> None:
+    if talk.step is None or step_to_json(talk.step) != step_to_json(exchange.step):
+        raise RunFileError(
+            f"At step {exchange.seq} this teijo asks for another step than was recorded.",
+            remedy=f"Resume with the teijo that began the run, {version}.",
+        )
+
+
+def _execute_again(stage: Stage, exchange: StepRecord, version: str) -> None:
+    stage.interrupt.check()
+    stage.observer(StepStarted(seq=exchange.seq, step=exchange.step, replayed=True))
+    again = carry_out(stage, exchange.seq, exchange.step, exchange.seed).result
+    if rows_of(again) != rows_of(exchange.answer):
+        raise IdentityError(
+            f"The device gave another answer to step {exchange.seq} than was recorded.",
+            remedy=f"Resume with the teijo that began the run, {version}.",
+        )
+
+
+def _take_over(stage: Stage, exchange: StepRecord) -> None:
+    match exchange.answer:
+        case StepResult() as result:
+            stage.settle(result)
+        case Gap():
+            stage.ended_ns = None

@@ -1,0 +1,227 @@
+"""A run from its beginning, or from where it stopped, to its sealed file. Every end has its way.
+
+done            the ending is recorded, the file sealed
+device error    ending "failed", sealed: nothing more can come of it
+usage, unsafe   as a device error; if nothing was measured yet, no file is left
+interrupted     ending "interrupted", the file stays open for `resume`; so too when the device
+                is another by now: the right one may come back
+host error      the file stays open as the last transaction left it
+"""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+from uuid import uuid4
+
+from teijo.device.device import Device
+from teijo.errors import (
+    DeviceError,
+    IdentityError,
+    Interrupted,
+    TeijoError,
+    UnsafeError,
+    UsageError,
+)
+from teijo.methods.method import Method, Settings
+from teijo.runfile.recorder import Recorder
+from teijo.runfile.space import estimate_bytes
+from teijo.runner.drive import Talk, drive
+from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
+from teijo.runner.environment import describe_host, teijo_version
+from teijo.runner.interrupt import Interrupt
+from teijo.runner.placement import lies_on
+from teijo.runner.preview import preview
+from teijo.runner.replay import catch_up
+from teijo.runner.stage import Stage
+from teijo.terms.record import Ending, Record, RunInfo, StepRecord
+from teijo.terms.remark import Remark, RemarkKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What to run: a method with its settings, on an open device, into a file."""
+
+    method: Method
+    spec: str
+    settings: Settings
+    seed: int
+    device: Device
+    output: Path
+    engine: str
+
+
+def begin(order: Order, observer: Observer) -> Path:
+    """Carry out a run from its first step and return the sealed file's path.
+
+    Raises:
+        TeijoError: the run ended early; the head of this file says what is left behind.
+    """
+    header = _header(order)
+    most = preview(order.method, order.settings, order.device.geometry).most
+    recorder = Recorder.create(
+        order.output,
+        header,
+        reserve_bytes=estimate_bytes(steps=most.steps, intervals=most.intervals),
+        lies_on_device=partial(lies_on, order.device.identity),
+    )
+    act = _Act(order.method, order.settings, order.device, recorder, header, observer)
+    return act.run(resumed=False)
+
+
+def resume(
+    record: Record,
+    recorder: Recorder,
+    method: Method,
+    device: Device,
+    observer: Observer,
+) -> Path:
+    """Carry a stopped run on from its record and return the sealed file's path.
+
+    Raises:
+        RunFileError: this version of the method asks for other steps than the recorded.
+        IdentityError: it is another device, or a simulated one that answers differently.
+        TeijoError: the run ended early again.
+    """
+    settings = method.settings_from(record.run.settings)
+    return _Act(method, settings, device, recorder, record, observer).run(resumed=True)
+
+
+class _Act:
+    """One run under way, with its record as it grows."""
+
+    def __init__(
+        self,
+        method: Method,
+        settings: Settings,
+        device: Device,
+        recorder: Recorder,
+        record: Record,
+        observer: Observer,
+    ) -> None:
+        self._method = method
+        self._settings = settings
+        self._device = device
+        self._recorder = recorder
+        self._record = record
+        self._steps = list(record.steps)
+        self._observer = observer
+        self._untouched = False
+
+    def run(self, *, resumed: bool) -> Path:
+        interrupt = Interrupt(lambda name: self._observer(Stopping(signal=name)))
+        try:
+            with interrupt.listening():
+                return self._end(self._carry_out(interrupt, resumed=resumed))
+        except (Interrupted, KeyboardInterrupt, IdentityError) as stop:
+            self._interrupted(stop)
+        except (DeviceError, UsageError, UnsafeError) as error:
+            self._failed(error)
+        finally:
+            self._recorder.close()
+
+    def _carry_out(self, interrupt: Interrupt, *, resumed: bool) -> Ending:
+        stage = Stage(
+            device=self._device,
+            recorder=self._recorder,
+            observer=self._observer,
+            interrupt=interrupt,
+            run_seed=self._record.run.seed,
+            origin_ns=self._device.session.now_ns(),
+        )
+        self._observer(
+            RunStarted(
+                run=self._record.run,
+                geometry=self._device.geometry,
+                identity=self._device.identity,
+                path=self._recorder.names.open,
+                resumed=resumed,
+            )
+        )
+        talk = Talk(self._method.steps(self._settings, self._device.geometry))
+        if resumed:
+            self._untouched = True
+            gap = catch_up(stage, talk, self._record)
+            self._untouched = False
+            if gap is not None:
+                self._steps.append(gap)
+        self._judge()
+        ending = drive(stage, talk, len(self._steps) + 1, self._told)
+        self._device.session.finish()
+        return ending
+
+    def _told(self, exchange: StepRecord) -> None:
+        self._steps.append(exchange)
+        self._judge()
+
+    def _judge(self) -> None:
+        self._observer(Judged(watch=self._method.watch(self._so_far())))
+
+    def _so_far(self) -> Record:
+        return replace(self._record, steps=tuple(self._steps))
+
+    def _end(self, ending: Ending) -> Path:
+        if ending == "not steady":
+            self._recorder.remark(
+                Remark(
+                    kind=RemarkKind.NOT_STEADY,
+                    text="Steady state was not reached; the report shows the last rounds.",
+                )
+            )
+        self._recorder.end(ending)
+        return self._sealed(ending)
+
+    def _sealed(self, ending: Ending, error: str = "") -> Path:
+        path = self._recorder.seal()
+        self._observer(Ended(ending=ending, path=path, error=error))
+        return path
+
+    def _failed(self, error: TeijoError) -> NoReturn:
+        if self._untouched:
+            raise error
+        if not self._steps and not isinstance(error, DeviceError):
+            self._recorder.discard()
+            raise error
+        self._recorder.end("failed", error.message)
+        self._sealed("failed", error.message)
+        raise error
+
+    def _interrupted(self, stop: BaseException) -> NoReturn:
+        path = self._recorder.names.open
+        message = stop.message if isinstance(stop, TeijoError) else "Stopped at once by a signal."
+        if not self._untouched:
+            self._recorder.remark(Remark(kind=RemarkKind.INTERRUPTED, text=message))
+            self._recorder.end("interrupted", message)
+        self._observer(Ended(ending="interrupted", path=path, error=message))
+        if isinstance(stop, IdentityError):
+            raise stop
+        raise Interrupted(
+            f"{message} All {len(self._steps)} steps that were done are kept in {path}.",
+            remedy=f"Continue with: teijo resume {path}",
+        ) from stop
+
+
+def _header(order: Order) -> Record:
+    device = order.device
+    run = RunInfo(
+        id=str(uuid4()),
+        method=order.method.id,
+        spec=getattr(order.settings, "spec", order.spec),
+        settings=order.settings.model_dump(mode="json"),
+        seed=order.seed,
+        engine=f"{order.engine} ({device.session.backend})",
+        version=teijo_version(),
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return Record(
+        run=run,
+        geometry=device.geometry,
+        identity=device.identity,
+        environment=describe_host(),
+        steps=(),
+        remarks=(
+            *device.remarks(),
+            *order.method.deviations(order.settings, device.geometry),
+        ),
+    )

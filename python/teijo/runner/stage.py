@@ -1,0 +1,80 @@
+"""What every handler works on: the device, the run file, the clock and the cursors of one run."""
+
+from dataclasses import dataclass, field
+from os import strerror
+
+from teijo.device.device import Device
+from teijo.runfile.recorder import Recorder
+from teijo.runner.events import Observer
+from teijo.runner.interrupt import Interrupt
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Health, StepResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a handler hands back. `failure` says why the device can go no further, "" if it can."""
+
+    result: StepResult
+    failure: str = ""
+
+
+@dataclass(kw_only=True)
+class Stage:
+    """One run under way.
+
+    `origin_ns` is the session's clock at the run's zero; `ended_ns` the end of the last step on
+    the run's clock, None before the first; `cursors` say where sequential streams go on.
+    While `replaying`, recorded steps are executed again and nothing is written.
+    """
+
+    device: Device
+    recorder: Recorder
+    observer: Observer
+    interrupt: Interrupt
+    run_seed: int
+    origin_ns: int
+    ended_ns: int | None = None
+    replaying: bool = False
+    cursors: dict[str, int] = field(default_factory=dict)
+    health: Health = field(default_factory=dict)
+    """The device's counters after the last step."""
+    notes: set[str] = field(default_factory=set)
+    """What the engine said already."""
+
+    def now_ns(self) -> int:
+        """Return the run's clock."""
+        return self.device.session.now_ns() - self.origin_ns
+
+    def gap_ns(self, started_ns: int) -> int:
+        """Return how long the device rested before a step that started then."""
+        return 0 if self.ended_ns is None else max(0, started_ns - self.ended_ns)
+
+    def settle(self, result: StepResult) -> None:
+        """Take over what the next step builds on."""
+        self.ended_ns = result.started_ns + result.elapsed_ns
+        self.cursors.update(result.cursors)
+        self.health = result.health_after
+
+    def new_notes(self, notes: tuple[str, ...]) -> tuple[Remark, ...]:
+        """Return a remark for each thing the engine had to do differently, once a run."""
+        fresh = [note for note in dict.fromkeys(notes) if note not in self.notes]
+        self.notes.update(fresh)
+        return tuple(Remark(kind=RemarkKind.ENGINE_FALLBACK, text=note) for note in fresh)
+
+
+def error_remarks(result: StepResult) -> tuple[Remark, ...]:
+    """Return a remark that names the failed I/Os of a step, none if all went well."""
+    counts: dict[int, int] = {}
+    for part in result.results:
+        for errno, count in part.errors.items():
+            counts[errno] = counts.get(errno, 0) + count
+    if not any(counts.values()):
+        return ()
+    causes = ", ".join(
+        f"{count} × {strerror(errno) if errno else 'short or empty transfer'}"
+        for errno, count in sorted(counts.items())
+        if count
+    )
+    text = f"{sum(counts.values())} I/Os failed: {causes}."
+    return (Remark(kind=RemarkKind.IO_ERRORS, text=text),)
