@@ -1,1 +1,24 @@
-//! The Python door to the engine and the simulated devices.
+//! The Python door to the engine and the simulated devices: `teijo.engine._native`.
+//!
+//! Thin on purpose: it turns attributes into plans and laps into columns, lets other Python
+//! threads run meanwhile, and knows nothing of storage. `_native.pyi` is its description.
+
+mod errors;
+mod histogram;
+mod lap;
+mod native;
+mod observer;
+mod plan;
+mod simulated;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::histogram::{decode_histogram, encode_histogram};
+    #[pymodule_export]
+    use crate::native::NativeSession;
+    #[pymodule_export]
+    use crate::simulated::{simulated_parameters, simulated_presets, SimulatedSession};
+}

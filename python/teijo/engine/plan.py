@@ -4,7 +4,12 @@ The same plan drives the native engine and fio. Field by field it is the Rust `p
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from teijo.errors import DeviceError, PlanError
+
+Direction = Literal["read", "write"]
+DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +32,15 @@ class StreamPlan:
     ios_per_second: float | None = None
     schedule: Literal["fixed", "poisson"] = "fixed"
 
+    def moves(self, direction: Direction) -> bool:
+        """Whether the stream reads, or writes, at all."""
+        return self.read_percent < 100 if direction == "write" else self.read_percent > 0
+
+    @property
+    def end_bytes(self) -> int:
+        """The first byte after the range."""
+        return self.start_bytes + (self.segments - 1) * self.stride_bytes + self.segment_bytes
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -41,3 +55,25 @@ class Plan:
 
     def __post_init__(self) -> None:
         assert (self.duration_ns is None) != (self.total_bytes is None), "one bound, not two"
+
+
+def check_fits(plan: Plan, capacity_bytes: int, logical_block_bytes: int) -> None:
+    """Refuse a plan that reaches beyond the target, or into its logical blocks.
+
+    Raises:
+        PlanError: a block size or an offset is no multiple of the logical block size.
+        DeviceError: the target ends before the range does.
+    """
+    for stream in plan.streams:
+        if stream.end_bytes > capacity_bytes:
+            raise DeviceError(
+                f"the target holds {capacity_bytes} B, and the range ends at {stream.end_bytes}",
+                remedy="It was larger before: check the device, or the file behind it.",
+            )
+        sizes = [stream.block_bytes, stream.start_bytes, stream.cursor_bytes]
+        sizes += [stream.segment_bytes, stream.stride_bytes]
+        if wrong := [size for size in sizes if size % logical_block_bytes]:
+            raise PlanError(
+                f"{wrong[0]} B is no multiple of the logical block of {logical_block_bytes} B",
+                remedy="Change the block size or the active range.",
+            )

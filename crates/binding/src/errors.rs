@@ -1,0 +1,166 @@
+//! Every error of the Rust rooms as a class of `teijo.errors`, with what to do about it. The only
+//! place that knows both trees.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use teijo_engine::error::EngineError;
+use teijo_engine::histogram::DecodeError;
+use teijo_sim::params::ParamError;
+
+/// A Rust error as Python has it: the class in `teijo.errors`, and the remedy.
+pub struct Face {
+    pub class: &'static str,
+    pub remedy: &'static str,
+}
+
+/// An error that has a face.
+pub trait Faced: std::fmt::Display {
+    fn face(&self) -> Face;
+}
+
+impl Faced for EngineError {
+    fn face(&self) -> Face {
+        let (class, remedy) = match self {
+            Self::PlanRefused { .. } => ("PlanError", "Change the setting it names."),
+            Self::NothingToContinue => (
+                "PlanError",
+                "Run an open-ended step of the same streams first.",
+            ),
+            Self::DirectRefused { .. } => (
+                "DeviceError",
+                "Use a block size that is a multiple of the logical block size, and a file only \
+                 on a file system with direct I/O (ext4, xfs, btrfs; not tmpfs).",
+            ),
+            Self::DeviceGone { .. } => (
+                "DeviceError",
+                "Look at the kernel's log (dmesg) for the device; what was measured is kept.",
+            ),
+            Self::RingRefused { .. } => (
+                "HostError",
+                "Use the sync backend, or allow io_uring (kernel.io_uring_disabled = 0).",
+            ),
+            Self::BuffersRefused { .. } => (
+                "HostError",
+                "Use fewer threads, a smaller queue depth or a smaller block size.",
+            ),
+            Self::ThreadLost { .. } => (
+                "HostError",
+                "Use fewer threads, or raise the limit of processes (ulimit -u).",
+            ),
+            Self::WaitFailed { .. } => ("HostError", "Use the sync backend."),
+        };
+        Face { class, remedy }
+    }
+}
+
+impl Faced for ParamError {
+    fn face(&self) -> Face {
+        let (class, remedy) = match self {
+            Self::UnknownPreset { .. } => ("TargetError", "Name one of these: sim:NAME."),
+            Self::UnknownParameter { .. } => ("PlanError", "Write sim:NAME?parameter=value."),
+            Self::BadValue { .. } | Self::Impossible { .. } => ("PlanError", "Give another value."),
+        };
+        Face { class, remedy }
+    }
+}
+
+impl Faced for DecodeError {
+    fn face(&self) -> Face {
+        Face {
+            class: "RunFileError",
+            remedy: "The file is damaged, or another program wrote it.",
+        }
+    }
+}
+
+/// The Python exception of a Rust error.
+pub fn raised(py: Python<'_>, error: &impl Faced) -> PyErr {
+    let face = error.face();
+    let exception = || {
+        let class = py.import("teijo.errors")?.getattr(face.class)?;
+        let remedy = PyDict::new(py);
+        remedy.set_item("remedy", face.remedy)?;
+        class.call((error.to_string(),), Some(&remedy))
+    };
+    exception().map_or_else(|problem| problem, PyErr::from_value)
+}
+
+/// A session used by two threads at once, or after its end: a mistake of the program's.
+pub fn not_free() -> PyErr {
+    PyRuntimeError::new_err("the session is running a lap in another thread, or is closed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TREE: &str = include_str!("../../../python/teijo/errors.py");
+
+    #[test]
+    fn every_error_has_a_class_of_the_tree_and_a_remedy() {
+        let engine = [
+            (EngineError::PlanRefused { reason: "no" }, "PlanError"),
+            (EngineError::NothingToContinue, "PlanError"),
+            (
+                EngineError::DirectRefused {
+                    block_bytes: 512,
+                    offset_alignment_bytes: 4096,
+                    memory_alignment_bytes: 4,
+                },
+                "DeviceError",
+            ),
+            (
+                EngineError::DeviceGone {
+                    errno: 5,
+                    failures: 1,
+                },
+                "DeviceError",
+            ),
+            (EngineError::RingRefused { errno: 1 }, "HostError"),
+            (
+                EngineError::BuffersRefused {
+                    bytes: 1,
+                    errno: 12,
+                },
+                "HostError",
+            ),
+            (EngineError::ThreadLost { errno: 11 }, "HostError"),
+            (EngineError::WaitFailed { errno: 5 }, "HostError"),
+        ];
+        let text = String::from("x");
+        let params = [
+            (
+                ParamError::UnknownPreset {
+                    name: text.clone(),
+                    known: text.clone(),
+                },
+                "TargetError",
+            ),
+            (
+                ParamError::UnknownParameter { name: text.clone() },
+                "PlanError",
+            ),
+            (
+                ParamError::BadValue {
+                    name: "seed",
+                    value: text.clone(),
+                    why: text.clone(),
+                },
+                "PlanError",
+            ),
+            (ParamError::Impossible { why: text.clone() }, "PlanError"),
+        ];
+        let decode = (DecodeError { reason: text }, "RunFileError");
+        let faces = engine.iter().map(|(error, class)| (error.face(), *class));
+        let faces = faces.chain(params.iter().map(|(error, class)| (error.face(), *class)));
+        for (face, class) in faces.chain([(decode.0.face(), decode.1)]) {
+            assert_eq!(face.class, class);
+            assert!(
+                TREE.contains(&format!("class {class}(")),
+                "{class} is not in the tree"
+            );
+            assert!(face.remedy.ends_with('.'), "{}", face.remedy);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Laps and looks at running ones as dictionaries; numbers in columns of int64, as bytes.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use teijo_engine::crew::Progress;
+use teijo_engine::interval::IntervalPair;
+use teijo_engine::lap::{DirectionLap, Interval, Lap, StreamLap};
+
+/// Numbers as the bytes of an int64 array of this machine.
+pub fn column<'py>(py: Python<'py>, numbers: impl Iterator<Item = u64>) -> Bound<'py, PyBytes> {
+    let bytes: Vec<u8> = numbers.flat_map(|n| (n as i64).to_ne_bytes()).collect();
+    PyBytes::new(py, &bytes)
+}
+
+/// The lowest value of the bucket a middle stands for.
+fn lowest_of_bucket(middle_ns: u64) -> u64 {
+    let bits = u64::BITS - middle_ns.leading_zeros();
+    middle_ns >> bits.saturating_sub(11) << bits.saturating_sub(11)
+}
+
+/// (lowest values, counts) of pairs of bucket middles and counts.
+pub fn buckets<'py>(
+    py: Python<'py>,
+    pairs: &[(u64, u64)],
+) -> (Bound<'py, PyBytes>, Bound<'py, PyBytes>) {
+    let values = pairs.iter().map(|&(middle, _)| lowest_of_bucket(middle));
+    let counts = pairs.iter().map(|&(_, count)| count);
+    (column(py, values), column(py, counts))
+}
+
+pub fn lap_dict<'py>(py: Python<'py>, lap: &Lap) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("started_ns", lap.started_ns)?;
+    dict.set_item("elapsed_ns", lap.elapsed_ns)?;
+    let failure = lap.failure.as_ref().map(ToString::to_string);
+    dict.set_item("failure", failure.unwrap_or_default())?;
+    let streams: PyResult<Vec<_>> = lap.streams.iter().map(|s| stream_dict(py, s)).collect();
+    dict.set_item("streams", streams?)?;
+    Ok(dict)
+}
+
+fn stream_dict<'py>(py: Python<'py>, stream: &StreamLap) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("cursor_bytes", stream.cursor_bytes)?;
+    dict.set_item("read", direction_dict(py, &stream.read)?)?;
+    dict.set_item("write", direction_dict(py, &stream.write)?)?;
+    Ok(dict)
+}
+
+fn direction_dict<'py>(py: Python<'py>, lap: &DirectionLap) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("ios", lap.ios)?;
+    dict.set_item("bytes", lap.bytes)?;
+    dict.set_item("errors", &lap.errors)?;
+    let (values, counts) = buckets(py, &lap.latency.pairs());
+    dict.set_item("bucket_values_ns", values)?;
+    dict.set_item("bucket_counts", counts)?;
+    dict.set_item("latency_ns_sum", lap.latency.sum_ns())?;
+    dict.set_item("latency_ns_min", lap.latency.min_ns())?;
+    dict.set_item("latency_ns_max", lap.latency.max_ns())?;
+    dict.set_item("intervals", interval_columns(py, &lap.intervals)?)?;
+    Ok(dict)
+}
+
+fn interval_columns<'py>(py: Python<'py>, series: &[Interval]) -> PyResult<Bound<'py, PyDict>> {
+    type Field = fn(&Interval) -> u64;
+    let fields: [(&str, Field); 7] = [
+        ("index", |interval| u64::from(interval.index)),
+        ("ios", |interval| interval.ios),
+        ("bytes", |interval| interval.bytes),
+        ("errors", |interval| interval.errors),
+        ("latency_ns_sum", |interval| interval.latency_sum_ns),
+        ("latency_ns_min", |interval| interval.latency_min_ns),
+        ("latency_ns_max", |interval| interval.latency_max_ns),
+    ];
+    let dict = PyDict::new(py);
+    for (name, field) in fields {
+        dict.set_item(name, column(py, series.iter().map(field)))?;
+    }
+    Ok(dict)
+}
+
+pub fn progress_dict<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("elapsed_ns", progress.elapsed_ns)?;
+    dict.set_item("ios", progress.ios)?;
+    dict.set_item("bytes", progress.bytes)?;
+    dict.set_item("errors", progress.errors)?;
+    let finished = PyList::empty(py);
+    for pairs in &progress.finished {
+        let side = |which: usize| -> Vec<Interval> {
+            pairs
+                .iter()
+                .map(|pair: &IntervalPair| pair[which])
+                .collect()
+        };
+        let both = (
+            interval_columns(py, &side(0))?,
+            interval_columns(py, &side(1))?,
+        );
+        finished.append(both)?;
+    }
+    dict.set_item("finished", finished)?;
+    Ok(dict)
+}

@@ -1,0 +1,109 @@
+//! The engine on an open descriptor.
+
+use std::ops::ControlFlow;
+use std::os::fd::BorrowedFd;
+use std::sync::Mutex;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use teijo_engine::session::{BackendKind, Session};
+
+use crate::errors::{not_free, raised};
+use crate::lap::lap_dict;
+use crate::observer::PyObserver;
+use crate::plan::PyPlan;
+
+#[pyclass(frozen, module = "teijo.engine._native")]
+pub struct NativeSession {
+    session: Mutex<Option<Session>>,
+}
+
+#[pymethods]
+impl NativeSession {
+    #[new]
+    #[pyo3(signature = (descriptor, backend="auto"))]
+    fn new(descriptor: i32, backend: &str) -> PyResult<Self> {
+        if descriptor < 0 {
+            return Err(PyValueError::new_err("a descriptor is not negative"));
+        }
+        // SAFETY: the caller's descriptor is open during this call, which only duplicates it; if
+        // it is not, the kernel says so (EBADF).
+        let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
+        let file = borrowed.try_clone_to_owned()?;
+        let session = match backend {
+            "auto" => Session::new(file),
+            "io_uring" => Session::with_backend(file, BackendKind::Uring),
+            "sync" => Session::with_backend(file, BackendKind::Sync),
+            "null" => Session::with_backend(file, BackendKind::Null),
+            other => return Err(PyValueError::new_err(format!("no backend {other:?}"))),
+        };
+        Ok(Self {
+            session: Mutex::new(Some(session)),
+        })
+    }
+
+    #[getter]
+    fn backend(&self) -> PyResult<&'static str> {
+        self.with(|session| match session.kind() {
+            BackendKind::Uring => "io_uring",
+            BackendKind::Sync => "sync",
+            BackendKind::Null => "null",
+        })
+    }
+
+    #[getter]
+    fn refusal(&self) -> PyResult<String> {
+        self.with(|session| session.refusal().map_or(String::new(), ToString::to_string))
+    }
+
+    fn now_ns(&self) -> PyResult<u64> {
+        self.with(|session| session.now_ns())
+    }
+
+    #[pyo3(signature = (plan, observer=None))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        plan: PyPlan,
+        observer: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let plan = plan.into();
+        let mut observer = PyObserver::new(observer);
+        let result = py.detach(|| {
+            self.with(|session| {
+                let lap = session.run_observed(&plan, |progress| {
+                    observer.look(progress) == ControlFlow::Continue(())
+                });
+                if lap.is_err() {
+                    session.finish();
+                }
+                lap
+            })
+        })?;
+        if let Some(exception) = observer.into_raised() {
+            return Err(exception);
+        }
+        lap_dict(py, &result.map_err(|error| raised(py, &error))?)
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.with(Session::finish))
+    }
+
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| {
+            let mut session = self.session.try_lock().map_err(|_| not_free())?;
+            drop(session.take());
+            Ok(())
+        })
+    }
+}
+
+impl NativeSession {
+    /// Uses the session, which one thread has at a time.
+    fn with<R>(&self, work: impl FnOnce(&mut Session) -> R) -> PyResult<R> {
+        let mut session = self.session.try_lock().map_err(|_| not_free())?;
+        Ok(work(session.as_mut().ok_or_else(not_free)?))
+    }
+}

@@ -1,0 +1,186 @@
+//! A simulated device and its session in virtual time.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use teijo_engine::crew::Progress;
+use teijo_engine::error::EngineError;
+use teijo_sim::device::{Device, Label};
+use teijo_sim::flash::Ssd;
+use teijo_sim::params::PARAMETERS;
+use teijo_sim::presets::{build, presets};
+use teijo_sim::session::{Observer, SimSession};
+
+use crate::errors::{not_free, raised};
+use crate::lap::lap_dict;
+use crate::observer::PyObserver;
+use crate::plan::PyPlan;
+
+/// Wall time between two looks.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+impl Observer for PyObserver {
+    fn period(&self) -> Duration {
+        LOOK_EVERY
+    }
+
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.look(progress)
+    }
+}
+
+#[pyclass(frozen, module = "teijo.engine._native")]
+pub struct SimulatedSession {
+    session: Mutex<Option<SimSession<Ssd>>>,
+}
+
+#[pymethods]
+impl SimulatedSession {
+    #[new]
+    fn new(py: Python<'_>, preset: &str, overrides: BTreeMap<String, String>) -> PyResult<Self> {
+        let pairs: Vec<(&str, &str)> = overrides
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        let device = py.detach(|| build(preset, &pairs));
+        let device = device.map_err(|error| raised(py, &error))?;
+        Ok(Self {
+            session: Mutex::new(Some(SimSession::new(device))),
+        })
+    }
+
+    fn now_ns(&self) -> PyResult<u64> {
+        self.with(|session| session.now_ns())
+    }
+
+    #[pyo3(signature = (plan, observer=None))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        plan: PyPlan,
+        observer: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let plan = plan.into();
+        let mut observer = PyObserver::new(observer);
+        let result = py.detach(|| self.with(|session| session.run(&plan, &mut observer)))?;
+        if let Some(exception) = observer.into_raised() {
+            return Err(exception);
+        }
+        lap_dict(py, &result.map_err(|error| raised(py, &error))?)
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        self.work(py, SimSession::finish)
+    }
+
+    fn purge(&self, py: Python<'_>) -> PyResult<u64> {
+        self.work(py, SimSession::purge)
+    }
+
+    fn idle(&self, py: Python<'_>, duration_ns: u64) -> PyResult<()> {
+        self.work(py, |session| session.idle(duration_ns))
+    }
+
+    fn health(&self) -> PyResult<BTreeMap<&'static str, u64>> {
+        let health = self.with(|session| session.health())?;
+        Ok(BTreeMap::from([
+            ("host_reads_bytes", health.host_reads_bytes),
+            ("host_writes_bytes", health.host_writes_bytes),
+            ("trims_bytes", health.trims_bytes),
+            ("nand_reads_bytes", health.nand_reads_bytes),
+            ("nand_writes_bytes", health.nand_writes_bytes),
+            ("erases", health.erases),
+        ]))
+    }
+
+    #[getter]
+    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let facts = self.with(|session| session.facts())?;
+        let dict = PyDict::new(py);
+        dict.set_item("model", facts.model)?;
+        dict.set_item("serial", facts.serial)?;
+        dict.set_item("firmware", facts.firmware)?;
+        dict.set_item("nominal_capacity_bytes", facts.nominal_capacity_bytes)?;
+        dict.set_item("capacity_bytes", facts.capacity_bytes)?;
+        dict.set_item("logical_block_bytes", facts.logical_block_bytes)?;
+        dict.set_item("physical_block_bytes", facts.physical_block_bytes)?;
+        dict.set_item("label", label(facts.label))?;
+        dict.set_item("parameters", facts.parameters)?;
+        Ok(dict)
+    }
+
+    fn digest(&self) -> PyResult<u64> {
+        self.with(|session| session.device().digest())
+    }
+
+    fn close(&self) -> PyResult<()> {
+        let mut session = self.session.try_lock().map_err(|_| not_free())?;
+        drop(session.take());
+        Ok(())
+    }
+}
+
+impl SimulatedSession {
+    /// Uses the session, which one thread has at a time.
+    fn with<R>(&self, work: impl FnOnce(&mut SimSession<Ssd>) -> R) -> PyResult<R> {
+        let mut session = self.session.try_lock().map_err(|_| not_free())?;
+        Ok(work(session.as_mut().ok_or_else(not_free)?))
+    }
+
+    fn work<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut SimSession<Ssd>) -> Result<R, EngineError> + Send,
+    ) -> PyResult<R> {
+        let result = py.detach(|| self.with(work))?;
+        result.map_err(|error| raised(py, &error))
+    }
+}
+
+/// (calibrated or plausible, to what or why).
+fn label(label: Label) -> (&'static str, &'static str) {
+    match label {
+        Label::Calibrated { to } => ("calibrated", to),
+        Label::Plausible { why } => ("plausible", why),
+    }
+}
+
+/// Every named drive with its label and its parameters.
+#[pyfunction]
+pub fn simulated_presets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let describe = |preset: teijo_sim::presets::Preset| {
+        let parameters: Vec<_> = PARAMETERS
+            .iter()
+            .map(|parameter| {
+                (
+                    parameter.name,
+                    parameter.value(&preset.params),
+                    parameter.unit,
+                )
+            })
+            .collect();
+        let dict = PyDict::new(py);
+        dict.set_item("name", preset.name)?;
+        dict.set_item("about", preset.about)?;
+        dict.set_item("label", label(preset.label))?;
+        let nominal_bytes = preset.params.nominal_capacity_bytes;
+        dict.set_item("nominal_capacity_bytes", nominal_bytes)?;
+        dict.set_item("capacity_bytes", preset.params.simulated_capacity_bytes())?;
+        dict.set_item("parameters", parameters)?;
+        Ok(dict)
+    };
+    presets().into_iter().map(describe).collect()
+}
+
+/// Every parameter of a simulated drive: (name, unit, meaning).
+#[pyfunction]
+pub fn simulated_parameters() -> Vec<(&'static str, &'static str, &'static str)> {
+    PARAMETERS
+        .iter()
+        .map(|parameter| (parameter.name, parameter.unit, parameter.meaning))
+        .collect()
+}

@@ -1,0 +1,338 @@
+"""A plan as a fio job file. Pure text: no process, no file.
+
+What fio cannot do is refused here rather than done differently in silence. A stream becomes one
+or two *legs*: a sequential stream that begins in the middle of its range runs to the end of it
+in the first leg and goes round from the start in the second. A leg is one reporting group.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from teijo.engine.plan import Plan, StreamPlan
+from teijo.errors import PlanError
+from teijo.units import NS_PER_MS
+
+MANY_BYTES: Final = 1 << 60
+"""An `io_size` no lap reaches: fio drains its queue and starts over wherever a size ends."""
+BLOCKS_PER_VISIT: Final = 16
+"""Random blocks in one segment before the walk goes on to the next."""
+SLACK_MS: Final = 60_000
+"""How much longer than the lap a leg may run that is stopped by a signal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobFile:
+    """What fio is to run: the text, the streams' legs, and who ends it.
+
+    `signal_after_ns` is set where only a signal can end the lap, because fio counts the run time
+    of every leg for itself. `notes` say where fio's stimulus differs from the plan's.
+    """
+
+    text: str
+    legs: tuple[tuple[str, str], ...]
+    """(leg's name, stream's name), in the order of fio's reporting groups."""
+    signal_after_ns: int | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """One thread's share of a sequential stream, in bytes from the start of the device."""
+
+    start_bytes: int
+    size_bytes: int
+    cursor_bytes: int
+    total_bytes: int | None
+    block_bytes: int
+    chained: bool
+    """The stream begins at a cursor: two legs, in every part."""
+
+
+def job_file(plan: Plan, *, engine: str, path: str, device_bytes: int) -> JobFile:
+    """Return the plan for fio's `engine` on `path`, `device_bytes` long.
+
+    Raises:
+        PlanError: fio cannot drive this plan; the message says what to change.
+    """
+    if plan.total_bytes is not None and len(plan.streams) > 1:
+        raise PlanError(
+            "fio cannot bound several streams together by bytes",
+            remedy="Bound the step by time, or use the native engine.",
+        )
+    sections = [_global(plan, engine, path)]
+    legs: list[tuple[str, str]] = []
+    chained = False
+    for number, stream in enumerate(plan.streams):
+        _check(stream, plan, engine, device_bytes)
+        for leg_number, leg in enumerate(_legs(plan, stream)):
+            name = f"s{number}l{leg_number}"
+            legs.append((name, stream.name))
+            chained |= leg_number > 0
+            for place, (thread, options) in enumerate(leg.items()):
+                lines = _stimulus(stream, thread) | options | _logs(plan, name)
+                if place == 0:
+                    lines["new_group"] = "1"
+                if leg_number > 0:
+                    lines["wait_for"] = f"s{number}l{leg_number - 1}t{thread}"
+                sections.append(_section(f"{name}t{thread}", lines))
+    signal = plan.duration_ns if chained else None
+    return JobFile(
+        text="\n".join(sections),
+        legs=tuple(legs),
+        signal_after_ns=signal,
+        notes=tuple(_notes(plan)),
+    )
+
+
+def randseed(seed: int) -> int:
+    """Return fio's seed of a plan's seed: odd, for fio multiplies by it and 0 stays 0."""
+    return (2 * seed + 1) % (1 << 62)
+
+
+def _check(stream: StreamPlan, plan: Plan, engine: str, device_bytes: int) -> None:
+    end_bytes = stream.start_bytes + stream.segments * stream.stride_bytes
+    if engine == "psync" and stream.queue_depth > 1:
+        raise PlanError(
+            f"fio has only psync here, and queue depth is {stream.queue_depth}",
+            remedy="Use queue depth 1 with more threads, or a fio with io_uring or libaio.",
+        )
+    if stream.segment_bytes < stream.block_bytes:
+        raise PlanError(
+            f"the range of {stream.segment_bytes} B is smaller than a block",
+            remedy=f"Give a range of at least {stream.block_bytes} B.",
+        )
+    if stream.segments > 1 and stream.access == "sequential":
+        raise PlanError(
+            f"fio cannot carry a sequential stream over {stream.segments} segments",
+            remedy="Use the native engine.",
+        )
+    if stream.segments > 1 and end_bytes < device_bytes:
+        raise PlanError(
+            "fio walks segments to the end of the device, "
+            f"and the active range ends at byte {end_bytes} of {device_bytes}",
+            remedy="Use an active range of 100 %, or the native engine.",
+        )
+    rate = stream.ios_per_second
+    least = 1 if stream.read_percent in (0, 100) else 2
+    if rate is not None and round(rate) // stream.threads < least:
+        raise PlanError(
+            f"fio cannot hold {rate:g} I/Os per second over {stream.threads} threads",
+            remedy="Use fewer threads: each needs a whole number of I/Os per second.",
+        )
+    if plan.total_bytes is not None and stream.segments > 1:
+        raise PlanError(
+            "fio cannot bound a stream over segments by bytes",
+            remedy="Bound the step by time, or use the native engine.",
+        )
+
+
+def _global(plan: Plan, engine: str, path: str) -> str:
+    lines = {
+        "filename": path.replace(":", r"\:"),
+        "ioengine": engine,
+        "direct": "1",
+        "thread": "1",
+        "group_reporting": "1",
+        "norandommap": "1",
+        "randrepeat": "0",
+        "random_generator": "tausworthe64",
+        "invalidate": "0",
+        # The file or device is there in its full size: never make, extend or remove one.
+        "allow_file_create": "0",
+        "overwrite": "1",
+        "fallocate": "none",
+        # Percentiles of the total latency. fio's default, clat, begins after the submitting
+        # system call returned and misses what the kernel did inside it.
+        "lat_percentiles": "1",
+        "clat_percentiles": "0",
+        "continue_on_error": "io",
+        "error_dump": "1",
+        "log_avg_msec": str(interval_ms(plan)),
+        "per_job_logs": "0",
+    }
+    if engine == "io_uring":
+        lines |= {"registerfiles": "1", "nonvectored": "1"}
+    return _section("global", lines)
+
+
+def interval_ms(plan: Plan) -> int:
+    """Return the length of the plan's interval in whole ms, fio's unit; at least 1."""
+    return max(1, round(plan.interval_ns / NS_PER_MS))
+
+
+def _logs(plan: Plan, leg: str) -> dict[str, str]:
+    if plan.duration_ns is not None and plan.duration_ns < plan.interval_ns:
+        return {}
+    return {"write_iops_log": leg, "write_lat_log": leg}
+
+
+_Leg = dict[int, dict[str, str]]
+"""What each thread of a leg does, by the thread's number."""
+
+
+def _legs(plan: Plan, stream: StreamPlan) -> list[_Leg]:
+    threads = range(stream.threads)
+    if stream.access == "random":
+        return [{thread: _random(plan, stream, thread) for thread in threads}]
+    parts = dict(enumerate(sequential_parts(stream, plan.total_bytes)))
+    legs = [
+        {thread: _sequential(plan, part, wrapped=wrapped) for thread, part in parts.items()}
+        for wrapped in (False, True)
+        if wrapped or stream.cursor_bytes
+    ]
+    # To fio, an io_size of 0 is the whole size: a thread with nothing to do must not be there.
+    idle = {"io_size": "0"}
+    legs = [{t: job for t, job in leg.items() if not idle.items() <= job.items()} for leg in legs]
+    return [leg for leg in legs if leg]
+
+
+def _stimulus(stream: StreamPlan, thread: int) -> dict[str, str]:
+    depth = stream.queue_depth
+    lines = {
+        "rw": _rw(stream),
+        "bs": str(stream.block_bytes),
+        "iodepth": str(depth),
+        "randseed": str(randseed(stream.seed)),
+        # Fill the queue with one system call; take back whatever is done.
+        "iodepth_batch_submit": str(min(depth, 32)),
+        "iodepth_batch_complete_min": "1",
+        "iodepth_batch_complete_max": str(depth),
+    }
+    if 0 < stream.read_percent < 100:
+        lines["rwmixread"] = str(stream.read_percent)
+    if stream.read_percent < 100:
+        lines |= {"zero_buffers": "1"} if stream.content == "zero" else {"refill_buffers": "1"}
+    return lines | _rate(stream, thread)
+
+
+def _rw(stream: StreamPlan) -> str:
+    match stream.access, stream.read_percent:
+        case "random", 100:
+            return "randread"
+        case "random", 0:
+            return "randwrite"
+        case "random", _:
+            return "randrw"
+        case _, 100:
+            return "read"
+        case _, 0:
+            return "write"
+        case _:
+            return "rw"
+
+
+def _random(plan: Plan, stream: StreamPlan, thread: int) -> dict[str, str]:
+    lines = {"offset": str(stream.start_bytes), "size": str(stream.segment_bytes)}
+    if stream.segments > 1:
+        lines |= {
+            "size": str(stream.segments * stream.stride_bytes),
+            "zonemode": "strided",
+            "zonerange": str(stream.segment_bytes),
+            "zonesize": str(min(stream.segment_bytes, BLOCKS_PER_VISIT * stream.block_bytes)),
+            "zoneskip": str(stream.stride_bytes - stream.segment_bytes),
+        }
+    if plan.total_bytes is None:
+        return lines | _runtime(plan) | {"time_based": "1", "io_size": str(MANY_BYTES)}
+    blocks = -(-plan.total_bytes // stream.block_bytes)
+    share = _shares(blocks, stream.threads)[thread]
+    return lines | {"io_size": str(share * stream.block_bytes)}
+
+
+def _rate(stream: StreamPlan, thread: int) -> dict[str, str]:
+    if stream.ios_per_second is None:
+        return {}
+    share = _shares(round(stream.ios_per_second), stream.threads)[thread % stream.threads]
+    iops = str(share)
+    if 0 < stream.read_percent < 100:
+        reads = min(max(1, round(share * stream.read_percent / 100)), share - 1)
+        iops = f"{reads},{share - reads}"
+    process = "poisson" if stream.schedule == "poisson" else "linear"
+    return {"rate_iops": iops, "rate_process": process}
+
+
+def _runtime(plan: Plan, *, slack_ms: int = 0) -> dict[str, str]:
+    assert plan.duration_ns is not None
+    return {"runtime": f"{-(-plan.duration_ns // NS_PER_MS) + slack_ms}ms"}
+
+
+def _sequential(plan: Plan, part: _Part, *, wrapped: bool) -> dict[str, str]:
+    """Return one leg of a part: to its end from the cursor, or round and round from its start."""
+    begin = 0 if wrapped else part.cursor_bytes
+    lines = {
+        "bs": str(part.block_bytes),
+        "offset": str(part.start_bytes + begin),
+        "size": str(part.size_bytes - begin),
+    }
+    to_the_end = part.size_bytes - part.cursor_bytes if part.chained else 0
+    if part.total_bytes is not None:
+        first = min(to_the_end, part.total_bytes)
+        return lines | {"io_size": str(part.total_bytes - first if wrapped else first)}
+    lines |= _runtime(plan, slack_ms=SLACK_MS if part.chained else 0)
+    if wrapped:
+        lines |= {"time_based": "1", "io_size": str(MANY_BYTES)}
+    return lines
+
+
+def sequential_parts(stream: StreamPlan, total_bytes: int | None) -> tuple[_Part, ...]:
+    """Return each thread's share of a sequential stream: a contiguous part of the range.
+
+    The parts cover every byte of the range once per pass; a range that is no whole number of
+    blocks ends in a part of its own, one short block long.
+    """
+    block = stream.block_bytes
+    size = stream.segment_bytes
+    tail = size % block
+    chained = stream.cursor_bytes > 0
+    threads = min(stream.threads, size // block)
+    passes, rest = divmod(total_bytes, size) if total_bytes is not None else (0, 0)
+    rests = _shares(-(-rest // block), threads)
+    parts = []
+    start = stream.start_bytes
+    for blocks, rest_blocks in zip(_shares(size // block, threads), rests, strict=True):
+        length = blocks * block
+        part = _Part(
+            start_bytes=start,
+            size_bytes=length,
+            cursor_bytes=stream.cursor_bytes * blocks // size * block,
+            total_bytes=None if total_bytes is None else passes * length + rest_blocks * block,
+            block_bytes=block,
+            chained=chained,
+        )
+        parts.append(part)
+        start += length
+    if tail and passes:
+        part = _Part(
+            start_bytes=start,
+            size_bytes=tail,
+            cursor_bytes=0,
+            total_bytes=passes * tail,
+            block_bytes=tail,
+            chained=chained,
+        )
+        parts.append(part)
+    return tuple(parts)
+
+
+def _shares(total: int, threads: int) -> tuple[int, ...]:
+    """Return `total` in `threads` whole parts that differ by at most one."""
+    low, extra = divmod(total, threads)
+    return tuple(low + (thread < extra) for thread in range(threads))
+
+
+def _section(name: str, lines: dict[str, str]) -> str:
+    return "\n".join([f"[{name}]", *(f"{key}={value}" for key, value in lines.items()), ""])
+
+
+def _notes(plan: Plan) -> Iterator[str]:
+    if plan.open_ended or plan.continues:
+        yield "fio starts anew for every lap: its queue runs empty between two laps"
+    for stream in plan.streams:
+        if stream.segments > 1:
+            yield f"fio takes the segments in turn, {BLOCKS_PER_VISIT} random blocks in each"
+        if stream.access == "sequential" and stream.threads > 1:
+            yield "fio gives each thread a part of the range; its threads do not share one stream"
+        if stream.access == "sequential" and 0 < stream.read_percent < 100:
+            yield "fio reads and writes as two sequential streams over the same range"
+        if stream.schedule == "poisson" and (stream.ios_per_second or 0) > 100_000:
+            yield "fio's Poisson arrivals are in whole µs: the rate is not kept"

@@ -1,0 +1,235 @@
+"""What fio 3 says, as laps: its JSON (`json+`), its logs and its error lines. Pure functions.
+
+Latencies are fio's *total* latency (`lat_ns`: from taking an I/O to reaping it), in buckets of
+1/64 octave; they are put into the HdrHistogram buckets that hold fio's bucket middles.
+"""
+
+import errno
+import json
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teijo.engine.plan import DIRECTIONS, Direction
+from teijo.engine.session import DirectionLap, IntervalColumns
+from teijo.units import NS_PER_MS
+
+Report = Mapping[str, Any]
+"""One report of fio's JSON."""
+Series = dict[int, tuple[int, int, int]]
+"""(ios, bytes, latency sum in ns) by the number of the interval."""
+_ERRNOS: Final = {os.strerror(number): number for number in errno.errorcode}
+_ERROR_LINE: Final = re.compile(r"io_u error on file .*: ([^:]+): (read|write) offset=")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """One reporting group of fio's JSON, one direction: cumulative since the group began."""
+
+    leg: str
+    direction: Direction
+    ios: int
+    bytes: int
+    runtime_ns: int
+    latency_ns_sum: int
+    latency_ns_min: int
+    latency_ns_max: int
+    bins: Mapping[int, int]
+
+
+def reports(text: str) -> list[Report]:
+    """Return every complete report in fio's output, which mixes them with messages."""
+    decoder = json.JSONDecoder()
+    found: list[Report] = []
+    place = text.find('{\n  "fio version"')
+    while place >= 0:
+        try:
+            report, end = decoder.raw_decode(text, place)
+        except json.JSONDecodeError:
+            break
+        found.append(report)
+        place = text.find('{\n  "fio version"', end)
+    return found
+
+
+def groups(report: Report) -> list[Group]:
+    """Return the groups of a report. `ios` counts the I/Os that succeeded."""
+    return [
+        _group(job["jobname"].partition("t")[0], direction, job[direction])
+        for job in report["jobs"]
+        for direction in DIRECTIONS
+    ]
+
+
+def _group(leg: str, direction: Direction, figures: Mapping[str, Any]) -> Group:
+    latency = figures["lat_ns"]
+    ios = int(latency["N"])
+    return Group(
+        leg=leg,
+        direction=direction,
+        ios=ios,
+        bytes=int(figures["io_bytes"]),
+        runtime_ns=int(figures["runtime"]) * NS_PER_MS,
+        latency_ns_sum=round(latency["mean"] * ios),
+        latency_ns_min=int(latency["min"]) if ios else 0,
+        latency_ns_max=int(latency["max"]),
+        bins={int(value): int(count) for value, count in latency.get("bins", {}).items()},
+    )
+
+
+def errors(text: str) -> dict[Direction, Counter[int]]:
+    """Return the failed I/Os by direction and errno, from fio's error lines.
+
+    An error text this system does not know counts under EIO.
+    """
+    found: dict[Direction, Counter[int]] = {"read": Counter(), "write": Counter()}
+    for match in _ERROR_LINE.finditer(text):
+        direction: Direction = "read" if match[2] == "read" else "write"
+        found[direction][_ERRNOS.get(match[1], errno.EIO)] += 1
+    return found
+
+
+def buckets(bins: Iterable[Mapping[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return HDR buckets (lowest values ascending, counts), both int64, of fio's bins together."""
+    merged: Counter[int] = Counter()
+    for part in bins:
+        for middle_ns, count in part.items():
+            width = 1 << max(0, middle_ns.bit_length() - 11)
+            merged[middle_ns // width * width] += count
+    occupied = sorted(value for value, count in merged.items() if count)
+    values = np.array(occupied, np.int64)
+    return values, np.array([merged[value] for value in occupied], np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One averaged line of a log: a thread's window of time, a direction, and the mean in it."""
+
+    thread: int
+    direction: Direction
+    index: int
+    span_ms: int
+    value: int
+
+
+def log_samples(text: str, interval_ms: int) -> list[Sample]:
+    """Return the samples of an averaged fio log: the threads one after the other in one file.
+
+    A window is known by the interval its middle lies in, for fio's stamps are a few ms late.
+    """
+    samples = []
+    thread = 0
+    last_ms: dict[Direction, int] = {}
+    for line in text.splitlines():
+        fields = [field.strip() for field in line.split(",")]
+        end_ms, value, code = int(fields[0]), int(fields[1]), int(fields[2])
+        if code >= len(DIRECTIONS):
+            continue
+        direction = DIRECTIONS[code]
+        if end_ms <= last_ms.get(direction, 0):
+            thread += 1
+            last_ms = {}
+        span_ms = end_ms - last_ms.get(direction, 0)
+        last_ms[direction] = end_ms
+        samples.append(
+            Sample(
+                thread=thread,
+                direction=direction,
+                index=max(0, end_ms - min(span_ms, interval_ms) // 2 - 1) // interval_ms,
+                span_ms=span_ms,
+                value=value,
+            )
+        )
+    return samples
+
+
+def intervals(
+    group: Group, iops: Iterable[Sample], latency: Iterable[Sample], interval_ms: int
+) -> Series:
+    """Return (ios, bytes, latency sum in ns) by interval of one group.
+
+    fio logs means and leaves out the last part of an interval, so the last one here takes what
+    is missing from the totals: counts and bytes add up to the group's exactly.
+    """
+    counts: defaultdict[int, int] = defaultdict(int)
+    means: defaultdict[int, list[int]] = defaultdict(list)
+    for sample in iops:
+        if sample.direction == group.direction:
+            counts[sample.index] += round(sample.value * sample.span_ms / 1000)
+    for sample in latency:
+        if sample.direction == group.direction:
+            means[sample.index].append(sample.value)
+    if not group.ios:
+        return {}
+    _settle(counts, group.ios, last=max(0, group.runtime_ns // NS_PER_MS - 1) // interval_ms)
+    mean_bytes = group.bytes / group.ios
+    whole_mean = group.latency_ns_sum / group.ios
+    series: Series = {}
+    left_bytes = group.bytes
+    for index in sorted(counts):
+        size = round(counts[index] * mean_bytes) if index < max(counts) else left_bytes
+        left_bytes -= size
+        mean = sum(means[index]) / len(means[index]) if means[index] else whole_mean
+        series[index] = (counts[index], size, round(mean * counts[index]))
+    return series
+
+
+def _settle(counts: dict[int, int], total: int, *, last: int) -> None:
+    """Make the counts add up: what is missing goes to the last, what is too much is taken there."""
+    missing = total - sum(counts.values())
+    counts[last] = counts.get(last, 0) + missing
+    for index in sorted(counts, reverse=True):
+        if counts[index] >= 0:
+            break
+        owed = counts.pop(index)
+        before = max(counts, default=0)
+        counts[before] = counts.get(before, 0) + owed
+
+
+def columns(series: Series, failed: int) -> IntervalColumns:
+    """Return a series as columns. fio logs no extremes per interval: those columns are 0.
+
+    Failed I/Os have no time in fio's output; they are counted in the last interval.
+    """
+    places = sorted(series) or ([0] if failed else [])
+    rows = [series.get(index, (0, 0, 0)) for index in places]
+    failures = np.zeros(len(places), np.int64)
+    if failed:
+        failures[-1] = failed
+    zeros = np.zeros(len(places), np.int64)
+    return IntervalColumns(
+        index=np.array(places, np.int64),
+        ios=np.array([row[0] for row in rows], np.int64),
+        bytes=np.array([row[1] for row in rows], np.int64),
+        errors=failures,
+        latency_ns_sum=np.array([row[2] for row in rows], np.int64),
+        latency_ns_min=zeros,
+        latency_ns_max=zeros,
+    )
+
+
+def direction_lap(
+    stream: str, legs: list[Group], failed: Mapping[int, int], series: IntervalColumns
+) -> DirectionLap:
+    """Return one stream and direction of a lap from its legs' groups (one or two)."""
+    values, counts = buckets(leg.bins for leg in legs)
+    served = [leg for leg in legs if leg.ios]
+    return DirectionLap(
+        stream=stream,
+        direction=legs[0].direction,
+        ios=sum(leg.ios for leg in legs),
+        bytes=sum(leg.bytes for leg in legs),
+        errors=dict(failed),
+        bucket_values_ns=values,
+        bucket_counts=counts,
+        latency_ns_sum=sum(leg.latency_ns_sum for leg in served),
+        latency_ns_min=min((leg.latency_ns_min for leg in served), default=0),
+        latency_ns_max=max((leg.latency_ns_max for leg in served), default=0),
+        intervals=series,
+    )

@@ -1,0 +1,338 @@
+"""Plans run by the external program fio, one process per lap, on a descriptor held open here.
+
+fio opens the target anew as /proc/self/fd/N: the very device that is claimed, whatever became of
+its name, and fio (which unlinks files that are too small for a job) has no name to remove.
+"""
+
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from teijo.engine.fio import output
+from teijo.engine.fio.job import JobFile, interval_ms, job_file
+from teijo.engine.plan import DIRECTIONS, Direction, Plan, StreamPlan, check_fits
+from teijo.engine.session import DirectionLap, Lap, Observer, Progress
+from teijo.errors import DeviceError, HostError
+from teijo.units import NS_PER_MS, NS_PER_S
+
+ENGINES: Final = ("io_uring", "libaio", "psync")
+LOOK_S: Final = 0.1
+"""Between two looks at a running fio."""
+OBSERVE_NS: Final = NS_PER_S // 4
+PATIENCE_S: Final = 30.0
+"""How long fio may take to end after it was asked to: it waits for the I/O in flight."""
+HOPELESS_ERRORS: Final = 1_000
+"""After this many failed I/Os, and more failed than not, the device is taken for gone."""
+_INSTALL: Final = "Install fio 3.20 or newer (Debian: apt install fio), or use --engine native."
+
+
+class FioSession:
+    """A `Session` whose laps are run by fio. The descriptor stays the caller's."""
+
+    def __init__(self, descriptor: int, *, capacity_bytes: int, logical_block_bytes: int) -> None:
+        """Look for fio and for the best of its engines that can read the target directly.
+
+        Raises:
+            teijo.errors.HostError: there is no fio, or one that is too old.
+            teijo.errors.DeviceError: the target cannot be read with direct I/O.
+        """
+        self._descriptor = descriptor
+        self._capacity_bytes = capacity_bytes
+        self._logical_block_bytes = logical_block_bytes
+        self._program = shutil.which("fio") or ""
+        if not self._program:
+            raise HostError("fio is not installed", remedy=_INSTALL)
+        self._version = _version(self._program)
+        self._engine, self._notes = self._choose_engine(logical_block_bytes)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def backend(self) -> str:
+        """Which fio and which of its engines serve: "fio 3.33 io_uring"."""
+        return f"fio {self._version} {self._engine}"
+
+    def now_ns(self) -> int:
+        """Return CLOCK_MONOTONIC."""
+        return time.monotonic_ns()
+
+    def run(self, plan: Plan, observer: Observer | None = None) -> Lap:
+        """Run one lap in one fio process.
+
+        `elapsed_ns` is fio's run time, in whole ms: its start and its end do not count. A lap
+        that the observer stops, or that failed, holds what was measured until then.
+
+        Raises:
+            teijo.errors.PlanError: fio cannot drive this plan.
+            teijo.errors.DeviceError: the target refused every I/O, or shrank.
+            teijo.errors.HostError: fio failed by itself; the message is fio's.
+        """
+        device_bytes = os.lseek(self._descriptor, 0, os.SEEK_END)
+        check_fits(plan, min(device_bytes, self._capacity_bytes), self._logical_block_bytes)
+        job = job_file(plan, engine=self._engine, path=self._path, device_bytes=device_bytes)
+        with tempfile.TemporaryDirectory(prefix="teijo-fio-") as name:
+            folder = Path(name)
+            (folder / "lap.fio").write_text(job.text)
+            failure = self._drive(folder, job, observer)
+            return self._lap(folder, plan, job, failure)
+
+    def finish(self) -> None:
+        """Do nothing: no I/O of fio is in flight between two laps."""
+
+    def close(self) -> None:
+        """End a fio that still runs."""
+        self._end()
+
+    @property
+    def _path(self) -> str:
+        return f"/proc/self/fd/{self._descriptor}"
+
+    def _choose_engine(self, block_bytes: int) -> tuple[str, tuple[str, ...]]:
+        """Return the first engine that reads one block, and notes on those that did not."""
+        refusals: list[tuple[str, str]] = []
+        for engine in ENGINES:
+            with tempfile.TemporaryDirectory(prefix="teijo-fio-") as folder:
+                command = [
+                    self._program, "--name=probe", f"--filename={self._path}", "--direct=1",
+                    f"--ioengine={engine}", "--rw=read", f"--bs={block_bytes}",
+                    f"--size={block_bytes}", "--allow_file_create=0", "--invalidate=0",
+                ]  # fmt: skip
+                probe = subprocess.run(
+                    command, cwd=folder, pass_fds=(self._descriptor,), capture_output=True
+                )
+            if probe.returncode == 0:
+                return engine, tuple(f"fio's {name}: {why}" for name, why in refusals)
+            refusals.append((engine, _first_line(probe.stderr.decode() + probe.stdout.decode())))
+        raise DeviceError(
+            f"fio cannot read {block_bytes} B with direct I/O: {refusals[-1][1]}",
+            remedy="Use a block device, or a file on a file system with O_DIRECT (ext4, xfs).",
+        )
+
+    def _drive(self, folder: Path, job: JobFile, observer: Observer | None) -> str:
+        """Run fio until its end, the observer's stop or a dead device; return why it failed."""
+        command = [
+            *_tied_to_us(), self._program, "--output-format=json+", "--output=lap.json",
+            "--eta=never", "--status-interval=1", "lap.fio",
+        ]  # fmt: skip
+        with (folder / "lap.err").open("wb") as errors:
+            self._process = subprocess.Popen(
+                command,
+                cwd=folder,
+                pass_fds=(self._descriptor,),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                # A Ctrl-C is ours to answer: fio must not see it first and end with half a lap.
+                start_new_session=True,
+            )
+            try:
+                return self._watch(self._process, folder, job, observer)
+            finally:
+                self._end()
+
+    def _watch(
+        self,
+        process: subprocess.Popen[bytes],
+        folder: Path,
+        job: JobFile,
+        observer: Observer | None,
+    ) -> str:
+        begun_ns = observed_ns = time.monotonic_ns()
+        started_ns = 0
+        while True:
+            try:
+                process.wait(LOOK_S)
+                return ""
+            except subprocess.TimeoutExpired:
+                now_ns = time.monotonic_ns()
+            progress = _progress(folder, now_ns - begun_ns)
+            if not started_ns and (folder / "lap.json").exists():
+                started_ns = now_ns
+            if _hopeless(progress):
+                return f"the device is gone: {progress.errors} I/Os failed"
+            if job.signal_after_ns and started_ns and now_ns >= started_ns + job.signal_after_ns:
+                return ""
+            if observer is not None and now_ns - observed_ns >= OBSERVE_NS:
+                observed_ns = now_ns
+                if not observer(progress):
+                    return ""
+
+    def _end(self) -> None:
+        """Ask fio to end and report; kill it when it does not."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _lap(self, folder: Path, plan: Plan, job: JobFile, failure: str) -> Lap:
+        """Read what fio left in its folder."""
+        ended_ns = time.monotonic_ns()
+        complaints = (folder / "lap.err").read_text(errors="replace")
+        text = (folder / "lap.json").read_text(errors="replace") if _there(folder) else ""
+        found = output.reports(text)
+        if not found:
+            raise HostError(f"fio did not report: {_first_line(complaints + text)}")
+        groups = output.groups(found[-1])
+        failed = output.errors(complaints)
+        elapsed_ns = _elapsed_ns(job, groups)
+        if fatal := _fatal(found[-1], complaints):
+            failure = failure or fatal
+        _refuse_refusals(plan, groups, failed)
+        if failure and not any(group.ios for group in groups):
+            raise DeviceError(failure, remedy="Look at the kernel's log (dmesg) for the device.")
+        directions = _directions(folder, plan, job, groups, failed)
+        return Lap(
+            started_ns=ended_ns - elapsed_ns,
+            elapsed_ns=elapsed_ns,
+            directions=tuple(directions),
+            cursors=_cursors(plan, directions),
+            notes=self._notes + job.notes,
+            failure=failure,
+        )
+
+
+def _version(program: str) -> str:
+    """Return "3.33" of "fio-3.33"."""
+    text = subprocess.run([program, "--version"], capture_output=True, check=False).stdout.decode()
+    match = re.search(r"fio-(\d+)\.(\d+)\S*", text)
+    if match is None or (int(match[1]), int(match[2])) < (3, 20):
+        raise HostError(f"{program} is no fio of version 3.20 or newer: {text!r}", remedy=_INSTALL)
+    return match[0].removeprefix("fio-")
+
+
+def _tied_to_us() -> tuple[str, ...]:
+    """Return a command prefix that has the kernel kill fio when we die, where there is one."""
+    setpriv = shutil.which("setpriv")
+    return (setpriv, "--pdeathsig", "KILL") if setpriv else ()
+
+
+def _first_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    said = [line for line in lines if line.startswith("fio:")] or lines
+    return said[0].removeprefix("fio: ") if said else "it said nothing"
+
+
+def _there(folder: Path) -> bool:
+    return (folder / "lap.json").exists()
+
+
+def _progress(folder: Path, elapsed_ns: int) -> Progress:
+    """Return the totals of fio's last status report, which comes once a second."""
+    text = (folder / "lap.json").read_text(errors="replace") if _there(folder) else ""
+    start = text.rfind('{\n  "fio version"')
+    found = output.reports(text[start:]) if start >= 0 else []
+    groups = output.groups(found[-1]) if found else []
+    failed = output.errors((folder / "lap.err").read_text(errors="replace"))
+    return Progress(
+        elapsed_ns=elapsed_ns,
+        ios=sum(group.ios for group in groups),
+        bytes=sum(group.bytes for group in groups),
+        errors=sum(counter.total() for counter in failed.values()),
+    )
+
+
+def _hopeless(progress: Progress) -> bool:
+    """Return whether a device is gone: fio itself would go on failing for ever."""
+    return progress.errors > max(HOPELESS_ERRORS, progress.ios)
+
+
+def _fatal(report: output.Report, complaints: str) -> str:
+    """Return why fio gave up by itself; errors that it counted do not make it give up."""
+    if not any(job["error"] and not job["total_err"] for job in report["jobs"]):
+        return ""
+    return f"fio gave up: {_first_line(complaints)}"
+
+
+def _elapsed_ns(job: JobFile, groups: list[output.Group]) -> int:
+    """Return how long the slowest stream took: its legs ran one after the other."""
+    took: Counter[str] = Counter()
+    for leg, stream in job.legs:
+        took[stream] += max((g.runtime_ns for g in groups if g.leg == leg), default=0)
+    return max(took.values(), default=0)
+
+
+def _refuse_refusals(
+    plan: Plan, groups: list[output.Group], failed: Mapping[Direction, Counter[int]]
+) -> None:
+    """Raise where nothing but EINVAL came back: direct I/O of this block size is refused."""
+    numbers = set(failed["read"]) | set(failed["write"])
+    if numbers == {errno.EINVAL} and not any(group.ios for group in groups):
+        sizes = sorted({stream.block_bytes for stream in plan.streams})
+        raise DeviceError(
+            f"the target refuses direct I/O in blocks of {sizes[0]} B (EINVAL)",
+            remedy="Use a block size that is a multiple of what the device addresses.",
+        )
+
+
+def _directions(
+    folder: Path,
+    plan: Plan,
+    job: JobFile,
+    groups: list[output.Group],
+    failed: Mapping[Direction, Counter[int]],
+) -> list[DirectionLap]:
+    """Return the laps of every stream and direction the plan asks for."""
+    laps = []
+    for stream in plan.streams:
+        for direction in filter(stream.moves, DIRECTIONS):
+            legs = [
+                group
+                for leg, name in job.legs
+                for group in groups
+                if (group.leg, group.direction, name) == (leg, direction, stream.name)
+            ]
+            # fio does not say which job failed: with several streams, the first one answers.
+            mine = failed[direction] if stream is _first(plan, direction) else Counter[int]()
+            series = output.columns(_series(folder, plan, legs), mine.total())
+            laps.append(output.direction_lap(stream.name, legs, mine, series))
+    return laps
+
+
+def _first(plan: Plan, direction: Direction) -> StreamPlan | None:
+    return next((stream for stream in plan.streams if stream.moves(direction)), None)
+
+
+def _series(folder: Path, plan: Plan, legs: list[output.Group]) -> output.Series:
+    """Return the intervals of a stream's legs, the second one after the first."""
+    step_ms = interval_ms(plan)
+    series: output.Series = {}
+    for leg in legs:
+        late = 0 if leg is legs[0] else round(legs[0].runtime_ns / (step_ms * NS_PER_MS))
+        samples = {
+            kind: output.log_samples(_read(folder / f"{leg.leg}_{kind}.log"), step_ms)
+            for kind in ("iops", "lat")
+        }
+        for index, row in output.intervals(leg, samples["iops"], samples["lat"], step_ms).items():
+            before = series.get(index + late, (0, 0, 0))
+            series[index + late] = (before[0] + row[0], before[1] + row[1], before[2] + row[2])
+    return series
+
+
+def _read(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+def _cursors(plan: Plan, laps: list[DirectionLap]) -> dict[str, int]:
+    """Return where each sequential stream goes on: as far as it moved bytes, round its range."""
+    cursors = {}
+    for stream in plan.streams:
+        moved = sum(lap.bytes for lap in laps if lap.stream == stream.name)
+        ahead = (stream.cursor_bytes + moved) % stream.segment_bytes
+        cursors[stream.name] = (
+            ahead - ahead % stream.block_bytes if stream.access == "sequential" else 0
+        )
+    return cursors

@@ -1,0 +1,254 @@
+"""The Rust engine and the simulated devices as sessions: dictionaries become laps here."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teijo.engine import _native
+from teijo.engine.plan import DIRECTIONS, Direction, Plan, check_fits
+from teijo.engine.session import DirectionLap, IntervalColumns, Lap, Observer, Progress
+from teijo.errors import HostError
+
+Backend = Literal["auto", "io_uring", "sync", "null"]
+_Look = Callable[[dict[str, Any]], bool]
+
+
+class NativeSession:
+    """A `Session` on an open descriptor, which stays the caller's."""
+
+    def __init__(
+        self,
+        descriptor: int,
+        *,
+        capacity_bytes: int,
+        logical_block_bytes: int,
+        backend: Backend = "auto",
+    ) -> None:
+        """Open a session; "auto" is io_uring, or plain system calls where that is refused.
+
+        Raises:
+            teijo.errors.HostError: the descriptor is not open.
+        """
+        self._capacity_bytes = capacity_bytes
+        self._logical_block_bytes = logical_block_bytes
+        try:
+            self._native = _native.NativeSession(descriptor, backend)
+        except OSError as error:
+            raise HostError(f"descriptor {descriptor} cannot be used: {error.strerror}") from error
+
+    @property
+    def backend(self) -> str:
+        """Which backend serves: "io_uring", "sync" or "null"."""
+        return self._native.backend
+
+    def now_ns(self) -> int:
+        """Return CLOCK_MONOTONIC."""
+        return self._native.now_ns()
+
+    def run(self, plan: Plan, observer: Observer | None = None) -> Lap:
+        """Run one lap to its bound, or until the observer stops it.
+
+        Raises:
+            teijo.errors.PlanError: the plan does not fit the target, or has no meaning.
+            teijo.errors.DeviceError: direct I/O is refused.
+            teijo.errors.HostError: no memory, no thread, no ring.
+        """
+        check_fits(plan, self._capacity_bytes, self._logical_block_bytes)
+        refusal = self._native.refusal
+        notes = (f"plain system calls instead of io_uring: {refusal}",) if refusal else ()
+        return _lap(plan, self._native.run(plan, _look(plan, observer)), notes)
+
+    def finish(self) -> None:
+        """End an open-ended stimulus: complete what is in flight."""
+        self._native.finish()
+
+    def close(self) -> None:
+        """Release threads and buffers."""
+        self._native.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedFacts:
+    """Who a simulated device says it is, and how far that may be believed."""
+
+    model: str
+    serial: str
+    firmware: str
+    nominal_capacity_bytes: int
+    capacity_bytes: int
+    logical_block_bytes: int
+    physical_block_bytes: int
+    label: Literal["calibrated", "plausible"]
+    label_text: str
+    """What it is calibrated to, or why it is only plausible."""
+    parameters: tuple[tuple[str, str, str], ...]
+    """(name, value, unit) of each parameter."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedPreset:
+    """A simulated drive that has a name: `sim:NAME`."""
+
+    name: str
+    about: str
+    label: Literal["calibrated", "plausible"]
+    label_text: str
+    nominal_capacity_bytes: int
+    capacity_bytes: int
+    parameters: tuple[tuple[str, str, str], ...]
+
+
+class SimulatedSession:
+    """A `Session` on a simulated device in virtual time, with what only such a device can do."""
+
+    backend = "simulated"
+
+    def __init__(self, preset: str, overrides: Mapping[str, str] | None = None) -> None:
+        """Make the device `preset` with some of its parameters overridden.
+
+        Raises:
+            teijo.errors.TargetError: there is no such device.
+            teijo.errors.PlanError: no such parameter, or an impossible value.
+        """
+        self._native = _native.SimulatedSession(preset, dict(overrides or {}))
+        self.facts = _facts(self._native.facts)
+
+    def now_ns(self) -> int:
+        """Return the virtual time."""
+        return self._native.now_ns()
+
+    def run(self, plan: Plan, observer: Observer | None = None) -> Lap:
+        """Run one lap in virtual time.
+
+        Raises:
+            teijo.errors.PlanError: the plan does not fit the device, or has no meaning.
+        """
+        check_fits(plan, self.facts.capacity_bytes, self.facts.logical_block_bytes)
+        return _lap(plan, self._native.run(plan, _look(plan, observer)), ())
+
+    def finish(self) -> None:
+        """End an open-ended stimulus: complete what is in flight."""
+        self._native.finish()
+
+    def purge(self) -> int:
+        """Purge the device; return how many ns of virtual time that took."""
+        return self._native.purge()
+
+    def idle(self, duration_ns: int) -> None:
+        """Let virtual time pass without I/O."""
+        self._native.idle(duration_ns)
+
+    def health(self) -> dict[str, int]:
+        """Return the device's own counters (`host_writes_bytes`, `nand_writes_bytes` …)."""
+        return self._native.health()
+
+    def digest(self) -> int:
+        """Return a number over the device's whole state: equal states, equal digests."""
+        return self._native.digest()
+
+    def close(self) -> None:
+        """Release the device's memory."""
+        self._native.close()
+
+
+def simulated_presets() -> tuple[SimulatedPreset, ...]:
+    """Return every simulated drive that has a name."""
+    return tuple(
+        SimulatedPreset(
+            label=preset.pop("label")[0],
+            label_text=label_text,
+            parameters=tuple(preset.pop("parameters")),
+            **preset,
+        )
+        for preset in _native.simulated_presets()
+        for label_text in [preset["label"][1]]
+    )
+
+
+def simulated_parameters() -> tuple[tuple[str, str, str], ...]:
+    """Return (name, unit, meaning) of every parameter of a simulated drive."""
+    return tuple(_native.simulated_parameters())
+
+
+def encode_histogram(values_ns: NDArray[np.int64], counts: NDArray[np.int64]) -> bytes:
+    """Return the HdrHistogram V2 encoding (plain, 3 digits) of values and their counts."""
+    values = np.ascontiguousarray(values_ns, np.int64)
+    return _native.encode_histogram(values, np.ascontiguousarray(counts, np.int64))
+
+
+def decode_histogram(blob: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (lowest values of the occupied buckets, counts) of a V2 encoding.
+
+    Raises:
+        teijo.errors.RunFileError: the bytes are no histogram of 3 digits.
+    """
+    values, counts = _native.decode_histogram(blob)
+    return _column(values), _column(counts)
+
+
+def _facts(raw: Mapping[str, Any]) -> SimulatedFacts:
+    label, label_text = raw["label"]
+    rest = {key: value for key, value in raw.items() if key not in ("label", "parameters")}
+    return SimulatedFacts(
+        label=label, label_text=label_text, parameters=tuple(raw["parameters"]), **rest
+    )
+
+
+def _look(plan: Plan, observer: Observer | None) -> _Look | None:
+    if observer is None:
+        return None
+
+    def look(raw: dict[str, Any]) -> bool:
+        finished = tuple(
+            (stream.name, direction, _columns(columns))
+            for stream, both in zip(plan.streams, raw.pop("finished"), strict=True)
+            for direction, columns in zip(DIRECTIONS, both, strict=True)
+            if columns["index"] and stream.moves(direction)
+        )
+        return observer(Progress(finished=finished, **raw))
+
+    return look
+
+
+def _lap(plan: Plan, raw: Mapping[str, Any], notes: tuple[str, ...]) -> Lap:
+    streams = list(zip(plan.streams, raw["streams"], strict=True))
+    return Lap(
+        started_ns=raw["started_ns"],
+        elapsed_ns=raw["elapsed_ns"],
+        directions=tuple(
+            _direction(stream.name, direction, lap[direction])
+            for stream, lap in streams
+            for direction in DIRECTIONS
+            if stream.moves(direction)
+        ),
+        cursors={stream.name: lap["cursor_bytes"] for stream, lap in streams},
+        notes=notes,
+        failure=raw["failure"],
+    )
+
+
+def _direction(stream: str, direction: Direction, raw: Mapping[str, Any]) -> DirectionLap:
+    return DirectionLap(
+        stream=stream,
+        direction=direction,
+        ios=raw["ios"],
+        bytes=raw["bytes"],
+        errors=raw["errors"],
+        bucket_values_ns=_column(raw["bucket_values_ns"]),
+        bucket_counts=_column(raw["bucket_counts"]),
+        latency_ns_sum=raw["latency_ns_sum"],
+        latency_ns_min=raw["latency_ns_min"],
+        latency_ns_max=raw["latency_ns_max"],
+        intervals=_columns(raw["intervals"]),
+    )
+
+
+def _columns(raw: Mapping[str, bytes]) -> IntervalColumns:
+    return IntervalColumns(**{name: _column(column) for name, column in raw.items()})
+
+
+def _column(column: bytes) -> NDArray[np.int64]:
+    return np.frombuffer(column, np.int64)
