@@ -240,7 +240,7 @@ class FreeWorkload:
         """Return the report."""
         from teijo.methods.workload_pages import pages
 
-        return pages(self, self.settings_from(record.run.settings), record, findings)
+        return pages(self.settings_from(record.run.settings), record, findings)
 
 
 def step_of(settings: WorkloadSettings) -> Step:

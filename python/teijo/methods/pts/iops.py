@@ -141,7 +141,7 @@ class Iops:
         """Return the report, in the standard's order of pages."""
         from teijo.methods.pts.iops_pages import pages
 
-        return pages(self, self.settings_from(record.run.settings), record, findings)
+        return pages(self.settings_from(record.run.settings), record, findings)
 
 
 def _own(settings: Settings) -> IopsSettings:

@@ -117,7 +117,7 @@ class Wsat:
         """Return the report, in the standard's order of pages."""
         from teijo.methods.pts.wsat_pages import pages
 
-        return pages(self, self.settings_from(record.run.settings), record, findings)
+        return pages(self.settings_from(record.run.settings), record, findings)
 
 
 def _own(settings: Settings) -> WsatSettings:

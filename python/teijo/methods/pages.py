@@ -1,0 +1,269 @@
+"""Pages that every method's report ends with: remarks, settings, host, device, every step."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.document.model import (
+    Block,
+    Column,
+    Document,
+    Facts,
+    Header,
+    Note,
+    Paragraph,
+    Section,
+    Table,
+    Value,
+)
+from teijo.methods.knobs import describe
+from teijo.methods.method import Settings
+from teijo.terms.record import Record, StepRecord
+from teijo.terms.remark import REMEDIES, Remark, RemarkKind
+from teijo.terms.result import Gap, Health, StepResult
+from teijo.terms.step import Idle, Measure, Precondition, Purge
+
+NOT_KNOWN = "not known"
+_STEPS_NAMED = 8
+
+STEP_COLUMNS = (
+    Column(name="Step", digits=0),
+    Column(name="Phase"),
+    Column(name="Round", digits=0),
+    Column(name="Cell"),
+    Column(name="Start", unit="s", digits=3),
+    Column(name="Length", unit="s", digits=3),
+    Column(name="Gap before", unit="ms", digits=3),
+    Column(name="IOPS", digits=1),
+    Column(name="Throughput", unit="MB/s", digits=2),
+    Column(name="Latency mean", unit="ms", digits=4),
+    Column(name="Latency max", unit="ms", digits=3),
+    Column(name="Failed", unit="I/Os", digits=0),
+    Column(name="Seed"),
+)
+
+
+def assemble(
+    record: Record,
+    settings: Settings,
+    header: Header,
+    sections: Iterable[Section],
+    remarks: Iterable[Remark] = (),
+) -> Document:
+    """Return the whole report: the method's own sections, then those that all methods share.
+
+    `remarks` are what the report itself must add to the recorded ones.
+    """
+    return Document(
+        name=document_name(record),
+        header=header,
+        sections=(
+            *sections,
+            remarks_section((*record.remarks, *remarks)),
+            conditions_section(record, settings),
+            device_section(record),
+            steps_section(record),
+        ),
+    )
+
+
+def document_name(record: Record) -> str:
+    """Return a file name: method, device and date, as in "pts-iops-mlc-a-20261121"."""
+    device = record.identity.model or record.identity.target
+    text = f"{record.run.method} {device} {record.run.started_at[:10].replace('-', '')}"
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def date_of(moment: str) -> str:
+    """Return an ISO 8601 moment as people read it, "2026-11-20 09:14", empty for none."""
+    return moment[:16].replace("T", " ")
+
+
+def stamp_of(record: Record) -> str:
+    """Return the words that every page must show."""
+    kinds = {remark.kind for remark in record.remarks}
+    words = []
+    if record.identity.kind == "simulated" or RemarkKind.SIMULATED in kinds:
+        words.append("SIMULATED DEVICE")
+    if kinds & {RemarkKind.DEVIATION, RemarkKind.NOT_PURGED}:
+        words.append("DEVIATES FROM THE STANDARD")
+    if record.run.ending == "running":
+        words.append("RUNNING")
+    elif record.run.ending in ("interrupted", "failed"):
+        words.append("INCOMPLETE")
+    return " · ".join(words)
+
+
+def purge_method(record: Record) -> str:
+    """Return how the device was purged, as its answer says; never what was merely asked."""
+    answers = [
+        each.answer
+        for each in record.steps
+        if isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
+    ]
+    if not answers:
+        return "not yet"
+    method = answers[-1].detail.get("method", NOT_KNOWN)
+    return "not possible" if method == "none" else method
+
+
+def remarks_section(remarks: Iterable[Remark]) -> Section:
+    """Return every remark with its remedy; one that touches many steps is said once."""
+    steps: dict[tuple[RemarkKind, str], list[int]] = {}
+    for remark in remarks:
+        touched = steps.setdefault((remark.kind, remark.text), [])
+        if remark.step is not None:
+            touched.append(remark.step)
+    notes: list[Block] = [
+        Note(
+            kind=kind.value,
+            text=text + _named_steps(touched),
+            remedy=REMEDIES[kind],
+            step=touched[0] if len(touched) == 1 else None,
+        )
+        for (kind, text), touched in steps.items()
+    ]
+    return Section(title="Remarks", blocks=tuple(notes) or (Paragraph(text="None."),))
+
+
+def conditions_section(record: Record, settings: Settings) -> Section:
+    """Return the settings as run, and the host they ran on."""
+    run = record.run
+    rows = [
+        ("Method", run.method),
+        ("Version of the standard", run.spec or "none"),
+        *((f"{each.key}", each.value) for each in describe(settings)),
+        ("Run", run.id),
+        ("Seed", str(run.seed)),
+        ("Engine", run.engine),
+        ("Teijo", run.version),
+        ("Started", date_of(run.started_at)),
+        ("Ended", date_of(run.ended_at) or "not yet"),
+        ("Ending", run.ending + (f": {run.error}" if run.error else "")),
+    ]
+    return Section(
+        title="Settings and environment",
+        blocks=(
+            Facts(caption="Settings", rows=tuple(rows)),
+            Facts(caption="Environment", rows=tuple(record.environment.items())),
+        ),
+    )
+
+
+def device_section(record: Record) -> Section:
+    """Return what the device is, its counters over the run, and the write amplification."""
+    identity, geometry = record.identity, record.geometry
+    rows = [
+        ("Target", identity.target),
+        ("Model", identity.model or NOT_KNOWN),
+        ("Serial no", identity.serial or NOT_KNOWN),
+        ("Firmware", identity.firmware or NOT_KNOWN),
+        ("Interface", identity.interface or NOT_KNOWN),
+        ("User capacity", _capacity(record)),
+        ("Logical block", units.format_size(geometry.logical_block_bytes)),
+        ("Physical block", units.format_size(geometry.physical_block_bytes)),
+        ("Write cache", identity.write_cache or NOT_KNOWN),
+        *identity.facts.items(),
+    ]
+    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
+    blocks: list[Block] = [Facts(caption="Device", rows=tuple(rows))]
+    if answers:
+        blocks += _health_blocks(answers)
+    return Section(title="Device and health", blocks=tuple(blocks))
+
+
+def steps_section(record: Record) -> Section:
+    """Return every step of the run as a folded table: all that the other pages stand on."""
+    table = Table(
+        columns=STEP_COLUMNS,
+        rows=tuple(_step_row(each) for each in record.steps),
+        caption="Every step, in order",
+        folded=True,
+    )
+    return Section(title="Every step", blocks=(table,))
+
+
+def capacity_name(record: Record) -> str:
+    """Return the user capacity in the vendors' units, the nominal one of a scaled device."""
+    return units.format_capacity(record.geometry.nominal_capacity_bytes)
+
+
+def ms(latency_ns: float) -> float:
+    """Return a latency in ms, the standard's unit."""
+    return latency_ns / units.NS_PER_MS
+
+
+def _capacity(record: Record) -> str:
+    geometry = record.geometry
+    own = f"{units.format_capacity(geometry.capacity_bytes)} ({geometry.capacity_bytes:,} B)"
+    if geometry.nominal_capacity_bytes == geometry.capacity_bytes:
+        return own
+    return f"{own}, standing for {capacity_name(record)}"
+
+
+def _named_steps(steps: list[int]) -> str:
+    if len(steps) < 2:
+        return ""
+    named = ", ".join(str(step) for step in steps[:_STEPS_NAMED])
+    more = len(steps) - _STEPS_NAMED
+    return f" (steps {named}{f' and {more} more' if more > 0 else ''})"
+
+
+def _health_blocks(answers: list[StepResult]) -> list[Block]:
+    before = _first_seen(answer.health_before for answer in answers)
+    after = _first_seen(answer.health_after for answer in reversed(answers))
+    changes = measures.counter_change(before, after)
+    if not changes:
+        return [Paragraph(text="The device shows no counters of its own.")]
+    amplification = measures.write_amplification(answers)
+    counters = Table(
+        columns=(
+            Column(name="Counter"),
+            Column(name="At the start", digits=0),
+            Column(name="At the end", digits=0),
+            Column(name="Change", digits=0),
+        ),
+        rows=tuple((name, a, b, b - a) for name, (a, b) in changes.items()),
+        caption="The device's own counters, over the whole run",
+    )
+    if amplification is None:
+        return [counters]
+    row = ("Write amplification over the whole run", f"{amplification:.3f}")
+    return [counters, Facts(rows=(row,))]
+
+
+def _first_seen(healths: Iterable[Health]) -> Health:
+    seen: dict[str, int] = {}
+    for health in healths:
+        for name, value in health.items():
+            seen.setdefault(name, value)
+    return seen
+
+
+def _step_row(record: StepRecord) -> tuple[Value, ...]:
+    step, answer = record.step, record.answer
+    number = step.round_number if isinstance(step, Measure | Idle) else None
+    cell = step.cell if isinstance(step, Measure) else None
+    place: tuple[Value, ...] = (record.seq, step.phase, number, cell or "")
+    seed = str(record.seed)
+    if isinstance(answer, Gap):
+        return (*place[:3], f"gap: {answer.reason}", *(None,) * 8, seed)
+    times = (answer.started_ns / 1e9, answer.elapsed_ns / 1e9, answer.gap_ns / 1e6)
+    if not isinstance(step, Measure | Precondition):
+        return (*place, *times, *(None,) * 5, seed)
+    return (
+        *place,
+        *times,
+        answer.iops,
+        measures.throughput_mb_s(answer),
+        ms(measures.latency_ns_mean(answer)),
+        ms(measures.latency_ns_max(answer)),
+        measures.errors_of(answer),
+        seed,
+    )
+
+
+def facts_of(named: Mapping[str, str]) -> Facts:
+    """Return a mapping as facts."""
+    return Facts(rows=tuple(named.items()))

@@ -1,0 +1,228 @@
+"""The header of every PTS page: four groups in 1.0's layout, four column pairs in 2.0's.
+
+It prints what was recorded (the purge that took place, the cache state read back), beside what
+the version asks for; it never prints a wish as a fact.
+"""
+
+from dataclasses import dataclass
+
+from teijo import units
+from teijo.document.model import Header, HeaderGroup
+from teijo.methods.pages import NOT_KNOWN, capacity_name, date_of, purge_method, stamp_of
+from teijo.methods.pts.settings import PtsSettings
+from teijo.methods.pts.versions import Version
+from teijo.terms.record import Record
+from teijo.terms.remark import Remark, RemarkKind
+
+ORGANISATION = "SNIA SSS PTS"
+
+_CACHE_STATES = {
+    "enabled": "enabled",
+    "on": "enabled",
+    "write back": "enabled",
+    "disabled": "disabled",
+    "off": "disabled",
+    "write through": "disabled",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loop:
+    """What a method adds to the header: its names, and how its loop is prepared and judged.
+
+    `stimulus` are further rows of the test's parameters (mixes, block sizes).
+    """
+
+    method: str
+    title: str
+    subtitle: str
+    workload_independent: str
+    workload_dependent: str
+    stimulus: tuple[tuple[str, str], ...]
+    convergence: str
+    rounds: str
+
+
+def pts_header(record: Record, settings: PtsSettings, version: Version, loop: Loop) -> Header:
+    """Return the header in the version's own layout."""
+    match version.layout:
+        case "1.0":
+            groups = _groups_1_0(record, settings, loop)
+        case "2.0":
+            groups = _groups_2_0(record, settings, version, loop)
+    return Header(
+        title=f"{version.class_name} {loop.title}{_required(version, loop.method)} – Report Page",
+        subtitle=loop.subtitle,
+        organisation=ORGANISATION,
+        revision=version.revision,
+        top=(
+            ("Test run date", date_of(record.run.started_at)),
+            ("Test run end", date_of(record.run.ended_at) or "running"),
+            ("Vendor", record.identity.facts.get("vendor", NOT_KNOWN)),
+            ("SSD model no", record.identity.model or NOT_KNOWN),
+            ("Test sponsor", record.environment.get("sponsor", NOT_KNOWN)),
+        ),
+        groups=groups,
+        stamp=stamp_of(record),
+    )
+
+
+def cache_state(write_cache: str) -> str | None:
+    """Return "enabled" or "disabled" for what a device said of its cache, None if neither."""
+    return _CACHE_STATES.get(write_cache.strip().lower())
+
+
+def cache_remarks(record: Record, version: Version) -> tuple[Remark, ...]:
+    """Return what must be said of the write cache: not what the version asks, or not known."""
+    state = cache_state(record.identity.write_cache)
+    if state == version.write_cache:
+        return ()
+    if state is not None:
+        text = f"write cache {state} instead of {version.write_cache}"
+        return (Remark(kind=RemarkKind.DEVIATION, text=text),)
+    if any(remark.kind is RemarkKind.CACHE_UNKNOWN for remark in record.remarks):
+        return ()
+    text = f"the device's write cache state is not known; {version.revision} asks for it "
+    return (Remark(kind=RemarkKind.CACHE_UNKNOWN, text=text + version.write_cache),)
+
+
+def _required(version: Version, method: str) -> str:
+    if version.required is None:
+        return ""
+    return " (REQUIRED)" if method in version.required else " (OPTIONAL)"
+
+
+def _groups_1_0(record: Record, settings: PtsSettings, loop: Loop) -> tuple[HeaderGroup, ...]:
+    return (
+        HeaderGroup(
+            title="Device under test (DUT)",
+            tone="dut",
+            rows=(
+                ("Serial no", record.identity.serial or NOT_KNOWN),
+                ("Firmware rev", record.identity.firmware or NOT_KNOWN),
+                ("Capacity", capacity_name(record)),
+                ("NAND type", record.identity.facts.get("NAND type", NOT_KNOWN)),
+                ("Device I/F", record.identity.interface or NOT_KNOWN),
+                ("Test platform", _platform(record)),
+            ),
+        ),
+        HeaderGroup(
+            title="DUT preparation",
+            tone="preparation",
+            rows=(
+                ("Purge", purge_method(record)),
+                ("Workload independent", loop.workload_independent),
+                ("Workload dependent", loop.workload_dependent),
+                ("Write cache", _cache(record)),
+            ),
+        ),
+        HeaderGroup(
+            title="Test loop parameters",
+            tone="test",
+            rows=(
+                ("Data pattern", _pattern(settings)),
+                ("OIO/thread (QD)", str(settings.queue_depth)),
+                ("Thread count (TC)", str(settings.threads)),
+                *loop.stimulus,
+            ),
+        ),
+        HeaderGroup(
+            title="Steady state",
+            tone="steady",
+            rows=(
+                ("Convergence", loop.convergence),
+                ("Rounds", loop.rounds),
+                ("PC AR", f"{settings.active_range_percent} %"),
+                ("AR amount", _amount(settings)),
+                ("AR segments", _segments(settings)),
+            ),
+        ),
+    )
+
+
+def _groups_2_0(
+    record: Record, settings: PtsSettings, version: Version, loop: Loop
+) -> tuple[HeaderGroup, ...]:
+    environment, identity = record.environment, record.identity
+    outstanding = _outstanding(settings)
+    return (
+        HeaderGroup(
+            title="Test platform",
+            tone="plain",
+            rows=(
+                ("System", _platform(record)),
+                ("CPU", environment.get("cpu", NOT_KNOWN)),
+                ("Memory", environment.get("memory", NOT_KNOWN)),
+                ("OS", environment.get("os", NOT_KNOWN)),
+                ("Test SW", f"Teijo {record.run.version}, {record.run.engine}"),
+                ("HBA", identity.facts.get("HBA", NOT_KNOWN)),
+                ("PCIe", identity.facts.get("PCIe", NOT_KNOWN)),
+            ),
+        ),
+        HeaderGroup(
+            title="Device under test",
+            tone="dut",
+            rows=(
+                ("Mfgr", identity.facts.get("vendor", NOT_KNOWN)),
+                ("Model", identity.model or NOT_KNOWN),
+                ("S/N", identity.serial or NOT_KNOWN),
+                ("Firmware", identity.firmware or NOT_KNOWN),
+                ("Capacity", capacity_name(record)),
+                ("Interface", identity.interface or NOT_KNOWN),
+                ("NAND type", identity.facts.get("NAND type", NOT_KNOWN)),
+                ("Purge method", purge_method(record)),
+                ("Write cache", f"{_cache(record)} (asked: {version.write_cache})"),
+            ),
+        ),
+        HeaderGroup(
+            title="Setup parameters",
+            tone="preparation",
+            rows=(
+                ("Data pattern", _pattern(settings)),
+                ("AR", f"{settings.active_range_percent} %"),
+                ("AR segments", _segments(settings)),
+                ("Pre-condition 1", loop.workload_independent),
+                ("TOIO, TC/QD", outstanding),
+                ("Pre-condition 2", loop.workload_dependent),
+                ("SS rounds", loop.rounds),
+            ),
+        ),
+        HeaderGroup(
+            title="Test parameters",
+            tone="test",
+            rows=(
+                ("Data pattern", _pattern(settings)),
+                ("AR & amount", f"{settings.active_range_percent} %, {_amount(settings)}"),
+                *loop.stimulus,
+                ("TOIO, TC/QD", outstanding),
+                ("Steady state", f"{loop.convergence}, rounds {loop.rounds}"),
+            ),
+        ),
+    )
+
+
+def _platform(record: Record) -> str:
+    return record.environment.get("system", NOT_KNOWN)
+
+
+def _cache(record: Record) -> str:
+    return record.identity.write_cache or NOT_KNOWN
+
+
+def _pattern(settings: PtsSettings) -> str:
+    return "RND" if settings.content == "random" else str(settings.content)
+
+
+def _amount(settings: PtsSettings) -> str:
+    if settings.amount_bytes is None:
+        return f"{settings.active_range_percent} %"
+    return units.format_size(settings.amount_bytes)
+
+
+def _segments(settings: PtsSettings) -> str:
+    return "N/A" if settings.amount_bytes is None else str(settings.segments)
+
+
+def _outstanding(settings: PtsSettings) -> str:
+    total = settings.threads * settings.queue_depth
+    return f"{total}, TC {settings.threads} / QD {settings.queue_depth}"

@@ -1,0 +1,215 @@
+"""The pages of a steady state determination: verdict, all rounds, and the window close up."""
+
+from collections.abc import Sequence
+
+from teijo.analysis.steady_state import line_at
+from teijo.document.model import (
+    Axis,
+    Column,
+    Facts,
+    Paragraph,
+    Rule,
+    Section,
+    Series,
+    Span,
+    Table,
+    Verdict,
+    XYChart,
+)
+from teijo.terms.finding import Findings, SteadyState, Window
+from teijo.terms.record import Record
+
+WINDOW_NAME = "measurement window"
+
+
+def verdict_of(record: Record, findings: Findings, rounds_name: str = "rounds") -> Verdict:
+    """Return the answer in one line: converged or not, and over which rounds."""
+    window = window_name(findings)
+    if findings.converged is None:
+        return Verdict(text="STEADY STATE: not asked by this version", good=None)
+    if findings.converged:
+        return Verdict(text=f"STEADY STATE: YES, {rounds_name} {window}", good=True)
+    count = findings.rounds
+    if record.run.ending == "running":
+        return Verdict(text=f"STEADY STATE: not yet, {count} {rounds_name} measured", good=None)
+    reported = f"; {rounds_name} {window} are reported" if findings.window_rounds else ""
+    return Verdict(
+        text=f"STEADY STATE: NO, after {count} {rounds_name}{reported}",
+        good=False,
+    )
+
+
+def convergence_word(findings: Findings) -> str:
+    """Return the header's word for convergence."""
+    match findings.converged:
+        case None:
+            return "N/A"
+        case True:
+            return "YES"
+        case False:
+            return "NO"
+
+
+def window_name(findings: Findings) -> str:
+    """Return the window's rounds as text, "1–5", or "none"."""
+    if findings.window_rounds is None:
+        return "none"
+    first, last = findings.window_rounds
+    return f"{first}–{last}"
+
+
+def window_spans(findings: Findings) -> tuple[Span, ...]:
+    """Return the window to shade over an axis of rounds."""
+    if findings.window_rounds is None:
+        return ()
+    first, last = findings.window_rounds
+    return (Span(name=WINDOW_NAME, first=float(first), last=float(last)),)
+
+
+def determination_table(states: Sequence[SteadyState]) -> Table:
+    """Return one row per tracking variable: every operand and limit of the reported window."""
+    columns = (
+        Column(name="Tracking variable"),
+        Column(name="Rounds"),
+        Column(name="Average", unit="IOPS", digits=2),
+        Column(name="Range", unit="IOPS", digits=2),
+        Column(name="Range limit", unit="IOPS", digits=2),
+        Column(name="Range", unit="%", digits=2),
+        Column(name="Slope", unit="IOPS/round", digits=4),
+        Column(name="Slope excursion", unit="IOPS", digits=2),
+        Column(name="Slope limit", unit="IOPS", digits=2),
+        Column(name="Slope excursion", unit="%", digits=2),
+        Column(name="Steady"),
+    )
+    rows = tuple(
+        (
+            state.variable,
+            f"{window.first_round}–{window.last_round}",
+            window.average,
+            window.range,
+            window.range_limit,
+            share_percent(window.range, window.average),
+            window.slope,
+            window.slope_excursion,
+            window.slope_limit,
+            share_percent(window.slope_excursion, window.average),
+            "yes" if window.steady else "no",
+        )
+        for state in states
+        if (window := state.window) is not None
+    )
+    return Table(columns=columns, rows=rows, caption="Determination of the steady state")
+
+
+def all_rounds_section(states: Sequence[SteadyState], findings: Findings, x_name: str) -> Section:
+    """Return the tracking variables over all rounds, the window shaded."""
+    title = "Steady state measurement window"
+    if not states or not states[0].rounds:
+        return Section(title=title, blocks=(Paragraph(text=f"No whole {x_name.lower()} yet."),))
+    rounds = states[0].rounds
+    table = Table(
+        columns=(
+            Column(name=x_name, digits=0),
+            *(Column(name=state.variable, unit=state.unit, digits=1) for state in states),
+        ),
+        rows=tuple(
+            (number, *(state.values[place] for state in states))
+            for place, number in enumerate(rounds)
+        ),
+        caption="Tracking variables by round",
+    )
+    chart = XYChart(
+        title="Tracking variables",
+        x=Axis(name=x_name, from_zero=False),
+        y=Axis(name="IOPS", scale="log" if len(states) > 1 else "linear"),
+        series=tuple(
+            Series(name=state.variable, x=rounds, y=drawn(state.values, log=len(states) > 1))
+            for state in states
+        ),
+        table=table,
+        spans=window_spans(findings),
+    )
+    return Section(title=title, blocks=(chart,))
+
+
+def close_up_section(state: SteadyState, x_name: str) -> Section:
+    """Return one variable's window close up: the five points, the line, and the numbers."""
+    title = f"Steady state window: {state.variable}"
+    window = state.window
+    if window is None:
+        text = f"{len(state.rounds)} unbroken rounds; a window has five."
+        return Section(title=title, blocks=(Paragraph(text=text),))
+    numbers = tuple(range(window.first_round, window.last_round + 1))
+    line = tuple(line_at(window, number) for number in numbers)
+    table = Table(
+        columns=(
+            Column(name=x_name, digits=0),
+            Column(name="Measured", unit=state.unit, digits=3),
+            Column(name="Least-squares line", unit=state.unit, digits=3),
+            Column(name="Average", unit=state.unit, digits=3),
+            Column(name="110 %", unit=state.unit, digits=3),
+            Column(name="90 %", unit=state.unit, digits=3),
+        ),
+        rows=tuple(
+            (number, value, fit, window.average, window.average * 1.1, window.average * 0.9)
+            for number, value, fit in zip(numbers, window.values, line, strict=True)
+        ),
+    )
+    chart = XYChart(
+        title=state.variable,
+        x=Axis(name=x_name, from_zero=False),
+        y=Axis(name=state.unit, from_zero=False),
+        series=(
+            Series(name="measured", x=numbers, y=window.values),
+            Series(name="least-squares line", x=numbers, y=line, style="dashed"),
+        ),
+        rules=(
+            Rule(name="average", value=window.average, style="solid"),
+            Rule(name="110 %", value=window.average * 1.1, style="dotted"),
+            Rule(name="90 %", value=window.average * 0.9, style="dotted"),
+        ),
+        table=table,
+        note="The limits are on the range of the points (20 % of the average) and on the rise or "
+        "fall of the line (10 %), not on the distance of a point from the average.",
+    )
+    return Section(title=title, blocks=(chart, window_facts(window, state.unit)))
+
+
+def window_facts(window: Window, unit: str) -> Facts:
+    """Return the numbers of one determination, with limit and verdict beside each."""
+
+    def judged(value: float, limit: float, ok: bool) -> str:
+        share = share_percent(value, window.average)
+        percent = "" if share is None else f" ({share:.4f} % of the average)"
+        return f"{value:,.6f}{percent}, allowed {limit:,.6f}: {'PASS' if ok else 'FAIL'}"
+
+    return Facts(
+        caption="Determination",
+        rows=(
+            ("Average", f"{window.average:,.6f} {unit}"),
+            ("110 % / 90 %", f"{window.average * 1.1:,.6f} / {window.average * 0.9:,.6f} {unit}"),
+            ("Least-squares line", _equation(window)),
+            ("Data excursion", judged(window.range, window.range_limit, window.range_ok)),
+            (
+                "Slope excursion",
+                judged(window.slope_excursion, window.slope_limit, window.slope_ok),
+            ),
+            ("Steady state", "YES" if window.steady else "NO"),
+        ),
+    )
+
+
+def share_percent(value: float, average: float) -> float | None:
+    """Return a value in percent of an average, None of nothing."""
+    return value / average * 100 if average else None
+
+
+def drawn(values: Sequence[float], *, log: bool) -> tuple[float | None, ...]:
+    """Return the values as a chart can draw them: a log axis has no place for zero."""
+    return tuple(None if log and value <= 0 else value for value in values)
+
+
+def _equation(window: Window) -> str:
+    sign = "+" if window.intercept >= 0 else "−"
+    slope = f"{window.slope:,.6f}".replace("-", "−")
+    return f"{slope} · R {sign} {abs(window.intercept):,.6f}"

@@ -1,0 +1,316 @@
+"""The report of PTS WSAT: the saturation curve against time, TGBW and drive fills."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.saturation import Sample, Saturation, saturation_of
+from teijo.document.model import (
+    Axis,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Rule,
+    Section,
+    Series,
+    Span,
+    Table,
+    Verdict,
+    XYChart,
+)
+from teijo.methods.pages import assemble, ms
+from teijo.methods.pts import window_pages
+from teijo.methods.pts.header import Loop, cache_remarks, pts_header
+from teijo.methods.pts.versions import MINUTE_NS, Version, version_of
+from teijo.methods.pts.wsat_minutes import (
+    WsatSettings,
+    cell_name,
+    samples_of,
+    steady_since,
+    why_stop,
+)
+from teijo.methods.rounds import exchanges_of, minutes_of
+from teijo.terms.finding import Findings
+from teijo.terms.record import Record
+from teijo.terms.result import StepResult
+
+TITLE = "Write Saturation"
+CHECK = "Check minute"
+
+_STOPS = {
+    "steady": "five check minutes were in steady state",
+    "capacity": "the user capacity was written as many times as the version asks",
+    "minutes": "the version's time was over",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """The saturation curve with what is annotated on it. `steady_since` counts minutes."""
+
+    settings: WsatSettings
+    answers: tuple[StepResult, ...]
+    samples: tuple[Sample, ...]
+    saturation: Saturation
+    capacity_bytes: int
+    steady_iops: float | None
+    steady_since: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ruler:
+    """What a curve is drawn against: its axis, and the place of every minute's end on it."""
+
+    name: str
+    axis: Axis
+    digits: int
+    places: tuple[float, ...]
+
+
+def pages(settings: WsatSettings, record: Record, findings: Findings) -> Document:
+    """Return the whole report of a record, growing or sealed."""
+    version = version_of(settings.spec)
+    answers = tuple(answer for _, answer in minutes_of(exchanges_of(record)))
+    curve = _curve(settings, record, findings, answers)
+    plots = _plots(version, curve) if curve is not None else []
+    if settings.check_minutes is not None:
+        plots.append(window_pages.all_rounds_section(findings.steady_states, findings, CHECK))
+        plots += [window_pages.close_up_section(state, CHECK) for state in findings.steady_states]
+    numbered = [
+        replace(section, label=f"Plot {place} of {len(plots)}")
+        for place, section in enumerate(plots, start=1)
+    ]
+    header = pts_header(record, settings, version, _loop(settings, findings))
+    sections = [_summary_section(settings, record, findings, answers), *numbered]
+    if curve is not None:
+        sections.append(_table_section(curve))
+    return assemble(record, settings, header, sections, cache_remarks(record, version))
+
+
+def _loop(settings: WsatSettings, findings: Findings) -> Loop:
+    times = f"{settings.capacity_times:g}X user capacity"
+    limit = f"{settings.minutes_most} min"
+    steady = " or five-round SS" if settings.check_minutes is not None else ""
+    return Loop(
+        method="pts.wsat",
+        title=TITLE,
+        subtitle="WSAT loop",
+        workload_independent="none (starts at FOB)",
+        workload_dependent=f"RND {cell_name(settings)}, continuous",
+        stimulus=(
+            ("Stimulus", f"RND {cell_name(settings)}"),
+            ("Sample", units.format_duration(settings.minute_ns)),
+            ("Ends at", f"{times} or {limit}{steady}"),
+        ),
+        convergence=window_pages.convergence_word(findings),
+        rounds=window_pages.window_name(findings),
+    )
+
+
+def _curve(
+    settings: WsatSettings,
+    record: Record,
+    findings: Findings,
+    answers: tuple[StepResult, ...],
+) -> Curve | None:
+    samples = tuple(samples_of(answers))
+    saturation = saturation_of(samples)
+    if saturation is None:
+        return None
+    window = findings.steady_states[0].window if findings.converged else None
+    return Curve(
+        settings=settings,
+        answers=answers,
+        samples=samples,
+        saturation=saturation,
+        capacity_bytes=record.geometry.capacity_bytes,
+        steady_iops=window.average if window else None,
+        steady_since=steady_since(settings, findings.steady_states),
+    )
+
+
+def _summary_section(
+    settings: WsatSettings, record: Record, findings: Findings, answers: Sequence[StepResult]
+) -> Section:
+    stop = why_stop(settings, record.geometry, answers)
+    rows = [
+        (
+            scalar.name[0].upper() + scalar.name[1:],
+            "n/a" if scalar.value is None else f"{scalar.value:,.6g} {scalar.unit}".strip(),
+        )
+        for scalar in findings.scalars
+    ]
+    blocks = (
+        _verdict(record, findings),
+        Paragraph(text=f"The run ended because {_STOPS[stop]}." if stop else "Not at its end."),
+        Facts(caption="Write saturation", rows=tuple(rows)),
+        Paragraph(text=_explanation(settings)),
+    )
+    return Section(title="Summary", blocks=blocks)
+
+
+def _verdict(record: Record, findings: Findings) -> Verdict:
+    if findings.converged is None:
+        text = "STEADY STATE: not determined by this version; read it off the plot"
+        return Verdict(text=text, good=None)
+    return window_pages.verdict_of(record, findings, "check minutes")
+
+
+def _explanation(settings: WsatSettings) -> str:
+    minute = units.format_duration(settings.minute_ns)
+    return (
+        f"A minute is {minute} here. The FOB plateau is the leading run of minutes in which none "
+        "falls below 90 % of the highest before it. The level at the end is the mean of the last "
+        "fifth of the minutes; the curve is settled once its moving mean of five minutes stays "
+        "within 10 % of that level. Neither is the standard's steady state."
+    )
+
+
+def _plots(version: Version, curve: Curve) -> list[Section]:
+    time, tgbw, fills = _rulers(curve)
+    plots = [
+        _iops_section(curve, ruler, log=log) for ruler in (time, tgbw) for log in (False, True)
+    ]
+    if version.layout == "2.0":
+        plots.append(_iops_section(curve, fills, log=True))
+    plots.append(_latency_section(curve, fills if version.layout == "2.0" else time))
+    return plots
+
+
+def _rulers(curve: Curve) -> tuple[Ruler, Ruler, Ruler]:
+    minute_ns = curve.settings.minute_ns
+    standing = "" if minute_ns == MINUTE_NS else f" (of {units.format_duration(minute_ns)})"
+    written = tuple(sample.written_bytes for sample in curve.samples)
+    return (
+        Ruler(
+            name="time",
+            axis=Axis(name=f"Time{standing}", unit="min"),
+            digits=0,
+            places=tuple(float(place) for place in range(1, len(written) + 1)),
+        ),
+        Ruler(
+            name="TGBW",
+            axis=Axis(name="Total written (TGBW)", unit="GB"),
+            digits=3,
+            places=tuple(each / 1e9 for each in written),
+        ),
+        Ruler(
+            name="drive fills",
+            axis=Axis(name="Drive fills", unit="user capacities"),
+            digits=4,
+            places=tuple(each / curve.capacity_bytes for each in written),
+        ),
+    )
+
+
+def _iops_section(curve: Curve, ruler: Ruler, *, log: bool) -> Section:
+    scale = "log" if log else "linear"
+    title = f"IOPS against {ruler.name}, {scale}"
+    iops = tuple(sample.iops for sample in curve.samples)
+    chart = XYChart(
+        title=title,
+        x=ruler.axis,
+        y=Axis(name="IOPS", scale="log" if log else "linear"),
+        series=(
+            Series(
+                name=f"RND {cell_name(curve.settings)}",
+                x=ruler.places,
+                y=window_pages.drawn(iops, log=log),
+                style="line",
+            ),
+        ),
+        table=_against(ruler, (Column(name="IOPS", digits=1),), (iops,)),
+        rules=_rules(curve, ruler),
+        spans=_spans(curve, ruler),
+    )
+    return Section(title=title, blocks=(chart,))
+
+
+def _rules(curve: Curve, ruler: Ruler) -> tuple[Rule, ...]:
+    rules = [Rule(name="FOB", value=curve.saturation.plateau_iops, style="dotted")]
+    if curve.steady_iops is not None:
+        rules.append(Rule(name="steady state", value=curve.steady_iops))
+    elif curve.saturation.level_iops is not None:
+        rules.append(Rule(name="level at the end", value=curve.saturation.level_iops))
+    since, name = curve.steady_since, "steady state begins"
+    if since is None:
+        since, name = curve.saturation.settled_samples, "settled"
+    if since:
+        rules.append(Rule(name=name, value=ruler.places[since - 1], at="x"))
+    return tuple(rules)
+
+
+def _spans(curve: Curve, ruler: Ruler) -> tuple[Span, ...]:
+    last = ruler.places[curve.saturation.plateau_samples - 1]
+    return (Span(name="FOB plateau", first=0.0, last=last),)
+
+
+def _latency_section(curve: Curve, ruler: Ruler) -> Section:
+    title = f"Response time against {ruler.name}"
+    means = tuple(ms(measures.latency_ns_mean(answer)) for answer in curve.answers)
+    nines = tuple(_five_nines_ms(answer) for answer in curve.answers)
+    longest = tuple(ms(measures.latency_ns_max(answer)) for answer in curve.answers)
+    named: tuple[tuple[str, tuple[float | None, ...]], ...] = (
+        ("mean (ART)", means),
+        ("99.999 % (5 9s)", nines),
+        ("maximum (MRT)", longest),
+    )
+    columns = tuple(Column(name=name, unit="ms", digits=4) for name, _ in named)
+    chart = XYChart(
+        title=title,
+        x=ruler.axis,
+        y=Axis(name="Response time", unit="ms", scale="log"),
+        series=tuple(
+            Series(name=name, x=ruler.places, y=tuple(v or None for v in values), style="line")
+            for name, values in named
+        ),
+        table=_against(ruler, columns, tuple(values for _, values in named)),
+        note="A minute of fewer than 100,000 I/Os has no 99.999 % of its own.",
+    )
+    return Section(title=title, blocks=(chart,))
+
+
+def _five_nines_ms(answer: StepResult) -> float | None:
+    latency = measures.latency_of(answer)
+    return ms(latency.quantile_ns(0.99999)) if latency.count >= 100_000 else None
+
+
+def _against(
+    ruler: Ruler, columns: tuple[Column, ...], values: Sequence[tuple[float | None, ...]]
+) -> Table:
+    place = Column(name=ruler.axis.name, unit=ruler.axis.unit, digits=ruler.digits)
+    return Table(
+        columns=(place, *columns),
+        rows=tuple(zip(ruler.places, *values, strict=True)),
+        folded=True,
+    )
+
+
+def _table_section(curve: Curve) -> Section:
+    columns = (
+        Column(name="Minute", digits=0),
+        Column(name="TGBW", unit="GB", digits=3),
+        Column(name="Drive fills", digits=4),
+        Column(name="IOPS", digits=1),
+        Column(name="Throughput", unit="MB/s", digits=2),
+        Column(name="ART", unit="ms", digits=4),
+        Column(name="MRT", unit="ms", digits=3),
+    )
+    rows = tuple(
+        (
+            place,
+            sample.written_bytes / 1e9,
+            sample.written_bytes / curve.capacity_bytes,
+            sample.iops,
+            measures.throughput_mb_s(answer),
+            ms(measures.latency_ns_mean(answer)),
+            ms(measures.latency_ns_max(answer)),
+        )
+        for place, (sample, answer) in enumerate(
+            zip(curve.samples, curve.answers, strict=True), start=1
+        )
+    )
+    table = Table(columns=columns, rows=rows, caption="Every minute", folded=True)
+    return Section(title="Every minute", blocks=(table,))
