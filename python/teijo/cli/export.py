@@ -11,8 +11,8 @@ from teijo.cli import talk
 
 EXAMPLES = (
     "teijo export run.teijo | jq .findings        JSON on stdout (schema: docs/schema)",
-    "teijo export run.teijo --to csv -o steps.csv one row per step, stream and direction",
-    "teijo export run.teijo --to parquet -o run.parquet",
+    "teijo export run.teijo --to csv -o run.csv   one row per step, stream and direction",
+    "teijo export run.teijo --to parquet --table intervals -o seconds.parquet",
 )
 
 
@@ -24,9 +24,20 @@ class Form(StrEnum):
     PARQUET = "parquet"
 
 
+class Table(StrEnum):
+    """What CSV and Parquet hold; JSON holds everything."""
+
+    STEPS = "steps"
+    RESULTS = "results"
+    INTERVALS = "intervals"
+
+
 def verb(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A run file, sealed or growing.")],
     to: Annotated[Form, typer.Option("--to", help="The format.")] = Form.JSON,
+    table: Annotated[
+        Table, typer.Option("--table", help="Which table, for CSV and Parquet.")
+    ] = Table.RESULTS,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
     ] = None,
@@ -40,7 +51,7 @@ def verb(
             "Parquet is binary and stdout is a terminal",
             remedy="Give a file: teijo export FILE --to parquet -o run.parquet",
         )
-    data = api.export(file, to=to.value)
+    data = api.export(file, to=to.value, table=table.value)
     if output is None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from teijo.cli import talk
-from teijo.cli.options import Json
+from teijo.cli.options import Json, Spec
 
 if TYPE_CHECKING:
     from teijo.methods.method import Method
@@ -20,11 +20,9 @@ EXAMPLES = (
 
 def verb(
     method: Annotated[
-        str | None, typer.Argument(metavar="[METHOD]", help="Show this one's settings.")
+        str | None, typer.Argument(metavar="METHOD", help="Show this one's settings.")
     ] = None,
-    spec: Annotated[
-        str, typer.Option("--spec", metavar="VERSION", help="Settings of this version.")
-    ] = "",
+    spec: Spec = None,
     as_json: Json = False,
 ) -> None:
     """List the methods, or one method's versions and settings."""
@@ -55,7 +53,7 @@ def summary(method: "Method") -> dict[str, object]:
     }
 
 
-def show(method: "Method", spec: str, as_json: bool) -> None:
+def show(method: "Method", spec: str | None, as_json: bool) -> None:
     """Print one method: what it is, and its settings with the defaults of one version."""
     from teijo.methods.knobs import describe
     from teijo.terms.geometry import Geometry

@@ -41,14 +41,14 @@ Target = Annotated[
 ]
 MoreSettings = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[KEY=VALUE]...", help="More settings, as after --set."),
+    typer.Argument(metavar="KEY=VALUE", help="More settings, as after --set."),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may stand many times."),
 ]
 Spec = Annotated[
-    str,
+    str | None,
     typer.Option("--spec", metavar="VERSION", help="The version of the standard: 2.0.2-client …"),
 ]
 Destroy = Annotated[

@@ -34,11 +34,13 @@ def options(verb: str) -> set[str]:
 def help_of(verb: str | None = None) -> str:
     """Return what `teijo --help` or `teijo VERB --help` prints, in 96 columns."""
     program = _program()
-    context = typer.Context(program, info_name="teijo", terminal_width=96)
+    context = typer.Context(
+        program, info_name="teijo", **(program.context_settings | {"terminal_width": 96})
+    )
     if verb is None:
         return program.get_help(context)
     command = program.commands[verb]
-    inner = typer.Context(command, info_name=verb, parent=context, terminal_width=96)
+    inner = typer.Context(command, info_name=verb, parent=context)
     return command.get_help(inner)
 
 

@@ -1,0 +1,49 @@
+"""The verb `devices`: what can be measured on this machine, and what uses it now."""
+
+import json
+
+from teijo.cli import talk
+from teijo.cli.options import Json
+
+EXAMPLES = (
+    "teijo devices                  block devices, then simulated ones",
+    "teijo devices --json | jq -r '.block[].target'",
+)
+
+
+def verb(as_json: Json = False) -> None:
+    """List block devices with what uses them, and the simulated devices."""
+    from dataclasses import asdict
+
+    from teijo.device import list_devices
+    from teijo.engine import simulated_presets
+    from teijo.units import format_capacity
+
+    found = list_devices()
+    presets = simulated_presets()
+    if as_json:
+        listed = {
+            "block": [asdict(one) for one in found],
+            "simulated": [asdict(one) for one in presets],
+        }
+        talk.put(json.dumps(listed, ensure_ascii=False, indent=2))
+        return
+    rows = [
+        (
+            one.target,
+            one.model or "-",
+            one.serial or "-",
+            format_capacity(one.capacity_bytes),
+            one.use or "free",
+        )
+        for one in found
+    ]
+    for line in talk.columns(("BLOCK DEVICE", "MODEL", "SERIAL", "CAPACITY", "IN USE"), rows):
+        talk.put(line)
+    talk.put("")
+    simulated = [
+        (f"sim:{one.name}", one.label, format_capacity(one.nominal_capacity_bytes), one.about)
+        for one in presets
+    ]
+    for line in talk.columns(("SIMULATED", "NUMBERS ARE", "CAPACITY", "WHAT IT IS"), simulated):
+        talk.put(line)

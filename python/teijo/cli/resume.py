@@ -1,0 +1,41 @@
+"""The verb `resume`: carry a run on that was interrupted, and report it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from teijo.cli.options import Destroy, Overwrite, Progress, printers_from
+
+EXAMPLES = (
+    "teijo resume pts.iops-mlc-a-20260101-120000.teijo.open",
+    "teijo resume run.teijo.open --destroy S4EVNX0R123456   a block device asks for consent again",
+)
+
+
+def verb(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The run file that was left: NAME.teijo.open.")
+    ],
+    destroy: Destroy = None,
+    overwrite: Overwrite = False,
+    report: Annotated[
+        str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
+    ] = "html,pdf",
+    report_dir: Annotated[
+        Path | None,
+        typer.Option("--report-dir", metavar="DIR", help="[default: where the run file is]"),
+    ] = None,
+    progress: Progress = None,
+) -> None:
+    """Carry on a run that was interrupted or killed, from its file."""
+    printers = printers_from(report)
+
+    from teijo import api
+    from teijo.cli.outcome import carry_out, leave
+
+    run = carry_out(
+        lambda observer: api.resume(file, destroy=destroy, overwrite=overwrite, observer=observer),
+        progress,
+    )
+    leave(run, printers, report_dir or run.path.parent)

@@ -1,0 +1,84 @@
+"""The verb `run`: measure a target by a method, record it, report it."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from teijo.cli.options import (
+    Destroy,
+    Engine,
+    Method,
+    MoreSettings,
+    Overwrite,
+    Progress,
+    Settings,
+    Spec,
+    Target,
+    printers_from,
+    run_file_for,
+    settings_from,
+)
+
+EXAMPLES = (
+    "teijo run iops sim:mlc-a",
+    "teijo run wsat 'sim:slc-a?capacity=4GiB' --spec 1.1-enterprise",
+    "teijo run workload 'drive.img?size=2GiB' --set rw=randread bs=4KiB qd=32 seconds=10",
+    "teijo run iops /dev/disk/by-id/nvme-… --destroy S4EVNX0R123456",
+)
+
+
+def verb(
+    method: Method,
+    target: Target,
+    more: MoreSettings = None,
+    settings: Settings = None,
+    spec: Spec = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The run file, or the folder to put it in."
+        ),
+    ] = None,
+    destroy: Destroy = None,
+    overwrite: Overwrite = False,
+    engine: Annotated[Engine, typer.Option("--engine", help="Who makes the I/O.")] = Engine.NATIVE,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, help="Repeat the offsets and contents of another run."),
+    ] = None,
+    report: Annotated[
+        str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
+    ] = "html,pdf",
+    report_dir: Annotated[
+        Path | None,
+        typer.Option("--report-dir", metavar="DIR", help="[default: where the run file is]"),
+    ] = None,
+    progress: Progress = None,
+) -> None:
+    """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
+    given = settings_from(settings, more)
+    printers = printers_from(report)
+
+    from teijo import api
+    from teijo.cli.outcome import carry_out, leave
+    from teijo.methods.registry import method_named
+
+    path = run_file_for(method_named(method).id, target, output, datetime.now())
+    run = carry_out(
+        lambda observer: api.run(
+            method,
+            target,
+            output=path,
+            spec=spec,
+            settings=given,
+            destroy=destroy,
+            overwrite=overwrite,
+            engine=engine.value,
+            seed=seed,
+            observer=observer,
+        ),
+        progress,
+    )
+    leave(run, printers, report_dir or path.parent)
