@@ -54,6 +54,13 @@ class Table:
     marked: tuple[tuple[int, int], ...] = ()
     folded: bool = False
 
+    def __post_init__(self) -> None:
+        assert all(len(row) == len(self.columns) for row in self.rows), "a cell for each column"
+        assert all(
+            0 <= row < len(self.rows) and 0 <= column < len(self.columns)
+            for row, column in self.marked
+        ), "marks lie in the table"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
@@ -73,6 +80,9 @@ class Series:
     x: tuple[Value, ...]
     y: tuple[float | None, ...]
     style: Literal["line", "points", "line and points", "dashed"] = "line and points"
+
+    def __post_init__(self) -> None:
+        assert len(self.x) == len(self.y), "an x for each y"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +117,10 @@ class XYChart:
     spans: tuple[Span, ...] = ()
     note: str = ""
 
+    def __post_init__(self) -> None:
+        names = [series.name for series in self.series]
+        assert len(set(names)) == len(names), "a chart's series have different names"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Bars3D:
@@ -120,6 +134,10 @@ class Bars3D:
     z: Axis
     values: tuple[tuple[float | None, ...], ...]
     table: Table
+
+    def __post_init__(self) -> None:
+        assert len(self.values) == len(self.row_places), "a row of values for each row place"
+        assert all(len(row) == len(self.column_places) for row in self.values), "and a column"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,361 @@
+"""An XYChart as a Vega-Lite specification: series, rules and spans over one pair of axes."""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from teijo.document.model import Axis, Rule, Series, Value, XYChart
+from teijo.report.chart import palette, scale
+from teijo.report.chart.theme import (
+    CHARACTER_WIDTH_PX,
+    Canvas,
+    Json,
+    Specification,
+    configuration,
+)
+from teijo.report.numbers import heading_of, ink
+
+DENSE_POINTS: Final = 60
+"""A series with more points than this draws small ones."""
+ZOOM_POINTS: Final = 30
+HOVER_POINTS_LIMIT: Final = 4000
+"""Charts with more points than this in all do not answer to pointing; their tables do."""
+RULE_LABEL_PITCH_PX: Final = 13
+LINE_SIGN: Final = "M-1.6,0L1.6,0"
+"""What stands in the legend for a series without points."""
+_RULE_DASHES: Final = {"solid": (1, 0), "dashed": (6, 4), "dotted": (1.5, 3)}
+
+
+def specification(chart: XYChart, canvas: Canvas) -> Specification:
+    """Return the drawing of a chart. What cannot be drawn (None, NaN, <= 0 on a log axis)
+    breaks its line; the chart's table still tells it.
+    """
+    x, y = _x_encoding(chart, canvas), _y_encoding(chart)
+    layers = [
+        *_span_layers(chart, x, canvas),
+        *_series_layers(chart, x, y, canvas),
+        *_rule_layers(chart, x, y, canvas),
+    ]
+    body: Json = {
+        "width": "container" if canvas.interactive else canvas.width_px,
+        "height": canvas.height_px,
+        "config": configuration(canvas.inks),
+        "layer": layers,
+    }
+    return Specification(grammar="vega-lite", body=body)
+
+
+def _x_encoding(chart: XYChart, canvas: Canvas) -> Json:
+    axis = chart.x
+    if axis.scale == "category":
+        names = list(dict.fromkeys(str(x) for series in chart.series for x in series.x))
+        return {
+            "field": "x",
+            "type": "nominal",
+            "scale": {"domain": names, "type": "point", "padding": 0.5},
+            "axis": {"title": heading_of(axis), "grid": False, "labelAngle": 0},
+        }
+    data = _drawn(axis, [x for series in chart.series for x in series.x])
+    values = [*data]
+    values += [end for span in chart.spans for end in _drawn(axis, (span.first, span.last))]
+    values += [v for rule in chart.rules if rule.at == "x" for v in _drawn(axis, (rule.value,))]
+    ticks: list[float] | None
+    if axis.scale == "log":
+        places = sorted(set(data))
+        few = 0 < len(places) <= 12
+        domain = [min(values) / 1.2, max(values) * 1.2] if few else scale.log_domain(values)
+        ticks = places if few else scale.log_ticks(domain)
+    else:
+        whole = scale.whole_ticks(data)
+        domain = _linear_x_domain(values, whole=bool(whole), from_zero=axis.from_zero)
+        ticks = whole or scale.time_ticks(domain, axis.unit)
+    if _zooms(chart, canvas):
+        ticks = None
+    zero = {} if axis.scale == "log" else {"zero": False}
+    shown = {"title": heading_of(axis), "grid": False, **scale.tick_labels(ticks, values)}
+    return {
+        "field": "x",
+        "type": "quantitative",
+        "scale": {"type": axis.scale, "domain": domain, "nice": False} | zero,
+        "axis": shown | {"labelOverlap": "greedy", "labelSeparation": 8, "tickCount": 12},
+    }
+
+
+def _linear_x_domain(values: Sequence[float], *, whole: bool, from_zero: bool) -> list[float]:
+    if not values:
+        return [0, 1]
+    low, high = min(values), max(values)
+    if whole:
+        return [0 if from_zero else low - 0.4, high + 0.4]
+    low = min(low, 0.0) if from_zero else low
+    return [low, high] if low < high else [low - 0.5, high + 0.5]
+
+
+def _y_encoding(chart: XYChart) -> Json:
+    axis = chart.y
+    values = _drawn(axis, [y for series in chart.series for y in series.y])
+    values += [v for rule in chart.rules if rule.at == "y" for v in _drawn(axis, (rule.value,))]
+    shown: Json = {"title": heading_of(axis), "tickCount": 8}
+    kind: Json = {"type": "linear", "nice": True, "zero": False}
+    if axis.scale == "log":
+        domain = scale.log_domain(values)
+        kind = {"type": "log", "nice": False}
+        shown |= scale.tick_labels(scale.log_ticks(domain), values)
+    else:
+        domain = scale.linear_domain(values, from_zero=axis.from_zero)
+        shown |= scale.tick_labels(None, domain)
+    return {
+        "field": "y",
+        "type": "quantitative",
+        "scale": kind | {"domain": domain},
+        "axis": shown,
+    }
+
+
+def _drawn(axis: Axis, values: Sequence[Value]) -> list[float]:
+    return scale.finite(values, positive=axis.scale == "log")
+
+
+def _zooms(chart: XYChart, canvas: Canvas) -> bool:
+    longest = max((len(series.x) for series in chart.series), default=0)
+    return canvas.interactive and chart.x.scale != "category" and longest > ZOOM_POINTS
+
+
+def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Json]:
+    names = [series.name for series in chart.series]
+    encoding: Json = {"x": x, "y": y, "color": _colours(names, chart, canvas)}
+    lines = [series for series in chart.series if series.style != "points"]
+    dotted = [series for series in chart.series if "points" in series.style]
+    layers: list[Json] = []
+    if lines:
+        order = {"field": "o", "type": "quantitative"}
+        dash = _dashes(chart, canvas)
+        layers.append(
+            {
+                "data": {"values": _rows(chart, lines)},
+                "mark": {"type": "line", "strokeWidth": 1.8, "clip": True, "strokeJoin": "round"},
+                "encoding": encoding | {"order": order} | ({"strokeDash": dash} if dash else {}),
+            }
+        )
+    if dotted:
+        layers.append(
+            {
+                "data": {"values": _rows(chart, dotted)},
+                "mark": {
+                    "type": "point",
+                    "filled": True,
+                    "opacity": 1,
+                    "size": _point_size(dotted),
+                },
+                "encoding": encoding | {"shape": _shapes(names, chart, canvas)},
+            }
+        )
+    if layers and canvas.interactive:
+        if _zooms(chart, canvas):
+            layers[0]["params"] = [_ZOOM]
+        if sum(len(series.x) for series in chart.series) <= HOVER_POINTS_LIMIT:
+            layers.append(_hover_layer(chart, encoding))
+    return layers
+
+
+def _rows(chart: XYChart, some: Sequence[Series]) -> list[Json]:
+    log_x, log_y = chart.x.scale == "log", chart.y.scale == "log"
+    rows = []
+    for series in some:
+        for order, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
+            if chart.x.scale != "category" and not scale.finite((x,), positive=log_x):
+                continue
+            drawn = bool(scale.finite((y,), positive=log_y))
+            place = str(x) if chart.x.scale == "category" else x
+            rows.append({"s": series.name, "o": order, "x": place, "y": y if drawn else None})
+    return rows
+
+
+def _legend(names: Sequence[str], chart: XYChart, canvas: Canvas) -> Json | None:
+    if len(names) < 2 and not chart.rules:
+        return None
+    widest_px = max((len(name) for name in names), default=0) * CHARACTER_WIDTH_PX + 30
+    lines = math.ceil(len(names) * widest_px / canvas.width_px)
+    marks = len([rule for rule in chart.rules if rule.at == "x"]) or bool(chart.spans)
+    shown = {
+        "columns": max(1, math.ceil(len(names) / max(1, lines))),
+        "offset": 8 + RULE_LABEL_PITCH_PX * marks,
+    }
+    dotted = any("points" in series.style for series in chart.series)
+    return shown if dotted else shown | {"symbolType": LINE_SIGN}
+
+
+def _colours(names: Sequence[str], chart: XYChart, canvas: Canvas) -> Json:
+    inks = [palette.cycled(canvas.inks.series, place) for place in range(len(names))]
+    return _by_series(names, inks) | {"legend": _legend(names, chart, canvas)}
+
+
+def _shapes(names: Sequence[str], chart: XYChart, canvas: Canvas) -> Json:
+    shapes = [
+        palette.cycled(palette.SHAPES, place) if "points" in series.style else LINE_SIGN
+        for place, series in enumerate(chart.series)
+    ]
+    return _by_series(names, shapes) | {"legend": _legend(names, chart, canvas)}
+
+
+def _dashes(chart: XYChart, canvas: Canvas) -> Json | None:
+    """Return the dash of each series: plain lines differ by it, lines with points need none."""
+    plain = 0
+    dashes: list[tuple[int, ...]] = []
+    for series in chart.series:
+        match series.style:
+            case "dashed":
+                dashes.append(palette.DASHED)
+            case "line":
+                dashes.append(palette.cycled(palette.DASHES, plain))
+                plain += 1
+            case "points" | "line and points":
+                dashes.append(palette.DASHES[0])
+    if all(dash == palette.DASHES[0] for dash in dashes):
+        return None
+    names = [series.name for series in chart.series]
+    return _by_series(names, dashes) | {"legend": _legend(names, chart, canvas)}
+
+
+def _by_series(names: Sequence[str], signs: Sequence[object]) -> Json:
+    return {
+        "field": "s",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": list(names), "range": list(signs)},
+    }
+
+
+def _point_size(dotted: Sequence[Series]) -> int:
+    return 56 if max(len(series.x) for series in dotted) <= DENSE_POINTS else 9
+
+
+_ZOOM: Final[Json] = {
+    "name": "zoom",
+    "select": {
+        "type": "interval",
+        "encodings": ["x"],
+        "zoom": "wheel![event.ctrlKey || event.metaKey]",
+    },
+    "bind": "scales",
+}
+
+
+def _hover_layer(chart: XYChart, encoding: Json) -> Json:
+    rows = [
+        row | {"t": ink(row["y"]), "u": ink(row["x"])}
+        for row in _rows(chart, chart.series)
+        if row["y"] is not None
+    ]
+    near = {"type": "point", "on": "pointerover", "nearest": True, "clear": "pointerout"}
+    return {
+        "data": {"values": rows},
+        "params": [{"name": "near", "select": near}],
+        "mark": {"type": "point", "filled": True, "size": 90, "clip": True},
+        "encoding": encoding
+        | {
+            "opacity": {"condition": {"param": "near", "empty": False, "value": 1}, "value": 0},
+            "tooltip": [
+                {"field": "s", "title": "Series"},
+                {"field": "u", "title": heading_of(chart.x)},
+                {"field": "t", "title": heading_of(chart.y)},
+            ],
+        },
+    }
+
+
+def _span_layers(chart: XYChart, x: Json, canvas: Canvas) -> list[Json]:
+    layers: list[Json] = []
+    for span in chart.spans:
+        data = {"values": [{"x": span.first, "x2": span.last, "name": span.name}]}
+        layers.append(
+            {
+                "data": data,
+                "mark": {"type": "rect", "color": canvas.inks.span, "opacity": 0.13, "clip": True},
+                "encoding": {"x": x, "x2": {"field": "x2"}},
+            }
+        )
+        layers.append(
+            {
+                "data": data,
+                "mark": _label(canvas, dx=0, dy=-8),
+                "encoding": _above(x),
+            }
+        )
+    return layers
+
+
+def _above(x: Json) -> Json:
+    """Return the place over the plot of a label at an x, hidden where x is zoomed away."""
+    visible = {"test": "inrange(datum.x, domain('x'))", "value": 1}
+    return {
+        "x": x,
+        "y": {"value": 0},
+        "text": {"field": "name"},
+        "opacity": {"condition": visible, "value": 0},
+    }
+
+
+def _rule_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Json]:
+    across = [rule for rule in chart.rules if rule.at == "y" and _drawn(chart.y, (rule.value,))]
+    up = [rule for rule in chart.rules if rule.at == "x" and _drawn(chart.x, (rule.value,))]
+    layers: list[Json] = []
+    nudges_px = _nudges_px([rule.value for rule in across], y["scale"], canvas.height_px)
+    for rule, nudge_px in zip(across, nudges_px, strict=True):
+        data = {"values": [{"y": rule.value, "name": rule.name}]}
+        layers.append({"data": data, "mark": _stroke(rule, canvas), "encoding": {"y": y}})
+        layers.append(
+            {
+                "data": data,
+                "mark": _label(canvas, dx=6, dy=nudge_px),
+                "encoding": {"x": {"value": "width"}, "y": y, "text": {"field": "name"}},
+            }
+        )
+    for place, rule in enumerate(up):
+        data = {"values": [{"x": rule.value, "name": rule.name}]}
+        layers.append({"data": data, "mark": _stroke(rule, canvas), "encoding": {"x": x}})
+        lift_px = 8 + RULE_LABEL_PITCH_PX * place
+        layers.append(
+            {
+                "data": data,
+                "mark": _label(canvas, dx=-2, dy=-lift_px),
+                "encoding": _above(x),
+            }
+        )
+    return layers
+
+
+def _stroke(rule: Rule, canvas: Canvas) -> Json:
+    return {
+        "type": "rule",
+        "color": canvas.inks.rule,
+        "strokeWidth": 1.2,
+        "strokeDash": list(_RULE_DASHES[rule.style]),
+        "clip": True,
+    }
+
+
+def _label(canvas: Canvas, *, dx: int, dy: float) -> Json:
+    return {
+        "type": "text",
+        "align": "left",
+        "baseline": "middle",
+        "dx": dx,
+        "dy": dy,
+        "clip": False,
+        "color": canvas.inks.quiet,
+    }
+
+
+def _nudges_px(values: Sequence[float], kind: Json, height_px: int) -> list[float]:
+    """Return how far down each label moves so that none lies on another."""
+    low, high = (math.log10(end) if kind["type"] == "log" else end for end in kind["domain"])
+    shares = [math.log10(value) if kind["type"] == "log" else value for value in values]
+    wanted = [(high - share) / (high - low) * height_px for share in shares]
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    placed = dict.fromkeys(order, 0.0)
+    free_px = -math.inf
+    for place in order:
+        placed[place] = max(wanted[place], free_px)
+        free_px = placed[place] + RULE_LABEL_PITCH_PX
+    return [round(placed[place] - wanted[place], 1) for place in range(len(wanted))]

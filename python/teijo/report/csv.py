@@ -1,0 +1,39 @@
+"""Every table of a document as CSV: full precision, one header line, nothing formatted."""
+
+import csv
+import io
+import math
+
+from teijo.document.model import Document, Table, Value
+from teijo.report.numbers import heading_of
+from teijo.report.tables import numbered_tables
+
+
+def render(document: Document) -> dict[str, str]:
+    """Return the text of each table's file by its name, in the order of the document."""
+    tables = numbered_tables(document).values()
+    return {numbered.file_name: table_csv(numbered.table) for numbered in tables}
+
+
+def table_csv(table: Table) -> str:
+    """Return one table as CSV (RFC 4180 quoting, lines end in a line feed).
+
+    Numbers are written to the last digit; what is not available is an empty field.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([heading_of(column) for column in table.columns])
+    writer.writerows([_field(value) for value in row] for row in table.rows)
+    return text.getvalue()
+
+
+def _field(value: Value) -> str:
+    match value:
+        case None:
+            return ""
+        case float() if not math.isfinite(value):
+            return ""
+        case float():
+            return repr(float(value))
+        case int() | str():
+            return str(value)

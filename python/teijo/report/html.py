@@ -1,0 +1,289 @@
+"""A document as one HTML file: it works offline, and its charts answer to pointing.
+
+Charts are Vega specifications drawn by the page itself (Vega is embedded once); colours are
+CSS variables, so that one drawing serves light, dark and print.
+"""
+
+import base64
+import json
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any, Final
+
+from teijo.document.model import (
+    Bars3D,
+    Block,
+    Column,
+    Document,
+    Facts,
+    Header,
+    HeaderGroup,
+    Note,
+    Paragraph,
+    Section,
+    Table,
+    Verdict,
+    XYChart,
+)
+from teijo.report.chart import bars3d, palette, svg, xy
+from teijo.report.chart.theme import Canvas, Specification
+from teijo.report.csv import table_csv
+from teijo.report.numbers import NOT_AVAILABLE, inked_rows, numeric_columns
+from teijo.report.tables import NumberedTable, numbered_tables
+
+_ROOM: Final = Path(__file__).parent
+_CANVAS: Final = Canvas(inks=palette.SCREEN, interactive=True, width_px=860, height_px=340)
+_WEIGHTS: Final = (("Regular", 400), ("SemiBold", 600))
+
+
+def render(document: Document) -> str:
+    """Return the whole page. The same document gives the same text."""
+    return page(document, library=svg.javascript())
+
+
+def page(document: Document, *, library: str) -> str:
+    """Return the page with a given chart library (a script that sets `vegaEmbed`)."""
+    data: dict[str, Any] = {"charts": [], "tables": {}}
+    sections = _sections(document, data)
+    header = document.header
+    return Template((_ROOM / "page.html").read_text("utf-8")).substitute(
+        title=escape(f"{header.title} · {header.subtitle}" if header.subtitle else header.title),
+        fonts=_font_faces(),
+        style=_style(),
+        bar=_bar(document),
+        contents="\n".join(_contents_line(*place) for place in enumerate(document.sections)),
+        header=_masthead(header),
+        sections=sections,
+        data=_script_safe(json.dumps(data, ensure_ascii=False, separators=(",", ":"))),
+        library=library,
+        script=(_ROOM / "page.js").read_text("utf-8"),
+    )
+
+
+def _style() -> str:
+    return Template((_ROOM / "page.css").read_text("utf-8")).substitute(
+        series_light=_series_variables(palette.SERIES),
+        series_dark=_series_variables(palette.SERIES_ON_DARK),
+    )
+
+
+def _series_variables(colours: tuple[str, ...]) -> str:
+    return "".join(f"  --series-{at}: {ink};" for at, ink in enumerate(colours, start=1))
+
+
+def _font_faces() -> str:
+    faces = []
+    for name, weight in _WEIGHTS:
+        font = base64.b64encode((svg.FONTS / "web" / f"Inter-{name}.woff2").read_bytes())
+        faces.append(
+            f"@font-face {{ font-family: Inter; font-weight: {weight}; "
+            f"src: url(data:font/woff2;base64,{font.decode('ascii')}) format('woff2'); }}"
+        )
+    return "\n".join(faces)
+
+
+def _script_safe(text: str) -> str:
+    """Return JSON that cannot end the script element it stands in."""
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _bar(document: Document) -> str:
+    header = document.header
+    verdict = next(
+        (b for section in document.sections for b in section.blocks if isinstance(b, Verdict)),
+        None,
+    )
+    end = _stamp(header)
+    if verdict is not None:
+        end += f'<span class="pill {_tone(verdict)}">{escape(verdict.text)}</span>'
+    return (
+        f'<span class="bar-title">{escape(header.title)}</span>'
+        f'<span class="bar-quiet">{escape(_bar_names(header))}</span>'
+        f'<span class="bar-end">{end}</span>'
+    )
+
+
+def _bar_names(header: Header) -> str:
+    model = dict(header.top).get("Model", "")
+    return " · ".join(part for part in (model, header.subtitle) if part)
+
+
+def _stamp(header: Header) -> str:
+    return f'<span class="stamp">{escape(header.stamp)}</span>' if header.stamp else ""
+
+
+def _contents_line(place: int, section: Section) -> str:
+    return f'<li><a href="#part-{place + 1}">{escape(section.title)}</a></li>'
+
+
+def _masthead(header: Header) -> str:
+    issuer = " · ".join(part for part in (header.organisation, header.revision) if part)
+    parts = [
+        f'<p class="issuer">{escape(issuer)}</p>' if issuer else "",
+        f"<h1>{escape(header.title)}</h1>",
+        f'<p class="subtitle">{escape(header.subtitle)}</p>' if header.subtitle else "",
+        _stamp(header),
+        f'<div class="top">{_pairs(header.top)}</div>' if header.top else "",
+    ]
+    if header.groups:
+        groups = "".join(_group(group) for group in header.groups)
+        parts.append(f'<div class="groups">{groups}</div>')
+    return f'<header class="masthead">{"".join(parts)}</header>'
+
+
+def _pairs(rows: tuple[tuple[str, str], ...]) -> str:
+    return "".join(
+        f"<dl><dt>{escape(name)}</dt><dd>{escape(value)}</dd></dl>" for name, value in rows
+    )
+
+
+def _group(group: HeaderGroup) -> str:
+    return (
+        f'<div class="group tone-{group.tone}"><h2>{escape(group.title)}</h2>'
+        f"<dl>{_definitions(group.rows)}</dl></div>"
+    )
+
+
+def _definitions(rows: tuple[tuple[str, str], ...]) -> str:
+    return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in rows)
+
+
+def _sections(document: Document, data: dict[str, Any]) -> str:
+    tables = numbered_tables(document)
+    parts = []
+    for place, section in enumerate(document.sections):
+        label = f'<span class="label">{escape(section.label)}</span>' if section.label else ""
+        blocks = "\n".join(
+            _block(block, section, tables.get((place, at)), data)
+            for at, block in enumerate(section.blocks)
+        )
+        parts.append(
+            f'<section class="part" id="part-{place + 1}"><h2><span>{escape(section.title)}'
+            f"</span>{label}</h2>\n{blocks}\n</section>"
+        )
+    return "\n".join(parts)
+
+
+def _block(
+    block: Block, section: Section, numbered: NumberedTable | None, data: dict[str, Any]
+) -> str:
+    match block:
+        case Table():
+            assert numbered is not None
+            return _table_block(numbered, data)
+        case XYChart():
+            assert numbered is not None
+            drawing = xy.specification(block, _CANVAS)
+            return _figure(section, drawing, block.note, numbered, data)
+        case Bars3D():
+            assert numbered is not None
+            drawing = bars3d.specification(block, _CANVAS)
+            return _figure(section, drawing, "", numbered, data)
+        case Facts():
+            caption = f'<p class="caption">{escape(block.caption)}</p>' if block.caption else ""
+            return f'<div class="facts">{caption}<dl>{_definitions(block.rows)}</dl></div>'
+        case Paragraph():
+            return f'<p class="text">{escape(block.text)}</p>'
+        case Verdict():
+            return f'<p class="verdict {_tone(block)}">{escape(block.text)}</p>'
+        case Note():
+            return _note(block)
+
+
+def _tone(verdict: Verdict) -> str:
+    return {True: "good", False: "bad", None: "neutral"}[verdict.good]
+
+
+def _note(note: Note) -> str:
+    step = f' <span class="step">step {note.step}</span>' if note.step is not None else ""
+    remedy = f'<p class="remedy">{escape(note.remedy)}</p>' if note.remedy else ""
+    return (
+        f'<div class="note"><p class="kind">{escape(note.kind)}{step}</p>'
+        f"<p>{escape(note.text)}</p>{remedy}</div>"
+    )
+
+
+def _figure(
+    section: Section,
+    drawing: Specification,
+    note: str,
+    numbered: NumberedTable,
+    data: dict[str, Any],
+) -> str:
+    title = numbered.title
+    caption = f"<figcaption>{escape(title)}</figcaption>" if title != section.title else ""
+    name = f"chart-{numbered.number}"
+    data["charts"].append({"id": name, "grammar": drawing.grammar, "body": drawing.body})
+    kind = " still" if drawing.grammar == "vega" else ""
+    zooms = "zoom" in json.dumps(drawing.body.get("layer", [])[:4]) and drawing.grammar != "vega"
+    hint = (
+        '<p class="hint">Drag to move along the axis, Ctrl + wheel to zoom, '
+        "double-click to see all.</p>"
+        if zooms
+        else ""
+    )
+    said = f'<p class="chart-note">{escape(note)}</p>' if note else ""
+    return (
+        f'<figure>{caption}<div class="chart{kind}" id="{name}" role="img" '
+        f'aria-label="{escape(title)}; the table below has its numbers"></div>'
+        f"{hint}{said}{_fold(numbered, data)}</figure>"
+    )
+
+
+def _table_block(numbered: NumberedTable, data: dict[str, Any]) -> str:
+    if numbered.table.folded:
+        return f'<div class="table-block">{_fold(numbered, data, named=True)}</div>'
+    caption = f'<p class="caption">{escape(numbered.table.caption)}</p>'
+    return (
+        f'<div class="table-block"><div class="table-head">{caption}{_tools(numbered, data)}</div>'
+        f"{_table(numbered.table)}</div>"
+    )
+
+
+def _fold(numbered: NumberedTable, data: dict[str, Any], *, named: bool = False) -> str:
+    count = len(numbered.table.rows)
+    rows = f"{count:,} row{'' if count == 1 else 's'}"
+    name = numbered.title if named else "Numbers"
+    return (
+        f"<details><summary>{escape(name)}, {rows}</summary>{_tools(numbered, data)}"
+        f"{_table(numbered.table)}</details>"
+    )
+
+
+def _tools(numbered: NumberedTable, data: dict[str, Any]) -> str:
+    key = str(numbered.number)
+    data["tables"][key] = {"name": numbered.file_name, "csv": table_csv(numbered.table)}
+    return (
+        f'<div class="tools"><button type="button" data-table="{key}" data-act="copy">Copy CSV'
+        f'</button><button type="button" data-table="{key}" data-act="download">Download CSV'
+        "</button></div>"
+    )
+
+
+def _table(table: Table) -> str:
+    numeric = numeric_columns(table)
+    marked = set(table.marked)
+    head = "".join(_head_cell(*cell) for cell in zip(table.columns, numeric, strict=True))
+    body = []
+    for at, row in enumerate(inked_rows(table)):
+        cells = "".join(
+            f"<td{_cell_class(numeric[column], (at, column) in marked, text)}>{escape(text)}</td>"
+            for column, text in enumerate(row)
+        )
+        body.append(f"<tr>{cells}</tr>")
+    return (
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>\n{chr(10).join(body)}\n</tbody></table></div>"
+    )
+
+
+def _head_cell(column: Column, number: bool) -> str:
+    unit = f'<span class="unit">{escape(column.unit)}</span>' if column.unit else ""
+    return f'<th scope="col"{_cell_class(number, False, "")}>{escape(column.name)}{unit}</th>'
+
+
+def _cell_class(number: bool, marked: bool, text: str) -> str:
+    signs = (("number", number), ("marked", marked), ("missing", text == NOT_AVAILABLE))
+    names = [name for name, holds in signs if holds]
+    return f' class="{" ".join(names)}"' if names else ""

@@ -1,0 +1,187 @@
+"""A document as PDF: the standard's header on every page, the same content as the HTML.
+
+Typst sets it from `template.typ`; the words reach it as JSON, so that no text is ever markup.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from teijo.document.model import (
+    Bars3D,
+    Block,
+    Document,
+    Facts,
+    Note,
+    Paragraph,
+    Section,
+    Table,
+    Verdict,
+    XYChart,
+)
+from teijo.report.chart import bars3d, palette, svg, xy
+from teijo.report.chart.theme import Canvas
+from teijo.report.numbers import NOT_AVAILABLE, inked_rows, numeric_columns
+from teijo.report.tables import NumberedTable, numbered_tables, thinned
+
+ROWS_LIMIT: Final = 400
+"""A longer table is thinned on paper; the HTML and the CSV have every row."""
+INLINE_ROWS_LIMIT: Final = 14
+"""A chart's table this short stands under its chart, a longer one in the appendix."""
+TEMPLATE: Final = Path(__file__).with_name("template.typ")
+FONT_FAMILIES: Final = ("Inter", "DejaVu Sans Mono")
+_CANVAS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=390)
+_FIXED_TIME: Final = 0
+"""Creation time of every PDF (Unix epoch): the same document gives the same bytes."""
+
+Json = dict[str, Any]
+
+
+def render(document: Document) -> bytes:
+    """Return the PDF. The same document gives the same bytes."""
+    import typst
+
+    with tempfile.TemporaryDirectory(prefix="teijo-pdf-") as folder:
+        root = Path(folder)
+        (root / "main.typ").write_text(TEMPLATE.read_text("utf-8"), "utf-8")
+        (root / "data.json").write_text(json.dumps(_data(document)), "utf-8")
+        compiler = typst.Compiler(
+            str(root / "main.typ"),
+            root=str(root),
+            font_paths=[str(svg.FONTS)],
+            ignore_system_fonts=True,
+        )
+        printed = compiler.compile(format="pdf", timestamp=_FIXED_TIME)
+    assert isinstance(printed, bytes), "one PDF, in memory"
+    return printed
+
+
+def _data(document: Document) -> Json:
+    header = document.header
+    tables = numbered_tables(document)
+    appendix: list[Json] = []
+    sections = []
+    for place, section in enumerate(document.sections):
+        blocks = [
+            part
+            for at, block in enumerate(section.blocks)
+            for part in _parts(block, section, tables.get((place, at)), appendix)
+        ]
+        sections.append({"title": section.title, "label": section.label, "blocks": blocks})
+    return {
+        "title": header.title,
+        "heading": header.title,
+        "subtitle": header.subtitle,
+        "issuer": " · ".join(part for part in (header.organisation, header.revision) if part),
+        "stamp": header.stamp,
+        "top": header.top,
+        "groups": [
+            {"title": group.title, "tone": group.tone, "rows": group.rows}
+            for group in header.groups
+        ],
+        "sections": sections,
+        "appendix": [{k: v for k, v in part.items() if k != "table"} for part in appendix],
+        "fonts": FONT_FAMILIES,
+        "missing": NOT_AVAILABLE,
+        "name": document.name,
+        "maker": "Teijo",
+    }
+
+
+def _parts(
+    block: Block, section: Section, numbered: NumberedTable | None, appendix: list[Json]
+) -> Iterator[Json]:
+    match block:
+        case Table():
+            assert numbered is not None
+            yield _table_or_pointer(numbered, appendix)
+        case XYChart():
+            assert numbered is not None
+            drawn = svg.svg(xy.specification(block, _CANVAS))
+            yield _chart(section, block.title, drawn, note=block.note)
+            yield _table_or_pointer(numbered, appendix)
+        case Bars3D():
+            assert numbered is not None
+            drawn = svg.svg(bars3d.specification(block, _CANVAS))
+            yield _chart(section, block.title, drawn, note="")
+            yield _table_or_pointer(numbered, appendix)
+        case Facts():
+            yield {"kind_of": "facts", "caption": block.caption, "rows": block.rows}
+        case Paragraph():
+            yield {"kind_of": "text", "text": block.text}
+        case Verdict():
+            tone = {True: "good", False: "bad", None: "neutral"}[block.good]
+            yield {"kind_of": "verdict", "text": block.text, "tone": tone}
+        case Note():
+            yield {
+                "kind_of": "note",
+                "kind": block.kind,
+                "text": block.text,
+                "remedy": block.remedy,
+                "step": "" if block.step is None else f"step {block.step}",
+            }
+
+
+def _chart(section: Section, title: str, drawn: str, *, note: str) -> Json:
+    caption = title if title != section.title else ""
+    return {"kind_of": "chart", "title": title, "caption": caption, "svg": drawn, "note": note}
+
+
+def _table_or_pointer(numbered: NumberedTable, appendix: list[Json]) -> Json:
+    """Return the table itself, or a line that tells where in the appendix it stands.
+
+    Charts that share one table share its place in the appendix.
+    """
+    table = numbered.table
+    if numbered.of_chart and len(table.rows) <= INLINE_ROWS_LIMIT:
+        return _table(table, size=8.0)
+    if not (numbered.of_chart or table.folded or len(table.rows) > ROWS_LIMIT):
+        return _table(table, size=9.0)
+    place = next((at for at, part in enumerate(appendix) if part["table"] is table), None)
+    if place is None:
+        place = len(appendix)
+        name = table.caption or numbered.title
+        told = {"table": table, "title": f"Table A.{place + 1}: {name}"}
+        appendix.append(_table(table, size=6.5) | told | {"abreast": _abreast(table)})
+    return {"kind_of": "pointer", "text": f"Numbers: table A.{place + 1} in the appendix."}
+
+
+def _abreast(table: Table) -> int:
+    """Return how many columns of the page a long and narrow table runs in."""
+    if len(table.rows) < 20:
+        return 1
+    widest = sum(max(len(text) for text in column) for column in _columns_of_text(table))
+    return max(1, min(4, round(125 / (widest + 3 * len(table.columns)))))
+
+
+def _columns_of_text(table: Table) -> list[list[str]]:
+    rows = inked_rows(table)
+    return [
+        [column.name, column.unit, *(row[place] for row in rows)]
+        for place, column in enumerate(table.columns)
+    ]
+
+
+def _table(table: Table, *, size: float) -> Json:
+    kept = thinned(len(table.rows), ROWS_LIMIT)
+    places = {row: place for place, row in enumerate(kept)}
+    rows = inked_rows(table)
+    numeric = numeric_columns(table)
+    note = (
+        f"{len(kept):,} of {len(rows):,} rows; all rows in the HTML and the CSV"
+        if len(kept) < len(rows)
+        else ""
+    )
+    return {
+        "kind_of": "table",
+        "caption": table.caption,
+        "columns": [(column.name, column.unit) for column in table.columns],
+        "numeric": numeric,
+        "full": size >= 8 and len(numeric) >= 5 and all(numeric[1:]),
+        "rows": [rows[row] for row in kept],
+        "marked": [(places[row], column) for row, column in table.marked if row in places],
+        "note": note,
+        "size": size if len(table.columns) <= 10 else size - 1,
+    }

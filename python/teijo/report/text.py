@@ -1,0 +1,103 @@
+"""A document as plain text for a terminal: verdicts, short tables, remarks. No charts."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from teijo.document.model import (
+    Bars3D,
+    Block,
+    Document,
+    Facts,
+    Header,
+    Note,
+    Paragraph,
+    Section,
+    Table,
+    Verdict,
+    XYChart,
+)
+from teijo.report.numbers import heading_of, inked_rows, numeric_columns
+from teijo.report.tables import thinned
+
+ROWS_LIMIT: Final = 40
+"""A longer table is thinned here; the other printers have all of it."""
+_VERDICT_SIGNS: Final = {True: "+", False: "!", None: "="}
+
+
+def render(document: Document, *, width: int = 100) -> str:
+    """Return the report in lines of at most `width` columns; only a wide table goes over."""
+    lines = list(_header(document.header))
+    for section in document.sections:
+        told = [line for block in section.blocks for line in _block(block, section, width)]
+        if told:
+            lines += ["", *_title(section), *told]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _header(header: Header) -> Iterator[str]:
+    title = ", ".join(part for part in (header.title, header.subtitle) if part)
+    issuer = ", ".join(part for part in (header.organisation, header.revision) if part)
+    yield f"{title} ({issuer})" if issuer else title
+    if header.stamp:
+        yield f"*** {header.stamp} ***"
+    yield ""
+    yield from _pairs(header.top)
+    for group in header.groups:
+        yield f"{group.title}:"
+        yield from (f"  {line}" for line in _pairs(group.rows))
+
+
+def _title(section: Section) -> list[str]:
+    return [section.title, "-" * len(section.title)]
+
+
+def _block(block: Block, section: Section, width: int) -> Iterator[str]:
+    match block:
+        case Verdict():
+            yield f"[{_VERDICT_SIGNS[block.good]}] {block.text}"
+        case Paragraph():
+            yield from textwrap.wrap(block.text, width)
+        case Facts():
+            yield from _captioned(block.caption, section, list(_pairs(block.rows)))
+        case Table():
+            if not block.folded:
+                yield from _captioned(block.caption, section, _table(block))
+        case Note():
+            step = f" (step {block.step})" if block.step is not None else ""
+            yield f"* {block.kind}{step}"
+            for part in (block.text, block.remedy):
+                yield from textwrap.wrap(
+                    part, width, initial_indent="    ", subsequent_indent="    "
+                )
+        case XYChart() | Bars3D():
+            yield from ()
+
+
+def _captioned(caption: str, section: Section, lines: list[str]) -> list[str]:
+    told = [f"{caption}:"] if caption and caption != section.title else []
+    return ["", *told, *lines] if told else lines
+
+
+def _pairs(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    widest = max((len(name) for name, _ in rows), default=0)
+    yield from (f"{name:<{widest}}  {value}" for name, value in rows)
+
+
+def _table(table: Table) -> list[str]:
+    kept = thinned(len(table.rows), ROWS_LIMIT)
+    rows = inked_rows(table)
+    cells = [[heading_of(column) for column in table.columns], *(rows[row] for row in kept)]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(table.columns))]
+    numeric = numeric_columns(table)
+    lines = [
+        "  ".join(
+            text.rjust(width) if number else text.ljust(width)
+            for text, width, number in zip(row, widths, numeric, strict=True)
+        )
+        for row in cells
+    ]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    if len(kept) < len(rows):
+        lines.append(f"({len(kept):,} of {len(rows):,} rows)")
+    return lines
