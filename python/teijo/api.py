@@ -22,13 +22,12 @@ from teijo.runfile.recorder import Recorder
 from teijo.runner import preview as paper
 from teijo.runner import run as acts
 from teijo.runner.events import Observer, unobserved
-from teijo.runner.preview import Preview
 from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark
 
-__all__ = ["Preview", "Run", "analyse", "export", "open", "present", "preview", "resume", "run"]
+__all__ = ["Run", "analyse", "export", "open", "present", "preview", "resume", "run"]
 
 _PAPER = Geometry(capacity_bytes=2**50, nominal_capacity_bytes=2**50)
 """A device large enough for every setting: what a method writes does not depend on its size."""
@@ -151,11 +150,8 @@ def resume(
 
 def preview(
     method: str, target: str, *, spec: str = "", settings: Mapping[str, str] | None = None
-) -> Preview:
-    """Return how long a run takes and how much it writes, at least and at most.
-
-    Nothing is written. The target is looked at for its size; a file need not exist yet.
-    """
+) -> paper.Preview:
+    """Return how long a run takes and how much it writes, at least and at most; writes nothing."""
     chosen = method_named(method)
     geometry = _geometry(target)
     numbers = chosen.settings(spec or chosen.default_spec, settings or {}, geometry)
@@ -167,11 +163,7 @@ method = method_named
 
 
 def open(path: Path | str) -> Run:  # noqa: A001
-    """Return a run from its file: sealed, growing, or left by a kill.
-
-    Raises:
-        RunFileError: there is none, it is no run file, a newer one, or damaged.
-    """
+    """Return a run from its file, sealed or not; a RunFileError says what is wrong with it."""
     place = reader.locate(path)
     return Run(place, reader.read(place))
 

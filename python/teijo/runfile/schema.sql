@@ -54,10 +54,10 @@ CREATE TABLE step (
     elapsed_ns     INTEGER,
     gap_ns         INTEGER,
     gap_reason     TEXT,
-    cursors        TEXT CHECK (json_valid(cursors)),
-    health_before  TEXT CHECK (json_valid(health_before)),
-    health_after   TEXT CHECK (json_valid(health_after)),
-    detail         TEXT CHECK (json_valid(detail)),
+    cursors        TEXT CHECK (cursors IS NULL OR json_valid(cursors)),
+    health_before  TEXT CHECK (health_before IS NULL OR json_valid(health_before)),
+    health_after   TEXT CHECK (health_after IS NULL OR json_valid(health_after)),
+    detail         TEXT CHECK (detail IS NULL OR json_valid(detail)),
     CHECK ((status = 'done') = (started_ns IS NOT NULL)),
     CHECK ((status = 'gap') = (gap_reason IS NOT NULL))
 ) STRICT;

@@ -28,8 +28,8 @@ from teijo.methods.method import Method, Settings
 from teijo.runfile.recorder import Recorder
 from teijo.runfile.space import estimate_bytes
 from teijo.runner.drive import Talk, drive
-from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
 from teijo.runner.environment import describe_host, teijo_version
+from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
 from teijo.runner.interrupt import Interrupt
 from teijo.runner.placement import lies_on
 from teijo.runner.preview import preview
