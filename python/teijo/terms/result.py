@@ -1,7 +1,7 @@
 """What came of a step: the other half of the conversation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ Health = Mapping[str, int]
 `_kelvin`. What a device does not count is absent, never zero."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Intervals:
     """A time series: column arrays of one length, one entry per interval.
 
@@ -32,6 +32,15 @@ class Intervals:
     latency_ns_sum: NDArray[np.int64]
     latency_ns_min: NDArray[np.int64]
     latency_ns_max: NDArray[np.int64]
+
+    def __eq__(self, other: object) -> bool:
+        """Two series are equal when every entry is."""
+        return isinstance(other, Intervals) and all(
+            np.array_equal(getattr(self, column.name), getattr(other, column.name))
+            for column in fields(self)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, kw_only=True)

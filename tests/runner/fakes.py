@@ -1,0 +1,264 @@
+"""A device of paper for faults on order: deterministic, in its own time, and as bad as told."""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from teijo.document.model import Document, Header
+from teijo.engine.plan import Plan, StreamPlan
+from teijo.engine.session import DirectionLap, IntervalColumns, Lap, Observer, Progress
+from teijo.methods.method import Conversation, Settings
+from teijo.terms.finding import Findings
+from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.record import Record
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Gap, Health, StepResult
+from teijo.terms.step import Idle, Measure, Precondition, Purge
+from teijo.terms.watch import Watch
+from teijo.terms.workload import Access, Stream, Workload
+
+SECOND = 1_000_000_000
+MIB = 1024 * 1024
+
+
+@dataclass(kw_only=True)
+class Faults:
+    """What goes wrong, by the number of the lap (from 1) in which it does."""
+
+    failure: Mapping[int, str] = field(default_factory=dict)
+    errors: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    raises: Mapping[int, Exception] = field(default_factory=dict)
+    during: Mapping[int, Callable[[], None]] = field(default_factory=dict)
+
+
+class FakeSession:
+    """Answers every plan from its seed alone; a lap of time takes that time, of bytes 1 s."""
+
+    backend = "paper"
+
+    def __init__(self, faults: Faults) -> None:
+        self.clock_ns = 5 * SECOND
+        self.faults = faults
+        self.plans: list[Plan] = []
+        self.finished = 0
+
+    def now_ns(self) -> int:
+        return self.clock_ns
+
+    def run(self, plan: Plan, observer: Observer | None = None) -> Lap:
+        self.plans.append(plan)
+        number = len(self.plans)
+        if error := self.faults.raises.get(number):
+            raise error
+        started_ns = self.clock_ns
+        elapsed_ns = plan.duration_ns or SECOND
+        errors = self.faults.errors.get(number, {})
+        parts = [part for stream in plan.streams for part in answers(stream, elapsed_ns, errors)]
+        seconds = -(-elapsed_ns // SECOND)
+        for second in range(seconds):
+            if action := self.faults.during.get(number):
+                action()
+            finished = tuple(
+                (part.stream, part.direction, one_of(part.intervals, second)) for part in parts
+            )
+            look = Progress(
+                elapsed_ns=min(elapsed_ns, (second + 1) * SECOND),
+                ios=sum(part.ios for part in parts) * (second + 1) // seconds,
+                bytes=sum(part.bytes for part in parts) * (second + 1) // seconds,
+                errors=0,
+                finished=finished,
+            )
+            if observer is not None and not observer(look):
+                break
+        self.clock_ns += elapsed_ns
+        return Lap(
+            started_ns=started_ns,
+            elapsed_ns=elapsed_ns,
+            directions=tuple(parts),
+            cursors={
+                stream.name: stream.cursor_bytes + 3 * stream.block_bytes
+                for stream in plan.streams
+                if stream.access == "sequential"
+            },
+            failure=self.faults.failure.get(number, ""),
+        )
+
+    def finish(self) -> None:
+        self.finished += 1
+
+    def close(self) -> None:
+        pass
+
+
+def answers(stream: StreamPlan, elapsed_ns: int, errors: Mapping[int, int]) -> list[DirectionLap]:
+    """Return both directions of one stream: a few I/Os a second, drawn from its seed."""
+    draw = random.Random(stream.seed)
+    seconds = -(-elapsed_ns // SECOND)
+    parts = []
+    for direction, share in (("read", stream.read_percent), ("write", 100 - stream.read_percent)):
+        if share == 0:
+            continue
+        counts = np.array([draw.randint(8, 12) for _ in range(seconds)], np.int64)
+        buckets = np.array([10_000, 20_000, 40_000], np.int64)
+        spread = np.array([int(counts.sum()) - 2, 1, 1], np.int64)
+        total = int((buckets * spread).sum())
+        zeros = np.zeros(seconds, np.int64)
+        parts.append(
+            DirectionLap(
+                stream=stream.name,
+                direction=direction,  # type: ignore[arg-type]
+                ios=int(counts.sum()),
+                bytes=int(counts.sum()) * stream.block_bytes,
+                errors=dict(errors),
+                bucket_values_ns=buckets,
+                bucket_counts=spread,
+                latency_ns_sum=total,
+                latency_ns_min=10_001,
+                latency_ns_max=40_003,
+                intervals=IntervalColumns(
+                    index=np.arange(seconds, dtype=np.int64),
+                    ios=counts,
+                    bytes=counts * stream.block_bytes,
+                    errors=zeros,
+                    latency_ns_sum=counts * 10_500,
+                    latency_ns_min=zeros + 10_001,
+                    latency_ns_max=zeros + 40_003,
+                ),
+            )
+        )
+    return parts
+
+
+def one_of(columns: IntervalColumns, place: int) -> IntervalColumns:
+    """Return one interval of a series."""
+    return IntervalColumns(
+        **{name: getattr(columns, name)[place : place + 1] for name in vars(columns)}
+    )
+
+
+class FakeDevice:
+    """A device of paper. `purge_method` None: it cannot be purged."""
+
+    def __init__(
+        self,
+        *,
+        replayable: bool = True,
+        faults: Faults | None = None,
+        serial: str = "PAPER-1",
+        purge_method: str | None = "paper shredder",
+    ) -> None:
+        self.identity = Identity(
+            kind="simulated" if replayable else "file", target="paper", serial=serial
+        )
+        self.geometry = Geometry(capacity_bytes=64 * MIB, nominal_capacity_bytes=64 * MIB)
+        self.session = FakeSession(faults or Faults())
+        self.replayable = replayable
+        self.purge_method = purge_method
+        self.checks = 0
+        self.lost: Exception | None = None
+
+    def remarks(self) -> tuple[Remark, ...]:
+        return (Remark(kind=RemarkKind.SIMULATED, text="It is of paper."),)
+
+    def health(self) -> Health:
+        self.session.clock_ns += 7  # looking at the counters takes time, and is a rest
+        return {"laps": len(self.session.plans)}
+
+    def purge(self) -> str | None:
+        self.session.clock_ns += SECOND
+        return self.purge_method
+
+    def idle(self, duration_ns: int) -> None:
+        self.session.clock_ns += duration_ns
+
+    def check(self) -> None:
+        self.checks += 1
+        if self.lost is not None:
+            raise self.lost
+
+    def close(self) -> None:
+        pass
+
+
+class PaperSettings(Settings):
+    rounds: int = 3
+    seconds: int = 2
+
+
+class PaperMethod:
+    """Purges, preconditions, rests, and measures rounds of two cells; a gap restarts a round."""
+
+    id = "paper"
+    title = "Paper"
+    summary = "for tests"
+    specs: tuple[str, ...] = ()
+    default_spec = ""
+
+    def __init__(self, ending: str = "steady", first_block: int = 4096) -> None:
+        self.ending = ending
+        self.first_block = first_block
+
+    def settings(
+        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
+    ) -> PaperSettings:
+        return PaperSettings()
+
+    def settings_from(self, stored: Mapping[str, object]) -> PaperSettings:
+        return PaperSettings.model_validate(stored)
+
+    def writes(self, settings: Settings) -> bool:
+        return True
+
+    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+        return ()
+
+    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+        assert isinstance(settings, PaperSettings)
+        yield Purge()
+        fill = workload(0, 128 * 1024, Access.SEQUENTIAL)
+        while isinstance((yield Precondition(workload=fill, total_bytes=MIB)), Gap):
+            pass
+        yield Idle(duration_ns=SECOND)
+        number = 1
+        while number <= settings.rounds:
+            for cell, reads in (("mixed", 50), ("writes", 0)):
+                step = Measure(
+                    workload=workload(reads, self.first_block),
+                    duration_ns=settings.seconds * SECOND,
+                    round_number=number,
+                    cell=cell,
+                )
+                if isinstance((yield step), Gap):
+                    break
+            else:
+                number += 1
+        return self.ending  # type: ignore[return-value]
+
+    def findings(self, record: Record) -> Findings:
+        rounds = {step.round_number for step, _ in record.measured()}
+        return Findings(method=self.id, spec="", converged=None, rounds=len(rounds))
+
+    def watch(self, record: Record) -> Watch:
+        return Watch(phase=f"after {len(record.steps)}")
+
+    def document(self, record: Record, findings: Findings) -> Document:
+        header = Header(title="", subtitle="", organisation="", revision="", top=(), groups=())
+        return Document(name="paper", header=header, sections=())
+
+
+def workload(read_percent: int, block: int, access: Access = Access.RANDOM) -> Workload:
+    """Return one stream."""
+    return Workload(
+        streams=(Stream(read_percent=read_percent, block_size_bytes=block, access=access),)
+    )
+
+
+STEPS = 9
+"""How many steps the paper method has when nothing goes wrong."""
+
+
+def results_of(record: Record) -> list[StepResult]:
+    """Return the answers that are results."""
+    return [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
