@@ -17,7 +17,8 @@ pub fn fill_random(buffer: &mut [u8], seed: u64) {
 }
 
 /// Stamps the writes of one worker. A stamp is 16 B: a number that no other write of the worker
-/// has (a permutation of the sequence number under the seed), and the sector's address.
+/// has (a permutation of the sequence number under the seed), and the sector's address, masked
+/// with that number so that it looks as random as the rest.
 #[derive(Clone, Debug)]
 pub struct Stamper {
     seed: u64,
@@ -32,13 +33,14 @@ impl Stamper {
     /// Stamps every sector of a write to `offset_bytes`.
     #[inline]
     pub fn stamp(&mut self, buffer: &mut [u8], offset_bytes: u64) {
-        let write = derive_seed(self.seed, self.sequence).to_le_bytes();
+        let write = derive_seed(self.seed, self.sequence);
         self.sequence += 1;
         let first_sector = offset_bytes / SECTOR_BYTES as u64;
         for (number, sector) in buffer.chunks_mut(SECTOR_BYTES).enumerate() {
             if let Some(stamp) = sector.first_chunk_mut::<16>() {
-                stamp[..8].copy_from_slice(&write);
-                stamp[8..].copy_from_slice(&(first_sector + number as u64).to_le_bytes());
+                stamp[..8].copy_from_slice(&write.to_le_bytes());
+                let address = write ^ (first_sector + number as u64);
+                stamp[8..].copy_from_slice(&address.to_le_bytes());
             }
         }
     }
@@ -75,6 +77,14 @@ mod tests {
         };
         assert_eq!(written(5), written(5));
         assert_ne!(written(5), written(6));
-        assert_eq!(written(5)[512 + 8..512 + 16], 17u64.to_le_bytes());
+        let second = written(5)[512..]
+            .first_chunk()
+            .map(|stamp| u128::from_le_bytes(*stamp));
+        let stamp = second.expect("a sector holds a stamp");
+        assert_eq!(
+            (stamp >> 64) as u64 ^ stamp as u64,
+            17,
+            "the address can be read back"
+        );
     }
 }

@@ -11,7 +11,7 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Counts of values in ns. Sum, minimum and maximum are exact; a quantile is the middle of its
 /// bucket, at most 0.05 % off.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
     /// Grows by whole octaves, so that equal contents are equal vectors.
     counts: Vec<u64>,
@@ -34,6 +34,22 @@ impl std::fmt::Display for DecodeError {
 }
 
 impl std::error::Error for DecodeError {}
+
+impl std::fmt::Debug for Histogram {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            count,
+            sum_ns,
+            min_ns,
+            max_ns,
+            ..
+        } = self;
+        write!(
+            out,
+            "Histogram({count} values of {min_ns}..={max_ns} ns, sum {sum_ns} ns)"
+        )
+    }
+}
 
 /// Bucket of a value: itself below 2048, then its 11 leading bits and their position.
 #[inline]

@@ -18,7 +18,7 @@ use crate::clock::{Clock, MonotonicClock};
 use crate::crew::{Crew, Depth, Progress, Seat};
 use crate::error::{errno_of, EngineError};
 use crate::lap::Lap;
-use crate::plan::Plan;
+use crate::plan::{Access, Plan};
 use crate::worker::{Worker, WorkerLap};
 
 /// The observer is asked this often.
@@ -174,6 +174,7 @@ impl Session {
             BackendKind::Uring | BackendKind::Null => Depth::Queued,
         };
         let crew = Crew::muster(plan, depth)?;
+        self.check_alignment(plan)?;
         let working = crew.seats().len();
         while self.threads.len() < working {
             self.threads.push(WorkerThread::spawn(self.kind)?);
@@ -209,20 +210,54 @@ impl Session {
         ready.map(|()| watch)
     }
 
-    /// The device said EINVAL to the first I/O. Says what it wants, where the kernel tells.
+    /// Refuses what would be no direct I/O: some file systems (ext4) serve it from the page cache
+    /// without a word when it is not aligned.
+    fn check_alignment(&self, plan: &Plan) -> Result<(), EngineError> {
+        let alignment = u64::from(self.direct_alignment().map_or(0, |wanted| wanted.0));
+        let is_odd = |bytes: u64| alignment > 0 && !bytes.is_multiple_of(alignment);
+        for stream in &plan.streams {
+            let range = stream.range;
+            let pieces = match stream.access {
+                Access::Random => 0,
+                Access::Sequential { cursor_bytes } => cursor_bytes | range.segment_bytes,
+            };
+            let stride_bytes = if range.segments > 1 {
+                range.stride_bytes
+            } else {
+                0
+            };
+            let block_bytes = u64::from(stream.block_bytes);
+            if is_odd(block_bytes | range.start_bytes | stride_bytes | pieces) {
+                return Err(self.refused_direct(stream.block_bytes));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the target wants of direct I/O: alignment of offsets and of memory in bytes, 0 where
+    /// the kernel does not tell. None when it was not opened for direct I/O.
+    fn direct_alignment(&self) -> Option<(u32, u32)> {
+        let flags = fcntl_getfl(&self.file).ok()?;
+        flags.contains(OFlags::DIRECT).then(|| {
+            let facts = statx(&self.file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
+            facts.map_or((0, 0), |facts| {
+                (facts.stx_dio_offset_align, facts.stx_dio_mem_align)
+            })
+        })
+    }
+
+    /// The device said EINVAL to the first I/O, or would have.
     fn refused_direct(&self, block_bytes: u32) -> EngineError {
-        let is_direct = fcntl_getfl(&self.file).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
-        if !is_direct {
-            return EngineError::DeviceGone {
+        match self.direct_alignment() {
+            None => EngineError::DeviceGone {
                 errno: libc::EINVAL,
                 failures: 1,
-            };
-        }
-        let facts = statx(&self.file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
-        EngineError::DirectRefused {
-            block_bytes,
-            offset_alignment_bytes: facts.as_ref().map_or(0, |facts| facts.stx_dio_offset_align),
-            memory_alignment_bytes: facts.as_ref().map_or(0, |facts| facts.stx_dio_mem_align),
+            },
+            Some((offset_alignment_bytes, memory_alignment_bytes)) => EngineError::DirectRefused {
+                block_bytes,
+                offset_alignment_bytes,
+                memory_alignment_bytes,
+            },
         }
     }
 }

@@ -75,6 +75,7 @@ pub struct Worker<B: Backend, C: Clock> {
     failure: Option<EngineError>,
     finished_lap: Option<Box<WorkerLap>>,
     ended: bool,
+    closed: bool,
 }
 
 impl<B: Backend, C: Clock> Worker<B, C> {
@@ -108,6 +109,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             failure: None,
             finished_lap: None,
             ended: false,
+            closed: false,
             control,
             seat,
         }
@@ -235,7 +237,9 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     #[inline]
     pub fn settle(&mut self) -> io::Result<()> {
         let (want, deadline_ns) = self.pending_wait();
-        self.backend.wait(want, deadline_ns)?;
+        if want > 0 {
+            self.backend.wait(want, deadline_ns)?;
+        }
         self.now_ns = self.clock.now_ns();
         if self.now_ns >= self.control.end_ns() && !self.control.drains() {
             self.hand_over();
@@ -246,6 +250,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.book(completion);
         }
         self.tally.end_turn(&self.seat.board);
+        self.ended |= self.is_over();
         Ok(())
     }
 
@@ -270,18 +275,20 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.succeeded = true;
             self.failures_in_a_row = 0;
         } else {
-            self.book_failure(flight.op, (-completion.result).max(0));
+            self.book_failure(flight, (-completion.result).max(0));
         }
     }
 
     #[cold]
-    fn book_failure(&mut self, op: Op, errno: i32) {
-        self.tally.record_error(op, errno);
+    fn book_failure(&mut self, flight: Flight, errno: i32) {
+        self.tally.record_error(flight.op, errno);
         self.failures_in_a_row += 1;
         let failures = self.failures_in_a_row;
+        let block_bytes = self.seat.stream.plan.block_bytes;
+        let is_whole_block = flight.length_bytes == block_bytes;
         let failure = match errno {
-            libc::EINVAL if !self.succeeded => EngineError::DirectRefused {
-                block_bytes: self.seat.stream.plan.block_bytes,
+            libc::EINVAL if !self.succeeded && is_whole_block => EngineError::DirectRefused {
+                block_bytes,
                 offset_alignment_bytes: 0,
                 memory_alignment_bytes: 0,
             },
@@ -304,6 +311,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             errno: errno_of(error),
         });
         self.free = (0..self.seat.stream.depth).collect();
+        self.ended = true;
     }
 
     /// Closes the books of an open-ended lap at its end and opens those of the next, with the
@@ -320,10 +328,12 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         let open_loop = self.seat.stream.is_open_loop();
         let fresh = Tally::new(ended_ns, self.control.interval_ns(), open_loop);
         let tally = std::mem::replace(&mut self.tally, fresh);
+        // An arrival that was due at the very end belongs to the lap after.
+        let last_due_ns = ended_ns.min(self.control.end_ns()) - 1;
         let backlog_end = self
             .arrivals
             .as_mut()
-            .map_or(0, |one| one.count_backlog(ended_ns));
+            .map_or(0, |one| one.count_backlog(last_due_ns));
         WorkerLap {
             stream: index,
             ended_ns,
@@ -336,16 +346,22 @@ impl<B: Backend, C: Clock> Worker<B, C> {
 
     /// The worker's share of a lap, once, as soon as the lap is over.
     pub fn take_lap(&mut self) -> Option<Box<WorkerLap>> {
-        if self.finished_lap.is_none() && !self.ended && self.done() {
-            self.ended = true;
+        if self.finished_lap.is_none() && self.ended && !self.closed {
+            self.closed = true;
             self.finished_lap = Some(Box::new(self.close_lap(self.now_ns)));
         }
         self.finished_lap.take()
     }
 
-    /// Whether nothing is in flight and nothing will be issued again.
+    /// Whether nothing is in flight and nothing will be issued again. Found out by `settle`, once
+    /// and for all: another worker may still give back a part of the budget, and uses it itself.
     #[inline]
     pub fn done(&self) -> bool {
+        self.ended
+    }
+
+    #[inline]
+    fn is_over(&self) -> bool {
         let no_more = || self.control.drains() && !self.control.allows_issue(self.now_ns);
         self.in_flight() == 0 && (self.halted() || no_more())
     }

@@ -74,7 +74,6 @@ pub struct UringBackend {
     arena: Arena,
     _file: Arc<OwnedFd>,
     templates: [Sqe; 4],
-    registered_buffers: bool,
     pushed: u32,
     in_flight: u32,
     guess: InlineGuess,
@@ -146,6 +145,13 @@ fn build_ring(depth: u32) -> io::Result<IoUring> {
 
 impl FileBackend for UringBackend {
     fn open(file: &Arc<OwnedFd>, shape: Shape) -> Result<Self, EngineError> {
+        Self::open_with(file, shape, true)
+    }
+}
+
+impl UringBackend {
+    /// Opens with registrations where the kernel grants them, or without.
+    fn open_with(file: &Arc<OwnedFd>, shape: Shape, register: bool) -> Result<Self, EngineError> {
         let refused = |error: io::Error| EngineError::RingRefused {
             errno: errno_of(&error),
         };
@@ -157,17 +163,17 @@ impl FileBackend for UringBackend {
             });
         }
         let arena = Arena::new(shape)?;
-        let registered_file = ring.submitter().register_files(&[file.as_raw_fd()]).is_ok();
+        let submitter = ring.submitter();
+        let registered_file = register && submitter.register_files(&[file.as_raw_fd()]).is_ok();
         // SAFETY: the arena stays mapped for as long as the ring lives. The registration is
         // refused where the limit of locked memory is too low; addresses do as well then.
-        let registration = unsafe { ring.submitter().register_buffers(&[arena.whole()]) };
-        let registered_buffers = registration.is_ok();
+        let registered_buffers =
+            register && unsafe { submitter.register_buffers(&[arena.whole()]) }.is_ok();
         Ok(Self {
             ring,
             arena,
             _file: Arc::clone(file),
             templates: templates(file, registered_file, registered_buffers),
-            registered_buffers,
             pushed: 0,
             in_flight: 0,
             guess: InlineGuess::default(),
@@ -176,11 +182,6 @@ impl FileBackend for UringBackend {
 }
 
 impl UringBackend {
-    /// Whether data moves through a registered buffer; otherwise the kernel pins pages each time.
-    pub fn has_registered_buffers(&self) -> bool {
-        self.registered_buffers
-    }
-
     /// Starts what was pushed and waits; true when it need not be called again.
     fn enter(&mut self, want: u32, deadline_ns: u64) -> io::Result<bool> {
         let submitter = self.ring.submitter();
@@ -277,5 +278,110 @@ impl Backend for UringBackend {
             tag: entry.user_data(),
             result: entry.result(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::io::Write;
+
+    /// A file of two blocks, one of 1s and one of 2s, that nobody else can name.
+    fn two_blocks() -> Arc<OwnedFd> {
+        let name = format!("teijo-uring-{:?}", std::thread::current().id());
+        let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+        let mut file = File::options()
+            .create_new(true)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .unwrap();
+        std::fs::remove_file(&path).unwrap();
+        file.write_all(&[[1; 4096], [2; 4096]].concat()).unwrap();
+        Arc::new(file.into())
+    }
+
+    fn carry(backend: &mut UringBackend, op: Op, slot: u16, offset_bytes: u64) -> i32 {
+        let length_bytes = if op == Op::Flush { 0 } else { 4096 };
+        let tag = (77 << 16) | u64::from(slot);
+        backend.push(Request {
+            op,
+            offset_bytes,
+            length_bytes,
+            tag,
+        });
+        let mut completion = None;
+        while completion.is_none() {
+            backend.wait(1, u64::MAX).unwrap();
+            completion = backend.reap();
+        }
+        assert_eq!(completion.map(|one| one.tag), Some(tag));
+        completion.map_or(0, |one| one.result)
+    }
+
+    #[test]
+    fn every_operation_does_its_work_with_and_without_registrations() {
+        let shape = Shape {
+            depth: 4,
+            block_bytes: 4096,
+            reads: true,
+            writes: true,
+        };
+        for register in [true, false] {
+            let mut backend = match UringBackend::open_with(&two_blocks(), shape, register) {
+                Ok(backend) => backend,
+                Err(error) => return println!("skipped: {error}"),
+            };
+            assert_eq!(carry(&mut backend, Op::Read, 3, 4096), 4096);
+            assert!(backend.arena.read_bytes(3).iter().all(|&byte| byte == 2));
+            backend.buffer(3).fill(9);
+            assert_eq!(carry(&mut backend, Op::Write, 3, 0), 4096);
+            assert_eq!(carry(&mut backend, Op::Read, 0, 0), 4096);
+            assert!(backend.arena.read_bytes(0).iter().all(|&byte| byte == 9));
+            assert_eq!(carry(&mut backend, Op::Flush, 0, 0), 0);
+            assert_eq!(carry(&mut backend, Op::Discard, 0, 0), 0);
+            assert_eq!(carry(&mut backend, Op::Read, 1, 0), 4096);
+            assert!(backend.arena.read_bytes(1).iter().all(|&byte| byte == 0));
+            assert_eq!(
+                carry(&mut backend, Op::Read, 2, 8192),
+                0,
+                "nothing is behind the end"
+            );
+        }
+    }
+
+    #[test]
+    fn a_wait_ends_at_its_deadline() {
+        let shape = Shape {
+            depth: 1,
+            block_bytes: 4096,
+            reads: true,
+            writes: false,
+        };
+        let mut backend = match UringBackend::open(&two_blocks(), shape) {
+            Ok(backend) => backend,
+            Err(error) => return println!("skipped: {error}"),
+        };
+        let deadline_ns = MonotonicClock.now_ns() + 3_000_000;
+        backend.wait(1, deadline_ns).unwrap();
+        assert!(MonotonicClock.now_ns() >= deadline_ns);
+        assert_eq!(backend.reap(), None);
+    }
+
+    #[test]
+    fn a_wrong_guess_is_repeated_more_and_more_rarely() {
+        let mut guess = InlineGuess::default();
+        let mut asked = 0;
+        for _ in 0..100_000 {
+            if guess.is_on() {
+                asked += 1;
+                guess.was_wrong();
+            }
+        }
+        assert!(asked < 120, "{asked}");
+        guess.was_right();
+        guess.waits_left = 0;
+        assert!(guess.is_on() && guess.is_on());
     }
 }

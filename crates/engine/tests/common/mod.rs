@@ -2,9 +2,11 @@
 #![allow(dead_code)] // Every test file uses its own part.
 
 use std::cell::Cell;
-use std::sync::Barrier;
+use std::io;
+use std::sync::{Arc, Barrier, Mutex};
 
-use teijo_engine::backend::Backend;
+use teijo_engine::backend::null::NullBackend;
+use teijo_engine::backend::{Backend, Completion, Request};
 use teijo_engine::clock::Clock;
 use teijo_engine::crew::{Crew, Depth, Seat};
 use teijo_engine::lap::Lap;
@@ -98,4 +100,48 @@ pub fn run_on_threads<B: Backend>(plan: &Plan, make: impl Fn(&Seat) -> B + Sync)
             .collect()
     });
     crew.lap(shares, false)
+}
+
+/// Completes everything at once and remembers it.
+pub struct TracingBackend {
+    inner: NullBackend,
+    trace: Arc<Mutex<Vec<Request>>>,
+}
+
+impl TracingBackend {
+    pub fn new(trace: &Arc<Mutex<Vec<Request>>>) -> Self {
+        Self {
+            inner: NullBackend::new(),
+            trace: Arc::clone(trace),
+        }
+    }
+}
+
+impl Backend for TracingBackend {
+    const HAS_DATA: bool = false;
+
+    fn buffer(&mut self, slot: u16) -> &mut [u8] {
+        self.inner.buffer(slot)
+    }
+
+    fn push(&mut self, request: Request) {
+        self.trace.lock().unwrap().push(request);
+        self.inner.push(request);
+    }
+
+    fn wait(&mut self, want: u32, deadline_ns: u64) -> io::Result<()> {
+        self.inner.wait(want, deadline_ns)
+    }
+
+    fn reap(&mut self) -> Option<Completion> {
+        self.inner.reap()
+    }
+}
+
+/// Runs a plan over the null backend; every request in the order of its issue.
+pub fn trace(plan: &Plan) -> (Lap, Vec<Request>) {
+    let trace = Arc::default();
+    let lap = run_on_threads(plan, |_| TracingBackend::new(&trace));
+    let requests = std::mem::take(&mut *trace.lock().unwrap());
+    (lap, requests)
 }
