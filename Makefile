@@ -59,7 +59,7 @@ lint: $(STAMPS)/built ## check format, clippy, ruff, types and import order
 	$(BIN)/ruff check --quiet python tests
 	$(BIN)/ruff format --quiet --check python tests
 	$(BIN)/mypy --no-error-summary
-	@$(BIN)/lint-imports --no-cache --no-logo >$(STAMPS)/imports || { cat $(STAMPS)/imports; false; }
+	@$(BIN)/lint-imports --no-cache --no-logo >.stamps/imports || { cat .stamps/imports; false; }
 	@echo 'lint: clean'
 
 format: $(STAMPS)/packages ## format the Rust and the Python
@@ -128,6 +128,7 @@ $(STAMPS)/packages: requirements.lock $(STAMPS)/venv
 $(STAMPS)/built: $(RUST) pyproject.toml $(STAMPS)/packages
 	@command -v cargo >/dev/null || { echo 'error: Teijo needs Rust 1.88 or newer (cargo), and' \
 		'there is none. Install it from https://rustup.rs and run make again.' >&2; exit 1; }
-	@echo '== Rust engine (release build)'
-	@VIRTUAL_ENV='$(CURDIR)/$(VENV)' $(BIN)/maturin develop --release --locked --quiet $(if $(UV),--uv)
+	@echo '== Rust engine (a release build: a minute or two)'
+	@VIRTUAL_ENV='$(CURDIR)/$(VENV)' $(BIN)/maturin develop --release --locked $(if $(UV),--uv) \
+		>.stamps/build.log 2>&1 || { cat .stamps/build.log; false; }
 	@touch $@

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from teijo.document.model import Document
     from teijo.runner.events import Event, Observer
 
+ENDINGS = {"html": ".html", "pdf": ".pdf", "text": ".txt", "csv": "-tables"}
+"""How the name of a report goes on after the run file's; tables are a folder of CSV files."""
+
 
 def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "Run":
     """Run, telling how it goes; an early end still names the file it leaves on stdout.
@@ -81,7 +84,7 @@ def reports(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for printer in printers:
-            path = folder / f"{run_file.stem}.{'txt' if printer == 'text' else printer}"
+            path = folder / (run_file.stem + ENDINGS[printer])
             print_one(document, printer, path)
             paths.append(path)
     except OSError as error:
