@@ -1,10 +1,10 @@
 //! Offsets: within the range, aligned, each byte of a sequential pass once, and the same again
 //! from the same seed.
 
-mod common;
+mod rehearsal;
 
-use common::{contiguous, plan, stream, trace, KIB, MIB};
 use proptest::prelude::*;
+use rehearsal::{contiguous, plan, stream, trace, KIB, MIB};
 use teijo_engine::access::Cursor;
 use teijo_engine::backend::Op;
 use teijo_engine::plan::{Access, Bound, Range, StreamPlan};

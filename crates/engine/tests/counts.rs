@@ -1,8 +1,8 @@
 //! Counts of the null backend: exact for byte bounds, whatever the number of threads.
 
-mod common;
+mod rehearsal;
 
-use common::{contiguous, plan, run_on_threads, stream, KIB, MIB};
+use rehearsal::{contiguous, plan, run_on_threads, stream, KIB, MIB};
 use teijo_engine::backend::null::NullBackend;
 use teijo_engine::plan::{Access, Bound, StreamPlan};
 

@@ -7,9 +7,9 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-mod common;
+mod rehearsal;
 
-use common::{contiguous, plan, stream, KIB, MIB};
+use rehearsal::{contiguous, plan, stream, KIB, MIB};
 use teijo_engine::error::EngineError;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Rate, Schedule, StreamPlan};
 use teijo_engine::session::{BackendKind, Session};

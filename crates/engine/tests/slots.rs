@@ -1,14 +1,14 @@
 //! Who owns a slot: the worker until it pushes, the backend until the worker reaps. Checked by a
 //! backend that completes out of order, late, short and with errors.
 
-mod common;
+mod rehearsal;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use common::{contiguous, plan, run_on_threads, stream, MIB};
 use proptest::prelude::*;
+use rehearsal::{contiguous, plan, run_on_threads, stream, MIB};
 use teijo_engine::access::derive_seed;
 use teijo_engine::backend::{Backend, Completion, Request};
 use teijo_engine::error::EngineError;

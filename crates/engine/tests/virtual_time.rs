@@ -1,14 +1,14 @@
 //! The loop against a device of known truth: one I/O at a time, each of a fixed service time, in
 //! virtual time. Latencies, bounds, laps without a gap and the open loop follow by arithmetic.
 
-mod common;
+mod rehearsal;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
 
-use common::{contiguous, plan, stream, MIB};
+use rehearsal::{contiguous, plan, stream, MIB};
 use teijo_engine::backend::{Backend, Completion, Request};
 use teijo_engine::clock::Clock;
 use teijo_engine::crew::{Crew, Depth};
