@@ -1,0 +1,145 @@
+"""A block device under measurement: claimed, identified, watched, purged."""
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from teijo.device import kernel
+from teijo.device.checks import Subject
+from teijo.device.health import health
+from teijo.device.identify import Identification
+from teijo.device.mounts import mounts_of
+from teijo.device.preflight import Preflight, claim, consent, identify_open, open_to_read
+from teijo.device.purge import purge
+from teijo.device.sessions import Engine, open_session
+from teijo.device.stack import above, reach
+from teijo.device.target import BlockTarget
+from teijo.engine.session import Session
+from teijo.errors import DeviceError, IdentityError, UnsafeError
+from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Health
+from teijo.units import NS_PER_S
+
+
+class BlockDevice:
+    """One open block device. For writing it is ours alone; for reading it may be shared."""
+
+    replayable = False
+
+    def __init__(self, subject: Subject, preflight: Preflight | None, engine: Engine) -> None:
+        """Take over an open, examined device; `preflight` None means it is only read."""
+        self.preflight = preflight
+        self._subject = subject
+        self._remarks = list(preflight.remarks() if preflight else _shared(subject.found))
+        if not subject.found.identity.write_cache:
+            self._remarks.append(
+                Remark(kind=RemarkKind.CACHE_UNKNOWN, text="the kernel does not know its cache")
+            )
+        facts = dict(subject.found.identity.facts)
+        if preflight is not None:
+            facts["preflight"] = preflight.verdicts()
+        self.identity: Identity = replace(subject.found.identity, facts=facts)
+        self.geometry: Geometry = subject.found.geometry
+        self.session: Session = open_session(subject.fd, self.geometry, engine=engine)
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return the blind checks, and after a purge by discard that it is only claimed."""
+        return tuple(self._remarks)
+
+    def health(self) -> Health:
+        """Return the drive's own counters and the kernel's (`kernel_…`)."""
+        try:
+            return health(self._subject.fd)
+        except OSError:
+            return {}
+
+    def purge(self) -> str | None:
+        """Purge by the surest means the drive has; see purge.py."""
+        if self.preflight is None:
+            raise UnsafeError(
+                f"{self.identity.target} was opened for reading and is not purged",
+                remedy=f"Add --destroy {self.identity.serial}",
+            )
+        done = purge(self._subject)
+        if done is None:
+            return None
+        if done.claimed:
+            self._remarks.append(Remark(kind=RemarkKind.PURGE_CLAIMED, text=done.method))
+        return done.method
+
+    def idle(self, duration_ns: int) -> None:
+        """Let the device rest."""
+        time.sleep(duration_ns / NS_PER_S)
+
+    def check(self) -> None:
+        """Make sure that the device under the descriptor is the one that was examined."""
+        was = self._subject.found
+        name = self.identity.target
+        try:
+            sequence = kernel.disk_sequence(self._subject.fd)
+            size = kernel.capacity_bytes(self._subject.fd)
+        except OSError as error:
+            raise DeviceError(
+                f"{name} is gone: {error.strerror}", remedy="Look at its cable and at dmesg."
+            ) from error
+        if size == 0 or not was.node.folder.exists():
+            raise DeviceError(f"{name} is gone", remedy="Look at its cable and at dmesg.")
+        if sequence != was.disk_sequence:
+            raise IdentityError(
+                f"another device took the place of {name} (disk sequence {sequence}, "
+                f"was {was.disk_sequence})",
+                remedy="Put the first one back and run again.",
+            )
+        if size != was.geometry.capacity_bytes:
+            raise IdentityError(
+                f"{name} is {size} bytes large, and was {was.geometry.capacity_bytes}",
+                remedy="Leave its size alone while it is measured, and run again.",
+            )
+
+    def close(self) -> None:
+        """Give up the claim."""
+        try:
+            self.session.close()
+        finally:
+            os.close(self._subject.fd)
+
+
+def open_block(
+    target: BlockTarget,
+    *,
+    write: bool,
+    destroy: str | None,
+    engine: Engine,
+    results: tuple[Path, ...] = (),
+) -> BlockDevice:
+    """Open a block device: for reading as it is, for writing after preflight and consent.
+
+    Raises:
+        teijo.errors.UnsafeError: writing there could destroy something; nothing was written.
+        teijo.errors.TargetError: it cannot be opened.
+    """
+    if not write:
+        fd = open_to_read(target.path)
+        try:
+            found = identify_open(fd, target.text)
+            return BlockDevice(Subject(fd=fd, target=target.text, found=found), None, engine)
+        except BaseException:
+            os.close(fd)
+            raise
+    subject = claim(target.path, write=True, results=results)
+    try:
+        return BlockDevice(subject, consent(subject, destroy), engine)
+    except BaseException:
+        os.close(subject.fd)
+        raise
+
+
+def _shared(found: Identification) -> list[Remark]:
+    """Return a remark for each use of a device that is only read: its numbers are not its own."""
+    nodes = reach(found.node)
+    numbers = {node.number for node in nodes}
+    uses = list(above(nodes))
+    uses += [f"mounted at {mount.point}" for mount in mounts_of() if mount.number in numbers]
+    return [Remark(kind=RemarkKind.FOREIGN_IO, text=f"in use: {use}") for use in uses]

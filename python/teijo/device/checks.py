@@ -1,0 +1,258 @@
+"""The questions asked before a block device may be destroyed, in order, each by its evidence.
+
+A question that cannot be answered is a refusal: "cannot tell" is never "free". Only what no
+program on this machine could know (another host, a missing serial) is "unknown".
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+from teijo.device import kernel, mounts, signatures, stack
+from teijo.device.identify import Identification, describe, identify
+from teijo.device.kernel import HOST, Number, Roots
+from teijo.device.openers import FileKey, may_see_all, openers, sees_every_process
+
+PROTECTED: Final = ("/", "/boot", "/usr", "/var", "/home")
+WITHOUT_A_DISK: Final = frozenset(
+    {"tmpfs", "ramfs", "devtmpfs", "rootfs", "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs"}
+)
+
+Verdict = Literal["ok", "refused", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One question and its answer. `evidence` is what was seen, `remedy` what ends a refusal."""
+
+    name: str
+    verdict: Verdict
+    evidence: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """An open block device and all that the checks may look at.
+
+    `refusal` is why it could not be opened for us alone, empty where it could. `results` are
+    folders that must not lie on it.
+    """
+
+    fd: int
+    target: str
+    found: Identification
+    refusal: str = ""
+    results: tuple[Path, ...] = ()
+    roots: Roots = field(default=HOST)
+
+    @property
+    def nodes(self) -> tuple[stack.Node, ...]:
+        """Every device that a write to this one changes."""
+        return stack.reach(self.found.node, self.roots)
+
+    @property
+    def numbers(self) -> frozenset[Number]:
+        """The device numbers of `nodes`."""
+        return frozenset(node.number for node in self.nodes)
+
+
+Answer = tuple[Verdict, str, str]
+Question = Callable[[Subject], Answer]
+
+
+def ask(name: str, subject: Subject) -> Check:
+    """Return the answer of one check; one that fails to look refuses."""
+    try:
+        verdict, evidence, remedy = CHECKS[name](subject)
+    except PermissionError as error:
+        verdict, evidence = "refused", f"cannot prove it safe: {error}"
+        remedy = "Run as root."
+    except (OSError, signatures.ProbeError, ValueError) as error:
+        verdict, evidence = "refused", f"cannot prove it safe, the check failed: {error}"
+        remedy = "End the cause of the failure."
+    return Check(name=name, verdict=verdict, evidence=evidence, remedy=remedy)
+
+
+def _claimed(subject: Subject) -> Answer:
+    if subject.refusal:
+        return (
+            "refused",
+            f"it cannot be had alone (O_EXCL): {subject.refusal}",
+            "Unmount it, or stop what uses it.",
+        )
+    return "ok", "opened with O_EXCL, held until the end", ""
+
+
+def _writable(subject: Subject) -> Answer:
+    if kernel.is_read_only(subject.fd):
+        return "refused", "the device is read-only", "Switch its write protection off."
+    return "ok", "not write-protected", ""
+
+
+def _identified(subject: Subject) -> Answer:
+    """Ask whether the descriptor still is what it was, and can be told from all others."""
+    now = identify(subject.fd, subject.target, subject.roots)
+    was = subject.found
+    if (now.identity.serial, now.identity.wwid, now.geometry, now.disk_sequence) != (
+        was.identity.serial,
+        was.identity.wwid,
+        was.geometry,
+        was.disk_sequence,
+    ):
+        return "refused", "it is another device than a moment ago", "Look what was plugged."
+    name = f"{was.identity.model} {was.identity.serial} {was.identity.wwid}".strip()
+    if now.disk_sequence is None:
+        return "unknown", f"{name}; this kernel has no disk sequence to watch", ""
+    if not was.has_own_serial and was.identity.interface != "loop":
+        return "unknown", f"no serial of its own; until the next boot it is {was.token}", ""
+    return "ok", f"{name}, disk sequence {now.disk_sequence}", ""
+
+
+def _alone(subject: Subject) -> Answer:
+    """No other node leads to the same medium: another path to a LUN, a loop over one file."""
+    node = stack.whole_disk(subject.found.node, subject.roots)
+    all_loops = stack.loops(subject.roots)
+    own = next((loop.backing for loop in all_loops if loop.node.number == node.number), None)
+    if own is not None:
+        twins = [
+            loop.node.name
+            for loop in all_loops
+            if loop.backing
+            and loop.node.number != node.number
+            and (loop.backing.file_device, loop.backing.inode) == (own.file_device, own.inode)
+        ]
+        if twins:
+            return "refused", f"{', '.join(twins)} is over the same file", "Detach one: losetup -d."
+        return "ok", "no other loop over its file", ""
+    model, serial, wwid = describe(node)
+    others = [other for other in stack.disks(subject.roots) if other.number != node.number]
+    paths = []
+    for other in others:
+        other_model, other_serial, other_wwid = describe(other)
+        same_serial = serial and (other_model, other_serial) == (model, serial)
+        if (wwid and other_wwid == wwid) or same_serial:
+            paths.append(other.name)
+    if paths:
+        return "refused", f"{', '.join(paths)} has the same identity", "Use one path, or multipath."
+    if not serial and not wwid and "/virtual/" not in str(node.folder):
+        return "unknown", "without serial and WWID another path to it would not show", ""
+    return "ok", f"none of {len(others)} other disks has its identity", ""
+
+
+def _nothing_above(subject: Subject) -> Answer:
+    unreadable = [loop.node.name for loop in stack.loops(subject.roots) if loop.backing is None]
+    if unreadable:
+        return (
+            "refused",
+            f"cannot prove it safe: what {', '.join(unreadable)} stands on cannot be told",
+            "Run as root, or detach it: losetup -d.",
+        )
+    lines = stack.above(subject.nodes, subject.roots)
+    if lines:
+        return "refused", "; ".join(lines), "Take down what stands on it (dmsetup, mdadm, losetup)."
+    names = ", ".join(node.name for node in subject.nodes)
+    return "ok", f"nothing stands on {names}", ""
+
+
+def _not_mounted(subject: Subject) -> Answer:
+    table = mounts.all_mounts(subject.roots)
+    numbers = subject.numbers
+    found = [mount for mount in table.mounts if mounts.matches(mount, numbers, subject.roots)]
+    if found:
+        places = dict.fromkeys(
+            f"{mount.file_system} at {mount.point} (seen by pid {mount.process})" for mount in found
+        )
+        return "refused", "mounted: " + ", ".join(places), "Unmount it: umount."
+    if table.hidden:
+        return _blind(f"the mounts of {', '.join(table.hidden)} are hidden", subject)
+    return "ok", f"in none of {table.namespaces} mount namespaces", ""
+
+
+def _blind(what: str, subject: Subject) -> Answer:
+    """Refuse what more rights would show; what no rights show is said, and in every report."""
+    if may_see_all(subject.roots):
+        return "unknown", f"{what}, even from root", ""
+    return "refused", f"cannot prove it safe: {what}", "Run as root."
+
+
+def _not_swap(subject: Subject) -> Answer:
+    found = mounts.swaps(subject.numbers, subject.roots)
+    if found:
+        return "refused", f"in use as swap: {', '.join(found)}", "Stop it: swapoff."
+    return "ok", "no swap on it", ""
+
+
+def _not_open(subject: Subject) -> Answer:
+    numbers = subject.numbers
+    files: frozenset[FileKey] = frozenset(
+        (loop.backing.file_device, loop.backing.inode)
+        for loop in stack.loops(subject.roots)
+        if loop.node.number in numbers and loop.backing and not loop.backing.block_device
+    )
+    found = openers(
+        numbers=numbers, files=files, except_fds=frozenset({subject.fd}), roots=subject.roots
+    )
+    if found.processes:
+        return "refused", f"open in {', '.join(found.processes)}", "End that program first."
+    if found.hidden:
+        return _blind(f"hidden is what {', '.join(found.hidden[:8])} has open", subject)
+    if not sees_every_process(subject.roots):
+        return "unknown", "this is a container: the host's other processes cannot be seen", ""
+    return "ok", "no other process has it open", ""
+
+
+def _not_protected(subject: Subject) -> Answer:
+    numbers = subject.numbers
+    table = mounts.mounts_of("self", subject.roots)
+    blind = []
+    for path in (*map(Path, PROTECTED), *subject.results, Path(sys.executable), Path.cwd()):
+        if not path.exists():
+            continue
+        on = Number.of(path.stat().st_dev)
+        if on.major == 0:
+            mount = next((mount for mount in reversed(table) if mount.number == on), None)
+            if mount is not None and mount.file_system in WITHOUT_A_DISK:
+                continue
+            source = mounts.source_number(mount) if mount else None
+            if source is None:
+                blind.append(str(path))
+                continue
+            on = source
+        if stack.below(on, subject.roots) & numbers:
+            return "refused", f"{path} lies on it", "Use another device."
+    if blind:
+        return "unknown", f"the disks under {', '.join(dict.fromkeys(blind))} cannot be told", ""
+    return "ok", "neither the system nor the results lie on it", ""
+
+
+def _unsigned(subject: Subject) -> Answer:
+    content = signatures.contents(subject.fd, subject.found.geometry.capacity_bytes)
+    if content.signatures:
+        listed = ", ".join(map(str, content.signatures))
+        return (
+            "refused",
+            f"it holds {listed}",
+            f"If nothing of that is needed: wipefs --all {subject.target}",
+        )
+    data = "both ends are blank" if content.blank else "it is not blank"
+    readers = " and ".join(content.readers)
+    if content.readers == ("built in",):
+        return "unknown", f"no signature by the built-in reader alone (no wipefs); {data}", ""
+    return "ok", f"no signature ({readers}); {data}", ""
+
+
+CHECKS: Final[dict[str, Question]] = {
+    "claim": _claimed,
+    "writable": _writable,
+    "identity": _identified,
+    "aliases": _alone,
+    "stack": _nothing_above,
+    "mounts": _not_mounted,
+    "swap": _not_swap,
+    "openers": _not_open,
+    "protected": _not_protected,
+    "signatures": _unsigned,
+}

@@ -1,0 +1,346 @@
+"""A regular file under measurement: made at its size, never taken from anybody, kept at the end.
+
+A file cannot be purged, and what is measured is the file system with the drive below it.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from teijo.device import marker
+from teijo.device.kernel import Number, direct_alignment_bytes
+from teijo.device.layout import Progress, has_holes, lay_out, reserve
+from teijo.device.mounts import Mount, mount_of_descriptor
+from teijo.device.openers import openers
+from teijo.device.sessions import Engine, open_session
+from teijo.device.stack import loops
+from teijo.device.target import FileTarget
+from teijo.engine.session import Session
+from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
+from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Health
+from teijo.units import NS_PER_S, format_size
+
+BUFFERING: Final = frozenset({"tmpfs", "ramfs", "zfs", "btrfs"})
+"""File systems that accept O_DIRECT and may serve from memory all the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """An open file, locked for this run. `mount` is where it lies, None where unknown;
+    `blind` says what could not be checked of it.
+    """
+
+    fd: int
+    path: Path
+    size_bytes: int
+    created: bool
+    ours: bool
+    mount: Mount | None
+    blind: str = ""
+
+
+class FileDevice:
+    """One open file, locked until `close`."""
+
+    replayable = False
+
+    def __init__(self, target: FileTarget, opened: Opened, *, write: bool, engine: Engine) -> None:
+        """Take over an open, locked file."""
+        self._opened = opened
+        self._status = os.fstat(opened.fd)
+        self._marks = write
+        self._remarks = _remarks(target, opened)
+        self.identity = _identity(target, opened, self._status)
+        self.geometry = _geometry(opened, direct=target.direct)
+        self.session: Session = open_session(opened.fd, self.geometry, engine=engine)
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return whether the file is buffered, and what of it could not be checked."""
+        return self._remarks
+
+    def health(self) -> Health:
+        """Return nothing: a file counts nothing of its own."""
+        return {}
+
+    def purge(self) -> str | None:
+        """Return None: what the drive below keeps of a file cannot be purged through it."""
+        return None
+
+    def idle(self, duration_ns: int) -> None:
+        """Let it rest."""
+        time.sleep(duration_ns / NS_PER_S)
+
+    def check(self) -> None:
+        """Make sure that the file is still there under its name, and as large."""
+        name, now = self.identity.target, os.fstat(self._opened.fd)
+        try:
+            there = self._opened.path.stat()
+        except OSError as error:
+            raise IdentityError(f"{name} was removed", remedy="Run again.") from error
+        if (there.st_dev, there.st_ino) != (now.st_dev, now.st_ino):
+            raise IdentityError(f"{name} is another file by now", remedy="Run again.")
+        if now.st_size < self._opened.size_bytes:
+            raise IdentityError(
+                f"{name} is {now.st_size} bytes large, and was {self._opened.size_bytes}",
+                remedy="Leave it alone while it is measured, and run again.",
+            )
+
+    def close(self) -> None:
+        """Give up the lock; the file stays, marked as left in order."""
+        try:
+            self.session.close()
+            if self._marks:
+                marker.leave_mark(self._opened.fd, self._opened.path, in_use=False)
+        finally:
+            os.close(self._opened.fd)
+
+
+def open_file(
+    target: FileTarget,
+    *,
+    write: bool,
+    overwrite: bool,
+    engine: Engine,
+    progress: Progress | None = None,
+) -> FileDevice:
+    """Open an existing file, or make it, reserve its space and write it once.
+
+    Raises:
+        teijo.errors.UnsafeError: the file is somebody else's, or in use.
+        teijo.errors.TargetError: the file does not fit what is asked of it.
+        teijo.errors.DeviceError: the file system refuses direct I/O.
+        teijo.errors.HostError: there is no space for it.
+    """
+    try:
+        opened = _create(target)
+    except FileExistsError:
+        opened = _existing(target, write=write, overwrite=overwrite)
+    try:
+        if opened.created:
+            _fill(target, opened, progress)
+        elif write:
+            _prepare(target, opened, progress)
+        elif not target.allow_holes and has_holes(opened.fd, opened.size_bytes):
+            raise TargetError(
+                f"{target.path} has blocks never written, and reading them asks no drive",
+                remedy=f"Write it first, or accept it with {target.path}?holes=allow.",
+            )
+        return FileDevice(target, opened, write=write or opened.created, engine=engine)
+    except BaseException:
+        os.close(opened.fd)
+        if opened.created:
+            target.path.unlink(missing_ok=True)
+            marker.remove_mark(target.path)
+        raise
+
+
+def _create(target: FileTarget) -> Opened:
+    """Make the file; it is marked before it holds anything."""
+    size = target.size_bytes
+    if size is None:
+        raise FileExistsError
+    fd = _open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+    try:
+        _lock(fd, target, write=True)
+    except BaseException:
+        os.close(fd)
+        raise
+    return Opened(
+        fd=fd,
+        path=target.path,
+        size_bytes=size,
+        created=True,
+        ours=True,
+        mount=mount_of_descriptor(fd),
+    )
+
+
+def _fill(target: FileTarget, opened: Opened, progress: Progress | None) -> None:
+    marker.leave_mark(opened.fd, opened.path, in_use=True)
+    reserve(opened.fd, opened.path, opened.size_bytes)
+    if not target.allow_holes:
+        lay_out(opened.fd, opened.size_bytes, progress)
+
+
+def _existing(target: FileTarget, *, write: bool, overwrite: bool) -> Opened:
+    fd = _open(target, os.O_RDWR if write else os.O_RDONLY)
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise TargetError(f"{target.path} is not a regular file any more")
+        _lock(fd, target, write=write)
+        ours = marker.is_ours(fd, target.path)
+        blind = _may_overwrite(fd, target, ours=ours, overwrite=overwrite) if write else ""
+        size = _size(target, status.st_size)
+        return Opened(
+            fd=fd,
+            path=target.path,
+            size_bytes=size,
+            created=False,
+            ours=ours,
+            mount=mount_of_descriptor(fd),
+            blind=blind,
+        )
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def _may_overwrite(fd: int, target: FileTarget, *, ours: bool, overwrite: bool) -> str:
+    """Refuse what somebody else made, and what somebody uses even if it was given up.
+
+    Returns what could not be looked at; empty where everything was seen.
+    """
+    if not ours and not overwrite:
+        raise UnsafeError(
+            f"{target.path} exists and teijo did not make it, or somebody wrote to it since; "
+            "nothing was written",
+            remedy="Name another file, or add --overwrite to lose what it holds.",
+        )
+    status = os.fstat(fd)
+    key = (Number.of(status.st_dev), status.st_ino)
+    under = [
+        loop.node.name
+        for loop in loops()
+        if loop.backing and (loop.backing.file_device, loop.backing.inode) == key
+    ]
+    if under:
+        raise UnsafeError(
+            f"{target.path} is what {', '.join(under)} stands on; nothing was written",
+            remedy="Detach it first: losetup -d.",
+        )
+    users = openers(files=frozenset({key}), except_fds=frozenset({fd}))
+    if users.processes:
+        raise UnsafeError(
+            f"{target.path} is open in {', '.join(users.processes)}; nothing was written",
+            remedy="End that program first.",
+        )
+    if users.hidden and not ours:
+        return f"{len(users.hidden)} processes hide whether they have the file open"
+    return ""
+
+
+def _prepare(target: FileTarget, opened: Opened, progress: Progress | None) -> None:
+    """Take a file that was given up; one left half laid out by a killed run is laid out again."""
+    marker.leave_mark(opened.fd, opened.path, in_use=True)
+    reserve(opened.fd, opened.path, opened.size_bytes)
+    if not target.allow_holes and has_holes(opened.fd, opened.size_bytes):
+        lay_out(opened.fd, opened.size_bytes, progress)
+
+
+def _size(target: FileTarget, found_bytes: int) -> int:
+    if target.size_bytes is not None and target.size_bytes != found_bytes:
+        raise TargetError(
+            f"{target.path} is {format_size(found_bytes)} large, and size asks for "
+            f"{format_size(target.size_bytes)}",
+            remedy="Leave ?size= away, or remove the file to make it anew.",
+        )
+    whole = found_bytes // 4096 * 4096
+    if whole == 0:
+        raise TargetError(f"{target.path} is empty", remedy=f"Write {target.path}?size=8GiB.")
+    return whole
+
+
+def _open(target: FileTarget, flags: int) -> int:
+    direct = os.O_DIRECT if target.direct else 0
+    try:
+        return os.open(target.path, flags | direct | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno == errno.EINVAL and direct:
+            _forget_if_new(target.path, flags)
+            raise _refused(target) from error
+        if error.errno == errno.ETXTBSY:
+            raise UnsafeError(
+                f"{target.path} is in use as swap or as a program; nothing was written"
+            ) from error
+        raise TargetError(f"{target.path} cannot be opened: {error.strerror}") from error
+
+
+def _refused(target: FileTarget) -> DeviceError:
+    folder = os.open(target.path.parent, os.O_RDONLY)
+    try:
+        mount = mount_of_descriptor(folder)
+    finally:
+        os.close(folder)
+    where = f"{mount.file_system} at {mount.point}" if mount else "its file system"
+    return DeviceError(
+        f"{where} refuses direct I/O for {target.path}",
+        remedy="Use another folder, or measure memory and drive together with ?direct=no.",
+    )
+
+
+def _forget_if_new(path: Path, flags: int) -> None:
+    """Remove the empty file that an open refused for O_DIRECT has just made."""
+    if flags & os.O_EXCL and path.is_file() and path.stat().st_size == 0:
+        path.unlink()
+
+
+def _lock(fd: int, target: FileTarget, *, write: bool) -> None:
+    try:
+        fcntl.flock(fd, (fcntl.LOCK_EX if write else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise UnsafeError(
+            f"{target.path} is being measured by another run; nothing was written",
+            remedy="Wait for its end, or name another file.",
+        ) from error
+
+
+def _geometry(opened: Opened, *, direct: bool) -> Geometry:
+    alignment = direct_alignment_bytes(opened.fd) if direct else 512
+    block = os.fstatvfs(opened.fd).f_bsize
+    return Geometry(
+        capacity_bytes=opened.size_bytes,
+        nominal_capacity_bytes=opened.size_bytes,
+        logical_block_bytes=alignment or 4096,
+        physical_block_bytes=max(4096, min(block, 65536)),
+    )
+
+
+def _identity(target: FileTarget, opened: Opened, status: os.stat_result) -> Identity:
+    mount = opened.mount
+    name = mount.file_system if mount else "unknown file system"
+    facts = {
+        "path": str(target.path.absolute()),
+        "inode": str(status.st_ino),
+        "file system": name,
+        "mounted from": mount.source if mount else "",
+        "mounted at": mount.point if mount else "",
+        "direct i/o": "yes" if target.direct else "no",
+    }
+    return Identity(
+        kind="file",
+        target=target.text,
+        model=f"File on {name}" + (f" ({mount.source})" if mount else ""),
+        interface="file system",
+        facts={key: text for key, text in facts.items() if text},
+    )
+
+
+def _remarks(target: FileTarget, opened: Opened) -> tuple[Remark, ...]:
+    found = []
+    name = opened.mount.file_system if opened.mount else ""
+    if not target.direct:
+        found.append(Remark(kind=RemarkKind.BUFFERED, text="direct=no: memory answers too"))
+    elif name in BUFFERING:
+        text = f"{name} accepts direct I/O and may still serve from memory"
+        found.append(Remark(kind=RemarkKind.BUFFERED, text=text))
+    if opened.mount is None:
+        text = "the file system cannot be told, so neither whether direct I/O is direct"
+        found.append(Remark(kind=RemarkKind.CHECK_BLIND, text=text))
+    if opened.blind:
+        found.append(Remark(kind=RemarkKind.CHECK_BLIND, text=opened.blind))
+    if has_holes(opened.fd, opened.size_bytes):
+        text = "parts of the file were never written: reading them asks no drive"
+        found.append(Remark(kind=RemarkKind.DEVIATION, text=text))
+    cache = "the write cache of the drive below a file is not looked at"
+    found.append(Remark(kind=RemarkKind.CACHE_UNKNOWN, text=cache))
+    return tuple(found)

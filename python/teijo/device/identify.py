@@ -1,0 +1,178 @@
+"""Who a block device is, told from its open descriptor: names and links are never believed."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from teijo.device import kernel
+from teijo.device.kernel import HOST, Number, Roots, read_text
+from teijo.device.stack import Node, node_of, whole_disk
+from teijo.terms.geometry import Geometry, Identity
+
+BOOT_ID: Final = Path("sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identification:
+    """A device as it was found. `has_own_serial`: the serial is the drive's, not ours."""
+
+    identity: Identity
+    geometry: Geometry
+    number: Number
+    node: Node
+    disk_sequence: int | None
+    has_own_serial: bool
+
+    @property
+    def token(self) -> str:
+        """What a person types after --destroy."""
+        return self.identity.serial
+
+
+def identify(fd: int, target: str, roots: Roots = HOST) -> Identification:
+    """Return who the open block device is.
+
+    A device without a serial gets one of ours that no other device can have: a loop its
+    file's name and inode, anything else its name and the kernel's disk sequence of this boot.
+
+    Raises:
+        OSError: the device went away.
+    """
+    number = kernel.number_of(fd)
+    node = node_of(number, roots)
+    disk = whole_disk(node, roots)
+    sequence = kernel.disk_sequence(fd)
+    own = _own_serial(disk)
+    serial = own or _given_serial(fd, disk, sequence, roots)
+    if node.is_partition:
+        serial += f"-part{read_text(node.folder / 'partition')}"
+    return Identification(
+        identity=Identity(
+            kind="block",
+            target=target,
+            model=_model(fd, disk),
+            serial=serial,
+            firmware=_first(disk, "device/firmware_rev", "device/rev"),
+            interface=_interface(disk),
+            wwid=_first(disk, "wwid", "device/wwid", "uuid", "nguid", "eui", "dm/uuid", "md/uuid"),
+            write_cache=read_text(disk.folder / "queue" / "write_cache"),
+            facts=_facts(disk, own=bool(own)),
+        ),
+        geometry=_geometry(fd),
+        number=number,
+        node=node,
+        disk_sequence=sequence,
+        has_own_serial=bool(own),
+    )
+
+
+def describe(node: Node) -> tuple[str, str, str]:
+    """Return model, serial and WWID of a disk that is not opened; empty where unknown."""
+    wwid = _first(node, "wwid", "device/wwid", "uuid", "nguid", "eui", "dm/uuid", "md/uuid")
+    return _sysfs_model(node), _own_serial(node), wwid
+
+
+def _geometry(fd: int) -> Geometry:
+    capacity = kernel.capacity_bytes(fd)
+    return Geometry(
+        capacity_bytes=capacity,
+        nominal_capacity_bytes=capacity,
+        logical_block_bytes=kernel.logical_block_bytes(fd),
+        physical_block_bytes=kernel.physical_block_bytes(fd),
+    )
+
+
+def _own_serial(disk: Node) -> str:
+    """NVMe and virtio say it in text, SCSI and libata in page 80h of the vital product data."""
+    text = _first(disk, "device/serial", "serial")
+    if text:
+        return _typeable(text)
+    try:
+        page = (disk.folder / "device" / "vpd_pg80").read_bytes()
+    except OSError:
+        return ""
+    return _typeable(page[4:].decode("ascii", errors="replace").strip(" \0"))
+
+
+def _given_serial(fd: int, disk: Node, sequence: int | None, roots: Roots) -> str:
+    backing = kernel.loop_backing(fd)
+    if backing is not None:
+        path = read_text(disk.folder / "loop" / "backing_file") or backing.name
+        name = Path(path.removesuffix(" (deleted)")).name
+        return _typeable(f"loop-{backing.inode}-{name}")
+    boot = read_text(roots.proc / BOOT_ID)[:8]
+    return f"{disk.name}-{sequence if sequence is not None else 'unnumbered'}-{boot}"
+
+
+def _typeable(text: str) -> str:
+    """Return a serial that can be typed in a shell: what needs quoting becomes an underscore."""
+    return re.sub(r"[^A-Za-z0-9._:+-]+", "_", text.strip())
+
+
+def _model(fd: int, disk: Node) -> str:
+    model = _sysfs_model(disk)
+    if model:
+        return model
+    if kernel.loop_backing(fd) is not None:
+        return f"Loop device over {read_text(disk.folder / 'loop' / 'backing_file')}"
+    return ""
+
+
+def _sysfs_model(disk: Node) -> str:
+    vendor, model = _first(disk, "device/vendor"), _first(disk, "device/model")
+    if vendor in {"", "ATA"} or vendor.startswith("0x"):
+        return model or _first(disk, "dm/name")
+    return f"{vendor} {model}".strip()
+
+
+def _interface(disk: Node) -> str:
+    """Return the bus, as far as the kernel's own name and sysfs tell it."""
+    path = str(disk.folder)
+    transport = read_text(disk.folder / "device" / "transport")
+    for word, interface in (
+        ("/nvme", f"NVMe {transport}".strip()),
+        ("/virtio", "virtio"),
+        ("/usb", "USB"),
+        ("/ata", "SATA"),
+        ("/loop", "loop"),
+        ("/dm-", "device mapper"),
+        ("/md", "md"),
+        ("/zram", "zram"),
+    ):
+        if word in path:
+            return interface
+    return "SCSI" if (disk.folder / "device" / "vpd_pg80").exists() else ""
+
+
+def _facts(disk: Node, *, own: bool) -> dict[str, str]:
+    queue = disk.folder / "queue"
+    facts = {
+        "kernel name": disk.name,
+        "i/o scheduler": read_text(queue / "scheduler"),
+        "rotational": {"0": "no", "1": "yes"}.get(read_text(queue / "rotational"), ""),
+        "address": read_text(disk.folder / "device" / "address"),
+        "link": _link(disk),
+        "serial": "" if own else "given by teijo: the device has none",
+    }
+    if (disk.folder / "loop").exists():
+        facts["loop direct i/o"] = {"0": "no", "1": "yes"}.get(
+            read_text(disk.folder / "loop" / "dio"), ""
+        )
+        facts["backing file"] = read_text(disk.folder / "loop" / "backing_file")
+    return {name: text for name, text in facts.items() if text}
+
+
+def _link(disk: Node) -> str:
+    """Return the PCIe link as it runs and as it could be: a slot too narrow shows here."""
+    for folder in (disk.folder, *disk.folder.parents):
+        speed = read_text(folder / "current_link_speed")
+        if speed:
+            width = read_text(folder / "current_link_width")
+            most = read_text(folder / "max_link_speed")
+            return f"{speed} x{width} (at most {most} x{read_text(folder / 'max_link_width')})"
+    return ""
+
+
+def _first(disk: Node, *names: str) -> str:
+    return next((text for name in names if (text := read_text(disk.folder / name))), "")

@@ -1,0 +1,94 @@
+"""NVMe admin commands on our own namespace descriptor: identify, list, format.
+
+No other node is opened and no name is built, so the command can only reach the controller the
+claimed namespace belongs to. A kernel passes these commands even under a mounted file system:
+the caller checks first.
+"""
+
+import ctypes
+import fcntl
+import mmap
+import struct
+from dataclasses import dataclass
+from typing import Final
+
+NVME_IOCTL_ID: Final = 0x4E40
+NVME_IOCTL_ADMIN_CMD: Final = 0xC0484E41
+IDENTIFY: Final = 0x06
+FORMAT_NVM: Final = 0x80
+PAGE_BYTES: Final = 4096
+FORMAT_TIMEOUT_MS: Final = 3_600_000
+USER_DATA_ERASE: Final = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Namespace:
+    """What its controller says of an open namespace (NVMe base specification, Identify)."""
+
+    number: int
+    controller_serial: str
+    active_namespaces: tuple[int, ...]
+    can_format: bool
+    format_reaches_all: bool
+    """Bits 0 or 1 of FNA: format or secure erase applies to every namespace of the drive."""
+
+    format_bits: int
+    """The LBA format and protection in use, as Format NVM takes them: a purge keeps them."""
+
+
+def namespace(fd: int) -> Namespace:
+    """Return what an open namespace and its controller are.
+
+    Raises:
+        OSError: it is no NVMe namespace, or the command was refused.
+    """
+    number = fcntl.ioctl(fd, NVME_IOCTL_ID)
+    controller = _identify(fd, structure=1, number=0)
+    listed = struct.unpack("<1024I", _identify(fd, structure=2, number=0))
+    own = _identify(fd, structure=0, number=number)
+    optional_commands = int.from_bytes(controller[256:258], "little")
+    format_attributes = controller[524]
+    size, protection = own[26], own[29]
+    return Namespace(
+        number=number,
+        controller_serial=controller[4:24].decode("ascii", errors="replace").strip(" \0"),
+        active_namespaces=tuple(entry for entry in listed if entry),
+        can_format=bool(optional_commands & 0b10),
+        format_reaches_all=bool(format_attributes & 0b11),
+        format_bits=(size & 0x1F) | (size >> 5 & 0b11) << 12 | (protection & 0x0F) << 5,
+    )
+
+
+def format_namespace(fd: int, found: Namespace) -> None:
+    """Erase all user data of the namespace (Format NVM, secure erase setting 1).
+
+    Raises:
+        OSError: the drive refused or the command failed; what is left of the data is unknown.
+    """
+    settings = found.format_bits | USER_DATA_ERASE << 9
+    _admin(fd, opcode=FORMAT_NVM, number=found.number, cdw10=settings)
+
+
+def _identify(fd: int, *, structure: int, number: int) -> bytes:
+    with mmap.mmap(-1, PAGE_BYTES) as buffer:
+        _admin(fd, opcode=IDENTIFY, number=number, cdw10=structure, data=buffer)
+        return buffer[:]
+
+
+def _admin(fd: int, *, opcode: int, number: int, cdw10: int, data: mmap.mmap | None = None) -> None:
+    """Send one admin command: struct nvme_admin_cmd of linux/nvme_ioctl.h."""
+    address, length = (_address(data), len(data)) if data is not None else (0, 0)
+    timeout_ms = FORMAT_TIMEOUT_MS if opcode == FORMAT_NVM else 0
+    command = bytearray(
+        struct.pack(
+            "<BBHIIIQQIIIIIIIIII",
+            opcode, 0, 0, number, 0, 0, 0, address, 0, length, cdw10, 0, 0, 0, 0, 0, timeout_ms, 0,
+        )
+    )  # fmt: skip
+    status = fcntl.ioctl(fd, NVME_IOCTL_ADMIN_CMD, command)
+    if status != 0:
+        raise OSError(status, f"the drive answered status {status:#x}")
+
+
+def _address(buffer: mmap.mmap) -> int:
+    return ctypes.addressof(ctypes.c_char.from_buffer(buffer))

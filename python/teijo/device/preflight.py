@@ -1,0 +1,188 @@
+"""May this block device be destroyed? Every check in order, each with its evidence.
+
+There is no way around a refusal but to end its cause. docs/safety.md says the same in prose.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from teijo.device.checks import CHECKS, Check, Subject, ask
+from teijo.device.identify import Identification, identify
+from teijo.device.kernel import HOST, Roots
+from teijo.errors import DeviceError, TargetError, UnsafeError
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.units import format_size
+
+LOCK_WAIT_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preflight:
+    """The answers, in order."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def refusals(self) -> tuple[Check, ...]:
+        """The checks that forbid writing."""
+        return tuple(check for check in self.checks if check.verdict == "refused")
+
+    def verdicts(self) -> str:
+        """Return one line for a report: what was found ok, and what could not be seen."""
+        names = {verdict: self._names(verdict) for verdict in ("ok", "unknown", "refused")}
+        return "; ".join(f"{verdict}: {found}" for verdict, found in names.items() if found)
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return a remark for every check that was blind."""
+        return tuple(
+            Remark(kind=RemarkKind.CHECK_BLIND, text=f"preflight, {check.name}: {check.evidence}")
+            for check in self.checks
+            if check.verdict == "unknown"
+        )
+
+    def _names(self, verdict: str) -> str:
+        return ", ".join(check.name for check in self.checks if check.verdict == verdict)
+
+
+def claim(
+    path: Path, *, write: bool, roots: Roots = HOST, results: tuple[Path, ...] = ()
+) -> Subject:
+    """Return the device opened for us alone, or opened to look at, with the reason why not.
+
+    The claim lasts as long as the descriptor; nobody can mount, format or swap on the device
+    meanwhile. With `write` it is opened for writing and udev is kept away by a lock.
+
+    Raises:
+        teijo.errors.TargetError: it cannot even be opened to look at, or holds nothing.
+    """
+    mode = os.O_RDWR if write else os.O_RDONLY
+    refusal = ""
+    try:
+        fd = os.open(path, mode | os.O_EXCL | os.O_DIRECT | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno not in {errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS}:
+            raise TargetError(f"{path} cannot be opened: {error.strerror}") from error
+        refusal = error.strerror or "refused"
+        fd = open_to_read(path)
+    try:
+        subject = Subject(
+            fd=fd,
+            target=str(path),
+            found=identify_open(fd, str(path), roots),
+            refusal=refusal,
+            results=results,
+            roots=roots,
+        )
+        if write and not refusal and not _locked(fd):
+            return replace(subject, refusal="another program holds its lock (flock)")
+    except BaseException:
+        os.close(fd)
+        raise
+    return subject
+
+
+def open_to_read(path: Path) -> int:
+    """Return a block device opened for direct reading; asks nothing.
+
+    Raises:
+        teijo.errors.TargetError: it cannot be opened.
+    """
+    try:
+        return os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+    except OSError as error:
+        raise TargetError(
+            f"{path} cannot be opened: {error.strerror}",
+            remedy=_more_rights(error),
+        ) from error
+
+
+def identify_open(fd: int, target: str, roots: Roots = HOST) -> Identification:
+    """Return who an open descriptor is.
+
+    Raises:
+        teijo.errors.TargetError: it is no block device, or has no capacity.
+        teijo.errors.DeviceError: it went away.
+    """
+    if not stat.S_ISBLK(os.fstat(fd).st_mode):
+        raise TargetError(f"{target} is not a block device any more")
+    try:
+        found = identify(fd, target, roots)
+    except OSError as error:
+        raise DeviceError(f"{target} went away: {error.strerror}") from error
+    if found.geometry.capacity_bytes == 0:
+        raise TargetError(
+            f"{target} has no capacity", remedy="Insert the medium, or set the device up first."
+        )
+    return found
+
+
+def examine(subject: Subject) -> Preflight:
+    """Return the answer of every check; none is left out because another refused."""
+    return Preflight(checks=tuple(ask(name, subject) for name in CHECKS))
+
+
+def consent(subject: Subject, destroy: str | None) -> Preflight:
+    """Return the passed preflight of a device that a person gave up by its serial.
+
+    Raises:
+        teijo.errors.UnsafeError: a check refuses, or another serial or none was named.
+    """
+    report = examine(subject)
+    refuse(subject, report)
+    found = subject.found
+    if destroy != found.token:
+        named = f"--destroy {destroy} names another device" if destroy else "no --destroy names it"
+        raise UnsafeError(
+            f"{subject.target} ({found.identity.model or 'model unknown'}, "
+            f"{format_size(found.geometry.capacity_bytes)}) is not given up: {named}",
+            remedy=f"To lose everything on it, add --destroy {found.token}",
+        )
+    confirm(subject)
+    return report
+
+
+def confirm(subject: Subject) -> None:
+    """Ask again what may have changed since `examine`; called right before anything destroys.
+
+    Raises:
+        teijo.errors.UnsafeError: it is another device by now, or in use.
+    """
+    again = ("identity", "stack", "mounts", "swap")
+    checks = tuple(ask(name, subject) for name in again)
+    refuse(subject, Preflight(checks=checks))
+
+
+def refuse(subject: Subject, report: Preflight) -> None:
+    """Raise what the report refuses, if it does."""
+    if report.refusals:
+        why = "; ".join(f"{check.name}: {check.evidence}" for check in report.refusals)
+        remedies = dict.fromkeys(check.remedy for check in report.refusals if check.remedy)
+        raise UnsafeError(
+            f"{subject.target} must not be written, nothing was: {why}",
+            remedy=" ".join(remedies),
+        )
+
+
+def _more_rights(error: OSError) -> str:
+    if error.errno not in {errno.EACCES, errno.EPERM}:
+        return ""
+    return "Run as root." if os.geteuid() else "This host forbids it even to root (a container?)."
+
+
+def _locked(fd: int) -> bool:
+    """Take the lock that keeps udev away; udev itself holds it for a moment after each event."""
+    deadline = time.monotonic() + LOCK_WAIT_SECONDS
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)

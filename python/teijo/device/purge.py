@@ -1,0 +1,137 @@
+"""Putting a block device in the state "never written", by the surest means it has.
+
+The ladder: NVMe Format with user data erase; block discard of everything, which only claims
+to be equal. ATA Secure Erase and Sanitize are not done: a drive left locked or halfway is
+worse than one not purged. A method is believed when sampled blocks have lost their content.
+"""
+
+import errno
+from dataclasses import dataclass
+from typing import Final
+
+from teijo.device import kernel, nvme
+from teijo.device.checks import Subject
+from teijo.device.preflight import confirm
+from teijo.errors import DeviceError, UnsafeError
+from teijo.units import GIB
+
+DISCARD_PIECE_BYTES: Final = 8 * GIB
+SAMPLES: Final = 64
+SAMPLE_BYTES: Final = 4096
+UNSUPPORTED: Final = frozenset({errno.EOPNOTSUPP, errno.EINVAL, errno.ENOTTY, errno.ENOSYS})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purged:
+    """What was done. `claimed`: the standard asks for more, this only should be equal."""
+
+    method: str
+    claimed: bool
+
+
+def purge(subject: Subject) -> Purged | None:
+    """Purge a device that preflight passed, or return None where it has no means to.
+
+    Raises:
+        teijo.errors.UnsafeError: it is in use by now, or the drive would erase more than it.
+        teijo.errors.DeviceError: the purge failed; the message says what is left.
+    """
+    confirm(subject)
+    before = _samples(subject)
+    done = _format(subject) or _discard(subject)
+    if done is None:
+        return None
+    return Purged(
+        method=f"{done.method}; {_verified(subject, before, done.method)}", claimed=done.claimed
+    )
+
+
+def _format(subject: Subject) -> Purged | None:
+    """Format the namespace, if the drive can and nothing else of it would be erased."""
+    if not subject.found.node.name.startswith("nvme") or subject.found.node.is_partition:
+        return None
+    try:
+        found = nvme.namespace(subject.fd)
+    except OSError:
+        return None
+    check_format_reach(found, subject.found.identity.serial)
+    if not found.can_format:
+        return None
+    try:
+        nvme.format_namespace(subject.fd, found)
+    except OSError as error:
+        raise DeviceError(
+            f"{subject.target}: NVMe Format failed: {error}; its data may be erased in part",
+            remedy="Look at `nvme error-log`, and format it again before it is used.",
+        ) from error
+    return Purged(method="NVMe Format, user data erase", claimed=False)
+
+
+def check_format_reach(found: nvme.Namespace, serial: str) -> None:
+    """Make sure that a format reaches this namespace of this drive and nothing else.
+
+    Raises:
+        teijo.errors.UnsafeError: the controller is another drive's, or has more namespaces.
+    """
+    if found.controller_serial != serial:
+        raise UnsafeError(
+            f"the controller says it is {found.controller_serial!r}, the namespace {serial!r}; "
+            "it was not formatted",
+            remedy="Look which drive this is: nvme list -v.",
+        )
+    if found.active_namespaces != (found.number,):
+        listed = ", ".join(map(str, found.active_namespaces))
+        raise UnsafeError(
+            f"the drive has the namespaces {listed}, and a format could erase them all",
+            remedy="Measure a drive with one namespace.",
+        )
+
+
+def _discard(subject: Subject) -> Purged | None:
+    for secure, method in ((True, "secure discard"), (False, "block discard")):
+        try:
+            _discard_all(subject, secure=secure)
+        except OSError as error:
+            if error.errno in UNSUPPORTED:
+                continue
+            raise DeviceError(
+                f"{subject.target}: {method} failed: {error.strerror}; a part may be discarded",
+                remedy="Look at the kernel log (dmesg).",
+            ) from error
+        return Purged(method=f"{method} (equivalent claimed)", claimed=True)
+    return None
+
+
+def _discard_all(subject: Subject, *, secure: bool) -> None:
+    size = subject.found.geometry.capacity_bytes
+    for start in range(0, size, DISCARD_PIECE_BYTES):
+        kernel.discard(subject.fd, start, min(DISCARD_PIECE_BYTES, size - start), secure=secure)
+
+
+def _samples(subject: Subject) -> list[bytes]:
+    """Blocks at equal distances, the first and the last among them."""
+    size = subject.found.geometry.capacity_bytes
+    last = (size - SAMPLE_BYTES) // SAMPLE_BYTES
+    places = sorted({last * index // (SAMPLES - 1) for index in range(SAMPLES)})
+    try:
+        return [
+            kernel.read_blocks(subject.fd, place * SAMPLE_BYTES, SAMPLE_BYTES) for place in places
+        ]
+    except OSError as error:
+        raise DeviceError(
+            f"{subject.target} cannot be read around its purge: {error.strerror}",
+            remedy="Look at the kernel log (dmesg).",
+        ) from error
+
+
+def _verified(subject: Subject, before: list[bytes], method: str) -> str:
+    after = _samples(subject)
+    kept = sum(any(old) and old == new for old, new in zip(before, after, strict=True))
+    if kept:
+        raise DeviceError(
+            f"{subject.target}: {method} returned without error, and {kept} of {len(after)} "
+            "sampled blocks hold what they held before",
+            remedy="The drive does not purge this way; use its maker's tool.",
+        )
+    zeros = sum(not any(block) for block in after)
+    return f"{zeros} of {len(after)} sampled blocks read as zeros"

@@ -1,0 +1,80 @@
+"""A simulated device: it lives in virtual time, has nothing to lose, and says what it is."""
+
+from teijo import engine as door
+from teijo.device.sessions import Engine
+from teijo.device.target import SimulatedTarget
+from teijo.engine.session import Session
+from teijo.errors import TargetError
+from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Health
+
+
+class SimulatedDevice:
+    """One simulated drive and its session. The same steps give the same answers."""
+
+    replayable = True
+
+    def __init__(self, target: SimulatedTarget, simulation: door.SimulatedSession) -> None:
+        """Take over a session on a simulated device."""
+        facts = simulation.facts
+        self._simulation = simulation
+        self._label = f"{facts.label}: {facts.label_text}"
+        self.session: Session = simulation
+        self.identity = Identity(
+            kind="simulated",
+            target=target.text,
+            model=facts.model,
+            serial=facts.serial,
+            firmware=facts.firmware,
+            interface="simulated",
+            write_cache="simulated write buffer",
+            facts={"label": self._label}
+            | {name: f"{value} {unit}".strip() for name, value, unit in facts.parameters},
+        )
+        self.geometry = Geometry(
+            capacity_bytes=facts.capacity_bytes,
+            nominal_capacity_bytes=facts.nominal_capacity_bytes,
+            logical_block_bytes=facts.logical_block_bytes,
+            physical_block_bytes=facts.physical_block_bytes,
+        )
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return that every number is a simulation's."""
+        text = f"{self.identity.model} is a simulation, {self._label}"
+        return (Remark(kind=RemarkKind.SIMULATED, text=text),)
+
+    def health(self) -> Health:
+        """Return the simulated drive's own counters."""
+        return self._simulation.health()
+
+    def purge(self) -> str:
+        """Purge in virtual time."""
+        self._simulation.purge()
+        return "purge of the simulated drive"
+
+    def idle(self, duration_ns: int) -> None:
+        """Let virtual time pass."""
+        self._simulation.idle(duration_ns)
+
+    def check(self) -> None:
+        """Find nothing: nobody can swap a simulated device."""
+
+    def close(self) -> None:
+        """Release its memory."""
+        self._simulation.close()
+
+
+def open_simulated(target: SimulatedTarget, *, engine: Engine) -> SimulatedDevice:
+    """Make a simulated device.
+
+    Raises:
+        teijo.errors.TargetError: there is no such device, or fio is to drive it.
+        teijo.errors.PlanError: no such parameter, or an impossible value.
+    """
+    if engine != "native":
+        raise TargetError(
+            f"{target.text} is simulated, and {engine} drives real devices only",
+            remedy="Leave --engine away, or name a file or a device.",
+        )
+    return SimulatedDevice(target, door.open_simulated(target.name, **target.overrides))

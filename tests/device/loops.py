@@ -1,0 +1,73 @@
+"""Loop devices over temporary files, and the programs the tests of devices drive."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from teijo.device.preflight import claim, consent
+from teijo.units import MIB
+
+LOOP_BYTES = 32 * MIB
+
+
+@dataclass
+class Loops:
+    """Makes loop devices and forgets none."""
+
+    folder: Path
+    made: list[str]
+
+    def over(self, path: Path | str, *options: str) -> Path:
+        """Return a new loop device over a file or device."""
+        node = run("losetup", "--find", "--show", *options, str(path)).strip()
+        self.made.append(node)
+        return Path(node)
+
+    def new(self, name: str = "disk.img", size_bytes: int = LOOP_BYTES) -> Path:
+        """Return a new loop device over a new file of zeros."""
+        file = self.folder / name
+        with file.open("wb") as handle:
+            handle.truncate(size_bytes)
+        return self.over(file)
+
+
+def run(*command: str, stdin: str | None = None) -> str:
+    """Run a program that must succeed; return what it printed."""
+    done = subprocess.run(command, capture_output=True, text=True, input=stdin, check=False)
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+    return done.stdout
+
+
+def need(*programs: str) -> None:
+    """Skip a test where a program it drives is missing."""
+    for program in programs:
+        if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+            pytest.skip(f"needs the program {program}")
+
+
+def serial_of(path: Path) -> str:
+    """Return what a person has to type to give a device up."""
+    subject = claim(path, write=False)
+    try:
+        return subject.found.token
+    finally:
+        os.close(subject.fd)
+
+
+def try_to_write(path: Path, destroy: str | None = None) -> str:
+    """Ask to destroy a device, by its own serial unless another is given; "" where allowed.
+
+    Raises:
+        teijo.errors.TeijoError: it was refused.
+    """
+    named = serial_of(path) if destroy is None else destroy
+    subject = claim(path, write=True)
+    try:
+        consent(subject, named or None)
+    finally:
+        os.close(subject.fd)
+    return ""

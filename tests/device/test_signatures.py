@@ -1,0 +1,157 @@
+"""Signatures: real formats made by their own tools, and magic values put where they belong."""
+
+import os
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from teijo.device import signatures
+from teijo.device.signatures import MAGICS, Magic, ProbeError, contents, read_signatures
+from teijo.errors import UnsafeError
+from teijo.units import KIB, MIB
+from tests.device.loops import Loops, need, run, try_to_write
+
+SIZE = 8 * MIB
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Iterator[int]:
+    """A blank file, open for reading and writing."""
+    fd = os.open(tmp_path / "image", os.O_RDWR | os.O_CREAT)
+    os.truncate(fd, SIZE)
+    yield fd
+    os.close(fd)
+
+
+def kinds(fd: int) -> set[str]:
+    return {found.kind for found in read_signatures(fd, SIZE)}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("mkfs.ext4", "-q"),
+        ("mkfs.xfs", "-q", "-f"),
+        ("mkfs.btrfs", "-q", "-f"),
+        ("mkswap",),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_device_with_a_real_format_is_refused_with_its_name_and_the_way_out(
+    loops: Loops, command: tuple[str, ...]
+) -> None:
+    need(command[0])
+    node = loops.new(size_bytes=320 * MIB)
+    run(*command, str(node))
+    fd = os.open(node, os.O_RDONLY)
+    try:
+        by_us = read_signatures(fd, 320 * MIB)
+    finally:
+        os.close(fd)
+    assert by_us, "the built-in reader alone must see it"
+    with pytest.raises(UnsafeError, match="signatures: it holds .*UUID") as caught:
+        try_to_write(node)
+    assert f"wipefs --all {node}" in caught.value.remedy
+    run("wipefs", "--all", "--quiet", str(node))
+    assert try_to_write(node) == ""
+
+
+def test_a_partition_table_is_refused(loops: Loops) -> None:
+    need("sfdisk")
+    for label in ("gpt", "dos"):
+        node = loops.new(f"{label}.img", size_bytes=64 * MIB)
+        run("sfdisk", "--quiet", str(node), stdin=f"label: {label}\n,16M\n")
+        with pytest.raises(UnsafeError, match=label):
+            try_to_write(node)
+
+
+@pytest.mark.parametrize("magic", MAGICS, ids=lambda magic: f"{magic.kind}@{magic.offset_bytes}")
+def test_each_magic_is_found_where_its_format_puts_it(image: int, magic: Magic) -> None:
+    os.pwrite(image, magic.value, magic.place(SIZE))
+    assert kinds(image) == {magic.kind}
+
+
+def test_a_magic_on_a_real_device_is_a_refusal_where_libblkid_does_not_know_it(
+    loop: Path, loops: Loops
+) -> None:
+    with (loops.folder / "disk.img").open("r+b") as file:
+        file.seek(0)
+        file.write(b"LUKS\xba\xbe")
+    with pytest.raises(UnsafeError, match="crypto_LUKS"):
+        try_to_write(loop)
+
+
+def test_the_kinds_at_the_end_of_a_device_are_read_from_its_very_end(image: int) -> None:
+    os.pwrite(image, b"EFI PART", SIZE - 512)
+    os.pwrite(image, signatures.MD_MAGIC, SIZE - 64 * KIB)
+    assert kinds(image) == {"gpt (backup)", "linux_raid_member"}
+
+
+def test_a_zfs_label_is_known_by_its_uberblocks_in_either_byte_order(image: int) -> None:
+    for value in signatures.ZFS_UBERBLOCK:
+        os.pwrite(image, value, 256 * KIB + 128 * KIB + 7 * KIB)
+        assert kinds(image) == {"zfs_member"}
+
+
+def test_an_mbr_needs_an_entry_and_ext_needs_fields_that_fit(image: int) -> None:
+    os.pwrite(image, b"\x55\xaa", 510)
+    os.pwrite(image, b"\x53\xef", 0x438)
+    os.pwrite(image, struct.pack("<I", 7), 0x418)
+    assert kinds(image) == set()
+    os.pwrite(image, bytes([0x80, 0, 0, 0, 0x83, 0, 0, 0]) + struct.pack("<II", 2048, 4096), 446)
+    os.pwrite(image, struct.pack("<I", 2), 0x418)
+    assert kinds(image) == {"dos", "ext2/3/4"}
+
+
+def test_random_data_are_no_signature_and_not_blank(loop: Path, loops: Loops) -> None:
+    size = (loops.folder / "disk.img").stat().st_size
+    fd = os.open(loop, os.O_RDWR)
+    try:
+        assert contents(fd, size).blank
+        os.pwrite(fd, bytes([0x5A]) * 4096, size - 4096)
+        os.fsync(fd)
+        found = contents(fd, size)
+        assert not found.blank
+        assert found.signatures == ()
+    finally:
+        os.close(fd)
+
+
+def test_a_reader_that_fails_or_answers_nonsense_is_an_error(
+    image: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for code, answer in ((1, ""), (0, "not json"), (0, '{"signatures": [{"type": "ext4"}]}')):
+
+        def answered(
+            *_: object, code: int = code, answer: str = answer, **__: object
+        ) -> "subprocess.CompletedProcess[str]":
+            return subprocess.CompletedProcess([], code, answer, "device busy")
+
+        monkeypatch.setattr(subprocess, "run", answered)
+        with pytest.raises(ProbeError, match="wipefs"):
+            contents(image, SIZE)
+
+
+def test_a_program_that_hangs_or_a_device_that_fails_is_an_error(
+    image: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hang(*_: object, **__: object) -> None:
+        raise subprocess.TimeoutExpired("wipefs", 60)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess, "run", hang)
+        with pytest.raises(ProbeError, match="did not answer"):
+            contents(image, SIZE)
+    os.truncate(image, SIZE // 2)
+    with pytest.raises(ProbeError, match="cannot be read"):
+        contents(image, SIZE)
+
+
+def test_without_wipefs_the_built_in_reader_says_that_it_was_alone(
+    image: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signatures, "_SEARCH", "/nonexistent")
+    assert contents(image, SIZE).readers == ("built in",)
