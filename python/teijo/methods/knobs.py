@@ -228,9 +228,9 @@ def show_size(value: object) -> str:
 
 
 def show_sizes(value: object) -> str:
-    """Show block sizes as `sizes` reads them back."""
+    """Show block sizes as `sizes` reads them back, in KiB as the standard does."""
     assert isinstance(value, tuple)
-    return ",".join(show_size(each) for each in value)
+    return ",".join(f"{each / units.KIB:g}KiB" for each in value)
 
 
 def show_mix(read_percent: int) -> str:

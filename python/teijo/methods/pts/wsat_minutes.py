@@ -67,8 +67,7 @@ class WsatSettings(Settings, frozen=True):
     minutes_most: Annotated[
         int,
         Knob(
-            key="minutes",
-            aliases=("max_minutes",),
+            key="max_minutes",
             meaning="the standard's minutes at most",
             example="360",
             parse=knobs.whole_number(1, 1_000_000),

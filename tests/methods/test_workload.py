@@ -1,0 +1,162 @@
+"""The free workload: fio's words, its one step, its numbers, its page."""
+
+import pytest
+
+from teijo.document.model import Table, Verdict, XYChart
+from teijo.errors import PlanError
+from teijo.methods.workload import FreeWorkload
+from teijo.terms.geometry import Geometry
+from teijo.terms.step import Measure, Precondition
+from teijo.terms.workload import Access, Content, Schedule
+from tests.methods.canned import DRIVE, Canned, Played, play, record_of
+
+METHOD = FreeWorkload()
+
+
+def run(*, gaps=(), geometry: Geometry = DRIVE, **overrides: str) -> Played:
+    device = Canned(lambda _: 50_000.0, gaps=frozenset(gaps))
+    return play(METHOD, device, overrides=overrides, geometry=geometry)
+
+
+@pytest.mark.parametrize(
+    ("word", "access", "read_percent"),
+    [
+        ("randread", Access.RANDOM, 100),
+        ("randwrite", Access.RANDOM, 0),
+        ("randrw", Access.RANDOM, 50),
+        ("read", Access.SEQUENTIAL, 100),
+        ("write", Access.SEQUENTIAL, 0),
+        ("rw", Access.SEQUENTIAL, 50),
+    ],
+)
+def test_fios_words_mean_what_they_mean_in_fio(word, access, read_percent):
+    (step,) = run(rw=word).asked
+    assert isinstance(step, Measure)
+    (stream,) = step.workload.streams
+    assert (stream.access, stream.read_percent) == (access, read_percent)
+    assert METHOD.writes(METHOD.settings("", {"rw": word}, DRIVE)) == (read_percent < 100)
+
+
+def test_the_one_line_of_the_help_is_one_step():
+    (step,) = run(rw="randread", bs="4KiB", threads="1", qd="32", seconds="10").asked
+    assert isinstance(step, Measure)
+    (stream,) = step.workload.streams
+    assert stream.block_size_bytes == 4096
+    assert (stream.threads, stream.queue_depth) == (1, 32)
+    assert step.duration_ns == 10_000_000_000
+
+
+def test_every_setting_reaches_the_stream():
+    (step,) = run(
+        rw="randrw", rwmixread="70", blocksize="8k", numjobs="4", iodepth="8", runtime="2min",
+        range="50%", content="zero", rate="1000", schedule="poisson",
+    ).asked  # fmt: skip
+    assert isinstance(step, Measure)
+    (stream,) = step.workload.streams
+    assert stream.read_percent == 70
+    assert stream.block_size_bytes == 8192
+    assert stream.outstanding_ios == 32
+    assert stream.active_range.share_percent == 50
+    assert stream.content is Content.ZERO
+    assert stream.rate is not None
+    assert (stream.rate.ios_per_second, stream.rate.schedule) == (1000, Schedule.POISSON)
+    assert step.duration_ns == 120_000_000_000
+
+
+def test_bytes_bound_it_instead_of_time():
+    (step,) = run(rw="write", bs="128KiB", size="1GiB").asked
+    assert isinstance(step, Precondition)
+    assert step.total_bytes == 1024**3
+    assert step.phase == "measure"
+
+
+def test_a_gap_asks_for_the_same_step_again():
+    played = run(gaps={1}, rw="randread")
+    assert played.asked[0] == played.asked[1]
+    assert METHOD.findings(played.record).cells[0].iops == 50_000
+    assert played.ending == "done"
+
+
+def test_its_findings_are_the_headline_numbers():
+    findings = METHOD.findings(run(rw="randrw", read="70").record)
+    found = {each.name: each.value for each in findings.scalars}
+    assert found["IOPS"] == 50_000
+    assert found["throughput"] == pytest.approx(204.8)
+    assert found["latency mean"] == 1_000
+    assert found["latency p99.999"] == 1_000
+    assert found["failed I/Os"] == 0
+    assert findings.converged is None
+
+
+def test_before_it_took_place_there_is_nothing_and_the_watch_waits():
+    played = run(rw="randread", seconds="30")
+    empty = record_of(METHOD, played.settings, ())
+    assert METHOD.findings(empty).scalars == ()
+    watch = METHOD.watch(empty)
+    assert (watch.phase, watch.remaining_ns_most) == ("measure", 30_000_000_000)
+    assert METHOD.watch(played.record).phase == "done"
+    assert METHOD.watch(record_of(METHOD, played.settings, played.steps)).remaining_ns_least == 0
+    document = METHOD.document(empty, METHOD.findings(empty))
+    assert document.sections[0].title == "Result"
+
+
+def test_the_page_has_headline_time_series_and_distribution():
+    played = run(rw="randrw", read="70")
+    document = METHOD.document(played.record, METHOD.findings(played.record))
+    titles = [section.title for section in document.sections]
+    assert titles[:3] == ["Result", "Over time", "Latency distribution"]
+    verdict, table = document.sections[0].blocks[:2]
+    assert isinstance(verdict, Verdict)
+    assert verdict.text.startswith("50,000 IOPS, 204.8 MB/s")
+    assert isinstance(table, Table)
+    assert [row[0] for row in table.rows] == ["read", "write", "all"]
+    assert sum(row[2] for row in table.rows[:2]) == table.rows[2][2] == 50_000  # type: ignore[misc]
+    charts = [
+        block for section in document.sections for block in section.blocks
+        if isinstance(block, XYChart)
+    ]  # fmt: skip
+    assert [chart.y.name for chart in charts] == [
+        "IOPS", "Throughput", "Mean latency", "I/Os as slow or slower",
+    ]  # fmt: skip
+    assert document.header.subtitle == "randrw 70/30 4 KiB, 1 × 1"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        ({"rw": "randwrites"}, ["rw=randwrites", "none of randread", "--set rw=randrw"]),
+        ({"rw": "randread", "read": "70"}, ["does not go with", "rw=randrw"]),
+        ({"seconds": "10", "bytes": "1GiB"}, ["both set"]),
+        ({"bytes": "0"}, ["more than 0 bytes"]),
+        ({"size": "10 elephants"}, ["not a size"]),
+        ({"bs": "1000"}, ["no whole number"]),
+        ({"bs": "1GiB", "range": "1"}, []),
+        ({"qd": "0"}, ["between 1 and"]),
+        ({"depth": "4"}, ["unknown setting 'depth'", "did you mean", "qd"]),
+        ({"rate": "-5"}, ["above zero"]),
+        ({"schedule": "sometimes"}, ["fixed, poisson"]),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_reason_and_a_remedy(overrides, words):
+    if not words:
+        METHOD.settings("", overrides, DRIVE)
+        return
+    with pytest.raises(PlanError) as caught:
+        METHOD.settings("", overrides, DRIVE)
+    for word in words:
+        assert word in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_a_block_larger_than_the_range_is_refused():
+    small = Geometry(capacity_bytes=1 << 20, nominal_capacity_bytes=1 << 20)
+    with pytest.raises(PlanError, match="does not fit in 50 % of 1 MiB"):
+        METHOD.settings("", {"bs": "1MiB", "range": "50"}, small)
+
+
+def test_it_has_no_versions_and_no_deviations():
+    with pytest.raises(PlanError, match="no version"):
+        METHOD.settings("2.0.2", {}, DRIVE)
+    settings = METHOD.settings("", {}, DRIVE)
+    assert METHOD.deviations(settings, DRIVE) == ()
+    assert METHOD.settings_from(settings.model_dump(mode="json")) == settings
