@@ -9,6 +9,7 @@ import numpy as np
 
 from teijo.engine import decode_histogram, encode_histogram
 from teijo.engine.session import IntervalColumns
+from teijo.errors import RunFileError
 from teijo.terms.histogram import Histogram
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Direction, Gap, Health, Intervals, StepResult, StreamResult
@@ -137,7 +138,10 @@ def _stream_result(
 ) -> StreamResult:
     blob = row["histogram"]
     assert isinstance(blob, bytes)
-    values_ns, counts = decode_histogram(blob)
+    try:
+        values_ns, counts = decode_histogram(blob)
+    except RunFileError as error:
+        raise ValueError(error.message) from error
     latency = Histogram(
         values_ns,
         counts,

@@ -217,7 +217,7 @@ def _identity(row: sqlite3.Row) -> Identity:
 
 def _steps(db: sqlite3.Connection, remarks: list[Remark]) -> tuple[StepRecord, ...]:
     results: dict[int, list[_Rows]] = defaultdict(list)
-    for row in db.execute("SELECT * FROM result ORDER BY step, place"):
+    for row in db.execute("SELECT * FROM result NOT INDEXED ORDER BY step, place"):
         results[row["step"]].append(dict(row))
     remarks_of: dict[int | None, list[Remark]] = defaultdict(list)
     for remark in remarks:

@@ -221,7 +221,6 @@ class Recorder:
         try:
             seal.copy_and_name(self._db, self.names)
         except (sqlite3.Error, OSError) as error:
-            self.names.sealing.unlink(missing_ok=True)
             raise HostError(
                 f"The run file could not be sealed: {error}.",
                 remedy=f"All is kept in {self.names.open}; free space, then `teijo resume` it.",

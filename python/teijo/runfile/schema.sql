@@ -3,7 +3,7 @@
 -- docs/run-file.md explains every column; a test keeps the two together.
 
 CREATE TABLE run (
-    id          TEXT PRIMARY KEY,
+    id          TEXT NOT NULL,
     method      TEXT NOT NULL,
     spec        TEXT NOT NULL,
     settings    TEXT NOT NULL CHECK (json_valid(settings)),
@@ -22,7 +22,7 @@ CREATE TABLE run (
 CREATE TABLE environment (
     name   TEXT PRIMARY KEY,
     value  TEXT NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE device (
     kind                    TEXT NOT NULL CHECK (kind IN ('simulated', 'file', 'block')),

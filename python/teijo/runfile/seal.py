@@ -24,14 +24,15 @@ _ORDER: Final = {
 def content_digest(db: sqlite3.Connection) -> str:
     """Return the SHA-256 of every value in the file but the digest itself.
 
-    SQLite notices a broken page, but not a changed number in a whole one; this does.
+    SQLite notices a broken page, but not a changed number in a whole one; this does. Indexes are
+    left aside, here and in the reader: a value read from one says nothing of the table.
     """
     digest = hashlib.sha256()
     for table, order in _ORDER.items():
         names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         columns = ", ".join(name for name in names if (table, name) != ("run", "digest"))
         digest.update(f"{table}({columns})".encode())
-        for row in db.execute(f"SELECT {columns} FROM {table} ORDER BY {order}"):
+        for row in db.execute(f"SELECT {columns} FROM {table} NOT INDEXED ORDER BY {order}"):
             digest.update(repr(tuple(row)).encode())
     return digest.hexdigest()
 
@@ -49,10 +50,13 @@ def copy_and_name(db: sqlite3.Connection, names: Names) -> None:
         sqlite3.Error, OSError: the disk failed or is full.
     """
     names.sealing.unlink(missing_ok=True)
-    db.execute("VACUUM INTO ?", (os.fspath(names.sealing),))
-    _check(names.sealing)
-    _sync(names.sealing, os.O_RDWR)
-    _name(names.sealing, names.sealed)
+    try:
+        db.execute("VACUUM INTO ?", (os.fspath(names.sealing),))
+        _check(names.sealing)
+        _sync(names.sealing, os.O_RDWR)
+        _name(names.sealing, names.sealed)
+    finally:
+        names.sealing.unlink(missing_ok=True)
     sync_folder(names.sealed.parent)
 
 
@@ -85,8 +89,6 @@ def _name(temporary: Path, final: Path) -> None:
         if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
             raise
         temporary.rename(final)  # a file system without hard links (FAT, some shares)
-    else:
-        temporary.unlink()
 
 
 def sync_folder(folder: Path) -> None:
