@@ -15,8 +15,9 @@ from typing import Final
 from teijo.device import marker
 from teijo.device.kernel import Number, direct_alignment_bytes
 from teijo.device.layout import Progress, has_holes, lay_out, reserve
-from teijo.device.mounts import Mount, mount_of_descriptor
+from teijo.device.mounts import Mount, mount_of_descriptor, swap_files
 from teijo.device.openers import openers
+from teijo.device.patience import patiently
 from teijo.device.sessions import Engine, open_session
 from teijo.device.stack import loops
 from teijo.device.target import FileTarget
@@ -27,6 +28,7 @@ from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
 from teijo.units import NS_PER_S, format_size
 
+LOCK_WAIT_SECONDS: Final = 0.5
 BUFFERING: Final = frozenset({"tmpfs", "ramfs", "zfs", "btrfs"})
 """File systems that accept O_DIRECT and may serve from memory all the same."""
 
@@ -99,6 +101,8 @@ class FileDevice:
             if self._marks:
                 marker.leave_mark(self._opened.fd, self._opened.path, in_use=False)
         finally:
+            # A ring may keep the file open a little longer; the lock is given up here and now.
+            fcntl.flock(self._opened.fd, fcntl.LOCK_UN)
             os.close(self._opened.fd)
 
 
@@ -216,6 +220,11 @@ def _may_overwrite(fd: int, target: FileTarget, *, ours: bool, overwrite: bool) 
             f"{target.path} is what {', '.join(under)} stands on; nothing was written",
             remedy="Detach it first: losetup -d.",
         )
+    if key in {(Number.of(found.st_dev), found.st_ino) for found in swap_files()}:
+        raise UnsafeError(
+            f"{target.path} is in use as swap; nothing was written",
+            remedy="Stop it first: swapoff.",
+        )
     users = openers(files=frozenset({key}), except_fds=frozenset({fd}))
     if users.processes:
         raise UnsafeError(
@@ -285,8 +294,13 @@ def _forget_if_new(path: Path, flags: int) -> None:
 
 
 def _lock(fd: int, target: FileTarget, *, write: bool) -> None:
+    kind = fcntl.LOCK_EX if write else fcntl.LOCK_SH
     try:
-        fcntl.flock(fd, (fcntl.LOCK_EX if write else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        patiently(
+            lambda: fcntl.flock(fd, kind | fcntl.LOCK_NB),
+            errors=frozenset({errno.EWOULDBLOCK}),
+            seconds=LOCK_WAIT_SECONDS,
+        )
     except BlockingIOError as error:
         raise UnsafeError(
             f"{target.path} is being measured by another run; nothing was written",

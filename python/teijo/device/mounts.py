@@ -1,7 +1,9 @@
 """Where block devices are mounted or swapped on, in every mount namespace a process lives in."""
 
+import os
 import re
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,16 +108,28 @@ def swaps(numbers: frozenset[Number], roots: Roots = HOST) -> tuple[str, ...]:
     Raises:
         OSError: /proc/swaps exists and cannot be read.
     """
+    return tuple(
+        name
+        for name in _swap_names(roots)
+        if (_block_number(Path(name)) or _by_name(Path(name).name, roots)) in numbers
+    )
+
+
+def swap_files(roots: Roots = HOST) -> tuple[os.stat_result, ...]:
+    """Return the status of every file in use as swap that has its name still."""
+    found = []
+    for name in _swap_names(roots):
+        with suppress(OSError):
+            found.append(Path(name).stat())
+    return tuple(found)
+
+
+def _swap_names(roots: Roots) -> tuple[str, ...]:
     path = roots.proc / "swaps"
     if not path.exists():
         return ()  # a kernel without swap
-    found = []
-    for line in path.read_text(errors="surrogateescape").splitlines()[1:]:
-        name = _unescape(line.split()[0])
-        number = _block_number(Path(name)) or _by_name(Path(name).name, roots)
-        if number in numbers:
-            found.append(name)
-    return tuple(found)
+    lines = path.read_text(errors="surrogateescape").splitlines()[1:]
+    return tuple(_unescape(line.split()[0]) for line in lines)
 
 
 def _parse(line: str, process: str) -> Mount:

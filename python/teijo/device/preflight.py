@@ -7,7 +7,6 @@ import errno
 import fcntl
 import os
 import stat
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -15,10 +14,12 @@ from typing import Final
 from teijo.device.checks import CHECKS, Check, Subject, ask
 from teijo.device.identify import Identification, identify
 from teijo.device.kernel import HOST, Roots
+from teijo.device.patience import patiently
 from teijo.errors import DeviceError, TargetError, UnsafeError
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.units import format_size
 
+CLAIM_WAIT_SECONDS: Final = 0.5
 LOCK_WAIT_SECONDS: Final = 5.0
 
 
@@ -64,7 +65,11 @@ def claim(
     mode = os.O_RDWR if write else os.O_RDONLY
     refusal = ""
     try:
-        fd = os.open(path, mode | os.O_EXCL | os.O_DIRECT | os.O_CLOEXEC)
+        fd = patiently(
+            lambda: os.open(path, mode | os.O_EXCL | os.O_DIRECT | os.O_CLOEXEC),
+            errors=frozenset({errno.EBUSY}),
+            seconds=CLAIM_WAIT_SECONDS,
+        )
     except OSError as error:
         if error.errno not in {errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS}:
             raise TargetError(f"{path} cannot be opened: {error.strerror}") from error
@@ -176,13 +181,13 @@ def _more_rights(error: OSError) -> str:
 
 
 def _locked(fd: int) -> bool:
-    """Take the lock that keeps udev away; udev itself holds it for a moment after each event."""
-    deadline = time.monotonic() + LOCK_WAIT_SECONDS
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.05)
+    """Take the lock that keeps udev away (systemd.io/BLOCK_DEVICE_LOCKING)."""
+    try:
+        patiently(
+            lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB),
+            errors=frozenset({errno.EWOULDBLOCK}),
+            seconds=LOCK_WAIT_SECONDS,
+        )
+    except BlockingIOError:
+        return False
+    return True

@@ -1,5 +1,7 @@
 """A simulated device: it lives in virtual time, has nothing to lose, and says what it is."""
 
+from typing import Final
+
 from teijo import engine as door
 from teijo.device.sessions import Engine
 from teijo.device.target import SimulatedTarget
@@ -8,6 +10,8 @@ from teijo.errors import TargetError
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
+
+UNITS: Final = frozenset({"µs", "bytes", "%", "% of capacity", "mapping units", "MB/s (10^6)"})
 
 
 class SimulatedDevice:
@@ -30,7 +34,7 @@ class SimulatedDevice:
             interface="simulated",
             write_cache="simulated write buffer",
             facts={"label": self._label}
-            | {name: f"{value} {unit}".strip() for name, value, unit in facts.parameters},
+            | {name: _with_unit(value, unit) for name, value, unit in facts.parameters},
         )
         self.geometry = Geometry(
             capacity_bytes=facts.capacity_bytes,
@@ -63,6 +67,11 @@ class SimulatedDevice:
     def close(self) -> None:
         """Release its memory."""
         self._simulation.close()
+
+
+def _with_unit(value: str, unit: str) -> str:
+    """Return a value with its unit, where that is one and not a list of words to choose from."""
+    return f"{value} {unit}" if unit in UNITS else value
 
 
 def open_simulated(target: SimulatedTarget, *, engine: Engine) -> SimulatedDevice:

@@ -62,7 +62,7 @@ def parse_target(text: str) -> Target:
             raise TargetError(
                 "sim: names no simulated device", remedy="`teijo devices` lists them: sim:mlc-a."
             )
-        return SimulatedTarget(text=text, name=name, overrides=_pairs(text, query))
+        return SimulatedTarget(text=text, name=name, overrides=_pairs(query))
     if "://" in place:
         raise TargetError(
             f"{place!r} is an address on a network, and a target is a device or a file here",
@@ -70,7 +70,7 @@ def parse_target(text: str) -> Target:
         )
     if not place:
         raise TargetError("the target is empty", remedy=f"Write {GRAMMAR}.")
-    return _on_disk(text, Path(place).expanduser(), _pairs(text, query))
+    return _on_disk(text, Path(place).expanduser(), _pairs(query))
 
 
 def _on_disk(text: str, path: Path, pairs: dict[str, str]) -> Target:
@@ -162,8 +162,8 @@ def _one_of(pairs: dict[str, str], key: str, *, yes: str, no: str, default: bool
     return value == yes
 
 
-def _pairs(text: str, query: str) -> dict[str, str]:
-    if not query and not text.endswith("?"):
+def _pairs(query: str) -> dict[str, str]:
+    if not query:
         return {}
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True)

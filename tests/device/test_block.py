@@ -1,0 +1,228 @@
+"""An open block device: identity watched, purged, read without consent, given up at the end."""
+
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from teijo.device import inspect_target, kernel, list_devices, open_target
+from teijo.device.block import BlockDevice
+from teijo.device.nvme import Namespace
+from teijo.device.preflight import claim
+from teijo.device.purge import check_format_reach
+from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
+from teijo.terms.remark import RemarkKind
+from teijo.units import MIB
+from tests.device.loops import LOOP_BYTES, Loops, run, serial_of
+
+LOOP_CHANGE_FD = 0x4C06
+
+
+def open_to_destroy(loop: Path) -> BlockDevice:
+    device = open_target(str(loop), write=True, destroy=serial_of(loop))
+    assert isinstance(device, BlockDevice)
+    return device
+
+
+def test_what_teijo_device_says_to_type_is_what_opens_it(loop: Path) -> None:
+    seen = inspect_target(str(loop))
+    assert seen.geometry.capacity_bytes == LOOP_BYTES
+    assert seen.preflight.refusals == ()
+    device = open_target(str(loop), write=True, destroy=seen.destroy)
+    try:
+        assert device.identity.serial == seen.destroy
+        assert device.identity.kind == "block"
+        assert "mounts" in device.identity.facts["preflight"]
+        assert device.identity.write_cache in {"write back", "write through"}
+    finally:
+        device.close()
+
+
+def test_a_device_in_use_has_nothing_to_type(loop: Path, loops: Loops) -> None:
+    loops.over(loop)
+    seen = inspect_target(str(loop))
+    assert seen.destroy == ""
+    assert [check.name for check in seen.preflight.refusals] == ["stack"]
+
+
+def test_the_claim_is_held_until_close(loop: Path) -> None:
+    device = open_to_destroy(loop)
+    with pytest.raises(OSError, match="busy"):
+        os.open(loop, os.O_RDONLY | os.O_EXCL)
+    device.close()
+    subject = claim(loop, write=True)
+    os.close(subject.fd)
+    assert subject.refusal == ""
+
+
+def test_a_refusal_gives_the_claim_up(loop: Path) -> None:
+    with pytest.raises(UnsafeError):
+        open_target(str(loop), write=True, destroy="wrong")
+    os.close(os.open(loop, os.O_RDONLY | os.O_EXCL))
+
+
+def test_reading_needs_no_consent_and_cannot_write(loop: Path) -> None:
+    device = open_target(str(loop), write=False)
+    try:
+        device.check()
+        with pytest.raises(UnsafeError, match="opened for reading"):
+            device.purge()
+    finally:
+        device.close()
+
+
+def test_reading_a_device_in_use_is_remarked(loop: Path, loops: Loops) -> None:
+    upper = loops.over(loop)
+    device = open_target(str(loop), write=False)
+    try:
+        found = [r.text for r in device.remarks() if r.kind is RemarkKind.FOREIGN_IO]
+    finally:
+        device.close()
+    assert any(upper.name in text for text in found)
+
+
+def test_a_purge_discards_everything_and_says_that_it_is_only_claimed(
+    loop: Path, loops: Loops
+) -> None:
+    file = loops.folder / "disk.img"
+    file.write_bytes(b"\xa5" * LOOP_BYTES)
+    device = open_to_destroy(loop)
+    try:
+        assert not [r for r in device.remarks() if r.kind is RemarkKind.PURGE_CLAIMED]
+        method = device.purge()
+        assert method == "block discard (equivalent claimed); 64 of 64 sampled blocks read as zeros"
+        assert [r for r in device.remarks() if r.kind is RemarkKind.PURGE_CLAIMED]
+    finally:
+        device.close()
+    assert not any(file.read_bytes())
+
+
+def test_a_purge_that_left_the_data_is_an_error(
+    loop: Path, loops: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (loops.folder / "disk.img").write_bytes(b"\xa5" * LOOP_BYTES)
+    monkeypatch.setattr(kernel, "discard", lambda *_, **__: None)
+    device = open_to_destroy(loop)
+    try:
+        with pytest.raises(DeviceError, match="64 of 64 sampled blocks hold what they held"):
+            device.purge()
+    finally:
+        device.close()
+
+
+def test_a_device_that_cannot_discard_is_not_purged(
+    loop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(kernel, "discard", refuse)
+    device = open_to_destroy(loop)
+    assert device.purge() is None
+    device.close()
+
+
+def test_a_purge_of_a_device_that_came_into_use_is_refused(loop: Path, loops: Loops) -> None:
+    (loops.folder / "disk.img").write_bytes(b"\xa5" * LOOP_BYTES)
+    device = open_to_destroy(loop)
+    loops.over(loop)
+    try:
+        with pytest.raises(UnsafeError, match="stack"):
+            device.purge()
+    finally:
+        device.close()
+    assert set((loops.folder / "disk.img").read_bytes()) == {0xA5}
+
+
+def test_a_format_must_reach_this_namespace_of_this_drive_only() -> None:
+    def found(serial: str, *active: int) -> Namespace:
+        return Namespace(
+            number=1,
+            controller_serial=serial,
+            active_namespaces=active,
+            can_format=True,
+            format_reaches_all=False,
+            format_bits=0,
+        )
+
+    check_format_reach(found("S1", 1), "S1")
+    with pytest.raises(UnsafeError, match="namespaces 1, 2"):
+        check_format_reach(found("S1", 1, 2), "S1")
+    with pytest.raises(UnsafeError, match="the controller says it is 'S2'"):
+        check_format_reach(found("S2", 1), "S1")
+
+
+def test_a_device_that_changes_its_size_is_another_one(loop: Path, loops: Loops) -> None:
+    device = open_to_destroy(loop)
+    try:
+        device.check()
+        os.truncate(loops.folder / "disk.img", LOOP_BYTES // 2)
+        run("losetup", "--set-capacity", str(loop))
+        with pytest.raises(IdentityError, match="bytes large") as caught:
+            device.check()
+        assert caught.value.exit_code == 4
+    finally:
+        device.close()
+
+
+def test_a_medium_swapped_under_the_open_device_is_noticed(loops: Loops) -> None:
+    run("losetup", "-d", str(loops.new("first.img")))
+    run("losetup", "-d", str(loops.new("second.img")))
+    node = loops.over(loops.folder / "first.img", "--read-only")
+    device = open_target(str(node), write=False)
+    second = os.open(loops.folder / "second.img", os.O_RDONLY)
+    control = os.open(node, os.O_RDONLY)
+    try:
+        device.check()
+        fcntl.ioctl(control, LOOP_CHANGE_FD, second)
+        with pytest.raises(IdentityError, match="another device took the place"):
+            device.check()
+    finally:
+        os.close(control)
+        os.close(second)
+        device.close()
+
+
+def test_a_device_that_is_gone_is_a_device_error(
+    loop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(fd: int) -> int:
+        raise OSError(6, "No such device or address")
+
+    device = open_to_destroy(loop)
+    monkeypatch.setattr(kernel, "disk_sequence", gone)
+    try:
+        with pytest.raises(DeviceError, match="is gone"):
+            device.check()
+    finally:
+        device.close()
+
+
+def test_the_kernels_counters_count_what_was_written(loop: Path) -> None:
+    device = open_to_destroy(loop)
+    try:
+        before = device.health()["kernel_write_bytes"]
+        fd = os.open(loop, os.O_RDWR)
+        os.pwrite(fd, b"x" * MIB, 0)
+        os.fsync(fd)
+        os.close(fd)
+        assert device.health()["kernel_write_bytes"] - before == MIB
+    finally:
+        device.close()
+
+
+def test_a_loop_that_is_in_use_is_listed_with_its_use(loop: Path, loops: Loops) -> None:
+    upper = loops.over(loop)
+    found = {device.kernel_name: device for device in list_devices()}
+    assert f"{upper.name} is a loop over {loop.name}" in found[loop.name].use
+    assert found[loop.name].capacity_bytes == LOOP_BYTES
+    assert found[upper.name].use == ""
+
+
+def test_a_serial_for_another_kind_of_target_is_a_mistake(tmp_path: Path) -> None:
+    for text in ("sim:mlc-a", f"{tmp_path}/new?size=8MiB"):
+        with pytest.raises(TargetError, match="--destroy names"):
+            open_target(text, write=True, destroy="S1")
+    with pytest.raises(TargetError, match="no block device"):
+        inspect_target("sim:mlc-a")

@@ -1,0 +1,41 @@
+"""A simulated device behind the same face as a real one."""
+
+import pytest
+
+from teijo.device import open_target
+from teijo.errors import PlanError, TargetError
+from teijo.terms.remark import RemarkKind
+
+
+def test_a_simulated_device_says_what_it_is() -> None:
+    device = open_target("sim:mlc-a?capacity=1GiB&seed=7", write=True)
+    try:
+        assert device.replayable
+        assert device.identity.kind == "simulated"
+        assert device.geometry.capacity_bytes <= 2**30
+        assert [remark.kind for remark in device.remarks()] == [RemarkKind.SIMULATED]
+        assert device.identity.facts["seed"] == "7"
+    finally:
+        device.close()
+
+
+def test_it_rests_in_virtual_time_and_can_be_purged() -> None:
+    device = open_target("sim:mlc-a?capacity=1GiB", write=True)
+    try:
+        before = device.session.now_ns()
+        device.idle(3_600_000_000_000)
+        assert device.session.now_ns() - before == 3_600_000_000_000
+        assert device.purge()
+        assert device.health()["host_writes_bytes"] == 0
+        device.check()
+    finally:
+        device.close()
+
+
+def test_mistakes_in_its_name_are_told() -> None:
+    with pytest.raises(TargetError):
+        open_target("sim:none", write=True)
+    with pytest.raises(PlanError):
+        open_target("sim:mlc-a?wings=2", write=True)
+    with pytest.raises(TargetError, match="real devices only"):
+        open_target("sim:mlc-a", write=True, engine="fio")

@@ -1,0 +1,80 @@
+"""Target texts: what each names, and each mistake answered in one line with a way out."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from teijo.device.target import BlockTarget, FileTarget, SimulatedTarget, parse_target
+from teijo.errors import TargetError
+from teijo.units import GIB, MIB
+
+
+def test_a_simulated_target_is_a_name_and_overrides() -> None:
+    target = parse_target("sim:mlc-a?capacity=16GiB&seed=7")
+    assert isinstance(target, SimulatedTarget)
+    assert (target.name, dict(target.overrides)) == ("mlc-a", {"capacity": "16GiB", "seed": "7"})
+
+
+def test_a_new_file_is_a_path_and_a_size(tmp_path: Path) -> None:
+    target = parse_target(f"{tmp_path}/new?size=8GiB&direct=no&holes=allow")
+    assert target == FileTarget(
+        text=f"{tmp_path}/new?size=8GiB&direct=no&holes=allow",
+        path=tmp_path / "new",
+        size_bytes=8 * GIB,
+        direct=False,
+        allow_holes=True,
+    )
+
+
+def test_an_existing_file_needs_no_size(tmp_path: Path) -> None:
+    (tmp_path / "old").write_bytes(bytes(MIB))
+    target = parse_target(str(tmp_path / "old"))
+    assert isinstance(target, FileTarget)
+    assert target.size_bytes is None
+    assert target.direct
+
+
+def test_a_block_device_is_known_through_a_link(loop: Path, tmp_path: Path) -> None:
+    (tmp_path / "by-id").symlink_to(loop)
+    assert isinstance(parse_target(str(tmp_path / "by-id")), BlockTarget)
+    with pytest.raises(TargetError, match="takes no"):
+        parse_target(f"{loop}?size=8GiB")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "empty"),
+        ("sim:", "names no simulated device"),
+        ("http://host/disk", "address on a network"),
+        ("HERE", "is a directory"),
+        ("/dev/null", "character device"),
+        ("/dev/nvme99n1", "there is no device"),
+        ("/dev/nvme99n1?size=8GiB", "there is no device"),
+        ("HERE/pipe", "pipe or a socket"),
+        ("HERE/none/file?size=8GiB", "there is no folder"),
+        ("HERE/new", "no size is given"),
+        ("HERE/new?size=0", "at least 1 MiB"),
+        ("HERE/new?size=1000000001", "multiple of 4 KiB"),
+        ("HERE/new?size=big", "is not a size"),
+        ("HERE/new?szie=8GiB", "no setting 'szie'"),
+        ("HERE/new?size=8GiB&size=9GiB", "twice"),
+        ("HERE/new?size", "not key=value"),
+        ("HERE/new?", "no size is given"),
+        ("HERE/new?size=8GiB&direct=maybe", "direct=maybe is unknown"),
+        ("HERE/new\0?size=8GiB", "cannot be looked at"),
+    ],
+)
+def test_a_mistake_is_named_and_nothing_is_made(tmp_path: Path, text: str, why: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TargetError) as caught:
+        parse_target(text.replace("HERE", str(tmp_path)))
+    assert why in str(caught.value)
+    assert caught.value.exit_code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_typing_error_is_answered_with_the_word_that_was_meant(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match=r"Did you mean size\?"):
+        parse_target(f"{tmp_path}/new?szie=8GiB")
