@@ -52,7 +52,7 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
     """
     while talk.step is not None:
         step = talk.step
-        seed = seed_of(stage.run_seed, seq, step)
+        seed = seed_of(stage, seq, step)
         stage.interrupt.check()
         stage.observer(StepStarted(seq=seq, step=step))
         stage.recorder.begin(seq, step, seed, interval_ns=INTERVAL_NS)
@@ -77,6 +77,7 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
 def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     """Carry out one step: the device's counters before and after, and its answer between."""
     goes_on = isinstance(step, Measure) and step.continues
+    stage.seed = seed
     if not goes_on:
         stage.device.session.finish()
     stage.device.check()
@@ -107,12 +108,17 @@ def _handle(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
             return idle(stage, step)
 
 
-def seed_of(run_seed: int, seq: int, step: Step) -> int:
-    """Return the seed of the step at place `seq` of a run."""
+def seed_of(stage: Stage, seq: int, step: Step) -> int:
+    """Return the seed of the step at place `seq` of a run.
+
+    A step that continues a stimulus has that stimulus' seed: its offsets go on, they do not begin.
+    """
     match step:
+        case Measure(continues=True):
+            return stage.seed
         case Measure(round_number=round_number, cell=cell):
-            return step_seed(run_seed, seq, round_number, cell)
+            return step_seed(stage.run_seed, seq, round_number, cell)
         case Idle(round_number=round_number):
-            return step_seed(run_seed, seq, round_number, None)
+            return step_seed(stage.run_seed, seq, round_number, None)
         case Purge() | Precondition():
-            return step_seed(run_seed, seq, None, None)
+            return step_seed(stage.run_seed, seq, None, None)

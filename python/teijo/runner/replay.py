@@ -51,7 +51,7 @@ def _leave_gap(stage: Stage, talk: Talk, done: int) -> StepRecord | None:
     if step is None or done == 0:
         stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=text))
         return None
-    seed = seed_of(stage.run_seed, seq, step)
+    seed = seed_of(stage, seq, step)
     gap = Gap()
     stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=text))
     stage.recorder.record_gap(seq, step, seed, gap, interval_ns=INTERVAL_NS)

@@ -36,6 +36,8 @@ class Stage:
     origin_ns: int
     ended_ns: int | None = None
     replaying: bool = False
+    seed: int = 0
+    """The last step's seed: a step that continues its stimulus has the same."""
     cursors: dict[str, int] = field(default_factory=dict)
     health: Health = field(default_factory=dict)
     """The device's counters after the last step."""
