@@ -6,21 +6,7 @@ import pytest
 
 from teijo import errors
 from teijo.cli import app, methods
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def teijo(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run one command line; return its exit code, stdout and stderr."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as leaving:
-            app.main(arguments)
-        out, err = capsys.readouterr()
-        return int(leaving.value.code or 0), out, err
-
-    return run
+from tests.cli.conftest import Teijo
 
 
 def all_errors(root: type[errors.TeijoError] = errors.TeijoError) -> list[type[errors.TeijoError]]:
@@ -36,7 +22,7 @@ def failing_with(error: Exception) -> Callable[..., None]:
 
 @pytest.mark.parametrize("kind", all_errors(), ids=lambda kind: kind.__name__)
 def test_every_error_is_its_message_its_remedy_and_its_exit_code(
-    kind: type[errors.TeijoError], teijo: Run, monkeypatch: pytest.MonkeyPatch
+    kind: type[errors.TeijoError], teijo: Teijo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     error = kind("what happened", remedy="What to do.")
     monkeypatch.setattr(methods, "show", failing_with(error))
@@ -46,7 +32,7 @@ def test_every_error_is_its_message_its_remedy_and_its_exit_code(
 
 
 def test_an_error_nobody_foresaw_is_one_line_and_a_way_to_report_it(
-    teijo: Run, monkeypatch: pytest.MonkeyPatch
+    teijo: Teijo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TEIJO_DEBUG", raising=False)
     monkeypatch.setattr(methods, "show", failing_with(ValueError("boom\nmore")))
@@ -79,13 +65,13 @@ def test_a_debugging_person_sees_where_it_failed(monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_a_mistyped_line_is_a_usage_error_that_says_what_was_meant(
-    arguments: tuple[str, ...], said: str, teijo: Run
+    arguments: tuple[str, ...], said: str, teijo: Teijo
 ) -> None:
     code, out, err = teijo(*arguments)
     assert (code, out) == (2, "")
     assert said in err
 
 
-def test_the_version_is_printed_as_data(teijo: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_is_printed_as_data(teijo: Teijo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.version", lambda _: "9.9.9")
     assert teijo("--version") == (0, "teijo 9.9.9\n", "")

@@ -9,7 +9,7 @@ from teijo.errors import PlanError
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record, RunInfo, StepRecord
 from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import Step
+from teijo.terms.step import Measure
 from tests.house.tree import ROOT, text
 
 DRIVE = Geometry(capacity_bytes=10**12, nominal_capacity_bytes=10**12)
@@ -23,7 +23,7 @@ def method() -> Any:
     return names["Depths"]()
 
 
-def converse(steps: Any, answers: list[Answer]) -> list[tuple[Step, Answer]]:
+def converse(steps: Any, answers: list[Answer]) -> list[tuple[Measure, Answer]]:
     exchanges = []
     step = next(steps)
     for answer in answers[:-1]:
@@ -40,7 +40,7 @@ def test_the_example_converses_survives_a_gap_and_reports(method: Any) -> None:
     settings = method.settings("", {"deepest": "4", "seconds": "1s"}, DRIVE)
     second = StepResult(started_ns=0, elapsed_ns=10**9)
     exchanges = converse(method.steps(settings, DRIVE), [second, Gap(), second, second])
-    assert [step.cell for step, _ in exchanges] == ["QD 1", "QD 2", "QD 2", "QD 4"]  # type: ignore[union-attr]
+    assert [step.cell for step, _ in exchanges] == ["QD 1", "QD 2", "QD 2", "QD 4"]
     record = Record(
         run=RunInfo(
             id="r",

@@ -1,17 +1,26 @@
 """What a run leaves behind: its file and reports on stdout, its verdict on stderr."""
 
+import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from teijo.cli import talk
 from teijo.cli.options import ProgressMode
 from teijo.errors import HostError, TeijoError
+from teijo.units import format_latency
 
 if TYPE_CHECKING:
     from teijo.api import Run
     from teijo.document.model import Document
     from teijo.runner.events import Event, Observer
+    from teijo.terms.finding import Scalar
+
+HEADLINES = 3
+"""How many numbers the verdict shows of a run that is not about steady state."""
 
 ENDINGS = {"html": ".html", "pdf": ".pdf", "text": ".txt", "csv": "-tables"}
 """How the name of a report goes on after the run file's; tables are a folder of CSV files."""
@@ -22,6 +31,7 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
 
     Raises:
         TeijoError: what ended the run early.
+        typer.Exit: the same, where a program reads stderr as JSON lines and was told so.
     """
     from teijo.cli.progress import telling
     from teijo.runner.events import Ended
@@ -36,16 +46,27 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
                 tell(event)
 
             return act(observer)
-    except TeijoError:
+    except TeijoError as error:
         for path in left:
             talk.put(str(path))
-        raise
+        if mode is not ProgressMode.NDJSON:
+            raise
+        code = error.exit_code
+        told = {"event": "error", "message": error.message, "remedy": error.remedy, "code": code}
+        talk.say(json.dumps(told, ensure_ascii=False))
+        raise typer.Exit(code) from error
 
 
-def leave(run: "Run", printers: Sequence[str], folder: Path) -> None:
+def leave(
+    run: "Run", printers: Sequence[str], folder: Path, mode: ProgressMode | None = None
+) -> None:
     """Print the run file's path and those of its reports, one a line; say the verdict."""
     talk.put(str(run.path))
-    talk.say(verdict(run))
+    text = verdict(run)
+    if mode is ProgressMode.NDJSON:
+        told = {"event": "verdict", "converged": run.findings.converged, "text": text}
+        text = json.dumps(told, ensure_ascii=False)
+    talk.say(text)
     if printers:
         for path in reports(run.document(), run.path, printers, folder):
             talk.put(str(path))
@@ -63,13 +84,23 @@ def verdict(run: "Run") -> str:
             lines = [f"STEADY STATE: NO, after {found.rounds} rounds"]
         case None:
             lines = [f"{record.run.method}: {record.run.ending}"]
-    kinds: dict[str, int] = {}
-    for remark in run.remarks:
-        kinds[remark.kind.value] = kinds.get(remark.kind.value, 0) + 1
+            lines += [scalar_line(one) for one in found.scalars[:HEADLINES]]
+    kinds = Counter(remark.kind.value for remark in run.remarks)
     if kinds:
         counted = (f"{kind} ({count})" if count > 1 else kind for kind, count in kinds.items())
         lines.append("remarks: " + ", ".join(counted))
     return "\n".join(lines)
+
+
+def scalar_line(scalar: "Scalar") -> str:
+    """Return one number with its name and unit: "latency mean: 471 µs"."""
+    if scalar.value is None:
+        return f"{scalar.name}: not available"
+    if scalar.unit == "ns":
+        return f"{scalar.name}: {format_latency(scalar.value)}"
+    named = f" {scalar.unit}" if scalar.unit not in {"", scalar.name} else ""
+    digits = 0 if abs(scalar.value) >= 1000 else 1
+    return f"{scalar.name}: {scalar.value:,.{digits}f}{named}"
 
 
 def reports(

@@ -38,4 +38,4 @@ def verb(
         lambda observer: api.resume(file, destroy=destroy, overwrite=overwrite, observer=observer),
         progress,
     )
-    leave(run, printers, report_dir or run.path.parent)
+    leave(run, printers, report_dir or run.path.parent, progress)

@@ -81,4 +81,4 @@ def verb(
         ),
         progress,
     )
-    leave(run, printers, report_dir or path.parent)
+    leave(run, printers, report_dir or path.parent, progress)

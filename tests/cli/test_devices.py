@@ -1,0 +1,56 @@
+"""The verbs `devices`, `device` and `preview`: looking writes nothing and says what to type."""
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Teijo
+
+
+def test_devices_lists_block_devices_and_every_simulated_one(teijo: Teijo) -> None:
+    code, out, err = teijo("devices")
+    assert (code, err) == (0, "")
+    listed = json.loads(teijo("devices", "--json")[1])
+    assert {"mlc-a", "mlc-b", "slc-a", "s3700"} <= {one["name"] for one in listed["simulated"]}
+    for one in listed["simulated"]:
+        assert f"sim:{one['name']}" in out
+    for one in listed["block"]:
+        assert one["target"] in out
+
+
+def test_a_simulated_device_says_so(teijo: Teijo) -> None:
+    code, out, _ = teijo("device", "sim:slc-a?seed=7")
+    assert code == 0
+    assert "remark: simulated" in out
+    shown = json.loads(teijo("device", "sim:slc-a", "--json")[1])
+    assert shown["identity"]["kind"] == "simulated"
+    assert shown["geometry"]["nominal_capacity_bytes"] == 100_000_000_000
+
+
+def test_looking_at_a_file_does_not_make_it(teijo: Teijo, tmp_path: Path) -> None:
+    path = tmp_path / "f.img"
+    for verb in (("device",), ("preview", "iops")):
+        code, out, _ = teijo(*verb, f"{path}?size=64MiB")
+        assert code == 0
+        assert out
+    assert not path.exists()
+
+
+def test_a_loop_device_shows_every_check_and_what_to_type(teijo: Teijo, loop_device: Path) -> None:
+    code, out, _ = teijo("device", loop_device)
+    shown = json.loads(teijo("device", loop_device, "--json")[1])
+    assert code == 0
+    for check in shown["preflight"]:
+        assert check["name"] in out
+        assert check["evidence"] in out
+    assert shown["destroy"] == shown["identity"]["serial"]
+    assert f"teijo run pts.iops {loop_device} --destroy {shown['destroy']}" in out
+
+
+def test_a_preview_has_a_least_and_a_most_and_its_assumption(teijo: Teijo) -> None:
+    code, out, err = teijo("preview", "iops", "sim:mlc-a", "rounds=9")
+    shown = json.loads(teijo("preview", "iops", "sim:mlc-a", "rounds=9", "--json")[1])
+    assert (code, err) == (0, "")
+    assert shown["least"]["duration_ns"] < shown["most"]["duration_ns"]
+    assert shown["most"]["steps"] == 2 + 9 * 56
+    assert shown["assumed"] in out
+    assert "drive writes" in out

@@ -1,0 +1,76 @@
+"""The verbs `report` and `export`: a run file becomes pages and data, at any time again."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+from tests.cli.conftest import Teijo
+
+
+@pytest.fixture
+def run_file(teijo: Teijo, tmp_path: Path) -> Path:
+    path = tmp_path / "a.teijo"
+    teijo(
+        "run", "workload", "sim:mlc-a", "rw=randrw", "qd=4", "seconds=1", "-o", path,
+        "--report", "none",
+    )  # fmt: skip
+    return path
+
+
+def test_reports_lie_beside_the_run_file_unless_a_folder_is_named(
+    teijo: Teijo, run_file: Path, tmp_path: Path
+) -> None:
+    assert teijo("report", run_file)[1].split() == [
+        str(run_file.with_suffix(".html")),
+        str(run_file.with_suffix(".pdf")),
+    ]
+    folder = tmp_path / "out"
+    _, out, _ = teijo("report", run_file, "--format", "csv", "-o", folder)
+    assert out.split() == [str(folder / "a-tables")]
+    assert all(path.suffix == ".csv" for path in (folder / "a-tables").iterdir())
+
+
+def test_the_text_report_is_read_here_and_now(teijo: Teijo, run_file: Path) -> None:
+    code, out, err = teijo("report", run_file, "--format", "text")
+    assert (code, err) == (0, "")
+    assert "SIMULATED DEVICE" in out
+    assert not run_file.with_suffix(".txt").exists()
+
+
+def test_a_report_needs_a_format(teijo: Teijo, run_file: Path) -> None:
+    assert teijo("report", run_file, "--format", "none")[0] == 2
+
+
+def test_the_json_export_is_the_whole_run_on_stdout(teijo: Teijo, run_file: Path) -> None:
+    code, out, err = teijo("export", run_file)
+    exported = json.loads(out)
+    assert (code, err) == (0, "")
+    assert exported["schema"] == "teijo.run/1"
+    assert {"run", "environment", "device", "steps", "findings", "remarks"} <= set(exported)
+
+
+def test_the_csv_export_has_a_row_for_each_stream_and_direction(
+    teijo: Teijo, run_file: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "r.csv"
+    assert teijo("export", run_file, "--to", "csv", "-o", path)[1] == f"{path}\n"
+    rows = list(csv.DictReader(io.StringIO(path.read_text())))
+    assert sorted(row["direction"] for row in rows) == ["read", "write"]
+
+
+def test_the_parquet_export_holds_the_table_asked_for(
+    teijo: Teijo, run_file: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "r.parquet"
+    teijo("export", run_file, "--to", "parquet", "--table", "intervals", "-o", path)
+    assert pyarrow.parquet.read_table(path).num_rows > 0
+
+
+def test_an_export_that_cannot_be_written_is_a_host_error(teijo: Teijo, run_file: Path) -> None:
+    code, out, err = teijo("export", run_file, "-o", run_file / "below-a-file")
+    assert (code, out) == (6, "")
+    assert "cannot write" in err
