@@ -279,6 +279,20 @@ def test_a_device_that_is_in_use_by_the_time_of_the_first_write_is_refused(
         os.close(subject.fd)
 
 
+def test_a_device_that_changed_by_the_time_of_the_first_write_is_refused(
+    loop: Path, loops: Loops
+) -> None:
+    subject = claim(loop, write=True)
+    try:
+        os.truncate(loops.folder / "disk.img", LOOP_BYTES * 2)
+        run("losetup", "--set-capacity", str(loop))
+        with pytest.raises(UnsafeError, match="another device than a moment ago"):
+            confirm(subject)
+        assert "identity" in {check.name for check in examine(subject).refusals}
+    finally:
+        os.close(subject.fd)
+
+
 def test_a_device_without_capacity_is_no_target(loops: Loops) -> None:
     node = loops.new()
     run("losetup", "-d", str(node))
