@@ -24,6 +24,8 @@ def purge(stage: Stage) -> Outcome:
         remarks = (Remark(kind=RemarkKind.NOT_PURGED, text=text),)
     else:
         stage.cursors.clear()
+        claimed = RemarkKind.PURGE_CLAIMED
+        remarks = tuple(one for one in stage.device.remarks() if one.kind is claimed)
     return Outcome(
         result=StepResult(
             started_ns=started_ns,
