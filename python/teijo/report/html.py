@@ -105,7 +105,7 @@ def _bar(document: Document) -> str:
 
 
 def _bar_names(header: Header) -> str:
-    model = dict(header.top).get("Model", "")
+    model = next((value for name, value in header.top if "model" in name.lower()), "")
     return " · ".join(part for part in (model, header.subtitle) if part)
 
 

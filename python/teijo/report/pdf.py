@@ -4,6 +4,7 @@ Typst sets it from `template.typ`; the words reach it as JSON, so that no text i
 """
 
 import json
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,8 +31,13 @@ ROWS_LIMIT: Final = 400
 """A longer table is thinned on paper; the HTML and the CSV have every row."""
 INLINE_ROWS_LIMIT: Final = 14
 """A chart's table this short stands under its chart, a longer one in the appendix."""
+STRIP_ROWS: Final = 52
+"""Rows of a strip of a long and narrow table: as many as stand on a page of the appendix."""
+GROUP_CHARACTERS: Final = 31
+"""About as many characters of header type as stand in the width of a group."""
 TEMPLATE: Final = Path(__file__).with_name("template.typ")
 FONT_FAMILIES: Final = ("Inter", "DejaVu Sans Mono")
+_LONG_WORD: Final = re.compile(r"\S{22,}")
 _CANVAS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=390)
 _FIXED_TIME: Final = 0
 """Creation time of every PDF (Unix epoch): the same document gives the same bytes."""
@@ -69,16 +75,22 @@ def _data(document: Document) -> Json:
             for at, block in enumerate(section.blocks)
             for part in _parts(block, section, tables.get((place, at)), appendix)
         ]
-        sections.append({"title": section.title, "label": section.label, "blocks": blocks})
+        if any(part["kind_of"] != "pointer" for part in blocks) or not blocks:
+            sections.append({"title": section.title, "label": section.label, "blocks": blocks})
     return {
         "title": header.title,
         "heading": header.title,
         "subtitle": header.subtitle,
         "issuer": " · ".join(part for part in (header.organisation, header.revision) if part),
         "stamp": header.stamp,
-        "top": header.top,
+        "top": _breakable_pairs(header.top),
         "groups": [
-            {"title": group.title, "tone": group.tone, "rows": group.rows}
+            {
+                "title": group.title,
+                "tone": group.tone,
+                "rows": _breakable_pairs(group.rows),
+                "share": _label_share(group.rows),
+            }
             for group in header.groups
         ],
         "sections": sections,
@@ -108,7 +120,11 @@ def _parts(
             yield _chart(section, block.title, drawn, note="")
             yield _table_or_pointer(numbered, appendix)
         case Facts():
-            yield {"kind_of": "facts", "caption": block.caption, "rows": block.rows}
+            yield {
+                "kind_of": "facts",
+                "caption": block.caption,
+                "rows": _breakable_pairs(block.rows),
+            }
         case Paragraph():
             yield {"kind_of": "text", "text": block.text}
         case Verdict():
@@ -122,6 +138,15 @@ def _parts(
                 "remedy": block.remedy,
                 "step": "" if block.step is None else f"step {block.step}",
             }
+
+
+def _breakable_pairs(rows: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+    return [(_breakable(name), _breakable(value)) for name, value in rows]
+
+
+def _breakable(text: str) -> str:
+    """Return a text whose very long words (serials, paths) may break between lines."""
+    return _LONG_WORD.sub(lambda word: "\u200b".join(word[0]), text)
 
 
 def _chart(section: Section, title: str, drawn: str, *, note: str) -> Json:
@@ -139,12 +164,12 @@ def _table_or_pointer(numbered: NumberedTable, appendix: list[Json]) -> Json:
         return _table(table, size=8.0)
     if not (numbered.of_chart or table.folded or len(table.rows) > ROWS_LIMIT):
         return _table(table, size=9.0)
-    place = next((at for at, part in enumerate(appendix) if part["table"] is table), None)
+    place = next((at for at, part in enumerate(appendix) if part["table"] == table), None)
     if place is None:
         place = len(appendix)
         name = table.caption or numbered.title
         told = {"table": table, "title": f"Table A.{place + 1}: {name}"}
-        appendix.append(_table(table, size=6.5) | told | {"abreast": _abreast(table)})
+        appendix.append(_strips(_table(table, size=6.5), _abreast(table)) | told)
     return {"kind_of": "pointer", "text": f"Numbers: table A.{place + 1} in the appendix."}
 
 
@@ -154,6 +179,41 @@ def _abreast(table: Table) -> int:
         return 1
     widest = sum(max(len(text) for text in column) for column in _columns_of_text(table))
     return max(1, min(4, round(125 / (widest + 3 * len(table.columns)))))
+
+
+def _strips(part: Json, abreast: int) -> Json:
+    """Return a table cut into strips that stand abreast, sheet by sheet of the appendix.
+
+    A table in one strip stays whole; typst breaks it between pages.
+    """
+    rows, marked = part.pop("rows"), part.pop("marked")
+    sheets: list[list[Json]] = []
+    first = 0
+    while first < len(rows) or not sheets:
+        left = len(rows) - first
+        tall = left if abreast == 1 else min(STRIP_ROWS, -(-left // abreast))
+        ends = [min(len(rows), first + tall * (strip + 1)) for strip in range(abreast)]
+        starts = [first, *ends[:-1]]
+        sheets.append(
+            [
+                {
+                    "rows": rows[start:end],
+                    "marked": [(row - start, at) for row, at in marked if start <= row < end],
+                }
+                for start, end in zip(starts, ends, strict=True)
+                if start < end or first == len(rows)
+            ]
+        )
+        first = ends[-1]
+        if not rows:
+            break
+    return part | {"sheets": sheets, "abreast": abreast}
+
+
+def _label_share(rows: tuple[tuple[str, str], ...]) -> float:
+    """Return the share of a group's width that its names get, so that few of them wrap."""
+    longest = max((len(name) for name, _ in rows), default=0)
+    return round(min(0.5, max(0.25, longest / GROUP_CHARACTERS)), 2)
 
 
 def _columns_of_text(table: Table) -> list[list[str]]:
@@ -180,8 +240,8 @@ def _table(table: Table, *, size: float) -> Json:
         "columns": [(column.name, column.unit) for column in table.columns],
         "numeric": numeric,
         "full": size >= 8 and len(numeric) >= 5 and all(numeric[1:]),
-        "rows": [rows[row] for row in kept],
+        "rows": [[_breakable(text) for text in rows[row]] for row in kept],
         "marked": [(places[row], column) for row, column in table.marked if row in places],
         "note": note,
-        "size": size if len(table.columns) <= 10 else size - 1,
+        "size": size if len(table.columns) <= 10 else size - 1.2,
     }

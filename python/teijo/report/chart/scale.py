@@ -46,8 +46,8 @@ def linear_domain(values: Sequence[float], *, from_zero: bool) -> list[float]:
     if from_zero:
         low, high = min(low, 0.0), max(high, 0.0)
     air = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
-    at_zero = from_zero and low == 0
-    return [low if at_zero else low - air, high if from_zero and high == 0 else high + air]
+    ends_at_zero = from_zero and high == 0 and low < 0
+    return [low if from_zero and low == 0 else low - air, high if ends_at_zero else high + air]
 
 
 def whole_ticks(values: Sequence[float]) -> list[float] | None:

@@ -1,5 +1,6 @@
 """An XYChart as a Vega-Lite specification: series, rules and spans over one pair of axes."""
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Final
@@ -247,19 +248,19 @@ def _hover_layer(chart: XYChart, encoding: Json) -> Json:
         for row in _rows(chart, chart.series)
         if row["y"] is not None
     ]
+    # Pointing finds the nearest point through a cell around it, whose datum is that point's mark.
+    names = (("s", "Series"), ("u", heading_of(chart.x)), ("t", heading_of(chart.y)))
+    told = ", ".join(f"{json.dumps(name)}: (datum.datum || datum).{key}" for key, name in names)
+    mark = {"type": "point", "filled": True, "size": 90, "clip": True}
+    mark |= {"tooltip": {"expr": f"{{{told}}}"}}
     near = {"type": "point", "on": "pointerover", "nearest": True, "clear": "pointerout"}
     return {
         "data": {"values": rows},
         "params": [{"name": "near", "select": near}],
-        "mark": {"type": "point", "filled": True, "size": 90, "clip": True},
+        "mark": mark,
         "encoding": encoding
         | {
             "opacity": {"condition": {"param": "near", "empty": False, "value": 1}, "value": 0},
-            "tooltip": [
-                {"field": "s", "title": "Series"},
-                {"field": "u", "title": heading_of(chart.x)},
-                {"field": "t", "title": heading_of(chart.y)},
-            ],
         },
     }
 

@@ -1,0 +1,143 @@
+"""Charts are drawn whole and without a warning, whatever the document holds."""
+
+import itertools
+import re
+from dataclasses import replace
+
+import pytest
+
+from teijo.document.model import Axis, Rule, Series, Span, Table, XYChart
+from teijo.report.chart import palette
+from teijo.report.chart.svg import svg
+from teijo.report.chart.theme import Canvas, Json
+from teijo.report.chart.xy import RULE_LABEL_PITCH_PX, specification
+from tests.report.samples import iops_document, workload_document, wsat_document
+
+PAPER = Canvas(inks=palette.PAPER, interactive=False)
+SCREEN = Canvas(inks=palette.SCREEN, interactive=True)
+NO_TABLE = Table(columns=(), rows=())
+CHARTS = [
+    block
+    for document in (iops_document(14), wsat_document(1500), workload_document())
+    for section in document.sections
+    for block in section.blocks
+    if isinstance(block, XYChart)
+]
+
+
+def chart(*series: Series, **named: object) -> XYChart:
+    parts = {"title": "t", "x": Axis(name="x", from_zero=False), "y": Axis(name="y")}
+    return XYChart(series=series, table=NO_TABLE, **(parts | named))  # type: ignore[arg-type]
+
+
+def layers(drawn: XYChart, canvas: Canvas = PAPER) -> list[Json]:
+    found: list[Json] = specification(drawn, canvas).body["layer"]
+    return found
+
+
+@pytest.mark.parametrize("drawn", CHARTS, ids=lambda drawn: drawn.title)
+def test_a_chart_of_the_samples_is_drawn_without_a_warning(
+    drawn: XYChart, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = svg(specification(drawn, PAPER))
+    assert capfd.readouterr().err == ""
+    for words in (drawn.x.name, *(rule.name for rule in drawn.rules)):
+        assert words in text
+
+
+def test_a_warning_of_vega_lite_would_be_seen(capfd: pytest.CaptureFixture[str]) -> None:
+    wrong = specification(CHARTS[0], PAPER)
+    wrong.body["layer"][-1]["encoding"]["x"]["scale"] |= {"type": "log", "zero": True}
+    svg(wrong)
+    assert "WARN" in capfd.readouterr().err
+
+
+def test_a_line_follows_the_order_of_its_data() -> None:
+    loop = Series(name="loop", x=(3, 1, 2), y=(1.0, 2.0, 3.0))
+    line = layers(chart(loop))[0]
+    assert [row["o"] for row in line["data"]["values"]] == [0, 1, 2]
+    assert line["encoding"]["order"]["field"] == "o"
+    path = re.search(r'aria-roledescription="line mark" d="M([0-9.]+),[^L]*L([0-9.]+),', svg(
+        specification(chart(loop), PAPER)
+    ))  # fmt: skip
+    assert path is not None
+    assert float(path[1]) > float(path[2])
+
+
+def test_series_keep_their_order_and_differ_in_colour_and_shape() -> None:
+    encoding = layers(CHARTS[0])[-1]["encoding"]
+    assert encoding["color"]["scale"]["domain"][:2] == ["0.5 KiB", "4 KiB"]
+    assert len(set(encoding["color"]["scale"]["range"])) == 8
+    assert len(set(encoding["shape"]["scale"]["range"])) == 8
+
+
+def test_lines_without_points_differ_in_their_dashes() -> None:
+    lines = [Series(name=name, x=(1, 2), y=(1.0, 2.0), style="line") for name in "abc"]
+    dashes = layers(chart(*lines))[0]["encoding"]["strokeDash"]["scale"]["range"]
+    assert len(set(dashes)) == 3
+
+
+def test_a_missing_value_breaks_its_line_and_a_zero_on_a_log_axis_too() -> None:
+    gap = Series(name="gap", x=(1, 2, 3, 4, 5), y=(5.0, None, 0.0, float("nan"), 7.0))
+    rows = layers(chart(gap, y=Axis(name="y", scale="log")))[0]["data"]["values"]
+    assert [row["y"] for row in rows] == [5.0, None, None, None, 7.0]
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        chart(),
+        chart(Series(name="none", x=(), y=())),
+        chart(Series(name="nothing", x=(1, 2), y=(None, None))),
+        chart(Series(name="one", x=(1,), y=(0.0,))),
+        chart(Series(name="log", x=(0.5,), y=(3.0,)), x=Axis(name="x", scale="log")),
+        chart(Series(name='"<&>\\ #$*_', x=("a", "b"), y=(1.0, 2.0)),
+              x=Axis(name="x", scale="category")),
+        chart(
+            *(Series(name=f"s{n}", x=tuple(range(25)), y=(1.0 * n + 1,) * 25) for n in range(12))
+        ),
+        chart(Series(name="m" * 120, x=(1, 2), y=(1.0, 2.0)),
+              rules=(Rule(name="r" * 60, value=1.5), Rule(name="up", value=1.5, at="x")),
+              spans=(Span(name="window", first=1, last=2),)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("canvas", [PAPER, SCREEN], ids=["paper", "screen"])
+def test_a_chart_with_little_or_odd_data_is_still_drawn(
+    drawn: XYChart, canvas: Canvas, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fixed = specification(drawn, canvas)
+    fixed.body["width"] = 600
+    assert svg(fixed).startswith("<svg")
+    assert capfd.readouterr().err == ""
+
+
+def test_the_window_and_the_rules_lie_inside_the_domain() -> None:
+    base = Series(name="s", x=(1, 2, 3), y=(10.0, 11.0, 12.0))
+    drawn = chart(
+        base, rules=(Rule(name="110 %", value=40.0),), spans=(Span(name="w", first=0.5, last=6.0),)
+    )
+    rect, rule = layers(drawn)[0], layers(drawn)[-2]
+    assert rect["encoding"]["x"]["scale"]["domain"][1] >= 6.0
+    assert rule["encoding"]["y"]["scale"]["domain"][1] >= 40.0
+
+
+def test_labels_of_near_rules_do_not_lie_on_each_other() -> None:
+    levels = (100.0, 100.1, 100.2)
+    base = Series(name="s", x=(1, 2), y=(0.0, 200.0))
+    drawn = chart(base, rules=tuple(Rule(name=f"{v}", value=v) for v in levels))
+    texts = [layer["mark"] for layer in layers(drawn) if layer["mark"]["type"] == "text"]
+    down = [text["dy"] for text in reversed(texts)]
+    assert all(b - a >= RULE_LABEL_PITCH_PX * 0.9 for a, b in itertools.pairwise(down))
+
+
+def test_only_a_long_chart_on_a_screen_zooms() -> None:
+    short, long = CHARTS[0], CHARTS[5]
+    assert len(long.series[0].x) == 1500
+    assert "zoom" in str(layers(long, SCREEN))
+    assert "zoom" not in str(layers(long, PAPER))
+    assert "zoom" not in str(layers(short, SCREEN))
+
+
+def test_the_unit_stands_in_the_axis_title() -> None:
+    drawn = replace(CHARTS[0], x=Axis(name="Block size", unit="KiB"))
+    assert "Block size (KiB)" in svg(specification(drawn, PAPER))

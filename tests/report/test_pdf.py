@@ -1,0 +1,134 @@
+"""The PDF says what the HTML says, under the standard's header on every page."""
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from pypdf import PageObject, PdfReader
+
+from teijo.document.model import Column, Document, Facts, Note, Section, Table, Verdict
+from teijo.report import pdf
+from teijo.report.numbers import inked_rows
+from teijo.report.tables import numbered_tables
+from tests.report.samples import header, iops_document, workload_document, wsat_document
+
+ODD = '#let x = $y$ *b* _i_ <label> & "q" \\n @ref `raw` // no [c]'
+
+HEADER_WORDS = (
+    "PTS IOPS", "SNIA SSS PTS", "PTS 2.0.2", "S3X9NX0H401842", "DUT preparation",
+    "Test loop parameters", "Steady state", "YES",
+)  # fmt: skip
+A4_HEIGHT_PT = 841.89
+
+
+def pages(document: Document) -> list[str]:
+    return [page.extract_text() for page in PdfReader(io.BytesIO(pdf.render(document))).pages]
+
+
+@pytest.fixture(scope="module")
+def iops_pages() -> list[str]:
+    return pages(iops_document())
+
+
+def one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+def test_every_page_has_the_header_and_its_number_of_all(iops_pages: list[str]) -> None:
+    assert len(iops_pages) == 10
+    for number, text in enumerate(iops_pages, start=1):
+        assert f"Page {number} of 10" in text
+        for words in HEADER_WORDS:
+            assert words in text
+
+
+def test_every_section_starts_a_page_of_its_own(iops_pages: list[str]) -> None:
+    for section, text in zip(iops_document().sections, iops_pages, strict=True):
+        assert section.title in one_line(text)
+
+
+def test_every_number_of_every_table_is_on_paper(iops_pages: list[str]) -> None:
+    words = set("\n".join(iops_pages).split())
+    for numbered in numbered_tables(iops_document()).values():
+        cells = {cell for row in inked_rows(numbered.table) for cell in row[1:]}
+        assert {cell for cell in cells if cell not in words} == set(), numbered.title
+
+
+def test_the_words_of_the_charts_can_be_searched(iops_pages: list[str]) -> None:
+    assert "measurement window" in iops_pages[1]
+    assert "110 %" in iops_pages[2]
+    assert "R/W mix" in iops_pages[7]
+
+
+def test_a_long_table_is_thinned_in_the_appendix_and_says_so() -> None:
+    text = [one_line(page) for page in pages(wsat_document())]
+    told = "400 of 1,440 rows; all rows in the HTML and the CSV"
+    assert sum(told in page for page in text) == 1, "charts that share a table share its place"
+    assert "Numbers: table A.1 in the appendix." in text[1]
+    assert all("SIMULATED DEVICE" in page for page in text)
+
+
+def test_the_same_document_gives_the_same_bytes() -> None:
+    assert pdf.render(iops_document()) == pdf.render(iops_document())
+
+
+def test_odd_characters_stay_text() -> None:
+    table = Table(columns=(Column(name=ODD),), rows=((ODD,),), caption=ODD)
+    blocks = (Verdict(text=ODD, good=True), Facts(rows=((ODD, ODD),)),
+              Note(kind=ODD, text=ODD, remedy=ODD), table)  # fmt: skip
+    document = Document(
+        name="odd", header=header(ODD, model=ODD, stamp=ODD),
+        sections=(Section(title=ODD, label="Plot #1", blocks=blocks),),
+    )  # fmt: skip
+    squeezed = re.sub(r"[\s\u200b]", "", "".join(pages(document)))
+    assert squeezed.count(re.sub(r"\s", "", ODD)) >= 8
+
+
+def test_a_header_of_very_long_values_stays_under_a_quarter_of_the_page() -> None:
+    long = header(model="M" * 90)
+    wordy = "a value that goes on and on, " * 6
+    groups = tuple(
+        replace(group, rows=tuple((name, wordy) for name, _ in group.rows * 2))
+        for group in long.groups
+    )
+    section = Section(title="Where the body starts", blocks=(Verdict(text="body", good=True),))
+    document = Document(name="n", header=replace(long, groups=groups), sections=(section,))
+    page = PdfReader(io.BytesIO(pdf.render(document))).pages[0]
+    assert "Page 1 of 1" in page.extract_text()
+    assert top_pt(page, "Where the body starts") > A4_HEIGHT_PT * 3 / 4
+    assert top_pt(page, "Serial no") > top_pt(page, "Where the body starts")
+
+
+def top_pt(page: PageObject, words: str) -> float:
+    """Return how high over the foot of the page a text stands."""
+    found: list[float] = []
+
+    def note(text: str, cm: list[float], tm: list[float], *_rest: object) -> None:
+        if words in text:
+            found.append(tm[4] * cm[1] + tm[5] * cm[3] + cm[5])
+
+    page.extract_text(visitor_text=note)
+    return found[0]
+
+
+@pytest.mark.parametrize("document", [
+    Document(name="empty", header=replace(header(), top=(), groups=(), subtitle=""), sections=()),
+    Document(name="bare", header=header(), sections=(Section(title="Nothing", blocks=()),)),
+    Document(name="rowless", header=header(), sections=(
+        Section(title="No rows", blocks=(Table(columns=(Column(name="a"),), rows=()),)),)),
+])  # fmt: skip
+def test_a_document_with_empty_parts_is_still_printed(document: Document) -> None:
+    assert "Page 1 of 1" in pages(document)[0]
+
+
+def test_a_missing_value_is_printed_as_such() -> None:
+    text = "\n".join(pages(workload_document()))
+    assert "n/a" in text.split()
+    assert "nan" not in text.lower().split()
+
+
+def test_twenty_five_rounds_of_eight_series_fit_the_appendix() -> None:
+    text = pages(iops_document(25))
+    assert len(text) == 11
+    assert "IOPS at R/W 0/100 by round" in text[-1]
