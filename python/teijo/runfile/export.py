@@ -122,19 +122,24 @@ def _step(record: StepRecord) -> dict[str, Any]:
     }
     match record.answer:
         case Gap(reason=reason):
-            return {**head, "gap": reason}
+            answer = StepResult(started_ns=0, elapsed_ns=0)
+            times: dict[str, Any] = dict.fromkeys(("started_ns", "elapsed_ns", "gap_ns"))
         case StepResult() as answer:
-            return {
-                **head,
-                "gap": None,
+            reason = None
+            times = {
                 "started_ns": answer.started_ns,
                 "elapsed_ns": answer.elapsed_ns,
                 "gap_ns": answer.gap_ns,
-                "results": [_result(result) for result in answer.results],
-                "health_before": dict(answer.health_before),
-                "health_after": dict(answer.health_after),
-                "detail": dict(answer.detail),
             }
+    return {
+        **head,
+        "gap": reason,
+        **times,
+        "results": [_result(result) for result in answer.results],
+        "health_before": dict(answer.health_before),
+        "health_after": dict(answer.health_after),
+        "detail": dict(answer.detail),
+    }
 
 
 def _workload(record: StepRecord) -> list[dict[str, Any]] | None:

@@ -312,7 +312,10 @@ def _lock_existing(names: Names) -> int:
                 f"{names.sealed} is sealed: the run has ended, nothing is left to resume.",
                 remedy=f"See it with `teijo report {names.sealed}`, or start a new run.",
             ) from error
-        raise RunFileError(f"There is no run file {names.open}.") from error
+        raise RunFileError(
+            f"There is no run file {names.open}.",
+            remedy="Name the file that was left: NAME.teijo.open.",
+        ) from error
     except OSError as error:
         raise HostError(f"{names.open} cannot be opened for writing: {error.strerror}.") from error
     try:
