@@ -20,7 +20,6 @@ const SERVICE_NS: u64 = 1_000;
 const START_NS: u64 = 77_000;
 
 /// The device and its clock. It serves nothing from `stall_ns` on for a second.
-#[allow(clippy::struct_field_names)] // Units stand last in every name.
 struct World {
     now_ns: Cell<u64>,
     busy_until_ns: Cell<u64>,
