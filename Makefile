@@ -15,6 +15,7 @@ TARGET ?= sim:mlc-a
 METHOD ?= pts.iops
 SPEC ?= $(if $(filter pts.iops,$(METHOD)),2.0.2-client)
 SET ?=
+SEED ?= $(if $(filter sim:%,$(TARGET)),1)
 DESTROY ?=
 REPORT ?= html,pdf
 OUT ?= reports
@@ -43,10 +44,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
-run: .stamps/apt-run $(STAMPS)/built ## measure [TARGET=… METHOD=… SPEC=… SET="k=v …" DESTROY=SERIAL]
+run: .stamps/apt-run $(STAMPS)/built ## measure [TARGET=… METHOD=… SPEC=… SET="k=v …" SEED=… DESTROY=SERIAL]
 	@mkdir -p $(OUT)
 	@$(BIN)/teijo run '$(METHOD)' '$(TARGET)' $(if $(SPEC),--spec '$(SPEC)') \
 		$(foreach pair,$(SET),--set '$(pair)') $(if $(DESTROY),--destroy '$(DESTROY)') \
+		$(if $(SEED),--seed '$(SEED)') \
 		--report '$(REPORT)' --report-dir '$(OUT)' -o '$(OUT)/'
 
 test: .stamps/apt-test $(STAMPS)/built ## run every test, Rust and Python [TESTS=tests/cli]

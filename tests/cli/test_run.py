@@ -66,10 +66,11 @@ def test_a_program_reads_every_line_of_stderr_as_json(teijo: Teijo, tmp_path: Pa
     assert (code, told[-1]["event"], told[-1]["code"]) == (2, "error", 2)
 
 
-def test_a_steady_run_says_so(teijo: Teijo, tmp_path: Path) -> None:
+def test_the_verdict_is_that_of_the_findings(teijo: Teijo, tmp_path: Path) -> None:
     code, _, err = teijo("run", "iops", SIM, "-o", tmp_path / "a", "--report", "none")
+    found = api.open(tmp_path / "a.teijo").findings
     assert code == 0
-    assert "STEADY STATE: YES, rounds " in err
+    assert f"STEADY STATE: {'YES' if found.converged else 'NO'}, " in err
 
 
 @pytest.mark.parametrize("signals", [1, 2])

@@ -143,7 +143,7 @@ def _size(text: str) -> int:
     try:
         size = parse_size(text)
     except ValueError as error:
-        raise TargetError(f"size: {error}") from error
+        raise TargetError(f"size: {error}", remedy="Write a size like 8GiB.") from error
     if size < LEAST_FILE_BYTES or size % 4096:
         raise TargetError(
             f"size={text} is {size} bytes, and a file target is at least "
