@@ -15,6 +15,7 @@ from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 
 ORGANISATION = "SNIA SSS PTS"
+NO_ROUNDS = "none"
 
 _CACHE_STATES = {
     "enabled": "enabled",
@@ -73,7 +74,12 @@ def cache_state(write_cache: str) -> str | None:
 
 
 def cache_remarks(record: Record, version: Version) -> tuple[Remark, ...]:
-    """Return what must be said of the write cache: not what the version asks, or not known."""
+    """Return what must be said of the write cache: not what the version asks, or not known.
+
+    A simulated device's buffer is a parameter of its model, neither of the two.
+    """
+    if record.identity.kind == "simulated":
+        return ()
     state = cache_state(record.identity.write_cache)
     if state == version.write_cache:
         return ()
@@ -192,10 +198,10 @@ def _groups_2_0(
             tone="test",
             rows=(
                 ("Data pattern", _pattern(settings)),
-                ("AR & amount", f"{settings.active_range_percent} %, {_amount(settings)}"),
+                ("AR & amount", _range_and_amount(settings)),
                 *loop.stimulus,
                 ("TOIO, TC/QD", outstanding),
-                ("Steady state", f"{loop.convergence}, rounds {loop.rounds}"),
+                ("Steady state", _steady(loop)),
             ),
         ),
     )
@@ -217,6 +223,15 @@ def _amount(settings: PtsSettings) -> str:
     if settings.amount_bytes is None:
         return f"{settings.active_range_percent} %"
     return units.format_size(settings.amount_bytes)
+
+
+def _range_and_amount(settings: PtsSettings) -> str:
+    share = f"{settings.active_range_percent} %"
+    return share if settings.amount_bytes is None else f"{share}, {_amount(settings)}"
+
+
+def _steady(loop: Loop) -> str:
+    return loop.convergence + (f", rounds {loop.rounds}" if loop.rounds != NO_ROUNDS else "")
 
 
 def _segments(settings: PtsSettings) -> str:

@@ -16,6 +16,7 @@ from teijo.document.model import (
     Verdict,
     XYChart,
 )
+from teijo.methods.pts.header import NO_ROUNDS
 from teijo.terms.finding import Findings, SteadyState, Window
 from teijo.terms.record import Record
 
@@ -30,11 +31,12 @@ def verdict_of(record: Record, findings: Findings, rounds_name: str = "rounds") 
     if findings.converged:
         return Verdict(text=f"STEADY STATE: YES, {rounds_name} {window}", good=True)
     count = findings.rounds
+    counted = f"{count} {rounds_name.removesuffix('s') if count == 1 else rounds_name}"
     if record.run.ending == "running":
-        return Verdict(text=f"STEADY STATE: not yet, {count} {rounds_name} measured", good=None)
+        return Verdict(text=f"STEADY STATE: not yet, {counted} measured", good=None)
     reported = f"; {rounds_name} {window} are reported" if findings.window_rounds else ""
     return Verdict(
-        text=f"STEADY STATE: NO, after {count} {rounds_name}{reported}",
+        text=f"STEADY STATE: NO, after {counted}{reported}",
         good=False,
     )
 
@@ -53,7 +55,7 @@ def convergence_word(findings: Findings) -> str:
 def window_name(findings: Findings) -> str:
     """Return the window's rounds as text, "1–5", or "none"."""
     if findings.window_rounds is None:
-        return "none"
+        return NO_ROUNDS
     first, last = findings.window_rounds
     return f"{first}–{last}"
 

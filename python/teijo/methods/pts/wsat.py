@@ -77,11 +77,13 @@ class Wsat:
         while True:
             yield from purge()
             answers: list[StepResult] = []
-            while (stop := why_stop(settings, geometry, answers)) is None:
+            written = 0
+            while (stop := why_stop(settings, geometry, answers, written)) is None:
                 answer = yield minute(settings, len(answers) + 1)
                 if isinstance(answer, Gap):
                     break
                 answers.append(answer)
+                written += measures.written_bytes(answer)
             if stop is not None:
                 return _ending(settings, stop)
 
@@ -225,8 +227,8 @@ def _watch(settings: WsatSettings, record: Record, answers: Sequence[StepResult]
             if count is not None
             else f"{sum(s.windows[-1].steady for s in states)} of 1 tracking variables steady"
         )
-    least = max(min(settings.minutes_most, by_steady, by_capacity), done)
-    most = max(settings.minutes_most, done)
+    least = max(min(settings.minutes_most, by_steady, by_capacity), done + 1)
+    most = max(settings.minutes_most, done + 1)
     watch = Watch(
         phase=MINUTE,
         round_number=done + 1,

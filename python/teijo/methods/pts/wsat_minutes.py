@@ -128,15 +128,22 @@ def cell_name(settings: WsatSettings) -> str:
 
 
 def why_stop(
-    settings: WsatSettings, geometry: Geometry, answers: Sequence[StepResult]
+    settings: WsatSettings,
+    geometry: Geometry,
+    answers: Sequence[StepResult],
+    written_bytes: int,
 ) -> Stop | None:
-    """Return which of the version's stop rules ends the run after these minutes, if any."""
-    if is_steady(determination(settings, answers)):
+    """Return which of the version's stop rules ends the run after these minutes, if any.
+
+    `written_bytes` is what they wrote in all; steady state is looked at in check minutes only.
+    """
+    count, every = len(answers), settings.check_minutes
+    checked = every is not None and count > 0 and count % (every + 1) == 0
+    if checked and is_steady(determination(settings, answers)):
         return "steady"
-    written = sum(measures.written_bytes(answer) for answer in answers)
-    if written >= settings.capacity_times * geometry.capacity_bytes:
+    if written_bytes >= settings.capacity_times * geometry.capacity_bytes:
         return "capacity"
-    return "minutes" if len(answers) >= settings.minutes_most else None
+    return "minutes" if count >= settings.minutes_most else None
 
 
 def check_answers(settings: WsatSettings, answers: Sequence[StepResult]) -> list[StepResult]:

@@ -25,6 +25,7 @@ from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
 from teijo.methods.pts.versions import MINUTE_NS, Version, version_of
 from teijo.methods.pts.wsat_minutes import (
+    Stop,
     WsatSettings,
     cell_name,
     samples_of,
@@ -38,12 +39,6 @@ from teijo.terms.result import StepResult
 
 TITLE = "Write Saturation"
 CHECK = "Check minute"
-
-_STOPS = {
-    "steady": "five check minutes were in steady state",
-    "capacity": "the user capacity was written as many times as the version asks",
-    "minutes": "the version's time was over",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +129,8 @@ def _curve(
 def _summary_section(
     settings: WsatSettings, record: Record, findings: Findings, answers: Sequence[StepResult]
 ) -> Section:
-    stop = why_stop(settings, record.geometry, answers)
+    written = sum(measures.written_bytes(answer) for answer in answers)
+    stop = why_stop(settings, record.geometry, answers, written)
     rows = [
         (
             scalar.name[0].upper() + scalar.name[1:],
@@ -144,11 +140,24 @@ def _summary_section(
     ]
     blocks = (
         _verdict(record, findings),
-        Paragraph(text=f"The run ended because {_STOPS[stop]}." if stop else "Not at its end."),
+        Paragraph(text=_stop_sentence(settings, stop)),
         Facts(caption="Write saturation", rows=tuple(rows)),
         Paragraph(text=_explanation(settings)),
     )
     return Section(title="Summary", blocks=blocks)
+
+
+def _stop_sentence(settings: WsatSettings, stop: Stop | None) -> str:
+    match stop:
+        case "steady":
+            return "The run ended with five check minutes in steady state."
+        case "capacity":
+            times = f"{settings.capacity_times:g}"
+            return f"The run ended when {times} times the user capacity had been written."
+        case "minutes":
+            return f"The run ended after its {settings.minutes_most:,} minutes."
+        case None:
+            return "The run has not come to its end."
 
 
 def _verdict(record: Record, findings: Findings) -> Verdict:
