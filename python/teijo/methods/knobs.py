@@ -96,6 +96,11 @@ def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict
     return parsed
 
 
+def changed(settings: S, asked: Mapping[str, object]) -> S:
+    """Return the settings with parsed overrides in place, as the model's own types."""
+    return type(settings).model_validate({**settings.model_dump(), **asked})
+
+
 def build(model: type[S], values: Mapping[str, object]) -> S:
     """Return the settings of these values.
 

@@ -50,7 +50,7 @@ class Iops:
         version = version_of(spec)
         asked = knobs.parse_overrides(IopsSettings, overrides)
         asked = shared.with_pieces(asked, version, geometry)
-        settings = standard(version, geometry).model_copy(update=asked)
+        settings = knobs.changed(standard(version, geometry), asked)
         shared.check_blocks(settings.block_sizes_bytes, geometry)
         shared.check_blocks((settings.precondition_block_bytes,), geometry)
         shared.check_range(settings, geometry, max(settings.block_sizes_bytes))
@@ -77,7 +77,7 @@ class Iops:
         version = version_of(settings.spec)
         ruled = standard(version, geometry)
         if settings.rounds_most > ruled.rounds_most:
-            ruled = ruled.model_copy(update={"rounds_most": settings.rounds_most})
+            ruled = knobs.changed(ruled, {"rounds_most": settings.rounds_most})
         remarks = shared.shared_deviations(settings, ruled, version, geometry)
         for block in dropped_blocks(geometry):
             remarks.append(

@@ -51,7 +51,7 @@ class Wsat:
         version = version_of(spec)
         asked = knobs.parse_overrides(WsatSettings, overrides)
         asked = shared.with_pieces(asked, version, geometry)
-        settings = standard(version, geometry).model_copy(update=asked)
+        settings = knobs.changed(standard(version, geometry), asked)
         shared.check_blocks((settings.block_size_bytes,), geometry)
         shared.check_range(settings, geometry, settings.block_size_bytes)
         return settings

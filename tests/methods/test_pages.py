@@ -1,0 +1,88 @@
+"""The pages that all methods share: names, stamps, remarks, counters, steps."""
+
+from dataclasses import replace
+
+import pytest
+
+from teijo.document.model import Facts, Note, Paragraph, Table
+from teijo.methods import pages
+from teijo.terms.geometry import Geometry
+from teijo.terms.remark import REMEDIES, Remark, RemarkKind
+from teijo.terms.result import StepResult
+from tests.methods.canned import DRIVE, IDENTITY
+from tests.methods.test_workload import run
+
+RECORD = run(rw="randwrite").record
+
+
+def remarked(*kinds: RemarkKind):
+    return replace(RECORD, remarks=tuple(Remark(kind=kind, text="so") for kind in kinds))
+
+
+def test_a_report_is_named_after_method_device_and_day():
+    assert pages.document_name(RECORD) == "workload-example-drive-20261120"
+    nameless = replace(RECORD, identity=replace(IDENTITY, model="", target="/tmp/a b?size=1"))
+    assert pages.document_name(nameless) == "workload-tmp-a-b-size-1-20261120"
+
+
+@pytest.mark.parametrize(
+    ("record", "stamp"),
+    [
+        (RECORD, ""),
+        (remarked(RemarkKind.SIMULATED), "SIMULATED DEVICE"),
+        (remarked(RemarkKind.DEVIATION), "DEVIATES FROM THE STANDARD"),
+        (remarked(RemarkKind.NOT_PURGED), "DEVIATES FROM THE STANDARD"),
+        (
+            remarked(RemarkKind.SIMULATED, RemarkKind.DEVIATION),
+            "SIMULATED DEVICE · DEVIATES FROM THE STANDARD",
+        ),
+        (replace(RECORD, run=replace(RECORD.run, ending="failed")), "INCOMPLETE"),
+        (replace(RECORD, run=replace(RECORD.run, ending="running")), "RUNNING"),
+    ],
+)
+def test_every_page_is_stamped_with_what_must_not_be_missed(record, stamp):
+    assert pages.stamp_of(record) == stamp
+
+
+@pytest.mark.parametrize("kind", list(RemarkKind))
+def test_every_kind_of_remark_prints_with_its_remedy(kind):
+    section = pages.remarks_section([Remark(kind=kind, text="so", step=3)])
+    assert section.blocks == (Note(kind=kind.value, text="so", remedy=REMEDIES[kind], step=3),)
+
+
+def test_no_remarks_is_said():
+    assert pages.remarks_section([]).blocks == (Paragraph(text="None."),)
+
+
+def test_counters_are_shown_with_their_change_and_the_write_amplification():
+    counters, amplification = pages.device_section(RECORD).blocks[1:]
+    assert isinstance(counters, Table)
+    written = 500_000 * 4096
+    assert counters.rows == (
+        ("host_writes_bytes", 0, written, written),
+        ("nand_writes_bytes", 0, 2 * written, 2 * written),
+    )
+    assert amplification == Facts(rows=(("Write amplification over the whole run", "2.000"),))
+
+
+def test_a_device_without_counters_says_so():
+    (step,) = RECORD.steps
+    assert isinstance(step.answer, StepResult)
+    silent = replace(step, answer=replace(step.answer, health_before={}, health_after={}))
+    blocks = pages.device_section(replace(RECORD, steps=(silent,))).blocks
+    assert blocks[1] == Paragraph(text="The device shows no counters of its own.")
+
+
+def test_a_scaled_device_is_shown_with_what_it_stands_for():
+    geometry = Geometry(capacity_bytes=10**9, nominal_capacity_bytes=10**11)
+    facts = pages.device_section(replace(RECORD, geometry=geometry)).blocks[0]
+    assert isinstance(facts, Facts)
+    assert dict(facts.rows)["User capacity"] == "1 GB (1,000,000,000 B), standing for 100 GB"
+    assert pages.capacity_name(RECORD) == "274.9 GB"
+    assert DRIVE.scale == 1
+
+
+def test_the_purge_is_told_by_its_answer_only():
+    assert pages.purge_method(RECORD) == "not yet"
+    assert pages.date_of("2026-11-20T09:14:33+00:00") == "2026-11-20 09:14"
+    assert pages.date_of("") == ""

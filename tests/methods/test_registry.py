@@ -1,0 +1,33 @@
+"""The registry, and what every method in it must keep."""
+
+import pytest
+
+from teijo.errors import PlanError
+from teijo.methods.registry import METHODS, method_named
+from tests.methods.canned import DRIVE
+
+
+@pytest.mark.parametrize("name", ["pts.iops", "iops", "IOPS", " pts.iops "])
+def test_a_method_is_found_by_its_id_or_its_last_part(name):
+    assert method_named(name).id == "pts.iops"
+
+
+def test_ids_and_short_names_are_different():
+    names = [name for method in METHODS for name in {method.id, method.id.rpartition(".")[2]}]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("iosp", "iops"), ("pts.wsatt", "pts.wsat")])
+def test_an_unknown_method_names_the_nearest_and_lists_all(name, nearest):
+    with pytest.raises(PlanError) as caught:
+        method_named(name)
+    assert f"did you mean {nearest!r}" in str(caught.value)
+    assert "pts.iops, pts.wsat, workload" in str(caught.value)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_says_what_it_is_and_its_default_is_one_of_its_versions(method):
+    assert method.title
+    assert method.summary
+    assert method.default_spec in (method.specs or ("",))
+    assert method.settings("", {}, DRIVE).spec == method.default_spec
