@@ -4,6 +4,7 @@
 pub mod backend;
 pub mod device;
 pub mod flash;
+mod parameters;
 pub mod params;
 pub mod presets;
 mod quantity;

@@ -34,16 +34,16 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A size in the largest binary unit that divides it, else plain.
-// By reference, as the other printers of the parameter table are.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-pub(crate) fn bytes_text(value: &u64) -> String {
-    let binary = UNITS[..4]
+/// A size in the unit that makes the smallest whole number.
+pub(crate) fn bytes_text(value: u64) -> String {
+    let whole = UNITS
         .iter()
-        .find(|(_, factor)| *value > 0 && value % factor == 0);
-    match binary {
-        Some((suffix, factor)) => format!("{}{suffix}", value / factor),
-        None => value.to_string(),
+        .filter(|(_, factor)| value.is_multiple_of(*factor));
+    match whole.max_by_key(|(_, factor)| *factor) {
+        Some((suffix, factor)) if value > 0 && *factor > 1 => {
+            format!("{}{suffix}", value / factor)
+        }
+        _ => value.to_string(),
     }
 }
 

@@ -93,39 +93,37 @@ impl<D: Device> SimSession<D> {
     }
 
     /// Ends an open-ended stimulus: nothing more is issued, what is in flight comes back.
-    pub fn finish(&mut self) -> Result<(), EngineError> {
-        let Some(mut stimulus) = self.stimulus.take() else {
-            return Ok(());
-        };
-        stimulus.crew.halt();
-        self.drive(&mut stimulus, &mut Unobserved)?;
-        Ok(())
+    pub fn finish(&mut self) {
+        if let Some(mut stimulus) = self.stimulus.take() {
+            stimulus.crew.halt();
+            self.drive(&mut stimulus, &mut Unobserved);
+        }
     }
 
     /// Purges the device; returns how long that took, ns.
-    pub fn purge(&mut self) -> Result<u64, EngineError> {
-        self.finish()?;
+    pub fn purge(&mut self) -> u64 {
+        self.finish();
         let started_ns = self.now_ns();
         let done_ns = self.device_mut().purge(started_ns);
         self.clock.advance(done_ns);
-        Ok(done_ns - started_ns)
+        done_ns - started_ns
     }
 
     /// Lets the host be idle for `duration_ns`.
-    pub fn idle(&mut self, duration_ns: u64) -> Result<(), EngineError> {
-        self.finish()?;
+    pub fn idle(&mut self, duration_ns: u64) {
+        self.finish();
         let (from_ns, to_ns) = (self.now_ns(), self.now_ns().saturating_add(duration_ns));
         self.device_mut().idle(from_ns, to_ns);
         self.clock.advance(to_ns);
-        Ok(())
     }
 
     /// A second session in the very same state, which then goes its own way.
-    pub fn fork(&mut self) -> Result<Self, EngineError> {
-        self.finish()?;
+    #[must_use]
+    pub fn fork(&mut self) -> Self {
+        self.finish();
         let fork = Self::new(self.device().clone());
         fork.clock.advance(self.now_ns());
-        Ok(fork)
+        fork
     }
 
     /// Runs one lap. Errors are of the plan; what fails on the way is in the lap.
@@ -135,10 +133,10 @@ impl<D: Device> SimSession<D> {
             stimulus.crew.go_on(plan)?;
             stimulus
         } else {
-            self.finish()?;
+            self.finish();
             self.begin(plan)?
         };
-        let lap = self.drive(&mut stimulus, observer)?;
+        let lap = self.drive(&mut stimulus, observer);
         if plan.open_ended && !stimulus.crew.is_halted() {
             self.stimulus = Some(stimulus);
         }
@@ -159,11 +157,7 @@ impl<D: Device> SimSession<D> {
     }
 
     /// Steps the workers until each has handed over its share of the lap.
-    fn drive(
-        &mut self,
-        stimulus: &mut Stimulus<D>,
-        observer: &mut impl Observer,
-    ) -> Result<Lap, EngineError> {
+    fn drive(&mut self, stimulus: &mut Stimulus<D>, observer: &mut impl Observer) -> Lap {
         let Stimulus { crew, workers } = stimulus;
         let mut shares: Vec<Option<Box<WorkerLap>>> = workers.iter().map(|_| None).collect();
         let mut missing = workers.len();
@@ -207,7 +201,7 @@ impl<D: Device> SimSession<D> {
             self.device = worker.backend_mut().device.take();
         }
         let stopped = watch.stopped;
-        Ok(crew.lap(shares.into_iter().flatten().collect(), stopped))
+        crew.lap(shares.into_iter().flatten().collect(), stopped)
     }
 }
 

@@ -75,7 +75,10 @@ fn a_mistake_is_named_with_its_remedy() {
         ),
         ("mlc-a?colour=red", "has no parameter \"colour\"; it has: "),
         ("mlc-a?colour=red", "program_us (µs)"),
-        ("mlc-a?gc=lazy", "gc=lazy: must be greedy or fifo"),
+        (
+            "mlc-a?gc=lazy",
+            "gc=lazy: must be greedy, fifo, random or random:CHOICES",
+        ),
         ("mlc-a?dies=0", "dies=0: must be 1 to 65535"),
         ("mlc-a?dies", "dies=: must be a whole number"),
         (

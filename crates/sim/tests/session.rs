@@ -215,7 +215,7 @@ fn a_fork_goes_on_exactly_as_the_original_and_leaves_it_alone() {
     let mut session = open("mlc-b?capacity=1GiB");
     let load = stream(&session, 1, 32, 1);
     run(&mut session, &plan(vec![load.clone()], bytes(3 << 30)));
-    let mut fork = session.fork().expect("nothing runs");
+    let mut fork = session.fork();
     let digest = session.device().digest();
     assert_eq!(digest, fork.device().digest());
     let next = plan(
@@ -286,8 +286,8 @@ fn purge_and_idle_move_the_clock_and_a_purged_drive_is_fresh() {
     let worn = run(&mut session, &plan(vec![load.clone()], bytes(3 << 30)));
     assert!(iops(&worn) < 0.6 * fresh);
     let before_ns = session.now_ns();
-    let purge_ns = session.purge().expect("a purge");
-    session.idle(SECOND).expect("an idle second");
+    let purge_ns = session.purge();
+    session.idle(SECOND);
     assert_eq!(session.now_ns(), before_ns + purge_ns + SECOND);
     let again = iops(&run(&mut session, &plan(vec![load], bytes(1 << 28))));
     assert_within("after a purge", again, fresh, 1.0);
@@ -300,7 +300,7 @@ fn idle_time_lets_a_drive_with_a_pool_write_fast_again() {
         let mut session = open(&text);
         let load = stream(&session, 1, 32, 1);
         run(&mut session, &plan(vec![load.clone()], bytes(5 << 30)));
-        session.idle(idle_ns).expect("idle");
+        session.idle(idle_ns);
         iops(&run(
             &mut session,
             &plan(vec![StreamPlan { seed: 2, ..load }], bytes(1 << 26)),
@@ -372,7 +372,7 @@ fn reads_at_depth_one_take_command_flash_and_transfer() {
         ..stream(&session, 1, 8, 1)
     };
     run(&mut session, &plan(vec![fill], bytes(1 << 30)));
-    session.idle(SECOND).expect("idle");
+    session.idle(SECOND);
     let reads = |block_bytes| StreamPlan {
         read_percent: 100,
         block_bytes,

@@ -30,8 +30,8 @@ fn alpha(drive: &Ssd) -> f64 {
 #[test]
 fn steady_iops_are_the_fluid_limit_of_the_dies() {
     for text in [
-        "slc-a?capacity=1GiB",
-        "slc-a?capacity=1GiB&pacing=paced&op_percent=12.5",
+        "slc-a?capacity=4GiB",
+        "slc-a?capacity=4GiB&pacing=paced&op_percent=12.5",
     ] {
         let mut drive = device(&format!("{text}&{EXACT}"));
         let units = drive.capacity_bytes() / 4096;
@@ -72,7 +72,7 @@ fn saturation(drive: &mut Ssd, capacities: u64) -> Vec<f64> {
 
 #[test]
 fn the_fall_to_steady_state_is_quasi_static_from_three_capacities_on() {
-    let mut drive = device(&format!("slc-a?capacity=2GiB&{EXACT}"));
+    let mut drive = device(&format!("slc-a?capacity=4GiB&{EXACT}"));
     let curve = saturation(&mut drive, 6);
     for (index, iops) in curve.iter().enumerate().skip(24) {
         let x = (index as f64 + 0.5) / 8.0;
@@ -118,7 +118,8 @@ fn random_reads_at_depth_n_keep_as_many_dies_busy_as_theory_says() {
     // Shares of 16 dies busy; truth lies between exponential service (balanced MVA) and n
     // independent draws. The last column is a simulation of deterministic service by others.
     let text = format!(
-        "slc-a?capacity=1GiB&{EXACT}&read_command_us=0&ack_us=0&link_mb_per_second=1000000"
+        "slc-a?capacity=1GiB&{EXACT}&read_command_us=0&ack_us=0&link_mb_per_second=1000000\
+         &bus_mb_per_second=1000000"
     );
     let mut drive = device(&text);
     let start_ns = fill_device(&mut drive, 0) + 1_000_000_000;
@@ -240,4 +241,26 @@ fn a_flush_waits_for_the_buffer_and_refused_requests_say_why() {
         let outcome = drive.serve(op, offset_bytes, length_bytes, flush.done_ns);
         assert_eq!(outcome.result, result, "{op:?} at {offset_bytes}");
     }
+}
+
+#[test]
+fn the_enterprise_drive_meets_its_data_sheet() {
+    let mut drive = device("s3700");
+    let blocks = drive.capacity_bytes() / 4096;
+    let filled_ns = fill_device(&mut drive, 0);
+    let mut random = Random(1);
+    let reads = closed_loop(&mut drive, filled_ns + 1_000_000_000, 32, 200_000, || {
+        (Op::Read, random.below(blocks) * 4096, 4096)
+    });
+    assert_within("random reads", reads.iops(), 75_000.0, 2.0);
+    let warm = random_writes(
+        &mut drive,
+        reads.ended_ns,
+        32,
+        4 * blocks,
+        4096,
+        &mut random,
+    );
+    let writes = random_writes(&mut drive, warm.ended_ns, 32, blocks, 4096, &mut random);
+    assert_within("steady random writes", writes.iops(), 32_000.0, 3.0);
 }

@@ -117,6 +117,28 @@ fn fifo_cleaning_meets_the_closed_form() {
 }
 
 #[test]
+fn sampled_cleaning_meets_the_mean_field_values() {
+    // One choice is alpha/(alpha - 1) exactly; more are Van Houdt's (2013) for 32-page blocks.
+    for (choices, op_percent, known) in [
+        (1, 28.0, 4.571),
+        (1, 7.0, 15.286),
+        (2, 28.0, 3.21),
+        (5, 28.0, 2.56),
+        (2, 7.0, 9.95),
+    ] {
+        let cleaning = Cleaning::Sampled { choices };
+        let (wa, alpha) = steady_wa(1, 32, op_percent, cleaning, Frontier::Shared);
+        assert!((alpha - 1.0 - op_percent / 100.0).abs() < 1e-4);
+        assert_within(
+            &format!("{choices} choices, OP {op_percent} %"),
+            wa,
+            known,
+            1.0,
+        );
+    }
+}
+
+#[test]
 fn fifo_cleaning_of_an_active_range_carries_the_cold_data_round() {
     for hot_share in [0.067, 0.25] {
         let (mut ftl, geometry) = ftl(UNITS, 1, 256, 7.37, Cleaning::Fifo, Frontier::Shared);
@@ -267,6 +289,20 @@ fn a_separate_frontier_recovers_after_one_capacity_and_a_shared_one_does_not() {
     for wa in &shared[4..8] {
         assert!(*wa > 4.0, "{shared:?}");
     }
+}
+
+#[test]
+fn sampling_of_five_recovers_with_a_separate_frontier_and_of_two_with_a_shared_one_does_not() {
+    // The two client drives: what the presets mlc-a and mlc-b are made of.
+    let sampled = |choices| Cleaning::Sampled { choices };
+    let five = return_to_sequential(sampled(5), Frontier::Separate);
+    let two = return_to_sequential(sampled(2), Frontier::Shared);
+    println!("five, separate {five:.2?}\ntwo, shared {two:.2?}");
+    assert!(
+        five[8..].iter().all(|wa| (wa - 1.0).abs() <= 0.01),
+        "{five:?}"
+    );
+    assert!(two.iter().all(|wa| *wa > 4.0), "{two:?}");
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! The flash translation layer without time: which page holds which logical unit, and what
 //! cleaning costs in pages and erases. Time is added in `ssd`.
 
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 use super::victims::{Victims, NOT_CLOSED};
 use crate::params::{Cleaning, Frontier};
 
@@ -77,7 +80,9 @@ pub struct Ftl {
     dies: Vec<Die>,
     pages: u32,
     shift: u32,
+    cleaning: Cleaning,
     frontier: Frontier,
+    random: Xoshiro256PlusPlus,
     live_max: u32,
     next_die: u32,
     pub(super) programs: u64,
@@ -87,7 +92,7 @@ pub struct Ftl {
 impl Ftl {
     /// A drive fresh out of the box. `geometry` must leave every die at least two blocks of spare
     /// (asserted; `SsdParams::geometry` refuses such drives with a message).
-    pub fn new(geometry: Geometry, cleaning: Cleaning, frontier: Frontier) -> Self {
+    pub fn new(geometry: Geometry, cleaning: Cleaning, frontier: Frontier, seed: u64) -> Self {
         let Geometry {
             units,
             dies,
@@ -97,12 +102,12 @@ impl Ftl {
         assert!(pages.is_power_of_two() && pages <= 1 << 15);
         let live_max = (blocks_per_die - reserve_blocks(frontier) - 1) * pages;
         assert!(u64::from(live_max) * u64::from(dies) > u64::from(units));
-        let greedy = cleaning == Cleaning::Greedy;
+        let sorted = cleaning != Cleaning::Fifo;
         let die = |_| Die {
             host: Open::default(),
             relocation: Open::default(),
             free: Vec::with_capacity(blocks_per_die as usize),
-            victims: Victims::new(blocks_per_die, pages, greedy),
+            victims: Victims::new(blocks_per_die, pages, sorted),
             live: 0,
         };
         let block = |id| Block {
@@ -117,7 +122,9 @@ impl Ftl {
             dies: (0..dies).map(die).collect(),
             pages,
             shift: pages.trailing_zeros(),
+            cleaning,
             frontier,
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
             live_max,
             next_die: 0,
             programs: 0,
@@ -303,7 +310,14 @@ impl Ftl {
 
     /// Moves the valid pages of the next victim to the frontier, erases it, returns their number.
     fn collect(&mut self, die: u32) -> u32 {
-        let victim = self.dies[die as usize].victims.pop(&mut self.blocks);
+        let victims = &mut self.dies[die as usize].victims;
+        match self.cleaning {
+            Cleaning::Greedy | Cleaning::Fifo => {}
+            Cleaning::Sampled { choices } => {
+                victims.sample(&mut self.blocks, choices, &mut self.random);
+            }
+        }
+        let victim = victims.pop(&mut self.blocks);
         let mut left = u32::from(self.blocks[victim as usize].valid);
         let moved = left;
         let mut page = victim << self.shift;
@@ -357,13 +371,14 @@ impl Ftl {
                 live,
                 ..
             } = die;
-            [host.next, host.end, relocation.next, relocation.end, *live]
-                .iter()
-                .for_each(|&value| mix(u64::from(value)));
+            for value in [host.next, host.end, relocation.next, relocation.end, *live] {
+                mix(u64::from(value));
+            }
             die.free.iter().for_each(|&id| mix(u64::from(id)));
             die.victims.iter().for_each(|id| mix(u64::from(id)));
         }
         mix(u64::from(self.next_die));
+        mix(self.random.clone().next_u64());
         mix(self.programs);
         mix(self.erases);
     }

@@ -23,6 +23,7 @@ pub struct Identity {
 
 /// When a die is free, and what cleaning it still has to spread over coming programs.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_field_names, reason = "every field is a time in ns")]
 struct DieClock {
     busy_until_ns: u64,
     /// The last read of this die; reads that suspend a program queue behind each other.
@@ -60,6 +61,8 @@ pub struct Ssd {
     unit_shift: u32,
     /// Link time per byte in 2^-24 ns.
     link_ns_q24: u64,
+    /// Time of one whole unit on the flash channels.
+    bus_unit_ns: u64,
     /// Extra program time per page of a block that was erased without moving a page.
     seq_extra_ns: u64,
     pool_blocks: u32,
@@ -76,9 +79,10 @@ impl Ssd {
         let pool_units = f64::from(geometry.units) * params.idle_pool_percent / 100.0;
         let pool_blocks =
             pool_units / f64::from(geometry.pages_per_block) / f64::from(geometry.dies);
+        let bus_unit_ns = unit_bytes as f64 * 1e3 / params.bus_mb_per_second;
         let seq_extra = params.program_ns as f64 * (1.0 / params.seq_ss_factor - 1.0);
         Ok(Self {
-            ftl: Ftl::new(geometry, params.cleaning, params.frontier),
+            ftl: Ftl::new(geometry, params.cleaning, params.frontier, params.seed),
             dies: vec![DieClock::default(); geometry.dies as usize],
             buffer: vec![0; slots],
             buffer_next: 0,
@@ -90,6 +94,7 @@ impl Ssd {
             capacity_bytes: params.simulated_capacity_bytes(),
             unit_shift: params.mapping_bytes.trailing_zeros(),
             link_ns_q24: ((1u64 << 24) as f64 * 1e3 / params.link_mb_per_second).round() as u64,
+            bus_unit_ns: bus_unit_ns.round() as u64,
             seq_extra_ns: seq_extra.round() as u64,
             pool_blocks: pool_blocks.round() as u32,
             jitter_q32: (params.jitter_percent / 100.0 * 2f64.powi(33)) as u64,
@@ -123,16 +128,17 @@ impl Ssd {
             return time_ns;
         }
         let span = ((u128::from(time_ns) * u128::from(self.jitter_q32)) >> 32) as u64;
-        let drawn = (self.random.next_u64() >> 32) * span >> 32;
+        let drawn = ((self.random.next_u64() >> 32) * span) >> 32;
         (time_ns + drawn).saturating_sub(span / 2)
     }
 
     fn read(&mut self, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> u64 {
         let length = u64::from(length_bytes);
         let ready = at_ns.max(self.front_free_ns) + self.params.read_command_ns;
-        self.front_free_ns = ready + self.link_ns(length);
         let first = (offset_bytes >> self.unit_shift) as u32;
         let last = ((offset_bytes + length - 1) >> self.unit_shift) as u32;
+        let bus_ns = self.bus_unit_ns * u64::from(last - first + 1);
+        self.front_free_ns = ready + self.link_ns(length).max(bus_ns);
         let mut data_ns = None;
         for unit in first..=last {
             if let Some(die) = self.ftl.die_of(unit) {
@@ -147,7 +153,9 @@ impl Ssd {
             None => self.front_free_ns,
             // The transfer follows the first page and cannot end before the last one.
             Some(data_ns) => {
-                let page_ns = self.link_ns(length.min(1 << self.unit_shift));
+                let page_ns = self
+                    .link_ns(length.min(1 << self.unit_shift))
+                    .max(self.bus_unit_ns);
                 (data_ns + page_ns).max(self.front_free_ns + self.params.read_ns)
             }
         };
@@ -158,15 +166,15 @@ impl Ssd {
     #[inline]
     fn read_page(&mut self, die: u32, ready_ns: u64) -> u64 {
         self.clean_while_idle(die, ready_ns);
-        let read_ns = self.jittered(self.params.read_ns);
-        let wait_ns = self.params.read_wait_ns;
+        let page_ns = self.jittered(self.params.read_ns);
+        let longest_ns = ready_ns + self.params.read_wait_ns;
         let clock = &mut self.dies[die as usize];
-        let begin = clock.busy_until_ns.clamp(ready_ns, ready_ns + wait_ns);
+        let begin = clock.busy_until_ns.clamp(ready_ns, longest_ns);
         let begin = begin.max(clock.read_until_ns);
-        let done = begin + read_ns;
+        let done = begin + page_ns;
         clock.read_until_ns = done;
         clock.busy_until_ns = if clock.busy_until_ns > begin {
-            clock.busy_until_ns + read_ns
+            clock.busy_until_ns + page_ns
         } else {
             done
         };
@@ -291,7 +299,8 @@ impl Ssd {
     /// Bytes of the request that lie on the device; `Err` is the result of an I/O refused whole.
     fn clip(&self, op: Op, offset_bytes: u64, length_bytes: u32) -> Result<u32, i32> {
         let block = LOGICAL_BLOCK_BYTES;
-        let aligned = offset_bytes % u64::from(block) == 0 && length_bytes % block == 0;
+        let aligned =
+            offset_bytes.is_multiple_of(u64::from(block)) && length_bytes.is_multiple_of(block);
         if !aligned || length_bytes == 0 {
             return Err(INVALID);
         }
@@ -328,7 +337,7 @@ impl Device for Ssd {
         };
         Outcome {
             done_ns,
-            result: length_bytes as i32,
+            result: length_bytes.cast_signed(),
         }
     }
 

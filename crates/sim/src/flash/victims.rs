@@ -1,6 +1,9 @@
 //! Which closed block a die cleans next. Greedy keeps the closed blocks sorted by valid pages in
 //! a ring: losing a page swaps a block with the first of its bucket and moves the bucket's start,
-//! so the victim is always at the head and nothing is ever searched. FIFO is the ring alone.
+//! so the victim is always at the head and nothing is ever searched. Sampling takes the foremost
+//! of a few random places in the same ring. FIFO is the ring alone.
+
+use rand_xoshiro::rand_core::Rng;
 
 use super::ftl::Block;
 
@@ -21,9 +24,9 @@ pub(super) struct Victims {
 
 impl Victims {
     /// For at most `blocks` closed blocks of `pages` pages each.
-    pub(super) fn new(blocks: u32, pages: u32, greedy: bool) -> Self {
+    pub(super) fn new(blocks: u32, pages: u32, sorted: bool) -> Self {
         let slots = (blocks + 1).next_power_of_two();
-        let start = if greedy {
+        let start = if sorted {
             vec![0; pages as usize + 1]
         } else {
             Vec::new()
@@ -77,12 +80,29 @@ impl Victims {
         }
     }
 
-    /// The block that would be cleaned next.
+    /// The block at the head: the emptiest, or the oldest for FIFO.
     pub(super) fn peek(&self) -> Option<u32> {
         (self.len() > 0).then(|| self.order[(self.head & self.mask) as usize])
     }
 
-    /// Takes out the next victim.
+    /// Moves the foremost of `choices` random blocks to the head; an empty block stays there.
+    pub(super) fn sample(&mut self, blocks: &mut [Block], choices: u32, random: &mut impl Rng) {
+        let length = u64::from(self.len());
+        let mut draw = || (((random.next_u64() >> 32) * length) >> 32) as u32;
+        let ahead = (0..choices).map(|_| draw()).min().unwrap_or(0);
+        let id = self.order[(self.head.wrapping_add(ahead) & self.mask) as usize];
+        let empty = self
+            .peek()
+            .is_some_and(|first| blocks[first as usize].valid == 0);
+        if !empty {
+            // As if it lost page after page: the price is that of moving them, which follows.
+            for count in (1..=blocks[id as usize].valid).rev() {
+                self.demote(blocks, id, count);
+            }
+        }
+    }
+
+    /// Takes out the block at the head.
     pub(super) fn pop(&mut self, blocks: &mut [Block]) -> u32 {
         assert!(
             self.len() > 0,

@@ -48,11 +48,11 @@ pub fn fifo_active_range_wa(alpha: f64, hot_share: f64) -> f64 {
     let log = |tau: f64| tau / (1.0 - (-tau / hot_share).exp()) + (1.0 - hot_share);
     let (mut low, mut high) = (1e-9, alpha);
     for _ in 0..200 {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         if log(middle) < alpha {
-            low = middle
+            low = middle;
         } else {
-            high = middle
+            high = middle;
         }
     }
     alpha / low
@@ -96,7 +96,7 @@ pub fn ftl(
         blocks_per_die,
         pages_per_block,
     };
-    (Ftl::new(geometry, cleaning, frontier), geometry)
+    (Ftl::new(geometry, cleaning, frontier, 1), geometry)
 }
 
 /// Writes units given by `next`, `count` of them, and returns the write amplification.
@@ -162,7 +162,11 @@ pub fn closed_loop(
         }
         let (op, offset_bytes, length_bytes) = next();
         let outcome = device.serve(op, offset_bytes, length_bytes, now_ns);
-        assert_eq!(outcome.result, length_bytes as i32, "I/O {issued} failed");
+        assert_eq!(
+            outcome.result,
+            length_bytes.cast_signed(),
+            "I/O {issued} failed"
+        );
         run.latency_ns.push(outcome.done_ns - now_ns);
         flying.push(Reverse(outcome.done_ns));
     }

@@ -1,0 +1,117 @@
+//! Simulated I/Os per second of one core: the translation layer alone, and timed random writes
+//! through the engine's worker. Medians of several runs; `cargo bench -p teijo-sim`.
+
+use std::time::Instant;
+
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_sim::device::Device;
+use teijo_sim::flash::{reserve_blocks, Ftl, Geometry, Ssd};
+use teijo_sim::params::{Cleaning, Frontier};
+use teijo_sim::presets;
+use teijo_sim::session::{SimSession, Unobserved};
+
+const RUNS: usize = 5;
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Million host writes per second, and write amplification, in steady state.
+fn translation_layer(op_percent: f64) -> (f64, f64) {
+    let (units, pages_per_block) = (1 << 18, 256);
+    let usable = f64::from(units) * (1.0 + op_percent / 100.0) / f64::from(pages_per_block);
+    let blocks_per_die = usable.round() as u32 + reserve_blocks(Frontier::Shared);
+    let geometry = Geometry {
+        units,
+        dies: 1,
+        blocks_per_die,
+        pages_per_block,
+    };
+    let mut ftl = Ftl::new(geometry, Cleaning::Greedy, Frontier::Shared, 1);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut write = |ftl: &mut Ftl, count: u64| {
+        for _ in 0..count {
+            let unit = (((random.next_u64() >> 32) * u64::from(units)) >> 32) as u32;
+            let die = ftl.pick_die();
+            ftl.write(unit, die);
+        }
+    };
+    let count = 8 * u64::from(units);
+    write(&mut ftl, count);
+    let before = ftl.programs();
+    let rates = (0..RUNS).map(|_| {
+        let started = Instant::now();
+        write(&mut ftl, count);
+        count as f64 / started.elapsed().as_secs_f64() / 1e6
+    });
+    let rate = median(rates.collect());
+    (
+        rate,
+        (ftl.programs() - before) as f64 / (count * RUNS as u64) as f64,
+    )
+}
+
+fn random_writes(session: &SimSession<Ssd>, capacities: u64) -> Plan {
+    let capacity_bytes = session.device().capacity_bytes();
+    let range = Range {
+        start_bytes: 0,
+        segments: 1,
+        segment_bytes: capacity_bytes,
+        stride_bytes: capacity_bytes,
+    };
+    let stream = StreamPlan {
+        threads: 1,
+        queue_depth: 32,
+        read_percent: 0,
+        block_bytes: 4096,
+        access: Access::Random,
+        range,
+        content: Content::Random,
+        rate: None,
+        seed: 1,
+    };
+    Plan {
+        streams: vec![stream],
+        bound: Bound::Bytes {
+            total_bytes: capacities * capacity_bytes,
+        },
+        interval_ns: 1_000_000_000,
+        open_ended: false,
+        continues: false,
+    }
+}
+
+/// Million simulated I/Os per second of a saturation from fresh, six capacities.
+fn saturation(text: &str) -> f64 {
+    let rates = (0..RUNS).map(|_| {
+        let mut session = SimSession::new(presets::open(text).expect("a preset"));
+        let plan = random_writes(&session, 6);
+        let started = Instant::now();
+        let lap = session.run(&plan, &mut Unobserved).expect("a lap");
+        lap.streams[0].write.ios as f64 / started.elapsed().as_secs_f64() / 1e6
+    });
+    median(rates.collect())
+}
+
+fn main() {
+    for op_percent in [7.0, 12.5, 28.0] {
+        let (rate, wa) = translation_layer(op_percent);
+        println!("translation layer, 1 GiB, OP {op_percent} %: {rate:.1} M writes/s, WA {wa:.2}");
+    }
+    for text in [
+        "slc-a?capacity=1GiB",
+        "slc-a?capacity=1GiB&pacing=paced",
+        "slc-a?capacity=1GiB&jitter_percent=0",
+        "slc-a?capacity=1GiB&jitter_percent=0&pacing=paced",
+        "slc-a?capacity=4GiB",
+        "mlc-a",
+    ] {
+        println!(
+            "random writes, 32 in flight, {text}: {:.1} M I/Os/s",
+            saturation(text)
+        );
+    }
+}
