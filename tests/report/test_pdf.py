@@ -132,3 +132,12 @@ def test_twenty_five_rounds_of_eight_series_fit_the_appendix() -> None:
     text = pages(iops_document(25))
     assert len(text) == 11
     assert "IOPS at R/W 0/100 by round" in text[-1]
+
+
+def test_a_wide_table_is_set_in_type_that_fits_the_page() -> None:
+    columns = tuple(Column(name=f"p99.{n}", unit="ms", digits=4) for n in range(15))
+    table = Table(columns=columns, rows=(tuple(100.0 + n for n in range(15)),))
+    section = Section(title="Wide", blocks=(table,))
+    document = Document(name="wide", header=header(), sections=(section,))
+    text = pages(document)[0]
+    assert [f"{100 + n}.0000" for n in range(15)] == re.findall(r"\b1[01][0-9]\.0000\b", text)

@@ -225,8 +225,8 @@ def _figure(
     )
     said = f'<p class="chart-note">{escape(note)}</p>' if note else ""
     return (
-        f'<figure>{caption}<div class="chart{kind}" id="{name}" role="img" '
-        f'aria-label="{escape(title)}; the table below has its numbers"></div>'
+        f'<figure>{caption}<div class="wide"><div class="chart{kind}" id="{name}" role="img" '
+        f'aria-label="{escape(title)}; the table below has its numbers"></div></div>'
         f"{hint}{said}{_fold(numbered, data)}</figure>"
     )
 

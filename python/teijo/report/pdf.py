@@ -33,12 +33,19 @@ INLINE_ROWS_LIMIT: Final = 14
 """A chart's table this short stands under its chart, a longer one in the appendix."""
 STRIP_ROWS: Final = 52
 """Rows of a strip of a long and narrow table: as many as stand on a page of the appendix."""
+PAGE_WIDTH_PT: Final = 515.0
+ADVANCE_EM: Final = 0.6
+"""Mean advance of a character of a table, a little on the safe side."""
+TIGHT_PT: Final = 7.5
+SMALLEST_PT: Final = 4.5
 GROUP_CHARACTERS: Final = 31
 """About as many characters of header type as stand in the width of a group."""
 TEMPLATE: Final = Path(__file__).with_name("template.typ")
 FONT_FAMILIES: Final = ("Inter", "DejaVu Sans Mono")
 _LONG_WORD: Final = re.compile(r"\S{22,}")
-_CANVAS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=390)
+_ALONE: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=390)
+_AMONG_OTHERS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=215)
+"""A section of several charts draws them lower, so that they share its page."""
 _FIXED_TIME: Final = 0
 """Creation time of every PDF (Unix epoch): the same document gives the same bytes."""
 
@@ -111,12 +118,12 @@ def _parts(
             yield _table_or_pointer(numbered, appendix)
         case XYChart():
             assert numbered is not None
-            drawn = svg.svg(xy.specification(block, _CANVAS))
+            drawn = svg.svg(xy.specification(block, _canvas(section)))
             yield _chart(section, block.title, drawn, note=block.note)
             yield _table_or_pointer(numbered, appendix)
         case Bars3D():
             assert numbered is not None
-            drawn = svg.svg(bars3d.specification(block, _CANVAS))
+            drawn = svg.svg(bars3d.specification(block, _ALONE))
             yield _chart(section, block.title, drawn, note="")
             yield _table_or_pointer(numbered, appendix)
         case Facts():
@@ -149,6 +156,11 @@ def _breakable(text: str) -> str:
     return _LONG_WORD.sub(lambda word: "\u200b".join(word[0]), text)
 
 
+def _canvas(section: Section) -> Canvas:
+    charts = [block for block in section.blocks if isinstance(block, XYChart | Bars3D)]
+    return _ALONE if len(charts) == 1 else _AMONG_OTHERS
+
+
 def _chart(section: Section, title: str, drawn: str, *, note: str) -> Json:
     caption = title if title != section.title else ""
     return {"kind_of": "chart", "title": title, "caption": caption, "svg": drawn, "note": note}
@@ -177,8 +189,8 @@ def _abreast(table: Table) -> int:
     """Return how many columns of the page a long and narrow table runs in."""
     if len(table.rows) < 20:
         return 1
-    widest = sum(max(len(text) for text in column) for column in _columns_of_text(table))
-    return max(1, min(4, round(125 / (widest + 3 * len(table.columns)))))
+    gutter_pt = 20
+    return max(1, min(4, int(PAGE_WIDTH_PT / (sum(_widths_pt(table, 6.5)) + gutter_pt))))
 
 
 def _strips(part: Json, abreast: int) -> Json:
@@ -217,14 +229,30 @@ def _label_share(rows: tuple[tuple[str, str], ...]) -> float:
 
 
 def _columns_of_text(table: Table) -> list[list[str]]:
+    """Return what stands in each column and cannot break: heading's words, unit, cells."""
     rows = inked_rows(table)
     return [
-        [column.name, column.unit, *(row[place] for row in rows)]
+        [*column.name.split(), column.unit, *(row[place] for row in rows)]
         for place, column in enumerate(table.columns)
     ]
 
 
+def _widths_pt(table: Table, size_pt: float) -> list[float]:
+    """Return about how wide each column of a table is in a size of type."""
+    inset_pt = 11.4 if size_pt >= TIGHT_PT else 8.0
+    widest = [max(len(text) for text in column) for column in _columns_of_text(table)]
+    return [characters * ADVANCE_EM * size_pt + inset_pt for characters in widest]
+
+
+def _fitting_pt(table: Table, size_pt: float) -> float:
+    """Return the largest type up to a size in which a table is no wider than the page."""
+    while size_pt > SMALLEST_PT and sum(_widths_pt(table, size_pt)) > PAGE_WIDTH_PT:
+        size_pt -= 0.5
+    return size_pt
+
+
 def _table(table: Table, *, size: float) -> Json:
+    size = _fitting_pt(table, size)
     kept = thinned(len(table.rows), ROWS_LIMIT)
     places = {row: place for place, row in enumerate(kept)}
     rows = inked_rows(table)
@@ -239,9 +267,16 @@ def _table(table: Table, *, size: float) -> Json:
         "caption": table.caption,
         "columns": [(column.name, column.unit) for column in table.columns],
         "numeric": numeric,
-        "full": size >= 8 and len(numeric) >= 5 and all(numeric[1:]),
+        "full": _is_matrix(table, numeric, size),
         "rows": [[_breakable(text) for text in rows[row]] for row in kept],
         "marked": [(places[row], column) for row, column in table.marked if row in places],
         "note": note,
-        "size": size if len(table.columns) <= 10 else size - 1.2,
+        "size": size,
     }
+
+
+def _is_matrix(table: Table, numeric: tuple[bool, ...], size_pt: float) -> bool:
+    """Return whether a table's numbers look best in columns of one width over the page."""
+    first_pt, *others_pt = _widths_pt(table, size_pt) or [0.0]
+    fits = first_pt + max(others_pt, default=0.0) * len(others_pt) <= PAGE_WIDTH_PT
+    return fits and len(others_pt) >= 4 and all(numeric[1:])

@@ -141,3 +141,10 @@ def test_only_a_long_chart_on_a_screen_zooms() -> None:
 def test_the_unit_stands_in_the_axis_title() -> None:
     drawn = replace(CHARTS[0], x=Axis(name="Block size", unit="KiB"))
     assert "Block size (KiB)" in svg(specification(drawn, PAPER))
+
+
+def test_a_line_of_one_value_is_drawn_as_a_point() -> None:
+    alone = Series(name="alone", x=(1, 2, 3), y=(None, 5.0, None), style="line")
+    assert [layer["mark"]["type"] for layer in layers(chart(alone))] == ["line", "point"]
+    pair = Series(name="pair", x=(1, 2), y=(5.0, 6.0), style="line")
+    assert [layer["mark"]["type"] for layer in layers(chart(pair))] == ["line"]

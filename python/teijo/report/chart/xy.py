@@ -126,7 +126,7 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
     names = [series.name for series in chart.series]
     encoding: Json = {"x": x, "y": y, "color": _colours(names, chart, canvas)}
     lines = [series for series in chart.series if series.style != "points"]
-    dotted = [series for series in chart.series if "points" in series.style]
+    dotted = [series for series in chart.series if _is_dotted(series)]
     layers: list[Json] = []
     if lines:
         order = {"field": "o", "type": "quantitative"}
@@ -159,6 +159,11 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
     return layers
 
 
+def _is_dotted(series: Series) -> bool:
+    """Return whether a series shows its points; a line of a single value can only do so."""
+    return "points" in series.style or len(scale.finite(series.y)) == 1
+
+
 def _rows(chart: XYChart, some: Sequence[Series]) -> list[Json]:
     log_x, log_y = chart.x.scale == "log", chart.y.scale == "log"
     rows = []
@@ -182,7 +187,7 @@ def _legend(names: Sequence[str], chart: XYChart, canvas: Canvas) -> Json | None
         "columns": max(1, math.ceil(len(names) / max(1, lines))),
         "offset": 8 + RULE_LABEL_PITCH_PX * marks,
     }
-    dotted = any("points" in series.style for series in chart.series)
+    dotted = any(_is_dotted(series) for series in chart.series)
     return shown if dotted else shown | {"symbolType": LINE_SIGN}
 
 
@@ -193,7 +198,7 @@ def _colours(names: Sequence[str], chart: XYChart, canvas: Canvas) -> Json:
 
 def _shapes(names: Sequence[str], chart: XYChart, canvas: Canvas) -> Json:
     shapes = [
-        palette.cycled(palette.SHAPES, place) if "points" in series.style else LINE_SIGN
+        palette.cycled(palette.SHAPES, place) if _is_dotted(series) else LINE_SIGN
         for place, series in enumerate(chart.series)
     ]
     return _by_series(names, shapes) | {"legend": _legend(names, chart, canvas)}
