@@ -1,7 +1,11 @@
 """What every test may lean on. A skip is a failure where CI or TEIJO_NO_SKIPS is set."""
 
 import os
-from collections.abc import Generator
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +35,47 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 def reason(longrepr: object) -> str:
     """Return why a test skipped itself."""
     return str(longrepr[2] if isinstance(longrepr, tuple) else longrepr)
+
+
+@pytest.fixture
+def need() -> Callable[[str], str]:
+    """Return a function that finds a program, or skips the test and says which is missing."""
+
+    def find(program: str) -> str:
+        path = shutil.which(program)
+        if path is None:
+            pytest.skip(f"needs the program {program}")
+        return path
+
+    return find
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Path]:
+    """Give an empty folder (in TEIJO_SCRATCH where set) whose files take direct I/O."""
+    parent = Path(os.environ.get("TEIJO_SCRATCH", tmp_path))
+    with tempfile.TemporaryDirectory(prefix="teijo-test-", dir=parent) as name:
+        probe = Path(name) / "probe"
+        probe.write_bytes(bytes(4096))
+        try:
+            os.close(os.open(probe, os.O_RDWR | os.O_DIRECT))
+        except OSError:
+            pytest.skip(f"needs direct I/O in {parent}: point TEIJO_SCRATCH to a disk")
+        probe.unlink()
+        yield Path(name)
+
+
+@pytest.fixture
+def loop_device(scratch: Path) -> Iterator[Path]:
+    """Give a loop device of 64 MiB; the file under it is `backing` in the folder `scratch`."""
+    if os.geteuid() != 0 or not Path("/dev/loop-control").exists():
+        pytest.skip("needs root and loop devices")
+    backing = scratch / "backing"
+    backing.write_bytes(bytes(64 << 20))
+    command = ["losetup", "--find", "--show", "--direct-io=on", str(backing)]
+    made = subprocess.run(command, capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"needs root and loop devices: {made.stderr.strip()}")
+    node = made.stdout.strip()
+    yield Path(node)
+    subprocess.run(["losetup", "--detach", node], check=True)

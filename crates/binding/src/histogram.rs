@@ -1,6 +1,5 @@
 //! Histograms between columns and the `HdrHistogram` V2 encoding that run files hold.
 
-use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -9,23 +8,27 @@ use teijo_engine::histogram::Histogram;
 use crate::errors::raised;
 use crate::lap::buckets;
 
-/// The plain V2 encoding (3 digits) of int64 columns: values in ns, and how many of each.
+/// The plain V2 encoding (3 digits) of int64 columns, as bytes: values in ns, and how many of each.
 #[pyfunction]
 pub fn encode_histogram<'py>(
     py: Python<'py>,
-    values_ns: PyBuffer<i64>,
-    counts: PyBuffer<i64>,
+    values_ns: &[u8],
+    counts: &[u8],
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let values_ns = values_ns.to_vec(py)?;
-    let counts = counts.to_vec(py)?;
+    let (values_ns, counts) = (numbers(values_ns), numbers(counts));
     if values_ns.len() != counts.len() || values_ns.iter().chain(&counts).any(|&n| n < 0) {
         let message = "a histogram is two columns of one length without negative numbers";
         return Err(PyValueError::new_err(message));
     }
     let pairs = values_ns.iter().zip(&counts);
-    let histogram =
-        Histogram::from_pairs(pairs.map(|(&value, &count)| (value as u64, count as u64)));
-    Ok(PyBytes::new(py, &histogram.to_v2()))
+    let pairs = pairs.map(|(&value, &count)| (value.cast_unsigned(), count.cast_unsigned()));
+    Ok(PyBytes::new(py, &Histogram::from_pairs(pairs).to_v2()))
+}
+
+/// The numbers of an int64 column.
+fn numbers(column: &[u8]) -> Vec<i64> {
+    let (chunks, _) = column.as_chunks();
+    chunks.iter().copied().map(i64::from_ne_bytes).collect()
 }
 
 /// (lowest values of the buckets, counts), two int64 columns as bytes, of a V2 encoding.

@@ -7,8 +7,10 @@ use teijo_engine::interval::IntervalPair;
 use teijo_engine::lap::{DirectionLap, Interval, Lap, StreamLap};
 
 /// Numbers as the bytes of an int64 array of this machine.
-pub fn column<'py>(py: Python<'py>, numbers: impl Iterator<Item = u64>) -> Bound<'py, PyBytes> {
-    let bytes: Vec<u8> = numbers.flat_map(|n| (n as i64).to_ne_bytes()).collect();
+pub fn column(py: Python<'_>, numbers: impl Iterator<Item = u64>) -> Bound<'_, PyBytes> {
+    let bytes: Vec<u8> = numbers
+        .flat_map(|n| n.cast_signed().to_ne_bytes())
+        .collect();
     PyBytes::new(py, &bytes)
 }
 

@@ -8,7 +8,6 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use teijo_engine::crew::Progress;
-use teijo_engine::error::EngineError;
 use teijo_sim::device::{Device, Label};
 use teijo_sim::flash::Ssd;
 use teijo_sim::params::PARAMETERS;
@@ -41,7 +40,8 @@ pub struct SimulatedSession {
 #[pymethods]
 impl SimulatedSession {
     #[new]
-    fn new(py: Python<'_>, preset: &str, overrides: BTreeMap<String, String>) -> PyResult<Self> {
+    fn new(py: Python<'_>, preset: &str, overrides: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let overrides: BTreeMap<String, String> = overrides.extract()?;
         let pairs: Vec<(&str, &str)> = overrides
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
@@ -134,10 +134,9 @@ impl SimulatedSession {
     fn work<R: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut SimSession<Ssd>) -> Result<R, EngineError> + Send,
+        work: impl FnOnce(&mut SimSession<Ssd>) -> R + Send,
     ) -> PyResult<R> {
-        let result = py.detach(|| self.with(work))?;
-        result.map_err(|error| raised(py, &error))
+        py.detach(|| self.with(work))
     }
 }
 

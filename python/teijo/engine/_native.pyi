@@ -3,10 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from teijo.engine.plan import Plan
+
+__all__ = [
+    "NativeSession",
+    "SimulatedSession",
+    "decode_histogram",
+    "encode_histogram",
+    "simulated_parameters",
+    "simulated_presets",
+]
 
 @final
 class NativeSession:
@@ -50,7 +56,7 @@ class SimulatedSession:
 
     def close(self) -> None: ...
 
-def encode_histogram(values_ns: NDArray[np.int64], counts: NDArray[np.int64]) -> bytes: ...
+def encode_histogram(values_ns: bytes, counts: bytes) -> bytes: ...
 def decode_histogram(blob: bytes) -> tuple[bytes, bytes]: ...
 def simulated_presets() -> list[dict[str, Any]]: ...
 def simulated_parameters() -> list[tuple[str, str, str]]: ...

@@ -37,7 +37,7 @@ class NativeSession:
         try:
             self._native = _native.NativeSession(descriptor, backend)
         except OSError as error:
-            raise HostError(f"descriptor {descriptor} cannot be used: {error.strerror}") from error
+            raise HostError(f"descriptor {descriptor} cannot be used: {error}") from error
 
     @property
     def backend(self) -> str:
@@ -175,8 +175,8 @@ def simulated_parameters() -> tuple[tuple[str, str, str], ...]:
 
 def encode_histogram(values_ns: NDArray[np.int64], counts: NDArray[np.int64]) -> bytes:
     """Return the HdrHistogram V2 encoding (plain, 3 digits) of values and their counts."""
-    values = np.ascontiguousarray(values_ns, np.int64)
-    return _native.encode_histogram(values, np.ascontiguousarray(counts, np.int64))
+    columns = (np.asarray(column, np.int64).tobytes() for column in (values_ns, counts))
+    return _native.encode_histogram(*columns)
 
 
 def decode_histogram(blob: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -154,8 +154,9 @@ def intervals(
 ) -> Series:
     """Return (ios, bytes, latency sum in ns) by interval of one group.
 
-    fio logs means and leaves out the last part of an interval, so the last one here takes what
-    is missing from the totals: counts and bytes add up to the group's exactly.
+    fio logs means and often leaves out the last window, so the last interval takes what is
+    missing from the totals: counts, bytes and latencies add up to the group's. The few ms that
+    fio runs over its time are part of the interval before them.
     """
     counts: defaultdict[int, int] = defaultdict(int)
     means: defaultdict[int, list[int]] = defaultdict(list)
@@ -167,16 +168,22 @@ def intervals(
             means[sample.index].append(sample.value)
     if not group.ios:
         return {}
-    _settle(counts, group.ios, last=max(0, group.runtime_ns // NS_PER_MS - 1) // interval_ms)
-    mean_bytes = group.bytes / group.ios
+    runtime_ms = group.runtime_ns // NS_PER_MS - 1 - interval_ms // 20
+    _settle(counts, group.ios, last=max(0, runtime_ms // interval_ms))
     whole_mean = group.latency_ns_sum / group.ios
-    series: Series = {}
+    sums = {
+        index: count * (sum(means[index]) / len(means[index]) if means[index] else whole_mean)
+        for index, count in counts.items()
+    }
+    # fio weighs the windows a little differently than their counts do.
+    correction = group.latency_ns_sum / sum(sums.values())
+    mean_bytes = group.bytes / group.ios
     left_bytes = group.bytes
+    series: Series = {}
     for index in sorted(counts):
         size = round(counts[index] * mean_bytes) if index < max(counts) else left_bytes
         left_bytes -= size
-        mean = sum(means[index]) / len(means[index]) if means[index] else whole_mean
-        series[index] = (counts[index], size, round(mean * counts[index]))
+        series[index] = (counts[index], size, round(sums[index] * correction))
     return series
 
 

@@ -1,0 +1,248 @@
+"""What every engine on a descriptor promises, native and fio alike, on one file and loop device.
+
+Rates are not compared: a shared host decides them. Counts, bytes, places and errors are.
+"""
+
+import errno
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from teijo.engine import Progress
+from teijo.errors import DeviceError, PlanError
+from tests.engine.plans import (
+    LONG_NS,
+    MIB,
+    SECOND_NS,
+    for_bytes,
+    for_time,
+    opened,
+    stream,
+    totals,
+    written,
+)
+
+SIZE = 16 * MIB
+BYTE = 0x5A
+
+
+@pytest.fixture(params=["native", "sync", "fio"])
+def engine(request: pytest.FixtureRequest, need: Callable[[str], str]) -> str:
+    if request.param == "fio":
+        need("fio")
+    return str(request.param)
+
+
+@pytest.fixture
+def target(scratch: Path) -> Path:
+    return written(scratch / "target", SIZE, BYTE)
+
+
+def test_reads_for_a_time_are_counted_once_each_and_change_nothing(
+    engine: str, target: Path
+) -> None:
+    before = target.read_bytes()
+    with opened(target, engine) as session:
+        lap = session.run(for_time(SECOND_NS // 2, stream(SIZE, threads=2)))
+    (read,) = lap.directions
+    assert (read.stream, read.direction, read.errors) == ("main", "read", {})
+    assert read.ios > 0
+    assert read.bytes == read.ios * 4096
+    assert read.bucket_counts.sum() == read.ios
+    assert 0 < read.latency_ns_min <= read.latency_ns_sum / read.ios <= read.latency_ns_max
+    assert lap.elapsed_ns >= SECOND_NS // 2
+    assert lap.failure == ""
+    assert target.read_bytes() == before
+
+
+def test_the_intervals_add_up_to_the_lap(engine: str, target: Path) -> None:
+    plan = for_time(SECOND_NS, stream(SIZE, read_percent=50), interval_ns=SECOND_NS // 4)
+    with opened(target, engine) as session:
+        lap = session.run(plan)
+    assert {lap.direction for lap in lap.directions} == {"read", "write"}
+    for direction in lap.directions:
+        series = direction.intervals
+        assert series.ios.sum() == direction.ios
+        assert series.bytes.sum() == direction.bytes
+        assert series.latency_ns_sum.sum() == pytest.approx(direction.latency_ns_sum, rel=0.05)
+        assert (np.diff(series.index) > 0).all()
+        assert series.index[-1] - series.index[0] >= 2, "about four intervals in a lap of four"
+
+
+def test_a_byte_bound_is_met_exactly_with_several_threads(engine: str, target: Path) -> None:
+    plan = for_bytes(3 * MIB, stream(SIZE, threads=3, read_percent=0))
+    with opened(target, engine) as session:
+        assert totals(session.run(plan)) == (3 * MIB // 4096, 3 * MIB)
+
+
+def test_one_sequential_pass_of_four_threads_writes_every_byte_once(
+    engine: str, target: Path
+) -> None:
+    size = SIZE - 4096
+    passes = stream(
+        size, access="sequential", read_percent=0, block_bytes=MIB // 8, threads=4, content="zero"
+    )
+    with opened(target, engine) as session:
+        lap = session.run(for_bytes(size, passes))
+    body = target.read_bytes()
+    assert totals(lap)[1] == size, "so that no byte was written twice"
+    assert body[:size] == bytes(size)
+    assert body[size:] == bytes([BYTE]) * 4096
+    assert lap.cursors == {"main": 0}
+
+
+def test_two_passes_move_twice_the_bytes(engine: str, target: Path) -> None:
+    passes = stream(SIZE - 4096, access="sequential", block_bytes=MIB // 8, threads=4)
+    with opened(target, engine) as session:
+        lap = session.run(for_bytes(2 * (SIZE - 4096), passes))
+    assert totals(lap)[1] == 2 * (SIZE - 4096)
+
+
+@pytest.mark.parametrize("access", ["random", "sequential"])
+def test_nothing_is_written_outside_the_range(engine: str, access: str, target: Path) -> None:
+    start, size = 3 * MIB, 2 * MIB
+    inside = stream(size, start_bytes=start, access=access, read_percent=0, threads=2)
+    with opened(target, engine) as session:
+        session.run(for_time(SECOND_NS // 4, inside))
+    body = target.read_bytes()
+    assert body[start : start + size] != bytes([BYTE]) * size
+    assert body[:start] == bytes([BYTE]) * start
+    assert body[start + size :] == bytes([BYTE]) * (SIZE - start - size)
+
+
+def test_a_sequential_stream_goes_on_where_the_lap_before_ended(engine: str, target: Path) -> None:
+    fields = {"access": "sequential", "read_percent": 0, "block_bytes": MIB, "content": "zero"}
+    with opened(target, engine) as session:
+        first = session.run(for_bytes(10 * MIB, stream(SIZE, **fields)))
+        assert first.cursors == {"main": 10 * MIB}
+        written(target, SIZE, BYTE)
+        second = session.run(for_bytes(8 * MIB, stream(SIZE, cursor_bytes=10 * MIB, **fields)))
+    assert second.cursors == {"main": 2 * MIB}
+    body = target.read_bytes()
+    assert body[10 * MIB :] == bytes(6 * MIB), "to the end of the range"
+    assert body[: 2 * MIB] == bytes(2 * MIB), "and round to its beginning"
+    assert body[2 * MIB : 10 * MIB] == bytes([BYTE]) * 8 * MIB
+
+
+def test_a_timed_sequential_stream_from_a_cursor_comes_round(engine: str, target: Path) -> None:
+    fields = {"access": "sequential", "read_percent": 0, "block_bytes": MIB, "content": "zero"}
+    with opened(target, engine) as session:
+        lap = session.run(for_time(SECOND_NS, stream(SIZE, cursor_bytes=12 * MIB, **fields)))
+    assert totals(lap)[1] > SIZE, "a disk that writes 16 MiB in a second"
+    assert target.read_bytes() == bytes(SIZE)
+
+
+def test_random_content_is_unique_in_every_sector(engine: str, target: Path) -> None:
+    passes = stream(SIZE, access="sequential", read_percent=0, block_bytes=MIB // 4)
+    with opened(target, engine) as session:
+        session.run(for_bytes(SIZE, passes))
+    sectors = np.frombuffer(target.read_bytes(), np.dtype("V512"))
+    assert len(set(sectors.tolist())) == SIZE // 512
+
+
+def test_two_streams_have_their_own_statistics(engine: str, target: Path) -> None:
+    small = stream(SIZE // 2, name="small", queue_depth=2)
+    large = stream(
+        SIZE // 2, name="large", start_bytes=SIZE // 2, block_bytes=65536, read_percent=0
+    )
+    with opened(target, engine) as session:
+        lap = session.run(for_time(SECOND_NS // 2, small, large))
+    by_name = {(lap.stream, lap.direction): lap for lap in lap.directions}
+    assert set(by_name) == {("small", "read"), ("large", "write")}
+    for (name, _), direction in by_name.items():
+        block = 4096 if name == "small" else 65536
+        assert direction.bytes == direction.ios * block > 0
+
+
+def test_failed_reads_are_counted_by_errno_and_have_no_latency(
+    engine: str, loop_device: Path, scratch: Path
+) -> None:
+    os.truncate(scratch / "backing", 60 * MIB)
+    plan = for_bytes(16 * MIB, stream(64 * MIB, block_bytes=65536))
+    with opened(loop_device, engine) as session:
+        lap = session.run(plan)
+    (read,) = lap.directions
+    assert set(read.errors) == {errno.EIO}
+    assert read.bucket_counts.sum() == read.ios
+    assert read.bytes == read.ios * 65536
+    assert read.intervals.errors.sum() == read.errors[errno.EIO]
+    assert lap.failure == "", "a device that fails now and then is not gone"
+
+
+def test_a_device_of_which_nothing_is_left_ends_the_lap_with_its_reason(
+    engine: str, loop_device: Path, scratch: Path
+) -> None:
+    lost = stream(32 * MIB, start_bytes=32 * MIB)
+    both = for_time(LONG_NS, lost)
+    os.truncate(scratch / "backing", 16 * MIB)
+    with opened(loop_device, engine) as session:
+        try:
+            failure = session.run(both).failure
+        except DeviceError as error:
+            failure = error.message
+    assert "gone" in failure
+
+
+def test_an_observer_that_returns_false_ends_the_lap_and_keeps_it(
+    engine: str, target: Path
+) -> None:
+    looks: list[Progress] = []
+
+    def observe(progress: Progress) -> bool:
+        looks.append(progress)
+        return progress.ios == 0
+
+    with opened(target, engine) as session:
+        lap = session.run(for_time(LONG_NS, stream(SIZE)), observe)
+        again = session.run(for_bytes(MIB, stream(SIZE)))
+    assert totals(lap)[0] >= looks[-1].ios > 0
+    assert lap.elapsed_ns < LONG_NS
+    assert totals(again)[1] == MIB, "the session serves on"
+
+
+def test_what_an_observer_raises_comes_out_of_run(engine: str, target: Path) -> None:
+    def observe(progress: Progress) -> bool:
+        raise ValueError("no more")
+
+    with opened(target, engine) as session:
+        with pytest.raises(ValueError, match="no more"):
+            session.run(for_time(LONG_NS, stream(SIZE)), observe)
+        assert totals(session.run(for_bytes(MIB, stream(SIZE))))[1] == MIB
+
+
+def test_ctrl_c_ends_the_lap_even_when_nobody_observes(engine: str, target: Path) -> None:
+    press = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with opened(target, engine) as session:
+        press.start()
+        with pytest.raises(KeyboardInterrupt):
+            session.run(for_time(LONG_NS, stream(SIZE)))
+        assert totals(session.run(for_bytes(MIB, stream(SIZE))))[1] == MIB
+
+
+def test_an_open_loop_issues_as_many_as_were_due(engine: str, target: Path) -> None:
+    with opened(target, engine) as session:
+        lap = session.run(for_time(SECOND_NS, stream(SIZE, ios_per_second=400.0)))
+    assert totals(lap)[0] == pytest.approx(400, rel=0.1)
+
+
+def test_a_block_that_splits_logical_blocks_is_refused_before_any_io(
+    engine: str, target: Path
+) -> None:
+    with opened(target, engine) as session, pytest.raises(PlanError, match="1000 B is no multiple"):
+        session.run(for_bytes(100_000, stream(1_000_000, block_bytes=1000)))
+
+
+def test_a_target_that_shrank_is_a_named_error_and_still_there(engine: str, target: Path) -> None:
+    with opened(target, engine, capacity_bytes=SIZE) as session:
+        with pytest.raises(DeviceError, match="the range ends at"):
+            session.run(for_time(SECOND_NS, stream(2 * SIZE)))
+        if engine == "fio":
+            os.truncate(target, SIZE // 2)
+            with pytest.raises(DeviceError, match="the range ends at"):
+                session.run(for_time(SECOND_NS, stream(SIZE)))
+    assert target.exists()

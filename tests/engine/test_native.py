@@ -1,0 +1,138 @@
+"""The native engine alone: laps without a gap, backends, refusals, and the stub of the module."""
+
+import os
+import subprocess
+import sys
+import threading
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from teijo.engine import Progress, open_descriptor
+from teijo.errors import DeviceError, HostError, PlanError
+from tests.engine.plans import (
+    LONG_NS,
+    MIB,
+    SECOND_NS,
+    for_bytes,
+    for_time,
+    opened,
+    stream,
+    totals,
+    written,
+)
+
+SIZE = 8 * MIB
+MOMENT_NS = SECOND_NS // 5
+
+
+@pytest.fixture
+def target(scratch: Path) -> Path:
+    return written(scratch / "target", SIZE)
+
+
+def test_laps_that_go_on_follow_each_other_without_a_gap(target: Path) -> None:
+    with opened(target) as session:
+        main = stream(SIZE)
+        laps = [
+            session.run(for_time(MOMENT_NS, main, open_ended=True)),
+            session.run(for_time(MOMENT_NS, main, open_ended=True, continues=True)),
+            session.run(for_time(MOMENT_NS, main, continues=True)),
+        ]
+        session.finish()
+    for before, after in pairwise(laps):
+        assert after.started_ns == before.started_ns + before.elapsed_ns
+    assert all(totals(lap)[0] > 0 for lap in laps)
+
+
+def test_going_on_with_nothing_is_a_named_error(target: Path) -> None:
+    with opened(target) as session, pytest.raises(PlanError, match="no open-ended stimulus"):
+        session.run(for_time(MOMENT_NS, stream(SIZE), continues=True))
+
+
+def test_closing_ends_an_open_ended_stimulus(target: Path) -> None:
+    with opened(target) as session:
+        session.run(for_time(MOMENT_NS, stream(SIZE), open_ended=True))
+    with opened(target) as session:
+        assert totals(session.run(for_bytes(MIB, stream(SIZE))))[1] == MIB
+
+
+def test_the_observer_is_shown_every_finished_interval_once(target: Path) -> None:
+    seen: list[int] = []
+
+    def observe(progress: Progress) -> bool:
+        for name, direction, columns in progress.finished:
+            assert (name, direction) == ("main", "read")
+            seen.extend(columns.index.tolist())
+        return True
+
+    plan = for_time(SECOND_NS, stream(SIZE), interval_ns=SECOND_NS // 10)
+    with opened(target) as session:
+        lap = session.run(plan, observe)
+    assert seen == list(range(len(seen)))
+    (read,) = lap.directions
+    assert 3 <= len(seen) <= len(read.intervals.index)
+
+
+def test_other_python_threads_run_while_a_lap_does(target: Path) -> None:
+    ran = threading.Event()
+    with opened(target) as session:
+        threading.Timer(0.05, ran.set).start()
+        session.run(for_time(LONG_NS, stream(SIZE)), lambda _: not ran.is_set())
+    assert ran.is_set()
+
+
+def test_the_null_backend_moves_no_data_and_counts_all_the_same(target: Path) -> None:
+    before = target.read_bytes()
+    with opened(target, "null") as session:
+        assert session.backend == "null"
+        lap = session.run(for_bytes(1 << 30, stream(SIZE, read_percent=0, threads=2)))
+    assert totals(lap) == ((1 << 30) // 4096, 1 << 30)
+    assert target.read_bytes() == before
+
+
+def test_a_backend_says_its_name(target: Path) -> None:
+    with opened(target, "sync") as session:
+        assert session.backend == "sync"
+    with opened(target) as session:
+        assert session.backend in ("io_uring", "sync")
+
+
+def test_a_block_that_direct_io_refuses_is_a_named_error(target: Path) -> None:
+    plan = for_bytes(100_000, stream(1_000_000, block_bytes=1000))
+    with opened(target, logical_block_bytes=1000) as session:
+        with pytest.raises(DeviceError, match="refuses direct I/O of 1000 B") as refused:
+            session.run(plan)
+        assert "multiple of the logical block size" in refused.value.remedy
+
+
+def test_a_descriptor_that_is_not_open_is_a_named_error(target: Path) -> None:
+    descriptor = os.open(target, os.O_RDONLY)
+    os.close(descriptor)
+    with pytest.raises(HostError, match="cannot be used: Bad file descriptor"):
+        open_descriptor(descriptor, capacity_bytes=SIZE)
+
+
+def test_a_plan_without_meaning_is_a_named_error(target: Path) -> None:
+    with opened(target) as session, pytest.raises(PlanError, match="the plan cannot be run"):
+        session.run(for_time(MOMENT_NS, stream(SIZE, queue_depth=0)))
+
+
+def test_a_closed_session_says_so(target: Path) -> None:
+    with opened(target) as session:
+        session.close()
+        with pytest.raises(RuntimeError, match="closed"):
+            session.run(for_time(MOMENT_NS, stream(SIZE)))
+
+
+def test_the_stub_describes_the_module_as_it_is() -> None:
+    command = [sys.executable, "-m", "mypy.stubtest", "teijo.engine._native"]
+    root = Path(__file__).parents[2]
+    checked = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"MYPYPATH": str(root / "python"), "PYTHONPATH": str(root / "python")},
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
