@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from teijo.device import inspect_target, kernel, list_devices, open_target
+from teijo.device import purge as purging
 from teijo.device.block import BlockDevice
 from teijo.device.nvme import Namespace
 from teijo.device.preflight import claim
-from teijo.device.purge import check_format_reach
+from teijo.device.purge import may_format
 from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
 from teijo.terms.remark import RemarkKind
 from teijo.units import MIB
@@ -98,11 +99,22 @@ def test_a_purge_discards_everything_and_says_that_it_is_only_claimed(
     assert not any(file.read_bytes())
 
 
-def test_a_purge_that_left_the_data_is_an_error(
+def test_a_discard_that_the_device_ignores_is_no_purge(
     loop: Path, loops: Loops, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (loops.folder / "disk.img").write_bytes(b"\xa5" * LOOP_BYTES)
     monkeypatch.setattr(kernel, "discard", lambda *_, **__: None)
+    device = open_to_destroy(loop)
+    assert device.purge() is None
+    device.close()
+
+
+def test_a_format_that_left_the_data_is_an_error(
+    loop: Path, loops: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (loops.folder / "disk.img").write_bytes(b"\xa5" * LOOP_BYTES)
+    done = purging.Purged(method="NVMe Format", claimed=False)
+    monkeypatch.setattr(purging, "_format", lambda subject: done)
     device = open_to_destroy(loop)
     try:
         with pytest.raises(DeviceError, match="64 of 64 sampled blocks hold what they held"):
@@ -136,21 +148,20 @@ def test_a_purge_of_a_device_that_came_into_use_is_refused(loop: Path, loops: Lo
 
 
 def test_a_format_must_reach_this_namespace_of_this_drive_only() -> None:
-    def found(serial: str, *active: int) -> Namespace:
+    def found(serial: str, *every: int, can_format: bool = True) -> Namespace:
         return Namespace(
             number=1,
             controller_serial=serial,
-            active_namespaces=active,
-            can_format=True,
-            format_reaches_all=False,
+            all_namespaces=every,
+            can_format=can_format,
             format_bits=0,
         )
 
-    check_format_reach(found("S1", 1), "S1")
-    with pytest.raises(UnsafeError, match="namespaces 1, 2"):
-        check_format_reach(found("S1", 1, 2), "S1")
+    assert may_format(found("S1", 1), "S1")
+    assert not may_format(found("S1", 1, 2), "S1")
+    assert not may_format(found("S1", 1, can_format=False), "S1")
     with pytest.raises(UnsafeError, match="the controller says it is 'S2'"):
-        check_format_reach(found("S2", 1), "S1")
+        may_format(found("S2", 1), "S1")
 
 
 def test_a_device_that_changes_its_size_is_another_one(loop: Path, loops: Loops) -> None:

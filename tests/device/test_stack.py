@@ -7,7 +7,7 @@ import pytest
 
 from teijo.device import checks, stack
 from teijo.device.checks import Subject
-from teijo.device.identify import Identification, describe
+from teijo.device.identify import Identification, _namespace, describe
 from teijo.device.kernel import Number, Roots
 from teijo.terms.geometry import Geometry, Identity
 
@@ -113,6 +113,20 @@ def test_two_disks_of_one_serial_and_model_are_not_told_apart(tree: Tree) -> Non
     disk = tree.disk("nvme0n1", "259:0", device__serial="S1", device__model="X")
     tree.disk("nvme1n1", "259:1", device__serial="S1", device__model="X")
     assert checks.ask("aliases", subject(tree, disk)).verdict == "refused"
+
+
+def test_two_namespaces_of_one_drive_are_told_apart_by_their_wwid(tree: Tree) -> None:
+    common = {"device__serial": "S1", "device__model": "X"}
+    disk = tree.disk("nvme0n1", "259:0", wwid="eui.01", nsid="1", **common)
+    other = tree.disk("nvme0n2", "259:1", wwid="eui.02", nsid="2", **common)
+    assert checks.ask("aliases", subject(tree, disk)).verdict == "ok"
+    assert _namespace(tree.node(disk), "S1", tree.roots) == "-ns1"
+    assert _namespace(tree.node(other), "S1", tree.roots) == "-ns2"
+
+
+def test_a_drive_with_one_namespace_has_its_plain_serial(tree: Tree) -> None:
+    disk = tree.disk("nvme0n1", "259:0", nsid="1", device__serial="S1")
+    assert _namespace(tree.node(disk), "S1", tree.roots) == ""
 
 
 def test_a_disk_without_any_identity_makes_the_check_blind_not_ok(tree: Tree) -> None:

@@ -132,8 +132,11 @@ def _alone(subject: Subject) -> Answer:
     paths = []
     for other in others:
         other_model, other_serial, other_wwid = describe(other)
-        same_serial = serial and (other_model, other_serial) == (model, serial)
-        if (wwid and other_wwid == wwid) or same_serial:
+        if wwid and other_wwid:  # namespaces of one drive share all but this
+            same = other_wwid == wwid
+        else:
+            same = bool(serial) and (other_model, other_serial) == (model, serial)
+        if same:
             paths.append(other.name)
     if paths:
         return "refused", f"{', '.join(paths)} has the same identity", "Use one path, or multipath."

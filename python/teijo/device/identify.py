@@ -7,7 +7,7 @@ from typing import Final
 
 from teijo.device import kernel
 from teijo.device.kernel import HOST, Number, Roots, read_text
-from teijo.device.stack import Node, node_of, whole_disk
+from teijo.device.stack import Node, disks, node_of, whole_disk
 from teijo.terms.geometry import Geometry, Identity
 
 BOOT_ID: Final = Path("sys/kernel/random/boot_id")
@@ -44,7 +44,7 @@ def identify(fd: int, target: str, roots: Roots = HOST) -> Identification:
     disk = whole_disk(node, roots)
     sequence = kernel.disk_sequence(fd)
     own = _own_serial(disk)
-    serial = own or _given_serial(fd, disk, sequence, roots)
+    serial = own + _namespace(disk, own, roots) or _given_serial(fd, disk, sequence, roots)
     if node.is_partition:
         serial += f"-part{read_text(node.folder / 'partition')}"
     return Identification(
@@ -103,6 +103,15 @@ def _given_serial(fd: int, disk: Node, sequence: int | None, roots: Roots) -> st
         return _typeable(f"loop-{backing.inode}-{name}")
     boot = read_text(roots.proc / BOOT_ID)[:8]
     return f"{disk.name}-{sequence if sequence is not None else 'unnumbered'}-{boot}"
+
+
+def _namespace(disk: Node, own: str, roots: Roots) -> str:
+    """Return what tells the namespaces of one drive apart: they share its serial."""
+    number = read_text(disk.folder / "nsid")
+    if not own or not number:
+        return ""
+    sharing = [other for other in disks(roots) if _own_serial(other) == own]
+    return f"-ns{number}" if len(sharing) > 1 else ""
 
 
 def _typeable(text: str) -> str:
@@ -167,7 +176,7 @@ def _link(disk: Node) -> str:
     """Return the PCIe link as it runs and as it could be: a slot too narrow shows here."""
     for folder in (disk.folder, *disk.folder.parents):
         speed = read_text(folder / "current_link_speed")
-        if speed:
+        if speed and not speed.startswith("Unknown"):
             width = read_text(folder / "current_link_width")
             most = read_text(folder / "max_link_speed")
             return f"{speed} x{width} (at most {most} x{read_text(folder / 'max_link_width')})"

@@ -16,6 +16,8 @@ NVME_IOCTL_ID: Final = 0x4E40
 NVME_IOCTL_ADMIN_CMD: Final = 0xC0484E41
 IDENTIFY: Final = 0x06
 FORMAT_NVM: Final = 0x80
+ACTIVE_LIST: Final = 0x02
+ALLOCATED_LIST: Final = 0x10
 PAGE_BYTES: Final = 4096
 FORMAT_TIMEOUT_MS: Final = 3_600_000
 USER_DATA_ERASE: Final = 1
@@ -27,11 +29,10 @@ class Namespace:
 
     number: int
     controller_serial: str
-    active_namespaces: tuple[int, ...]
-    can_format: bool
-    format_reaches_all: bool
-    """Bits 0 or 1 of FNA: format or secure erase applies to every namespace of the drive."""
+    all_namespaces: tuple[int, ...]
+    """Every namespace that exists on the drive, attached to this controller or not."""
 
+    can_format: bool
     format_bits: int
     """The LBA format and protection in use, as Format NVM takes them: a purge keeps them."""
 
@@ -44,17 +45,17 @@ def namespace(fd: int) -> Namespace:
     """
     number = fcntl.ioctl(fd, NVME_IOCTL_ID)
     controller = _identify(fd, structure=1, number=0)
-    listed = struct.unpack("<1024I", _identify(fd, structure=2, number=0))
-    own = _identify(fd, structure=0, number=number)
     optional_commands = int.from_bytes(controller[256:258], "little")
-    format_attributes = controller[524]
+    manages_namespaces = optional_commands & 0b1000
+    listing = ALLOCATED_LIST if manages_namespaces else ACTIVE_LIST
+    listed = struct.unpack("<1024I", _identify(fd, structure=listing, number=0))
+    own = _identify(fd, structure=0, number=number)
     size, protection = own[26], own[29]
     return Namespace(
         number=number,
         controller_serial=controller[4:24].decode("ascii", errors="replace").strip(" \0"),
-        active_namespaces=tuple(entry for entry in listed if entry),
+        all_namespaces=tuple(entry for entry in listed if entry),
         can_format=bool(optional_commands & 0b10),
-        format_reaches_all=bool(format_attributes & 0b11),
         format_bits=(size & 0x1F) | (size >> 5 & 0b11) << 12 | (protection & 0x0F) << 5,
     )
 

@@ -32,8 +32,11 @@ class Purged:
 def purge(subject: Subject) -> Purged | None:
     """Purge a device that preflight passed, or return None where it has no means to.
 
+    A discard that changed none of the sampled blocks was ignored, as a drive may: that is no
+    purge. A format that left one of them has failed.
+
     Raises:
-        teijo.errors.UnsafeError: it is in use by now, or the drive would erase more than it.
+        teijo.errors.UnsafeError: it is in use by now, or the controller is another drive's.
         teijo.errors.DeviceError: the purge failed; the message says what is left.
     """
     confirm(subject)
@@ -41,9 +44,20 @@ def purge(subject: Subject) -> Purged | None:
     done = _format(subject) or _discard(subject)
     if done is None:
         return None
-    return Purged(
-        method=f"{done.method}; {_verified(subject, before, done.method)}", claimed=done.claimed
-    )
+    after = _samples(subject)
+    held = sum(any(old) for old in before)
+    kept = sum(any(old) and old == new for old, new in zip(before, after, strict=True))
+    if kept and not done.claimed:
+        raise DeviceError(
+            f"{subject.target}: {done.method} returned without error, and {kept} of {len(after)} "
+            "sampled blocks hold what they held before",
+            remedy="The drive does not purge this way; use its maker's tool.",
+        )
+    if kept and kept == held:
+        return None
+    zeros = sum(not any(block) for block in after)
+    seen = f"{zeros} of {len(after)} sampled blocks read as zeros"
+    return Purged(method=f"{done.method}; {seen}", claimed=done.claimed)
 
 
 def _format(subject: Subject) -> Purged | None:
@@ -54,8 +68,7 @@ def _format(subject: Subject) -> Purged | None:
         found = nvme.namespace(subject.fd)
     except OSError:
         return None
-    check_format_reach(found, subject.found.identity.serial)
-    if not found.can_format:
+    if not may_format(found, subject.found.identity.serial):
         return None
     try:
         nvme.format_namespace(subject.fd, found)
@@ -67,24 +80,21 @@ def _format(subject: Subject) -> Purged | None:
     return Purged(method="NVMe Format, user data erase", claimed=False)
 
 
-def check_format_reach(found: nvme.Namespace, serial: str) -> None:
-    """Make sure that a format reaches this namespace of this drive and nothing else.
+def may_format(found: nvme.Namespace, serial: str) -> bool:
+    """Return whether a format reaches this namespace of this drive and nothing else.
 
     Raises:
-        teijo.errors.UnsafeError: the controller is another drive's, or has more namespaces.
+        teijo.errors.UnsafeError: the controller is another drive's.
     """
+    if not found.can_format or found.all_namespaces != (found.number,):
+        return False
     if found.controller_serial != serial:
         raise UnsafeError(
             f"the controller says it is {found.controller_serial!r}, the namespace {serial!r}; "
             "it was not formatted",
             remedy="Look which drive this is: nvme list -v.",
         )
-    if found.active_namespaces != (found.number,):
-        listed = ", ".join(map(str, found.active_namespaces))
-        raise UnsafeError(
-            f"the drive has the namespaces {listed}, and a format could erase them all",
-            remedy="Measure a drive with one namespace.",
-        )
+    return True
 
 
 def _discard(subject: Subject) -> Purged | None:
@@ -122,16 +132,3 @@ def _samples(subject: Subject) -> list[bytes]:
             f"{subject.target} cannot be read around its purge: {error.strerror}",
             remedy="Look at the kernel log (dmesg).",
         ) from error
-
-
-def _verified(subject: Subject, before: list[bytes], method: str) -> str:
-    after = _samples(subject)
-    kept = sum(any(old) and old == new for old, new in zip(before, after, strict=True))
-    if kept:
-        raise DeviceError(
-            f"{subject.target}: {method} returned without error, and {kept} of {len(after)} "
-            "sampled blocks hold what they held before",
-            remedy="The drive does not purge this way; use its maker's tool.",
-        )
-    zeros = sum(not any(block) for block in after)
-    return f"{zeros} of {len(after)} sampled blocks read as zeros"
