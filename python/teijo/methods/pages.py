@@ -84,7 +84,7 @@ def stamp_of(record: Record) -> str:
     """Return the words that every page must show."""
     kinds = {remark.kind for remark in record.remarks}
     words = []
-    if record.identity.kind == "simulated" or RemarkKind.SIMULATED in kinds:
+    if RemarkKind.SIMULATED in kinds:
         words.append("SIMULATED DEVICE")
     if kinds & {RemarkKind.DEVIATION, RemarkKind.NOT_PURGED}:
         words.append("DEVIATES FROM THE STANDARD")

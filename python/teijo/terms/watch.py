@@ -8,10 +8,11 @@ class Watch:
     """One look at a growing record.
 
     `phase` is the step under way or next ("purge", "precondition", "round", "minute",
-    "measure"), or how the run ended ("steady" …); `round_number` counts from 1, None outside rounds; `rounds_least` and
-    `rounds_most` bound the number of the last round. `steady` says in words how far steady
-    state is. `remaining_ns_*` are the timed steps still to come at least and at most; a
-    byte-bounded step's time is not in them: `remaining_bytes` are still to be written by it.
+    "measure"), or how the run ended ("steady" …); `round_number` counts from 1, None outside
+    rounds; `rounds_least` and `rounds_most` bound the number of the last round. `steady` says in
+    words how far steady state is. `remaining_ns_*` are the timed steps still to come at least and
+    at most; a byte-bounded step's time is not in them: `remaining_bytes` are what it still has to
+    write.
     """
 
     phase: str

@@ -7,7 +7,7 @@ import pytest
 from teijo.methods.pts.header import cache_remarks, cache_state
 from teijo.methods.pts.iops import Iops
 from teijo.methods.pts.versions import version_of
-from teijo.terms.remark import RemarkKind
+from teijo.terms.remark import Remark, RemarkKind
 from tests.methods.canned import IDENTITY, Canned, play
 from tests.methods.pts.test_iops import flat
 
@@ -87,6 +87,10 @@ def test_a_cache_that_is_not_as_the_version_asks_is_remarked():
 
 
 def test_a_simulated_drives_buffer_is_part_of_its_model_and_not_unknown():
-    identity = replace(IDENTITY, kind="simulated", write_cache="simulated write buffer")
-    played = play(Iops(), Canned(flat), identity=identity)
-    assert cache_remarks(played.record, version_of("2.0.2-client")) == ()
+    played = play(Iops(), Canned(flat), identity=replace(IDENTITY, write_cache="buffer"))
+    simulated = replace(played.record, remarks=(Remark(kind=RemarkKind.SIMULATED, text="a model"),))
+    client = version_of("2.0.2-client")
+    assert [remark.kind for remark in cache_remarks(played.record, client)] == [
+        RemarkKind.CACHE_UNKNOWN
+    ]
+    assert cache_remarks(simulated, client) == ()

@@ -76,9 +76,10 @@ def cache_state(write_cache: str) -> str | None:
 def cache_remarks(record: Record, version: Version) -> tuple[Remark, ...]:
     """Return what must be said of the write cache: not what the version asks, or not known.
 
-    A simulated device's buffer is a parameter of its model, neither of the two.
+    Where the whole device is a model, its buffer is a parameter like any other.
     """
-    if record.identity.kind == "simulated":
+    kinds = {remark.kind for remark in record.remarks}
+    if RemarkKind.SIMULATED in kinds:
         return ()
     state = cache_state(record.identity.write_cache)
     if state == version.write_cache:
@@ -86,7 +87,7 @@ def cache_remarks(record: Record, version: Version) -> tuple[Remark, ...]:
     if state is not None:
         text = f"write cache {state} instead of {version.write_cache}"
         return (Remark(kind=RemarkKind.DEVIATION, text=text),)
-    if any(remark.kind is RemarkKind.CACHE_UNKNOWN for remark in record.remarks):
+    if RemarkKind.CACHE_UNKNOWN in kinds:
         return ()
     text = f"the device's write cache state is not known; {version.revision} asks for it "
     return (Remark(kind=RemarkKind.CACHE_UNKNOWN, text=text + version.write_cache),)
