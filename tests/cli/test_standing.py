@@ -53,9 +53,11 @@ def test_a_real_run_is_waited_for_as_long_as_its_steps_last() -> None:
 def test_virtual_time_is_stretched_to_the_time_of_the_person_who_waits() -> None:
     hands = Hands()
     standing = Standing(hands)
+    hands.ns = 3 * SECOND  # opening the target says nothing about the pace of the steps
+    standing.tell(StepStarted(seq=1, step=MEASURE))
     standing.tell(StepDone(seq=1, step=MEASURE, answer=result(60 * SECOND)))
     standing.tell(judged(120 * SECOND, 120 * SECOND))
-    hands.ns = 6 * SECOND
+    hands.ns = 9 * SECOND
     assert standing.left == "12 s"
 
 
@@ -72,6 +74,7 @@ def test_bytes_that_are_left_take_as_long_as_the_last_ones() -> None:
 def test_a_step_that_lasts_longer_than_planned_leaves_no_negative_time() -> None:
     hands = Hands()
     standing = Standing(hands)
+    standing.tell(StepStarted(seq=1, step=MEASURE))
     standing.tell(judged(SECOND, SECOND))
     hands.ns = 5 * SECOND
     standing.tell(progress(MEASURE, 5 * SECOND, 1))

@@ -40,6 +40,7 @@ class Standing:
         self.ending: Ending = "running"
         self.path: Path | None = None
         self._session_ns = 0
+        self._first_step_ns: int | None = None
 
     def tell(self, event: Event) -> None:
         """Take note of one event."""
@@ -50,6 +51,8 @@ class Standing:
             case StepStarted():
                 self.step = event
                 self.progress = None
+                if self._first_step_ns is None:
+                    self._first_step_ns = self.now_ns()
             case Progress():
                 self.progress = event
             case StepDone(answer=StepResult(elapsed_ns=elapsed_ns)):
@@ -101,9 +104,9 @@ class Standing:
         """
         now = self.progress
         session_ns = self._session_ns + (now.elapsed_ns if now else 0)
-        if self.watch is None or session_ns == 0:
+        if self.watch is None or self._first_step_ns is None or session_ns == 0:
             return None
-        pace = self.elapsed_ns / session_ns
+        pace = (self.now_ns() - self._first_step_ns) / session_ns
         least, most = self.watch.remaining_ns_least, self.watch.remaining_ns_most
         if now is not None and isinstance(now.step, Precondition):
             if not now.bytes:
