@@ -46,8 +46,6 @@ _LONG_WORD: Final = re.compile(r"\S{22,}")
 _ALONE: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=390)
 _AMONG_OTHERS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=215)
 """A section of several charts draws them lower, so that they share its page."""
-_FIXED_TIME: Final = 0
-"""Creation time of every PDF (Unix epoch): the same document gives the same bytes."""
 
 Json = dict[str, Any]
 
@@ -66,7 +64,7 @@ def render(document: Document) -> bytes:
             font_paths=[str(svg.FONTS)],
             ignore_system_fonts=True,
         )
-        printed = compiler.compile(format="pdf", timestamp=_FIXED_TIME)
+        printed = compiler.compile(format="pdf")
     assert isinstance(printed, bytes), "one PDF, in memory"
     return printed
 

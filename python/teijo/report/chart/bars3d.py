@@ -101,7 +101,7 @@ def _nice_top(highest: float) -> float:
 
 
 def _nice_step(highest: float) -> float:
-    rough = highest / 5
+    rough = highest / 7
     decade = 10.0 ** math.floor(math.log10(rough))
     return next(step * decade for step in (1, 2, 2.5, 5, 10) if step * decade >= rough * 0.999)
 

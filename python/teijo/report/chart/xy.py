@@ -74,6 +74,8 @@ def _x_encoding(chart: XYChart, canvas: Canvas) -> Json:
         ticks = None
     zero = {} if axis.scale == "log" else {"zero": False}
     shown = {"title": heading_of(axis), "grid": False, **scale.tick_labels(ticks, values)}
+    if axis.scale == "log" and few:
+        shown["format"] = "~f"  # the standard writes 1024 KiB without a comma
     return {
         "field": "x",
         "type": "quantitative",
