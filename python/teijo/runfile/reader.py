@@ -25,6 +25,7 @@ _Rows = dict[str, Value]
 _Series = dict[tuple[str, str], list[Row]]
 _FAULTS = (ValueError, TypeError, KeyError, IndexError, AssertionError, OverflowError)
 """What parsing a value that is not what we wrote can raise."""
+_NO_RUN = "Name a .teijo file that `teijo run` wrote. If its run was killed as it began, remove it."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,10 +123,7 @@ def _view(path: Path) -> Iterator[sqlite3.Connection]:
     except OSError as error:
         raise HostError(f"{path} cannot be read: {error.strerror}.") from error
     if head != b"SQLite format 3\0":
-        raise RunFileError(
-            f"{path} is not a run file, or its beginning is lost.",
-            remedy="Name a .teijo file that `teijo run` wrote.",
-        )
+        raise RunFileError(f"{path} is not a run file, or its beginning is lost.", remedy=_NO_RUN)
     try:
         db = _open(path)
     except sqlite3.OperationalError:
@@ -154,7 +152,7 @@ def _open(path: Path) -> sqlite3.Connection:
 def _check_digest(db: sqlite3.Connection, path: Path) -> None:
     row = db.execute("SELECT digest, ending FROM run").fetchone()
     if row is None:
-        raise RunFileError(f"{path} holds no run.")
+        raise RunFileError(f"{path} holds no run.", remedy=_NO_RUN)
     growing = row["ending"] in ("running", "interrupted") or path.name.endswith(OPEN_SUFFIX)
     expected = row["digest"] != "" or not growing
     if expected and row["digest"] != content_digest(db):

@@ -45,11 +45,16 @@ def write_digest(db: sqlite3.Connection) -> None:
 def copy_and_name(db: sqlite3.Connection, names: Names) -> None:
     """Write the sealed file: copy, check, flush, give it its name.
 
+    A sealed file of this very content, left by a seal that was cut short, is taken as it is.
+
     Raises:
         RunFileError: the copy is not whole, or its name has been taken meanwhile.
         sqlite3.Error, OSError: the disk failed or is full.
     """
     names.sealing.unlink(missing_ok=True)
+    digest = db.execute("SELECT digest FROM run").fetchone()[0]
+    if _holds(names.sealed, digest):
+        return
     try:
         db.execute("VACUUM INTO ?", (os.fspath(names.sealing),))
         _check(names.sealing)
@@ -60,20 +65,33 @@ def copy_and_name(db: sqlite3.Connection, names: Names) -> None:
     sync_folder(names.sealed.parent)
 
 
+def _holds(path: Path, digest: str) -> bool:
+    """Tell whether a file is there, whole, and of this content."""
+    return path.exists() and _examine(path) == digest
+
+
 def _check(path: Path) -> None:
-    copy = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    try:
-        verdict = [row[0] for row in copy.execute("PRAGMA integrity_check")]
-        broken = list(copy.execute("PRAGMA foreign_key_check"))
-        stored = copy.execute("SELECT digest FROM run").fetchone()[0]
-        whole = verdict == ["ok"] and not broken and stored == content_digest(copy)
-    finally:
-        copy.close()
-    if not whole:
+    if not _examine(path):
         raise RunFileError(
-            f"The sealed copy {path} is not what was written: {verdict[0]}.",
+            f"The sealed copy {path} is not what was written.",
             remedy="The open file is kept. Check the disk and the memory of this machine.",
         )
+
+
+def _examine(path: Path) -> str:
+    """Return the digest of a whole sealed file, "" for any other file."""
+    copy = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        if [row[0] for row in copy.execute("PRAGMA integrity_check")] != ["ok"]:
+            return ""
+        if list(copy.execute("PRAGMA foreign_key_check")):
+            return ""
+        stored: str = copy.execute("SELECT digest FROM run").fetchone()[0]
+        return stored if stored == content_digest(copy) else ""
+    except sqlite3.DatabaseError:
+        return ""
+    finally:
+        copy.close()
 
 
 def _name(temporary: Path, final: Path) -> None:

@@ -54,8 +54,8 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
         step = talk.step
         seed = seed_of(stage, seq, step)
         stage.interrupt.check()
-        stage.observer(StepStarted(seq=seq, step=step))
         stage.recorder.begin(seq, step, seed, interval_ns=INTERVAL_NS)
+        stage.observer(StepStarted(seq=seq, step=step))
         outcome = carry_out(stage, seq, step, seed)
         stage.recorder.record(seq, outcome.result)
         stage.settle(outcome.result)

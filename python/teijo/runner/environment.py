@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
@@ -93,7 +94,7 @@ def _memory() -> str:
 def _virtualisation() -> str:
     """Say what lies beneath: a guest's host may cache and share what is measured."""
     if program := shutil.which("systemd-detect-virt"):
-        return _first_line([program]) or UNKNOWN
+        return _first_line(program) or UNKNOWN
     flags = _field(Path("/proc/cpuinfo"), "flags")
     if flags == UNKNOWN:
         return UNKNOWN
@@ -107,10 +108,11 @@ def _system() -> str:
 
 def _fio_version() -> str:
     program = shutil.which("fio")
-    return _first_line([program, "--version"]) if program else "not installed"
+    return _first_line(program, "--version") if program else "not installed"
 
 
-def _first_line(command: list[str]) -> str:
+@cache
+def _first_line(*command: str) -> str:
     """Return the first line a program prints, whatever its exit code."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)

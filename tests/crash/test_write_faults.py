@@ -1,0 +1,94 @@
+"""The Nth statement to the run file fails, for every N: a named error, and nothing is lost."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from teijo.errors import HostError
+from teijo.runfile import reader, recorder
+from teijo.runfile.names import Names
+from teijo.runfile.recorder import Recorder
+from teijo.runner.events import Event, RunStarted, StepDone
+from teijo.terms.record import Record
+from teijo.terms.remark import RemarkKind
+from tests.runner.acts import resume_paper, run_paper
+from tests.runner.fakes import STEPS
+
+
+class Flaky(sqlite3.Connection):
+    """A connection whose statements fail from the Nth on, or only the Nth."""
+
+    fails_at = 0
+    lasting = True
+    message = "disk I/O error"
+    count = 0
+
+    def execute(self, *arguments: object) -> sqlite3.Cursor:  # type: ignore[override]
+        Flaky.count += 1
+        late = Flaky.count > Flaky.fails_at and Flaky.lasting
+        if Flaky.count == Flaky.fails_at or late:
+            raise sqlite3.OperationalError(Flaky.message)
+        return super().execute(*arguments)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def flaky(monkeypatch: pytest.MonkeyPatch) -> type[Flaky]:
+    """Put a flaky connection under the recorder."""
+    Flaky.count, Flaky.fails_at = 0, 10**9
+    real = sqlite3.connect
+
+    def connect(path: object, **options: object) -> sqlite3.Connection:
+        if options.get("uri"):
+            return real(path, **options)  # type: ignore[call-overload, no-any-return]
+        return real(path, factory=Flaky, **options)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(recorder.sqlite3, "connect", connect)
+    return Flaky
+
+
+def statements(flaky: type[Flaky], path: Path) -> tuple[int, Record]:
+    """Return how many statements a run takes, and its record."""
+    record = run_paper(path)
+    return flaky.count, record
+
+
+@pytest.mark.parametrize("message", ["disk I/O error", "database or disk is full"])
+def test_a_disk_that_fails_for_good_ends_the_run_and_it_can_go_on(
+    tmp_path: Path, flaky: type[Flaky], message: str
+) -> None:
+    total, whole = statements(flaky, tmp_path / "whole")
+    flaky.message, flaky.lasting = message, True
+    for place in range(1, total + 1):
+        path = tmp_path / f"failed-{place}"
+        flaky.count, flaky.fails_at = 0, place
+        with pytest.raises(HostError) as caught:
+            run_paper(path)
+        assert caught.value.exit_code == 6
+        flaky.fails_at = 10**9
+        names = Names.of(path)
+        if not names.open.exists():  # it failed as it was made, or once it was sealed
+            assert not names.sealed.exists() or reader.read(path).steps == whole.steps
+            continue
+        kept = reader.read(path)
+        assert kept.steps == whole.steps[: len(kept.steps)], f"statement {place}"
+        if kept.run.ending in ("running", "interrupted"):
+            assert resume_paper(path).steps == whole.steps, f"statement {place}"
+        else:
+            assert reader.read(Recorder.reopen(path).seal()).steps == whole.steps
+
+
+def test_a_disk_that_is_full_once_costs_a_remark_and_nothing_else(
+    tmp_path: Path, flaky: type[Flaky]
+) -> None:
+    counts: dict[type[Event], int] = {}
+    whole = run_paper(tmp_path / "whole", observer=lambda e: counts.update({type(e): flaky.count}))
+    flaky.message, flaky.lasting = "database or disk is full", False
+    remarked = 0
+    for place in range(counts[RunStarted] + 1, counts[StepDone] + 1):
+        flaky.count, flaky.fails_at = 0, place
+        record = run_paper(tmp_path / f"squeezed-{place}")
+        assert record.steps == whole.steps
+        remarked += RemarkKind.RESULTS_DISK in [remark.kind for remark in record.remarks]
+    assert len(whole.steps) == STEPS
+    assert remarked == counts[StepDone] - counts[RunStarted]
