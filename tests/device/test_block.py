@@ -83,6 +83,17 @@ def test_reading_a_device_in_use_is_remarked(loop: Path, loops: Loops) -> None:
     assert any(upper.name in text for text in found)
 
 
+def test_a_loop_through_the_page_cache_is_not_direct(loops: Loops) -> None:
+    run("losetup", "-d", str(loops.new()))
+    for option, buffered in (("off", True), ("on", False)):
+        node = loops.over(loops.folder / "disk.img", f"--direct-io={option}")
+        device = open_target(str(node), write=False)
+        found = {remark.kind for remark in device.remarks()}
+        device.close()
+        run("losetup", "-d", str(node))
+        assert (RemarkKind.BUFFERED in found) is buffered
+
+
 def test_a_purge_discards_everything_and_says_that_it_is_only_claimed(
     loop: Path, loops: Loops
 ) -> None:

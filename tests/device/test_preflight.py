@@ -90,7 +90,7 @@ def test_a_device_locked_by_another_program_is_refused(
     need("flock")
     monkeypatch.setattr(preflight, "LOCK_WAIT_SECONDS", 0.0)
     helper("flock", "--exclusive", str(loop), "sh", "-c", "echo ready; cat")
-    with pytest.raises(UnsafeError, match="lock"):
+    with pytest.raises(UnsafeError, match="holds its lock"):
         try_to_write(loop)
 
 
@@ -277,6 +277,19 @@ def test_a_device_that_is_in_use_by_the_time_of_the_first_write_is_refused(
             confirm(subject)
     finally:
         os.close(subject.fd)
+
+
+def test_consent_asks_once_more_after_the_serial_was_compared(
+    loop: Path, loops: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def examine_and_lose(subject: checks.Subject) -> preflight.Preflight:
+        report = examine(subject)
+        loops.over(loop)
+        return report
+
+    monkeypatch.setattr(preflight, "examine", examine_and_lose)
+    with pytest.raises(UnsafeError, match="stack"):
+        try_to_write(loop)
 
 
 def test_a_device_that_changed_by_the_time_of_the_first_write_is_refused(

@@ -32,11 +32,10 @@ class BlockDevice:
         """Take over an open, examined device; `preflight` None means it is only read."""
         self.preflight = preflight
         self._subject = subject
-        self._remarks = list(preflight.remarks() if preflight else _shared(subject.found))
-        if not subject.found.identity.write_cache:
-            self._remarks.append(
-                Remark(kind=RemarkKind.CACHE_UNKNOWN, text="the kernel does not know its cache")
-            )
+        self._remarks = [
+            *(preflight.remarks() if preflight else _shared(subject.found)),
+            *_caches(subject.found),
+        ]
         facts = dict(subject.found.identity.facts)
         if preflight is not None:
             facts["preflight"] = preflight.verdicts()
@@ -134,6 +133,18 @@ def open_block(
     except BaseException:
         os.close(subject.fd)
         raise
+
+
+def _caches(found: Identification) -> list[Remark]:
+    """Return a remark where memory answers in the device's place, or may."""
+    remarks = []
+    if not found.identity.write_cache:
+        text = "the kernel does not know whether the device has a write cache"
+        remarks.append(Remark(kind=RemarkKind.CACHE_UNKNOWN, text=text))
+    if found.identity.facts.get("loop direct i/o") == "no":
+        text = "the loop device goes through the page cache (losetup --direct-io=on avoids it)"
+        remarks.append(Remark(kind=RemarkKind.BUFFERED, text=text))
+    return remarks
 
 
 def _shared(found: Identification) -> list[Remark]:

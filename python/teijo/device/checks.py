@@ -171,7 +171,7 @@ def _not_mounted(subject: Subject) -> Answer:
         return "refused", "mounted: " + ", ".join(places), "Unmount it: umount."
     if table.hidden:
         return _blind(f"the mounts of {', '.join(table.hidden)} are hidden", subject)
-    return "ok", f"in none of {table.namespaces} mount namespaces", ""
+    return "ok", "in no mount namespace that a process is in", ""
 
 
 def _blind(what: str, subject: Subject) -> Answer:
@@ -201,7 +201,9 @@ def _not_open(subject: Subject) -> Answer:
     if found.processes:
         return "refused", f"open in {', '.join(found.processes)}", "End that program first."
     if found.hidden:
-        return _blind(f"hidden is what {', '.join(found.hidden[:8])} has open", subject)
+        named = ", ".join(found.hidden[:3])
+        more = f" and {len(found.hidden) - 3} more" if len(found.hidden) > 3 else ""
+        return _blind(f"hidden is what {named}{more} has open", subject)
     if not sees_every_process(subject.roots):
         return "unknown", "this is a container: the host's other processes cannot be seen", ""
     return "ok", "no other process has it open", ""

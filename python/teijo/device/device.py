@@ -42,7 +42,8 @@ class Device(Protocol):
         """Make sure it is still the device that was opened.
 
         Raises:
-            teijo.errors.IdentityError: it is another one, or gone.
+            teijo.errors.IdentityError: it is another one, or of another size.
+            teijo.errors.DeviceError: it is gone.
         """
         ...
 

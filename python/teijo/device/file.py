@@ -8,6 +8,7 @@ import fcntl
 import os
 import stat
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,7 +23,7 @@ from teijo.device.sessions import Engine, open_session
 from teijo.device.stack import loops
 from teijo.device.target import FileTarget
 from teijo.engine.session import Session
-from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
+from teijo.errors import DeviceError, HostError, IdentityError, TargetError, UnsafeError
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
@@ -99,7 +100,8 @@ class FileDevice:
         try:
             self.session.close()
             if self._marks:
-                marker.leave_mark(self._opened.fd, self._opened.path, in_use=False)
+                with suppress(OSError):  # then it stays marked "in use", which is ours as well
+                    marker.leave_mark(self._opened.fd, self._opened.path, in_use=False)
         finally:
             # A ring may keep the file open a little longer; the lock is given up here and now.
             fcntl.flock(self._opened.fd, fcntl.LOCK_UN)
@@ -167,7 +169,7 @@ def _create(target: FileTarget) -> Opened:
 
 
 def _fill(target: FileTarget, opened: Opened, progress: Progress | None) -> None:
-    marker.leave_mark(opened.fd, opened.path, in_use=True)
+    _mark(opened)
     reserve(opened.fd, opened.path, opened.size_bytes)
     if not target.allow_holes:
         lay_out(opened.fd, opened.size_bytes, progress)
@@ -236,9 +238,19 @@ def _may_overwrite(fd: int, target: FileTarget, *, ours: bool, overwrite: bool) 
     return ""
 
 
+def _mark(opened: Opened) -> None:
+    try:
+        marker.leave_mark(opened.fd, opened.path, in_use=True)
+    except OSError as error:
+        raise HostError(
+            f"{opened.path} cannot be marked as made by teijo: {error.strerror}",
+            remedy="Use a file system that can be written.",
+        ) from error
+
+
 def _prepare(target: FileTarget, opened: Opened, progress: Progress | None) -> None:
     """Take a file that was given up; one left half laid out by a killed run is laid out again."""
-    marker.leave_mark(opened.fd, opened.path, in_use=True)
+    _mark(opened)
     reserve(opened.fd, opened.path, opened.size_bytes)
     if not target.allow_holes and has_holes(opened.fd, opened.size_bytes):
         lay_out(opened.fd, opened.size_bytes, progress)
@@ -305,6 +317,11 @@ def _lock(fd: int, target: FileTarget, *, write: bool) -> None:
         raise UnsafeError(
             f"{target.path} is being measured by another run; nothing was written",
             remedy="Wait for its end, or name another file.",
+        ) from error
+    except OSError as error:
+        raise HostError(
+            f"{target.path} cannot be locked: {error.strerror}",
+            remedy="Use a file system that has locks (flock).",
         ) from error
 
 

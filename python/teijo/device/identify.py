@@ -162,7 +162,7 @@ def _facts(disk: Node, *, own: bool) -> dict[str, str]:
         "rotational": {"0": "no", "1": "yes"}.get(read_text(queue / "rotational"), ""),
         "address": read_text(disk.folder / "device" / "address"),
         "link": _link(disk),
-        "serial": "" if own else "given by teijo: the device has none",
+        "given serial": "" if own else "the device has none of its own",
     }
     if (disk.folder / "loop").exists():
         facts["loop direct i/o"] = {"0": "no", "1": "yes"}.get(

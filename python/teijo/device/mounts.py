@@ -27,7 +27,6 @@ class MountTable:
     """Every mount that can be seen. `hidden` names processes that hid theirs."""
 
     mounts: tuple[Mount, ...]
-    namespaces: int
     hidden: tuple[str, ...]
 
 
@@ -60,7 +59,7 @@ def all_mounts(roots: Roots = HOST) -> MountTable:
             hidden.append(f"pid {entry.name}")
         except OSError:
             continue  # the process ended while it was looked at
-    return MountTable(mounts=tuple(mounts), namespaces=len(seen), hidden=tuple(hidden))
+    return MountTable(mounts=tuple(mounts), hidden=tuple(hidden))
 
 
 def _namespace(process: Path) -> str:

@@ -63,8 +63,10 @@ def family(node: Node, roots: Roots = HOST) -> tuple[Node, ...]:
 def disks(roots: Roots = HOST) -> Iterator[Node]:
     """Yield every whole block device."""
     for folder in sorted((roots.sys / "block").iterdir()):
-        if (folder / "dev").exists():
-            yield _at(folder.resolve())
+        number = read_text(folder / "dev")
+        if number:  # a hidden path of a multipath drive has none
+            real = folder.resolve()
+            yield Node(number=Number.parse(number), name=real.name, folder=real)
 
 
 def holders(node: Node) -> tuple[Node, ...]:
