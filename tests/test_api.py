@@ -1,0 +1,129 @@
+"""The one door, from Python: run, open, preview, export, and a notebook's view."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import teijo
+from teijo import api
+from teijo.errors import HostError, PlanError, RunFileError, TargetError
+from teijo.runner.events import Event, StepDone, StepStarted
+from teijo.terms.result import StepResult
+from tests.crash.runs import SHORT, run_iops
+
+WORKLOAD = {"rw": "randread", "bs": "4KiB", "qd": "4", "seconds": "1"}
+
+
+def run(path: Path, **more: object) -> teijo.Run:
+    """Run a second of reads on a simulated drive."""
+    return teijo.run("workload", "sim:mlc-a", output=path, settings=WORKLOAD, **more)  # type: ignore[arg-type]
+
+
+def test_importing_teijo_loads_nothing_heavy() -> None:
+    script = (
+        "import sys, teijo; print([m for m in ('numpy', 'pydantic', 'altair') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_verb_is_there_by_its_name() -> None:
+    for name in teijo.__all__:
+        assert getattr(teijo, name) is getattr(api, name)
+    with pytest.raises(AttributeError, match="no attribute 'swim'"):
+        _ = teijo.swim  # type: ignore[attr-defined]
+
+
+def test_a_run_is_returned_as_its_file_holds_it(tmp_path: Path) -> None:
+    made = run(tmp_path / "run")
+    found = teijo.open(tmp_path / "run.teijo")
+    assert made.record == found.record
+    assert made.path == tmp_path / "run.teijo"
+    assert found.columns["results"]["ios"].sum() == found.record.steps[-1].answer.ios  # type: ignore[union-attr]
+    assert found.findings.method == "workload"
+
+
+def test_the_same_seed_gives_the_same_answers_and_another_does_not(tmp_path: Path) -> None:
+    one, two, other = (
+        run(tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
+    assert one.record.steps == two.record.steps
+    assert one.record.steps != other.record.steps
+
+
+def test_a_document_shows_itself_in_a_notebook(tmp_path: Path) -> None:
+    page = run(tmp_path / "run")._repr_html_()
+    assert page.lstrip().lower().startswith("<")
+    assert "Simulated MLC-A" in page
+
+
+def test_an_export_holds_the_findings(tmp_path: Path) -> None:
+    path = run(tmp_path / "run").path
+    content = json.loads(teijo.export(path, to="json"))
+    assert content["findings"]["method"] == "workload"
+    assert teijo.export(path, to="csv", table="steps").startswith(b"seq,")
+    assert teijo.export(path, to="parquet").startswith(b"PAR1")
+
+
+def test_what_is_wrong_is_said_before_anything_is_made(tmp_path: Path) -> None:
+    target = tmp_path / "target.dat"
+    with pytest.raises(PlanError, match="seed"):
+        run(tmp_path / "run", seed=-1)
+    with pytest.raises(PlanError, match="method"):
+        teijo.run("iosp", str(target), output=tmp_path / "run")
+    with pytest.raises(PlanError):
+        teijo.run("iops", f"{target}?size=8MiB", output=tmp_path / "run", settings={"minut": "1s"})
+    (tmp_path / "run.teijo").touch()
+    with pytest.raises(RunFileError, match="never overwritten"):
+        teijo.run("iops", f"{target}?size=8MiB", output=tmp_path / "run")
+    with pytest.raises(HostError):
+        run(tmp_path / "nowhere" / "run")
+    with pytest.raises(TargetError):
+        teijo.run("iops", "sim:nothing", output=tmp_path / "other")
+    assert [item.name for item in tmp_path.iterdir()] == ["run.teijo"]
+
+
+def test_a_preview_needs_no_file_to_be_there(tmp_path: Path) -> None:
+    target = tmp_path / "target.dat"
+    found = teijo.preview("iops", f"{target}?size=8MiB", settings=SHORT)
+    assert found.capacity_bytes == 8 * 2**20
+    assert found.most.steps == 2 + 6 * 4
+    assert list(tmp_path.iterdir()) == []
+    target.write_bytes(bytes(2**20))
+    assert teijo.preview("iops", str(target), settings=SHORT).capacity_bytes == 2**20
+    assert teijo.preview("iops", "sim:mlc-a").capacity_bytes > 10**9
+
+
+def test_a_preview_bounds_the_run_it_is_of(tmp_path: Path) -> None:
+    drive = "sim:mlc-a?capacity=64MiB&dies=2"
+    found = teijo.preview("iops", drive, settings=SHORT)
+    made = run_iops(tmp_path / "run", drive)
+    assert found.least.steps <= len(made.record.steps) <= found.most.steps
+
+
+def test_a_continuous_stimulus_on_a_real_file_has_no_gap(tmp_path: Path) -> None:
+    events: list[Event] = []
+    made = teijo.run(
+        "wsat",
+        f"{tmp_path}/target.dat?size=8MiB&direct=no",
+        output=tmp_path / "run",
+        spec="1.0-enterprise",
+        settings={"minute": "100ms", "max_minutes": "6", "capacity_times": "1000000"},
+        observer=events.append,
+    )
+    minutes = [step.answer for step in made.record.steps if step.step.kind == "measure"]
+    assert len(minutes) >= 2
+    gaps = [answer.gap_ns for answer in minutes[1:] if isinstance(answer, StepResult)]
+    assert np.max(gaps) == 0
+    started = [event.seq for event in events if isinstance(event, StepStarted)]
+    assert started == [event.seq for event in events if isinstance(event, StepDone)]
