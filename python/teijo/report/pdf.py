@@ -27,9 +27,10 @@ from teijo.report.chart.theme import Canvas
 from teijo.report.numbers import NOT_AVAILABLE, inked_rows, numeric_columns
 from teijo.report.tables import NumberedTable, numbered_tables, thinned
 
+ROOMY_ROWS: Final = 12
 ROWS_LIMIT: Final = 400
 """A longer table is thinned on paper; the HTML and the CSV have every row."""
-INLINE_ROWS_LIMIT: Final = 14
+INLINE_ROWS_LIMIT: Final = 20
 """A chart's table this short stands under its chart, a longer one in the appendix."""
 STRIP_ROWS: Final = 52
 """Rows of a strip of a long and narrow table: as many as stand on a page of the appendix."""
@@ -171,7 +172,7 @@ def _table_or_pointer(numbered: NumberedTable, appendix: list[Json]) -> Json:
     """
     table = numbered.table
     if numbered.of_chart and len(table.rows) <= INLINE_ROWS_LIMIT:
-        return _table(table, size=8.0)
+        return _table(table, size=8.0 if len(table.rows) <= ROOMY_ROWS else 7.0)
     if not (numbered.of_chart or table.folded or len(table.rows) > ROWS_LIMIT):
         return _table(table, size=9.0)
     place = next((at for at, part in enumerate(appendix) if part["table"] == table), None)

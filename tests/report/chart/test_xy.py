@@ -148,3 +148,11 @@ def test_a_line_of_one_value_is_drawn_as_a_point() -> None:
     assert [layer["mark"]["type"] for layer in layers(chart(alone))] == ["line", "point"]
     pair = Series(name="pair", x=(1, 2), y=(5.0, 6.0), style="line")
     assert [layer["mark"]["type"] for layer in layers(chart(pair))] == ["line"]
+
+
+@pytest.mark.parametrize("rounds", [5, 16, 25])
+def test_every_round_has_its_number_on_the_axis(rounds: int) -> None:
+    series = Series(name="s", x=tuple(range(1, rounds + 1)), y=(1.0,) * rounds)
+    text = svg(specification(chart(series), PAPER))
+    axis = text[text.index('role-axis-label"') :].split("</g>")[0]
+    assert re.findall(r">([0-9]+)</text>", axis) == [str(n) for n in range(1, rounds + 1)]

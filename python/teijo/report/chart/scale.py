@@ -75,10 +75,13 @@ def number_format(values: Sequence[float]) -> str:
     return "~e" if 0 < largest < 1e-5 else ",~f"
 
 
-def tick_labels(ticks: list[float] | None, values: Sequence[float]) -> Json:
-    """Return the axis properties of chosen ticks (or of Vega's own) and their format."""
-    shown: Json = {"format": number_format(values)}
-    return shown if ticks is None else shown | {"values": ticks}
+def tick_labels(ticks: list[float] | None, values: Sequence[float], *, about: int) -> Json:
+    """Return the axis properties of chosen ticks, or of `about` as many of Vega's own.
+
+    Never both: Vega thins given ticks to the count.
+    """
+    chosen = {"tickCount": about} if ticks is None else {"values": ticks}
+    return {"format": number_format(values)} | chosen
 
 
 def _step_down(value: float) -> float:

@@ -73,14 +73,14 @@ def _x_encoding(chart: XYChart, canvas: Canvas) -> Json:
     if _zooms(chart, canvas):
         ticks = None
     zero = {} if axis.scale == "log" else {"zero": False}
-    shown = {"title": heading_of(axis), "grid": False, **scale.tick_labels(ticks, values)}
+    shown = {"title": heading_of(axis), "grid": False, **scale.tick_labels(ticks, values, about=12)}
     if axis.scale == "log" and few:
         shown["format"] = "~f"  # the standard writes 1024 KiB without a comma
     return {
         "field": "x",
         "type": "quantitative",
         "scale": {"type": axis.scale, "domain": domain, "nice": False} | zero,
-        "axis": shown | {"labelOverlap": "greedy", "labelSeparation": 8, "tickCount": 12},
+        "axis": shown | {"labelOverlap": "greedy", "labelSeparation": 8},
     }
 
 
@@ -98,15 +98,15 @@ def _y_encoding(chart: XYChart) -> Json:
     axis = chart.y
     values = _drawn(axis, [y for series in chart.series for y in series.y])
     values += [v for rule in chart.rules if rule.at == "y" for v in _drawn(axis, (rule.value,))]
-    shown: Json = {"title": heading_of(axis), "tickCount": 8}
+    shown: Json = {"title": heading_of(axis)}
     kind: Json = {"type": "linear", "nice": True, "zero": False}
     if axis.scale == "log":
         domain = scale.log_domain(values)
         kind = {"type": "log", "nice": False}
-        shown |= scale.tick_labels(scale.log_ticks(domain), values)
+        shown |= scale.tick_labels(scale.log_ticks(domain), values, about=8)
     else:
         domain = scale.linear_domain(values, from_zero=axis.from_zero)
-        shown |= scale.tick_labels(None, domain)
+        shown |= scale.tick_labels(None, domain, about=8)
     return {
         "field": "y",
         "type": "quantitative",
