@@ -129,7 +129,7 @@ fn random_offsets_are_uniform_over_the_blocks() {
 
 #[test]
 fn a_seed_repeats_its_offsets_and_another_seed_or_thread_has_others() {
-    let run = |seed, threads, ios| {
+    let run = |seed, threads, ios: u64| {
         let random = stream(Access::Random, contiguous(0, 1 << 44), 4096);
         let streams = vec![StreamPlan {
             seed,
