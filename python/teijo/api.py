@@ -63,7 +63,7 @@ class Run:
         """Show the report where a notebook asks for it."""
         from teijo.report import html
 
-        return html.render(self.document())
+        return html.framed(self.document())
 
 
 def run(

@@ -158,3 +158,14 @@ def test_no_printer_brings_vega_or_typst_in_before_it_prints() -> None:
             line for line in tops if re.match(r"(import|from) (vl_convert|typst|altair)", line)
         ]
         assert heavy == [], path.name
+
+
+def test_a_notebook_gets_the_page_in_a_frame_of_its_own() -> None:
+    frame = html.framed(workload_document())
+    reader = HTMLParser()
+    found: list[dict[str, str | None]] = []
+    reader.handle_starttag = lambda tag, pairs: found.append(dict(pairs))  # type: ignore[method-assign]
+    reader.feed(frame)
+    (only,) = found
+    assert only["srcdoc"] == html.render(workload_document())
+    assert "allow-same-origin" not in (only["sandbox"] or "")

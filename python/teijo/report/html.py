@@ -42,6 +42,15 @@ def render(document: Document) -> str:
     return page(document, library=svg.javascript())
 
 
+def framed(document: Document, *, height_px: int = 760) -> str:
+    """Return the page in a frame, for a notebook: its style and scripts stay inside."""
+    return (
+        f'<iframe srcdoc="{escape(render(document))}" sandbox="allow-scripts allow-downloads" '
+        f'title="{escape(document.name)}" '
+        f'style="width: 100%; height: {height_px}px; border: 0"></iframe>'
+    )
+
+
 def page(document: Document, *, library: str) -> str:
     """Return the page with a given chart library (a script that sets `vegaEmbed`)."""
     data: dict[str, Any] = {"charts": [], "tables": {}}
@@ -237,7 +246,7 @@ def _table_block(numbered: NumberedTable, data: dict[str, Any]) -> str:
     caption = f'<p class="caption">{escape(numbered.table.caption)}</p>'
     return (
         f'<div class="table-block"><div class="table-head">{caption}{_tools(numbered, data)}</div>'
-        f"{_table(numbered.table)}</div>"
+        f"{_table(numbered)}</div>"
     )
 
 
@@ -247,7 +256,7 @@ def _fold(numbered: NumberedTable, data: dict[str, Any], *, named: bool = False)
     name = numbered.title if named else "Numbers"
     return (
         f"<details><summary>{escape(name)}, {rows}</summary>{_tools(numbered, data)}"
-        f"{_table(numbered.table)}</details>"
+        f"{_table(numbered)}</details>"
     )
 
 
@@ -261,7 +270,8 @@ def _tools(numbered: NumberedTable, data: dict[str, Any]) -> str:
     )
 
 
-def _table(table: Table) -> str:
+def _table(numbered: NumberedTable) -> str:
+    table = numbered.table
     numeric = numeric_columns(table)
     marked = set(table.marked)
     head = "".join(_head_cell(*cell) for cell in zip(table.columns, numeric, strict=True))
@@ -273,7 +283,8 @@ def _table(table: Table) -> str:
         )
         body.append(f"<tr>{cells}</tr>")
     return (
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(numbered.title)}">'
+        f"<table><thead><tr>{head}</tr></thead>"
         f"<tbody>\n{chr(10).join(body)}\n</tbody></table></div>"
     )
 
