@@ -244,6 +244,19 @@ def test_a_probe_that_fails_is_a_refusal(loop: Path, monkeypatch: pytest.MonkeyP
         try_to_write(loop)
 
 
+def test_a_device_that_may_not_even_be_looked_at_is_refused_as_unsafe_to_write(
+    loop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbid(path: Path, flags: int) -> int:
+        raise PermissionError(1, "Operation not permitted", str(path))
+
+    monkeypatch.setattr(os, "open", forbid)
+    with pytest.raises(UnsafeError, match="cannot be proved safe"):
+        claim(loop, write=True)
+    with pytest.raises(TargetError, match="Operation not permitted"):
+        claim(loop, write=False)
+
+
 @pytest.mark.parametrize(("all_rights", "verdict"), [(False, "refused"), (True, "unknown")])
 def test_a_hidden_process_is_a_refusal_unless_nobody_may_see_it(
     loop: Path, monkeypatch: pytest.MonkeyPatch, all_rights: bool, verdict: str

@@ -61,6 +61,7 @@ def claim(
 
     Raises:
         teijo.errors.TargetError: it cannot even be opened to look at, or holds nothing.
+        teijo.errors.UnsafeError: it was to be written, and cannot be opened to look at.
     """
     mode = os.O_RDWR if write else os.O_RDONLY
     refusal = ""
@@ -74,7 +75,15 @@ def claim(
         if error.errno not in {errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS}:
             raise TargetError(f"{path} cannot be opened: {error.strerror}") from error
         refusal = error.strerror or "refused"
-        fd = open_to_read(path)
+        try:
+            fd = open_to_read(path)
+        except TargetError as shut:
+            if not write:
+                raise
+            # What cannot even be looked at cannot be proved unused.
+            raise UnsafeError(
+                f"{path} cannot be proved safe to destroy: {refusal}", remedy=shut.remedy
+            ) from error
     try:
         subject = Subject(
             fd=fd,
