@@ -127,8 +127,8 @@ impl SsdParams {
             })
     }
 
-    /// The capacity the host sees: `capacity`, or the nominal one over the scale (in whole MiB when it
-    /// is scaled down).
+    /// The capacity the host sees: `capacity`, or the nominal one over the scale (in whole MiB
+    /// when it is scaled down).
     pub fn simulated_capacity_bytes(&self) -> u64 {
         const MIB: u64 = 1 << 20;
         match self.capacity_bytes {
