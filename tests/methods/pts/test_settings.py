@@ -1,10 +1,14 @@
 """What the PTS methods' settings share: scaled minutes and volumes, and ranges that fit."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from teijo.errors import PlanError
 from teijo.methods.pts import settings as shared
+from teijo.methods.pts.iops import Iops
 from teijo.terms.geometry import Geometry
 from tests.methods.canned import DRIVE, GIB
 
@@ -45,3 +49,13 @@ def test_a_scaled_amount_keeps_its_pieces_and_its_share(scale, amount_gib):
 
 def test_no_amount_is_one_piece():
     assert shared.pieces_of(None, 2048, DRIVE) == shared.Pieces(amount_bytes=None, segments=1)
+
+
+def test_the_amount_that_a_refusal_proposes_is_accepted():
+    for capacity in (256 * MIB, 3 * GIB, 12 * GIB):
+        small = Geometry(capacity_bytes=capacity, nominal_capacity_bytes=capacity)
+        with pytest.raises(PlanError) as caught:
+            Iops().settings("1.0-client", {}, small)
+        proposed = dict(re.findall(r"--set (\w+)=(\w+)", caught.value.remedy))
+        assert set(proposed) == {"amount", "segments"}
+        Iops().settings("1.0-client", proposed, small)

@@ -17,6 +17,8 @@ from teijo.terms.workload import ActiveRange, Content
 MINUTE_LEAST_MS = 1
 THREADS_MOST = 256
 QUEUE_DEPTH_MOST = 4096
+SEGMENT_BYTES = 8 * units.MIB
+"""A segment of the client's 16 GiB in 2048 pieces."""
 
 Minute = Annotated[
     int,
@@ -233,7 +235,8 @@ def check_range(settings: PtsSettings, geometry: Geometry, largest_block_bytes: 
     if amount is not None and amount > span:
         raise PlanError(
             f"an active range amount of {units.format_size(amount)} does not fit in {share}",
-            remedy="Set a smaller one, as in --set amount=1GiB segments=256, or amount=none.",
+            remedy=f"Set a smaller one, as in --set amount={_amount_within(span, geometry)}, or "
+            "amount=none for the whole range.",
         )
     piece = (span if amount is None else amount) // settings.segments
     if largest_block_bytes > piece:
@@ -242,6 +245,14 @@ def check_range(settings: PtsSettings, geometry: Geometry, largest_block_bytes: 
             f"of {units.format_size(piece)} (active range {share}, {settings.segments} segments)",
             remedy="Set smaller blocks, fewer segments, or take a larger device.",
         )
+
+
+def _amount_within(span_bytes: int, geometry: Geometry) -> str:
+    """Return an amount that fits, as it is written with its segments, full-size."""
+    room = round(span_bytes * geometry.scale)
+    amount = 1 << (room.bit_length() - 1)
+    segments = max(1, amount // SEGMENT_BYTES)
+    return f"{knobs.show_size(amount)} --set segments={segments}"
 
 
 def check_blocks(blocks: tuple[int, ...], geometry: Geometry) -> None:

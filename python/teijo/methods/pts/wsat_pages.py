@@ -92,7 +92,7 @@ def _loop(settings: WsatSettings, findings: Findings) -> Loop:
         method="pts.wsat",
         title=TITLE,
         subtitle="WSAT loop",
-        workload_independent="none (starts at FOB)",
+        workload_independent="none",
         workload_dependent=f"RND {cell_name(settings)}, continuous",
         stimulus=(
             ("Stimulus", f"RND {cell_name(settings)}"),
