@@ -81,7 +81,8 @@ def verdict(run: "Run") -> str:
             rounds = f", rounds {window[0]} to {window[1]}" if window else ""
             lines = [f"STEADY STATE: YES{rounds}"]
         case False:
-            lines = [f"STEADY STATE: NO, after {found.rounds} rounds"]
+            rounds = "1 round" if found.rounds == 1 else f"{found.rounds} rounds"
+            lines = [f"STEADY STATE: NO, after {rounds}"]
         case None:
             lines = [f"{record.run.method}: {record.run.ending}"]
             lines += [scalar_line(one) for one in found.scalars[:HEADLINES]]

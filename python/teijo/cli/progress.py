@@ -29,7 +29,7 @@ from teijo.terms.step import Measure, Step
 from teijo.units import format_duration, megabytes_per_second
 
 QUIET_NS = 5 * 10**9
-"""How long the plain lines stay silent within one phase."""
+"""How long the plain lines stay silent while the same goes on, round after round."""
 
 
 @contextmanager
@@ -56,7 +56,7 @@ class Plain:
         """Tell through `say` what `standing` knows."""
         self._standing = standing
         self._say = say
-        self._phase = ""
+        self._word = ""
         self._said_ns = 0
 
     def __call__(self, event: Event) -> None:
@@ -66,12 +66,10 @@ class Plain:
             case RunStarted():
                 again = "resumed" if event.resumed else "begins"
                 self._line(f"{title(event)}: {again}, recorded in {event.path}")
-            case StepStarted():
-                if self._standing.phase != self._phase:
-                    self._phase = self._standing.phase
-                    self._line(state(self._standing))
-            case Progress():
-                if self._standing.now_ns() - self._said_ns >= QUIET_NS:
+            case StepStarted() | Progress():
+                word = self._standing.phase.partition(" ")[0]
+                if word != self._word or self._standing.now_ns() - self._said_ns >= QUIET_NS:
+                    self._word = word
                     self._line(state(self._standing))
             case Remarked():
                 self._line(f"remark: {event.remark.kind.value}: {event.remark.text}")
