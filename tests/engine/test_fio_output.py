@@ -1,4 +1,4 @@
-"""fio's words turned into laps: reports among messages, bins, logs and error lines."""
+"""fio's words turned into laps: bins, logs and error lines."""
 
 import errno
 
@@ -7,8 +7,6 @@ import pytest
 
 from teijo.engine.fio import output
 from teijo.terms.histogram import bucket_width_ns
-
-REPORT = '{\n  "fio version" : "fio-3.33",\n  "jobs" : []\n}'
 
 
 def group(**changes: object) -> output.Group:
@@ -26,25 +24,22 @@ def group(**changes: object) -> output.Group:
     return output.Group(**(fields | changes))  # type: ignore[arg-type]
 
 
-def test_reports_are_found_between_messages() -> None:
-    text = f"fio: a warning {{\n{REPORT}\n\nfio: terminating on signal 2\n{REPORT}\n"
-    assert len(output.reports(text)) == 2
-
-
-def test_a_report_that_is_still_being_written_is_left_for_later() -> None:
-    assert output.reports(REPORT + "\n" + REPORT[:-1]) == output.reports(REPORT)
-    assert output.reports("") == []
-
-
-def test_error_lines_are_counted_by_direction_and_errno() -> None:
-    line = "fio: io_u error on file /proc/self/fd/9: {}: {} offset=4096, buflen=4096\n"
-    text = line.format("Input/output error", "read") * 3
-    text += line.format("No space left on device", "write")
-    text += line.format("Something new", "write") + "fio: another thing\n"
-    assert output.errors(text) == {
-        "read": {errno.EIO: 3},
-        "write": {errno.ENOSPC: 1, errno.EIO: 1},
-    }
+@pytest.mark.parametrize(
+    ("line", "failure"),
+    [
+        ("fio: io_u error on file /dev/x: Input/output error: read offset=0, buflen=4", "EIO"),
+        (
+            "fio: io_u error on file a:b: No space left on device: write offset=8, buflen=4",
+            "ENOSPC",
+        ),
+        ("fio: io_u error on file /dev/x: Something new: write offset=8, buflen=4", "EIO"),
+        ("fio: pid=0, err=1/file:filesetup.c:150, error=Operation not permitted", ""),
+    ],
+)
+def test_a_line_is_a_failed_io_or_is_not(line: str, failure: str) -> None:
+    direction = "read" if "read" in line else "write"
+    expected = (direction, getattr(errno, failure)) if failure else None
+    assert output.failed_io(line) == expected
 
 
 def test_bins_go_to_the_buckets_that_hold_their_middles_and_keep_their_number() -> None:

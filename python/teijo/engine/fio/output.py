@@ -5,7 +5,6 @@ Latencies are fio's *total* latency (`lat_ns`: from taking an I/O to reaping it)
 """
 
 import errno
-import json
 import os
 import re
 from collections import Counter, defaultdict
@@ -43,21 +42,6 @@ class Group:
     bins: Mapping[int, int]
 
 
-def reports(text: str) -> list[Report]:
-    """Return every complete report in fio's output, which mixes them with messages."""
-    decoder = json.JSONDecoder()
-    found: list[Report] = []
-    place = text.find('{\n  "fio version"')
-    while place >= 0:
-        try:
-            report, end = decoder.raw_decode(text, place)
-        except json.JSONDecodeError:
-            break
-        found.append(report)
-        place = text.find('{\n  "fio version"', end)
-    return found
-
-
 def groups(report: Report) -> list[Group]:
     """Return the groups of a report. `ios` counts the I/Os that succeeded."""
     return [
@@ -83,16 +67,16 @@ def _group(leg: str, direction: Direction, figures: Mapping[str, Any]) -> Group:
     )
 
 
-def errors(text: str) -> dict[Direction, Counter[int]]:
-    """Return the failed I/Os by direction and errno, from fio's error lines.
+def failed_io(line: str) -> tuple[Direction, int] | None:
+    """Return the direction and errno of a failed I/O, or None for any other line of fio's.
 
-    An error text this system does not know counts under EIO.
+    An error text this system does not know is EIO.
     """
-    found: dict[Direction, Counter[int]] = {"read": Counter(), "write": Counter()}
-    for match in _ERROR_LINE.finditer(text):
-        direction: Direction = "read" if match[2] == "read" else "write"
-        found[direction][_ERRNOS.get(match[1], errno.EIO)] += 1
-    return found
+    match = _ERROR_LINE.search(line)
+    if match is None:
+        return None
+    direction: Direction = "read" if match[2] == "read" else "write"
+    return direction, _ERRNOS.get(match[1], errno.EIO)
 
 
 def buckets(bins: Iterable[Mapping[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

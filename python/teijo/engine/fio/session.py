@@ -8,7 +8,6 @@ import errno
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ from typing import Final
 
 from teijo.engine.fio import output
 from teijo.engine.fio.job import JobFile, interval_ms, job_file
+from teijo.engine.fio.process import FioProcess
 from teijo.engine.plan import DIRECTIONS, Direction, Plan, StreamPlan, check_fits
 from teijo.engine.session import DirectionLap, Lap, Observer, Progress
 from teijo.errors import DeviceError, HostError
@@ -27,11 +27,11 @@ from teijo.units import NS_PER_MS, NS_PER_S
 ENGINES: Final = ("io_uring", "libaio", "psync")
 LOOK_S: Final = 0.1
 """Between two looks at a running fio."""
-OBSERVE_NS: Final = NS_PER_S // 4
-PATIENCE_S: Final = 30.0
-"""How long fio may take to end after it was asked to: it waits for the I/O in flight."""
+START_NS: Final = NS_PER_S // 10
+"""What fio takes, about, from its start to its first I/O."""
 HOPELESS_ERRORS: Final = 1_000
 """After this many failed I/Os, and more failed than not, the device is taken for gone."""
+_OPTIONS: Final = ("--output-format=json+", "--eta=never", "--status-interval=500ms")
 _INSTALL: Final = "Install fio 3.20 or newer (Debian: apt install fio), or use --engine native."
 
 
@@ -53,7 +53,6 @@ class FioSession:
             raise HostError("fio is not installed", remedy=_INSTALL)
         self._version = _version(self._program)
         self._engine, self._notes = self._choose_engine(logical_block_bytes)
-        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def backend(self) -> str:
@@ -79,17 +78,17 @@ class FioSession:
         check_fits(plan, min(device_bytes, self._capacity_bytes), self._logical_block_bytes)
         job = job_file(plan, engine=self._engine, path=self._path, device_bytes=device_bytes)
         with tempfile.TemporaryDirectory(prefix="teijo-fio-") as name:
-            folder = Path(name)
-            (folder / "lap.fio").write_text(job.text)
-            failure = self._drive(folder, job, observer)
-            return self._lap(folder, plan, job, failure)
+            file = Path(name) / "lap.fio"
+            file.write_text(job.text)
+            with FioProcess(self._program, file, self._descriptor, *_OPTIONS) as fio:
+                failure = _watch(fio, job, observer)
+            return self._lap(file.parent, plan, job, fio, failure)
 
     def finish(self) -> None:
         """Do nothing: no I/O of fio is in flight between two laps."""
 
     def close(self) -> None:
-        """End a fio that still runs."""
-        self._end()
+        """Do nothing: fio has ended with its lap."""
 
     @property
     def _path(self) -> str:
@@ -110,91 +109,25 @@ class FioSession:
                 )
             if probe.returncode == 0:
                 return engine, tuple(f"fio's {name}: {why}" for name, why in refusals)
-            refusals.append((engine, _first_line(probe.stderr.decode() + probe.stdout.decode())))
+            said = (probe.stderr + probe.stdout).decode().splitlines()
+            refusals.append((engine, _complaint(said)))
         raise DeviceError(
             f"fio cannot read {block_bytes} B with direct I/O: {refusals[-1][1]}",
             remedy="Use a block device, or a file on a file system with O_DIRECT (ext4, xfs).",
         )
 
-    def _drive(self, folder: Path, job: JobFile, observer: Observer | None) -> str:
-        """Run fio until its end, the observer's stop or a dead device; return why it failed."""
-        command = [
-            *_tied_to_us(), self._program, "--output-format=json+", "--output=lap.json",
-            "--eta=never", "--status-interval=1", "lap.fio",
-        ]  # fmt: skip
-        with (folder / "lap.err").open("wb") as errors:
-            self._process = subprocess.Popen(
-                command,
-                cwd=folder,
-                pass_fds=(self._descriptor,),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                # A Ctrl-C is ours to answer: fio must not see it first and end with half a lap.
-                start_new_session=True,
-            )
-            try:
-                return self._watch(self._process, folder, job, observer)
-            finally:
-                self._end()
-
-    def _watch(
-        self,
-        process: subprocess.Popen[bytes],
-        folder: Path,
-        job: JobFile,
-        observer: Observer | None,
-    ) -> str:
-        begun_ns = observed_ns = time.monotonic_ns()
-        started_ns = 0
-        while True:
-            try:
-                process.wait(LOOK_S)
-                return ""
-            except subprocess.TimeoutExpired:
-                now_ns = time.monotonic_ns()
-            progress = _progress(folder, now_ns - begun_ns)
-            if not started_ns and (folder / "lap.json").exists():
-                started_ns = now_ns
-            if _hopeless(progress):
-                return f"the device is gone: {progress.errors} I/Os failed"
-            if job.signal_after_ns and started_ns and now_ns >= started_ns + job.signal_after_ns:
-                return ""
-            if observer is not None and now_ns - observed_ns >= OBSERVE_NS:
-                observed_ns = now_ns
-                if not observer(progress):
-                    return ""
-
-    def _end(self) -> None:
-        """Ask fio to end and report; kill it when it does not."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        try:
-            process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-    def _lap(self, folder: Path, plan: Plan, job: JobFile, failure: str) -> Lap:
-        """Read what fio left in its folder."""
+    def _lap(self, folder: Path, plan: Plan, job: JobFile, fio: FioProcess, failure: str) -> Lap:
+        """Read what fio reported, and the logs in its folder."""
         ended_ns = time.monotonic_ns()
-        complaints = (folder / "lap.err").read_text(errors="replace")
-        text = (folder / "lap.json").read_text(errors="replace") if _there(folder) else ""
-        found = output.reports(text)
-        if not found:
-            raise HostError(f"fio did not report: {_first_line(complaints + text)}")
-        groups = output.groups(found[-1])
-        failed = output.errors(complaints)
+        if fio.report is None:
+            raise HostError(f"fio did not report: {_complaint(fio.complaints)}")
+        groups = output.groups(fio.report)
         elapsed_ns = _elapsed_ns(job, groups)
-        if fatal := _fatal(found[-1], complaints):
-            failure = failure or fatal
-        _refuse_refusals(plan, groups, failed)
+        failure = failure or _fatal(fio.report, fio.complaints)
+        _refuse_refusals(plan, groups, fio.failed)
         if failure and not any(group.ios for group in groups):
             raise DeviceError(failure, remedy="Look at the kernel's log (dmesg) for the device.")
-        directions = _directions(folder, plan, job, groups, failed)
+        directions = _directions(folder, plan, job, groups, fio.failed)
         return Lap(
             started_ns=ended_ns - elapsed_ns,
             elapsed_ns=elapsed_ns,
@@ -214,34 +147,37 @@ def _version(program: str) -> str:
     return match[0].removeprefix("fio-")
 
 
-def _tied_to_us() -> tuple[str, ...]:
-    """Return a command prefix that has the kernel kill fio when we die, where there is one."""
-    setpriv = shutil.which("setpriv")
-    return (setpriv, "--pdeathsig", "KILL") if setpriv else ()
+def _complaint(lines: list[str]) -> str:
+    said = [line for line in lines if line.strip()]
+    return said[0].strip().removeprefix("fio: ") if said else "it said nothing"
 
 
-def _first_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = [line for line in lines if line.startswith("fio:")] or lines
-    return said[0].removeprefix("fio: ") if said else "it said nothing"
+def _watch(fio: FioProcess, job: JobFile, observer: Observer | None) -> str:
+    """Wait for fio's end, the observer's stop or a dead device; return why the lap failed."""
+    begun_ns = time.monotonic_ns()
+    seen = 0
+    while not fio.has_ended(LOOK_S):
+        elapsed_ns = time.monotonic_ns() - begun_ns
+        progress = _progress(fio, elapsed_ns)
+        if _hopeless(progress):
+            return f"the device is gone: {progress.errors} I/Os failed"
+        if job.signal_after_ns and elapsed_ns >= job.signal_after_ns + START_NS:
+            return ""
+        if observer is not None and fio.reports > seen:
+            seen = fio.reports
+            if not observer(progress):
+                return ""
+    return ""
 
 
-def _there(folder: Path) -> bool:
-    return (folder / "lap.json").exists()
-
-
-def _progress(folder: Path, elapsed_ns: int) -> Progress:
-    """Return the totals of fio's last status report, which comes once a second."""
-    text = (folder / "lap.json").read_text(errors="replace") if _there(folder) else ""
-    start = text.rfind('{\n  "fio version"')
-    found = output.reports(text[start:]) if start >= 0 else []
-    groups = output.groups(found[-1]) if found else []
-    failed = output.errors((folder / "lap.err").read_text(errors="replace"))
+def _progress(fio: FioProcess, elapsed_ns: int) -> Progress:
+    """Return the totals of fio's last report."""
+    groups = output.groups(fio.report) if fio.report else []
     return Progress(
         elapsed_ns=elapsed_ns,
         ios=sum(group.ios for group in groups),
         bytes=sum(group.bytes for group in groups),
-        errors=sum(counter.total() for counter in failed.values()),
+        errors=sum(counter.total() for counter in fio.failed.values()),
     )
 
 
@@ -250,11 +186,11 @@ def _hopeless(progress: Progress) -> bool:
     return progress.errors > max(HOPELESS_ERRORS, progress.ios)
 
 
-def _fatal(report: output.Report, complaints: str) -> str:
+def _fatal(report: output.Report, complaints: list[str]) -> str:
     """Return why fio gave up by itself; errors that it counted do not make it give up."""
     if not any(job["error"] and not job["total_err"] for job in report["jobs"]):
         return ""
-    return f"fio gave up: {_first_line(complaints)}"
+    return f"fio gave up: {_complaint(complaints)}"
 
 
 def _elapsed_ns(job: JobFile, groups: list[output.Group]) -> int:

@@ -1,0 +1,127 @@
+"""One running fio: what it says is heard as it comes, and it never outlives us.
+
+Its reports are not left in a file: a lap may take hours, and every report holds a histogram.
+"""
+
+import json
+import shutil
+import signal
+import subprocess
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import IO, Final
+
+from teijo.engine.fio.output import Report, failed_io
+from teijo.engine.plan import DIRECTIONS, Direction
+
+PATIENCE_S: Final = 30.0
+"""How long fio may take to end after it was asked to: it waits for the I/O in flight."""
+COMPLAINTS: Final = 20
+"""So many lines that are no report and no failed I/O are kept."""
+
+
+class FioProcess:
+    """fio with one job file, from its start to its end. Use it as a context: leaving ends it."""
+
+    def __init__(self, program: str, job: Path, descriptor: int, *options: str) -> None:
+        """Start fio in the job file's folder, with the descriptor open in it."""
+        self.report: Report | None = None
+        """The last report that is complete."""
+        self.reports = 0
+        self.failed: dict[Direction, Counter[int]] = {name: Counter() for name in DIRECTIONS}
+        """Failed I/Os so far, by direction and errno."""
+        self.complaints: list[str] = []
+        self._process = subprocess.Popen(
+            [*_tied_to_us(), program, *options, job.name],
+            cwd=job.parent,
+            pass_fds=(descriptor,),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            # A Ctrl-C is ours to answer: fio must not see it first and end with half a lap.
+            start_new_session=True,
+        )
+        self._ears = [
+            threading.Thread(target=listen, args=(pipe,), daemon=True)
+            for listen, pipe in (
+                (self._hear_reports, self._process.stdout),
+                (self._hear_errors, self._process.stderr),
+            )
+        ]
+        for ear in self._ears:
+            ear.start()
+
+    def __enter__(self) -> "FioProcess":
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End fio and hear it out, whatever happened."""
+        self.end()
+
+    def has_ended(self, within_s: float) -> bool:
+        """Wait for fio's end, and return whether it came."""
+        try:
+            self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def end(self) -> None:
+        """Ask fio to finish what is in flight and report; kill it when it does not."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+        try:
+            self.has_ended(PATIENCE_S)
+        finally:
+            if self._process.poll() is None:
+                self._process.kill()
+                self._process.wait()
+            for ear in self._ears:
+                ear.join()
+            for pipe in (self._process.stdout, self._process.stderr):
+                if pipe is not None:
+                    pipe.close()
+
+    def _hear_reports(self, pipe: IO[str]) -> None:
+        lines: list[str] = []
+        for line in pipe:
+            if line == "{\n":
+                lines = []
+            elif not lines:
+                self._complain(line)
+                continue
+            lines.append(line)
+            if line == "}\n":
+                self._keep("".join(lines))
+                lines = []
+
+    def _keep(self, text: str) -> None:
+        try:
+            self.report = json.loads(text)
+        except json.JSONDecodeError:
+            # A message fell into the report. The next one is whole, and has everything again.
+            return
+        self.reports += 1
+
+    def _hear_errors(self, pipe: IO[str]) -> None:
+        for line in pipe:
+            failure = failed_io(line)
+            if failure is None:
+                self._complain(line)
+            else:
+                direction, number = failure
+                self.failed[direction][number] += 1
+
+    def _complain(self, line: str) -> None:
+        if line.strip() and failed_io(line) is None and len(self.complaints) < COMPLAINTS:
+            self.complaints.append(line.strip().removeprefix("fio: "))
+
+
+def _tied_to_us() -> tuple[str, ...]:
+    """Return a command prefix that has the kernel kill fio when we die, where there is one."""
+    setpriv = shutil.which("setpriv")
+    return (setpriv, "--pdeathsig", "KILL") if setpriv else ()
