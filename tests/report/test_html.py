@@ -162,10 +162,13 @@ def test_no_printer_brings_vega_or_typst_in_before_it_prints() -> None:
 
 def test_a_notebook_gets_the_page_in_a_frame_of_its_own() -> None:
     frame = html.framed(workload_document())
-    reader = HTMLParser()
     found: list[dict[str, str | None]] = []
-    reader.handle_starttag = lambda tag, pairs: found.append(dict(pairs))  # type: ignore[method-assign]
-    reader.feed(frame)
+
+    class Frames(HTMLParser):
+        def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+            found.append(dict(attributes))
+
+    Frames().feed(frame)
     (only,) = found
     assert only["srcdoc"] == html.render(workload_document())
     assert "allow-same-origin" not in (only["sandbox"] or "")
