@@ -73,7 +73,7 @@ def test_a_module_is_reached_by_the_tests_of_its_room(path: Path) -> None:
 def test_a_test_that_is_named_after_no_module_has_a_theme_of_its_room() -> None:
     names = {path.stem for path in modules()}
     parts = {part for name in names for part in name.split("_")}
-    themes = {"browser", "capacity", "mistakes", "model", "help", "conversations", "engines"}
+    themes = {"browser", "capacity", "mistakes", "model", "help", "conversations", "engines", "fio"}
     lost = [
         place(path)
         for path in of_kind(".py")

@@ -91,8 +91,8 @@ def show_open(target: str, as_json: bool) -> None:
 
 def put_json(identity: "Identity", geometry: "Geometry", more: dict[str, object]) -> None:
     """Print a device as JSON."""
-    whole = {"identity": asdict(identity), "geometry": asdict(geometry), **more}
-    whole["identity"]["facts"] = dict(identity.facts)
+    who = asdict(identity) | {"facts": dict(identity.facts)}
+    whole = {"identity": who, "geometry": asdict(geometry), **more}
     talk.put(json.dumps(whole, ensure_ascii=False, indent=2))
 
 

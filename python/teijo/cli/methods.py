@@ -22,7 +22,7 @@ def verb(
     method: Annotated[
         str | None, typer.Argument(metavar="METHOD", help="Show this one's settings.")
     ] = None,
-    spec: Spec = None,
+    spec: Spec = "",
     as_json: Json = False,
 ) -> None:
     """List the methods, or one method's versions and settings."""
@@ -53,7 +53,7 @@ def summary(method: "Method") -> dict[str, object]:
     }
 
 
-def show(method: "Method", spec: str | None, as_json: bool) -> None:
+def show(method: "Method", spec: str, as_json: bool) -> None:
     """Print one method: what it is, and its settings with the defaults of one version."""
     from teijo.methods.knobs import describe
     from teijo.terms.geometry import Geometry

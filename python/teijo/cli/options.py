@@ -48,7 +48,7 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may stand many times."),
 ]
 Spec = Annotated[
-    str | None,
+    str,
     typer.Option("--spec", metavar="VERSION", help="The version of the standard: 2.0.2-client …"),
 ]
 Destroy = Annotated[

@@ -1,6 +1,8 @@
 """The page docs/reference/cli.md, made from the program itself. `make docs` writes it."""
 
 import typer
+import typer.core
+import typer.main
 
 from teijo.cli.app import app
 
@@ -11,7 +13,7 @@ Generated from the program by `make docs`; a test checks that it is current.
 """
 
 
-def _program() -> typer.main.TyperGroup:
+def _program() -> typer.core.TyperGroup:
     command = typer.main.get_command(app)
     assert isinstance(command, typer.core.TyperGroup)
     return command
@@ -34,14 +36,13 @@ def options(verb: str) -> set[str]:
 def help_of(verb: str | None = None) -> str:
     """Return what `teijo --help` or `teijo VERB --help` prints, in 96 columns."""
     program = _program()
-    context = typer.Context(
-        program, info_name="teijo", **(program.context_settings | {"terminal_width": 96})
-    )
+    settings = {**program.context_settings, "terminal_width": 96}
+    context = typer.Context(program, info_name="teijo", **settings)
     if verb is None:
-        return program.get_help(context)
+        return str(program.get_help(context))
     command = program.commands[verb]
     inner = typer.Context(command, info_name=verb, parent=context)
-    return command.get_help(inner)
+    return str(command.get_help(inner))
 
 
 def page() -> str:

@@ -34,7 +34,7 @@ def verb(
     target: Target,
     more: MoreSettings = None,
     settings: Settings = None,
-    spec: Spec = None,
+    spec: Spec = "",
     output: Annotated[
         Path | None,
         typer.Option(

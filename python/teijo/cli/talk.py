@@ -1,6 +1,7 @@
 """What the program says and where: data to stdout, talk to stderr, no colour needed to read it."""
 
 import sys
+from collections.abc import Sequence
 
 
 def put(line: str) -> None:
@@ -26,7 +27,7 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def columns(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+def columns(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return the lines of a plain table: a head, then rows, left-aligned, two spaces apart."""
     widths = [max(len(row[place]) for row in [head, *rows]) for place in range(len(head))]
     return [
