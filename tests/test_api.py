@@ -18,9 +18,9 @@ from tests.crash.runs import SHORT, run_iops
 WORKLOAD = {"rw": "randread", "bs": "4KiB", "qd": "4", "seconds": "1"}
 
 
-def run(path: Path, **more: object) -> teijo.Run:
+def run(path: Path, *, seed: int | None = None) -> teijo.Run:
     """Run a second of reads on a simulated drive."""
-    return teijo.run("workload", "sim:mlc-a", output=path, settings=WORKLOAD, **more)  # type: ignore[arg-type]
+    return teijo.run("workload", "sim:mlc-a", output=path, settings=WORKLOAD, seed=seed)
 
 
 def test_importing_teijo_loads_nothing_heavy() -> None:
@@ -49,7 +49,9 @@ def test_a_run_is_returned_as_its_file_holds_it(tmp_path: Path) -> None:
     found = teijo.open(tmp_path / "run.teijo")
     assert made.record == found.record
     assert made.path == tmp_path / "run.teijo"
-    assert found.columns["results"]["ios"].sum() == found.record.steps[-1].answer.ios  # type: ignore[union-attr]
+    answer = found.record.steps[-1].answer
+    assert isinstance(answer, StepResult)
+    assert found.columns["results"]["ios"].sum() == answer.ios
     assert found.findings.method == "workload"
 
 

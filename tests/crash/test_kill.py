@@ -11,11 +11,12 @@ from teijo.methods.pts.iops import Iops
 from teijo.runfile import reader, recorder, seal
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
-from teijo.runner.events import Event, StepStarted
+from teijo.runner.events import Event, Observer, Progress, StepStarted, unobserved
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import Gap
-from tests.crash.runs import SHORT, in_a_child, kill_me, killed_after, run_iops
+from teijo.terms.step import Measure
+from tests.crash.runs import DRIVE, SHORT, in_a_child, kill_me, killed_after, run_iops
 from tests.runner.acts import resume_paper, run_paper
 
 STEPS = 22
@@ -157,7 +158,7 @@ def test_killed_in_a_round_on_a_file_the_gap_is_remarked_and_the_window_starts_a
     assert killed == -9
     before = reader.read(path)
     assert len(before.steps) == seq - 1
-    resumed = teijo.api.resume(path, overwrite=True)
+    resumed = teijo.api.resume(path)
     steps = resumed.record.steps
     assert [step.seq for step in steps if isinstance(step.answer, Gap)] == [seq]
     assert steps[: seq - 1] == before.steps
@@ -168,3 +169,60 @@ def test_killed_in_a_round_on_a_file_the_gap_is_remarked_and_the_window_starts_a
     assert found.window_rounds is not None
     assert found.window_rounds[0] >= 2, "round 1 was before the gap"
     assert int(SHORT["rounds"]) + 1 >= found.rounds >= 6
+
+
+def test_killed_in_a_long_step_at_most_a_second_of_it_is_lost(tmp_path: Path) -> None:
+    path, target = tmp_path / "run.teijo", f"{tmp_path}/target.dat?size=8MiB&direct=no"
+    asked = {"rw": "randwrite", "bs": "4KiB", "qd": "1", "seconds": "60"}
+
+    def die(event: Event) -> None:
+        if isinstance(event, Progress) and event.elapsed_ns > 3_400_000_000:
+            kill_me()
+
+    def act() -> None:
+        teijo.api.run("workload", target, output=path, settings=asked, observer=die)
+
+    assert in_a_child(act) == -9
+    running = reader.read_running(path)
+    assert running is not None
+    series = running.intervals["main", "write"]
+    assert series.index.tolist()[:2] == [0, 1]
+    assert len(series.index) in (2, 3)
+    assert series.ios.min() > 0
+
+
+@pytest.mark.parametrize("seq", [1, 2, 5, 9])
+def test_a_continuous_stimulus_killed_and_resumed_is_the_whole_one(
+    tmp_path: Path, seq: int
+) -> None:
+    whole = run_wsat(tmp_path / "whole", DRIVE)
+    assert len(whole.record.steps) > 10
+    path = tmp_path / "run.teijo"
+    assert in_a_child(lambda: run_wsat(path, DRIVE, killed_after(seq))) == -9
+    resumed = teijo.api.resume(path)
+    assert resumed.findings == whole.findings
+    assert resumed.record.steps == whole.record.steps
+
+
+def test_a_continuous_stimulus_on_a_file_starts_again_from_its_purge(tmp_path: Path) -> None:
+    path, target = tmp_path / "run.teijo", f"{tmp_path}/target.dat?size=8MiB&direct=no"
+    assert in_a_child(lambda: run_wsat(path, target, killed_after(4))) == -9
+    steps = teijo.api.resume(path).record.steps
+    kinds = [step.step.kind if not isinstance(step.answer, Gap) else "gap" for step in steps]
+    assert kinds[:7] == ["purge", "measure", "measure", "measure", "gap", "purge", "measure"]
+    assert isinstance(steps[6].step, Measure)
+    assert not steps[6].step.continues
+
+
+def run_wsat(path: Path, target: str, observer: Observer = unobserved) -> teijo.api.Run:
+    """Run a short PTS WSAT."""
+    settings = {"minute": "20ms", "max_minutes": "12", "capacity_times": "100000"}
+    return teijo.api.run(
+        "wsat",
+        target,
+        output=path,
+        spec="1.0-enterprise",
+        settings=settings,
+        seed=3,
+        observer=observer,
+    )

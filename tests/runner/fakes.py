@@ -158,6 +158,7 @@ class FakeDevice:
         self.purge_method = purge_method
         self.checks = 0
         self.lost: Exception | None = None
+        self.rest: Callable[[], None] = lambda: None
 
     def remarks(self) -> tuple[Remark, ...]:
         return (Remark(kind=RemarkKind.SIMULATED, text="It is of paper."),)
@@ -171,6 +172,7 @@ class FakeDevice:
         return self.purge_method
 
     def idle(self, duration_ns: int) -> None:
+        self.rest()
         self.session.clock_ns += duration_ns
 
     def check(self) -> None:

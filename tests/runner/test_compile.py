@@ -17,11 +17,9 @@ from teijo.units import GIB, KIB, MIB
 DRIVE = Geometry(capacity_bytes=256_060_514_304, nominal_capacity_bytes=256_060_514_304)
 
 
-def one(**settings: object) -> Workload:
+def one(rate: Rate | None = None) -> Workload:
     """Return a workload of one stream."""
-    return Workload(
-        streams=(Stream(read_percent=0, block_size_bytes=4096, **settings),)  # type: ignore[arg-type]
-    )
+    return Workload(streams=(Stream(read_percent=0, block_size_bytes=4096, rate=rate),))
 
 
 def test_a_share_of_the_range_is_rounded_down_to_physical_blocks() -> None:

@@ -198,7 +198,7 @@ def test_a_second_signal_stops_at_once(path: Path) -> None:
 
 def test_a_signal_ends_a_rest_at_once(path: Path) -> None:
     device = FakeDevice()
-    device.idle = lambda duration_ns: os.kill(os.getpid(), signal.SIGINT)  # type: ignore[method-assign]
+    device.rest = lambda: os.kill(os.getpid(), signal.SIGINT)
     with pytest.raises(Interrupted):
         run_paper(path, device)
     assert len(reader.read(path).steps) == 2

@@ -121,11 +121,11 @@ def _step(record: StepRecord) -> dict[str, Any]:
         "asked": json.loads(step_to_json(record.step)),
     }
     match record.answer:
-        case Gap(reason=reason):
-            answer = StepResult(started_ns=0, elapsed_ns=0)
+        case Gap() as gap:
+            answer, reason = StepResult(started_ns=0, elapsed_ns=0), gap.reason
             times: dict[str, Any] = dict.fromkeys(("started_ns", "elapsed_ns", "gap_ns"))
         case StepResult() as answer:
-            reason = None
+            reason = ""
             times = {
                 "started_ns": answer.started_ns,
                 "elapsed_ns": answer.elapsed_ns,
@@ -133,7 +133,7 @@ def _step(record: StepRecord) -> dict[str, Any]:
             }
     return {
         **head,
-        "gap": reason,
+        "gap": reason or None,
         **times,
         "results": [_result(result) for result in answer.results],
         "health_before": dict(answer.health_before),

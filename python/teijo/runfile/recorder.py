@@ -236,9 +236,10 @@ class Recorder:
         _remove(self.names)
 
     def close(self) -> None:
-        """Stop writing. What was recorded stays; harmless when done twice."""
+        """Stop writing. What was recorded stays, the reserve goes; harmless when done twice."""
         self._db.close()
         if self._lock is not None:
+            self._ballast.remove()
             # Only now: closing any descriptor of the file would drop SQLite's own locks on it.
             os.close(self._lock)
             self._lock = None

@@ -1,16 +1,16 @@
 """Resume: the recorded answers are given to the method again until it asks for something new."""
 
+from teijo.device.device import Device
 from teijo.errors import IdentityError, RunFileError
 from teijo.runfile.codec import rows_of
 from teijo.runner.compile import INTERVAL_NS
 from teijo.runner.drive import Talk, carry_out, seed_of
 from teijo.runner.events import StepDone, StepStarted
 from teijo.runner.stage import Stage
-from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, StepResult
-from teijo.terms.step import step_to_json
+from teijo.terms.step import Step, step_to_json
 
 
 def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
@@ -26,7 +26,7 @@ def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
         RunFileError: the method asks for another step than the recorded.
         Interrupted: somebody asked to stop; the record is as it was.
     """
-    check_identity(record, stage.device.identity, stage.device.geometry)
+    check_identity(record, stage.device)
     stage.replaying = True
     for exchange in record.steps:
         _check_asked(talk, exchange, record.run.version)
@@ -36,45 +36,51 @@ def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
         talk.answer(exchange.answer)
     stage.replaying = False
     done = len(record.steps)
-    if stage.device.replayable:
-        text = f"Resumed after step {done}; all of them were executed again, with equal results."
-        stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=text))
+    stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=_remark(done, stage)))
+    if done == 0 or stage.device.replayable:
         return None
     stage.origin_ns = stage.device.session.now_ns() - (stage.ended_ns or 0)
     stage.ended_ns = None
-    return _leave_gap(stage, talk, done)
+    return None if talk.step is None else _leave_gap(stage, talk, talk.step, done + 1)
 
 
-def _leave_gap(stage: Stage, talk: Talk, done: int) -> StepRecord | None:
-    text = f"Resumed after step {done}; the device was left alone for an unknown time."
-    step, seq = talk.step, done + 1
-    if step is None or done == 0:
-        stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=text))
-        return None
+def _remark(done: int, stage: Stage) -> str:
+    if done == 0:
+        return "Stopped in its first step, which was carried out again from its start."
+    how = (
+        f"steps 1 to {done} were executed again, all as recorded"
+        if stage.device.replayable
+        else "the device was left alone for an unknown time"
+    )
+    return f"Resumed after step {done}; {how}."
+
+
+def _leave_gap(stage: Stage, talk: Talk, step: Step, seq: int) -> StepRecord:
     seed = seed_of(stage, seq, step)
     gap = Gap()
-    stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=text))
     stage.recorder.record_gap(seq, step, seed, gap, interval_ns=INTERVAL_NS)
     stage.observer(StepDone(seq=seq, step=step, answer=gap))
     talk.answer(gap)
     return StepRecord(seq=seq, step=step, seed=seed, answer=gap)
 
 
-def check_identity(record: Record, identity: Identity, geometry: Geometry) -> None:
+def check_identity(record: Record, device: Device) -> None:
     """Make sure a device is the one of the record.
 
-    A block device is known by its names, not by its node; all else by everything.
+    A block device is known by its names, not by its node; one that answers the same again only
+    if its parameters are the same, by those too.
 
     Raises:
         IdentityError: it is not; the message lists what differs.
     """
+    identity = device.identity
     names = ["kind", "model", "serial", "wwid", "firmware", "interface"]
     if identity.kind != "block":
         names.append("target")
-    if identity.kind == "simulated":
+    if device.replayable:
         names.append("facts")
     pairs = [(name, getattr(record.identity, name), getattr(identity, name)) for name in names]
-    pairs.append(("capacity", record.geometry, geometry))
+    pairs.append(("capacity", record.geometry, device.geometry))
     differing = [f"{name}: {was!r} then, {now!r} now" for name, was, now in pairs if was != now]
     if differing:
         raise IdentityError(
@@ -103,6 +109,7 @@ def _execute_again(stage: Stage, exchange: StepRecord, version: str) -> None:
 
 
 def _take_over(stage: Stage, exchange: StepRecord) -> None:
+    stage.seed = exchange.seed
     match exchange.answer:
         case StepResult() as result:
             stage.settle(result)

@@ -197,7 +197,7 @@ class _Act:
         if isinstance(stop, IdentityError):
             raise stop
         raise Interrupted(
-            f"{message} All {len(self._steps)} steps that were done are kept in {path}.",
+            f"{message} {len(self._steps)} finished steps are kept in {path}.",
             remedy=f"Continue with: teijo resume {path}",
         ) from stop
 
