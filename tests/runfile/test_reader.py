@@ -184,6 +184,28 @@ def test_a_flipped_byte_is_refused_or_changes_nothing(
     assert refused > 100
 
 
+def test_no_value_is_read_from_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index holds copies: a damaged table would go unnoticed behind a whole index."""
+    statements: list[str] = []
+    real = reader._open
+
+    def traced(path: Path) -> sqlite3.Connection:
+        db = real(path)
+        db.set_trace_callback(statements.append)
+        return db
+
+    monkeypatch.setattr(reader, "_open", traced)
+    path = sealed_run(tmp_path / "run")
+    reader.read(path)
+    db = sqlite3.connect(path)
+    selects = [text for text in statements if text.startswith("SELECT")]
+    assert len(selects) > 10
+    for text in selects:
+        plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {text}")]
+        assert not [line for line in plan if " INDEX " in line], (text, plan)
+    db.close()
+
+
 def test_a_growing_file_with_flipped_bytes_never_gives_a_traceback(
     tmp_path: Path, whole: Record
 ) -> None:

@@ -198,8 +198,9 @@ class PaperMethod:
     specs: tuple[str, ...] = ()
     default_spec = ""
 
-    def __init__(self, ending: str = "steady", first_block: int = 4096) -> None:
+    def __init__(self, ending: str = "steady", first_block: int = 4096, fills: int = 1) -> None:
         self.ending = ending
+        self.fills = fills
         self.first_block = first_block
 
     def settings(
@@ -220,8 +221,9 @@ class PaperMethod:
         assert isinstance(settings, PaperSettings)
         yield Purge()
         fill = workload(0, 128 * 1024, Access.SEQUENTIAL)
-        while isinstance((yield Precondition(workload=fill, total_bytes=MIB)), Gap):
-            pass
+        for _ in range(self.fills):
+            while isinstance((yield Precondition(workload=fill, total_bytes=MIB)), Gap):
+                pass
         yield Idle(duration_ns=SECOND)
         number = 1
         while number <= settings.rounds:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from teijo.runner import placement
 from teijo.runner.placement import lies_on
 from teijo.terms.geometry import Identity
 
@@ -33,3 +34,23 @@ def test_files_and_simulated_devices_carry_no_run_file() -> None:
     for kind in ("file", "simulated"):
         identity = Identity(kind=kind, target=str(mounted_from()))  # type: ignore[arg-type]
         assert not lies_on(identity, Path(__file__).parent)
+
+
+def test_a_folder_on_a_partition_or_on_what_is_stacked_on_it_lies_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk 8:0 with a partition 8:1, and a mapping 253:0 over that."""
+    disk, mapping, blocks = tmp_path / "sda", tmp_path / "dm-0", tmp_path / "block"
+    for folder in (disk / "sda1", mapping / "slaves", blocks):
+        folder.mkdir(parents=True)
+    (disk / "dev").write_text("8:0\n")
+    (disk / "sda1" / "dev").write_text("8:1\n")
+    (disk / "sda1" / "partition").write_text("1\n")
+    (mapping / "slaves" / "sda1").symlink_to(disk / "sda1")
+    for number, folder in (("8:0", disk), ("8:1", disk / "sda1"), ("253:0", mapping)):
+        (blocks / number).symlink_to(folder)
+    monkeypatch.setattr(placement, "_BLOCKS", blocks)
+    sda, sda1, dm = os.makedev(8, 0), os.makedev(8, 1), os.makedev(253, 0)
+    assert placement._beneath(dm, set()) == {dm, sda1, sda}
+    assert placement._beneath(sda1, set()) == {sda1, sda}
+    assert placement._beneath(sda, set()) == {sda}

@@ -13,7 +13,9 @@ from tests.runner.acts import resume_paper, run_paper
 from tests.runner.fakes import STEPS, FakeDevice, PaperMethod, results_of
 
 
-def stopped_after(path: Path, seq: int, *, replayable: bool = True) -> None:
+def stopped_after(
+    path: Path, seq: int, *, replayable: bool = True, method: PaperMethod | None = None
+) -> None:
     """Leave a run that died after a step."""
 
     def die(event: Event) -> None:
@@ -21,7 +23,7 @@ def stopped_after(path: Path, seq: int, *, replayable: bool = True) -> None:
             raise HostError("died")
 
     with pytest.raises(HostError, match="died"):
-        run_paper(path, FakeDevice(replayable=replayable), observer=die)
+        run_paper(path, FakeDevice(replayable=replayable), method=method, observer=die)
 
 
 @pytest.mark.parametrize("seq", range(1, STEPS + 1))
@@ -118,6 +120,16 @@ def test_a_sealed_run_has_nothing_left_to_resume(tmp_path: Path) -> None:
     run_paper(tmp_path / "run")
     with pytest.raises(RunFileError, match="sealed"):
         resume_paper(tmp_path / "run")
+
+
+@pytest.mark.parametrize("replayable", [True, False])
+def test_sequential_streams_carry_on_after_a_resume(tmp_path: Path, replayable: bool) -> None:
+    path, method = tmp_path / "cut", PaperMethod(fills=3)
+    stopped_after(path, 3, replayable=replayable, method=method)
+    device = FakeDevice(replayable=replayable)
+    resume_paper(path, device, method=method)
+    fills = [plan for plan in device.session.plans if plan.total_bytes is not None]
+    assert fills[-1].streams[0].cursor_bytes == 6 * 128 * 1024
 
 
 def test_a_run_can_be_resumed_more_than_once(tmp_path: Path) -> None:

@@ -67,9 +67,9 @@ def test_no_two_steps_share_a_seed_and_a_run_repeats_itself(tmp_path: Path) -> N
 
 def test_sequential_streams_carry_on_where_the_last_step_left_them(path: Path) -> None:
     device = FakeDevice()
-    run_paper(path, device)
-    assert device.session.plans[0].streams[0].cursor_bytes == 0
-    assert results_of(reader.read(path))[1].cursors == {"main": 3 * 128 * 1024}
+    run_paper(path, device, method=PaperMethod(fills=3))
+    begins = [plan.streams[0].cursor_bytes for plan in device.session.plans[:3]]
+    assert begins == [0, 3 * 128 * 1024, 6 * 128 * 1024]
 
 
 def test_the_gap_before_a_step_is_the_rest_the_device_had(path: Path) -> None:
@@ -167,8 +167,11 @@ def test_a_signal_ends_the_running_step_and_the_run_can_go_on(
 ) -> None:
     before = signal.getsignal(number)
     faults = Faults(during={3: once(lambda: os.kill(os.getpid(), number))})
+    events: list[Event] = []
     with pytest.raises(Interrupted, match=number.name) as caught:
-        run_paper(path, FakeDevice(faults=faults))
+        run_paper(path, FakeDevice(faults=faults), observer=events.append)
+    looks = [event for event in events if isinstance(event, Progress) and event.seq == 5]
+    assert len(looks) == 1, "the lap went on after the signal"
     assert caught.value.exit_code == 7
     assert "teijo resume" in str(caught.value)
     assert signal.getsignal(number) == before
