@@ -6,11 +6,12 @@ import signal
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from teijo.errors import DeviceError, HostError, IdentityError, Interrupted, PlanError, RunFileError
-from teijo.runfile import reader
+from teijo.runfile import reader, space
 from teijo.runner.events import (
     Ended,
     Event,
@@ -21,6 +22,7 @@ from teijo.runner.events import (
     StepDone,
     StepStarted,
 )
+from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 from tests.runner.acts import resume_paper, run_paper
 from tests.runner.fakes import (
@@ -188,6 +190,16 @@ def test_a_signal_ends_the_running_step_and_the_run_can_go_on(
     assert RemarkKind.RESUMED in kinds
 
 
+def test_a_signal_that_is_ignored_stays_ignored(path: Path) -> None:
+    faults = Faults(during={4: lambda: os.kill(os.getpid(), signal.SIGHUP)})
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        assert run_paper(path, FakeDevice(faults=faults)).run.ending == "steady"
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_a_second_signal_stops_at_once(path: Path) -> None:
     def twice() -> None:
         os.kill(os.getpid(), signal.SIGINT)
@@ -205,6 +217,38 @@ def test_a_signal_ends_a_rest_at_once(path: Path) -> None:
     with pytest.raises(Interrupted):
         run_paper(path, device)
     assert len(reader.read(path).steps) == 2
+
+
+def test_a_run_outside_the_main_thread_leaves_the_signals_alone(path: Path) -> None:
+    handlers: list[object] = []
+    records: list[Record] = []
+
+    def look(event: Event) -> None:
+        handlers.append(signal.getsignal(signal.SIGTERM))
+
+    thread = Thread(target=lambda: records.append(run_paper(path, observer=look)))
+    before = signal.getsignal(signal.SIGTERM)
+    thread.start()
+    thread.join()
+    assert records[0].run.ending == "steady"
+    assert set(handlers) == {before}
+
+
+def test_room_for_the_whole_run_is_reserved_also_by_a_resume(path: Path) -> None:
+    sizes: dict[int, int] = {}
+
+    def look(event: Event) -> None:
+        if isinstance(event, StepStarted):
+            sizes[event.seq] = path.with_name("run.teijo.reserve").stat().st_size
+            if event.seq == 5 and len(sizes) == 5:
+                raise HostError("died")
+
+    with pytest.raises(HostError, match="died"):
+        run_paper(path, FakeDevice(replayable=False), observer=look)
+    assert not path.with_name("run.teijo.reserve").exists()
+    resume_paper(path, FakeDevice(replayable=False), observer=look)
+    assert len(sizes) > 5
+    assert min(sizes.values()) >= space.LEAST_BYTES
 
 
 def test_the_running_step_can_be_watched_from_another_reader(path: Path) -> None:

@@ -115,6 +115,14 @@ class Recorder:
             undo.pop_all()
         return cls(names, lock, db, ballast)
 
+    def reserve(self, size_bytes: int) -> None:
+        """Take this much room on the disk for what is still to come.
+
+        Raises:
+            HostError: there is less.
+        """
+        self._ballast = Ballast(self.names.reserve, size_bytes)
+
     def begin(self, seq: int, step: Step, seed: int, *, interval_ns: int) -> None:
         """Write down that a step begins; what a killed run left of it is begun anew."""
         place = (getattr(step, "round_number", None), getattr(step, "cell", None))

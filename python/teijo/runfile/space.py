@@ -10,8 +10,8 @@ from teijo.errors import HostError
 from teijo.units import MIB, format_size
 
 LEAST_BYTES: Final = 4 * MIB
-_STEP_BYTES: Final = 24 * 1024
-"""A step's row, its results with their histograms (2–10 KiB each) and the pages around them."""
+_STEP_BYTES: Final = 12 * 1024
+"""A step's row, its results with their histograms (1–4 KiB each) and the pages around them."""
 _INTERVAL_BYTES: Final = 160
 _LOG_BYTES: Final = 2 * MIB
 """The write-ahead log between two checkpoints."""

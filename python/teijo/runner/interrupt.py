@@ -58,16 +58,20 @@ class Interrupt:
 
     @contextmanager
     def listening(self) -> Iterator[Self]:
-        """Take the signals for the time of a run; outside the main thread take none."""
+        """Take the signals for the time of a run; outside the main thread take none.
+
+        A signal that is ignored stays ignored: `nohup teijo run …` goes on after a hang-up.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield self
             return
-        before = {number: signal.signal(number, self._handle) for number in _SIGNALS}
+        heard = [each for each in _SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
+        before = {number: signal.signal(number, self._handle) for number in heard}
         try:
             yield self
         finally:
             for number, handler in before.items():
-                signal.signal(number, handler)
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del frame

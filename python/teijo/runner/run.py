@@ -59,11 +59,10 @@ def begin(order: Order, observer: Observer) -> Path:
         TeijoError: the run ended early; the head of this file says what is left behind.
     """
     header = _header(order)
-    most = preview(order.method, order.settings, order.device.geometry).most
     recorder = Recorder.create(
         order.output,
         header,
-        reserve_bytes=estimate_bytes(steps=most.steps, intervals=most.intervals),
+        reserve_bytes=_room(order.method, order.settings, order.device),
         lies_on_device=partial(lies_on, order.device.identity),
     )
     act = _Act(order.method, order.settings, order.device, recorder, header, observer)
@@ -85,6 +84,7 @@ def resume(
         TeijoError: the run ended early again.
     """
     settings = method.settings_from(record.run.settings)
+    recorder.reserve(_room(method, settings, device))
     return _Act(method, settings, device, recorder, record, observer).run(resumed=True)
 
 
@@ -200,6 +200,12 @@ class _Act:
             f"{message} {len(self._steps)} finished steps are kept in {path}.",
             remedy=f"Continue with: teijo resume {path}",
         ) from stop
+
+
+def _room(method: Method, settings: Settings, device: Device) -> int:
+    """Return the bytes a run file needs at most."""
+    most = preview(method, settings, device.geometry).most
+    return estimate_bytes(steps=most.steps, intervals=most.intervals)
 
 
 def _header(order: Order) -> Record:
