@@ -31,6 +31,7 @@ def test_the_screen_shows_what_a_person_waits_for() -> None:
         "simulated",
     ):
         assert part in text
+    assert text.splitlines()[1].split()[:2] == ["phase", "round"], "the bar has its own line"
 
 
 def test_the_screen_of_a_run_that_has_just_begun_invents_nothing() -> None:

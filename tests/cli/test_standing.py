@@ -89,3 +89,12 @@ def test_a_run_that_is_over_has_no_time_left_and_knows_its_file() -> None:
     assert standing.phase == "stopping (SIGINT)"
     standing.tell(Ended(ending="interrupted", path=PATH))
     assert (standing.left, standing.path) == ("", PATH)
+
+
+def test_steps_too_short_for_a_look_show_the_rate_of_the_last_one() -> None:
+    standing = Standing(Hands())
+    assert standing.iops is None
+    standing.tell(progress(MEASURE, SECOND, 4096))
+    assert (standing.iops, standing.mb_s) == (3210.4, 13.15)
+    standing.tell(StepDone(seq=1, step=MEASURE, answer=result(SECOND)))
+    assert standing.iops == 3210.4, "a step without I/O has no rate"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -45,8 +45,8 @@ def screen(standing: Standing) -> RenderableType:
     now = standing.progress
     rows = [
         ("phase", " · ".join(filter(None, (standing.phase, standing.cell)))),
-        ("IOPS", f"{now.iops_now:,.0f}  ({now.iops:,.0f} in this step)" if now else ""),
-        ("MB/s", f"{now.mb_s_now:,.1f}  ({now.mb_s:,.1f} in this step)" if now else ""),
+        ("IOPS", rate(standing.iops, now.iops if now else None, digits=0)),
+        ("MB/s", rate(standing.mb_s, now.mb_s if now else None, digits=1)),
         ("steady state", standing.steady),
         ("elapsed", coarse(standing.elapsed_ns)),
         ("time left", standing.left or "-"),
@@ -55,11 +55,19 @@ def screen(standing: Standing) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", justify="right")
     grid.add_column()
+    grid.add_row("", ProgressBar(total=1.0, completed=now.share if now else 0.0, width=48))
     for name, value in rows:
         if value:
             grid.add_row(name, Text(value))
-    bar = ProgressBar(total=1.0, completed=now.share if now else 0.0, width=48)
-    return Group(bar, grid)
+    return grid
+
+
+def rate(now: float | None, step: float | None, *, digits: int) -> str:
+    """Return a rate of this moment, and of the whole step where one is running."""
+    if now is None:
+        return ""
+    whole = "" if step is None else f"  ({step:,.{digits}f} in this step)"
+    return f"{now:,.{digits}f}{whole}"
 
 
 def remarks(standing: Standing) -> str:

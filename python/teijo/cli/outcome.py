@@ -74,18 +74,13 @@ def leave(
 
 def verdict(run: "Run") -> str:
     """Return how a run ended and what must be said of its numbers, in a few lines."""
-    found, record = run.findings, run.record
-    match found.converged:
-        case True:
-            window = found.window_rounds
-            rounds = f", rounds {window[0]} to {window[1]}" if window else ""
-            lines = [f"STEADY STATE: YES{rounds}"]
-        case False:
-            rounds = "1 round" if found.rounds == 1 else f"{found.rounds} rounds"
-            lines = [f"STEADY STATE: NO, after {rounds}"]
-        case None:
-            lines = [f"{record.run.method}: {record.run.ending}"]
-            lines += [scalar_line(one) for one in found.scalars[:HEADLINES]]
+    from teijo.document.model import Verdict
+
+    sections = run.document().sections
+    verdicts = [one.text for part in sections for one in part.blocks if isinstance(one, Verdict)]
+    lines = verdicts[:1] or [f"{run.record.run.method}: {run.record.run.ending}"]
+    if run.findings.converged is None:
+        lines += [scalar_line(one) for one in run.findings.scalars[:HEADLINES]]
     kinds = Counter(remark.kind.value for remark in run.remarks)
     if kinds:
         counted = (f"{kind} ({count})" if count > 1 else kind for kind, count in kinds.items())

@@ -19,13 +19,16 @@ from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
 from teijo.terms.watch import Watch
-from teijo.units import format_duration
+from teijo.units import format_duration, megabytes_per_second
 
 NowNs = Callable[[], int]
 
 
 class Standing:
-    """The state of one run. `now_ns` is a steady clock of the host; a run has its own clock."""
+    """The state of one run. `now_ns` is a steady clock of the host; a run has its own clock.
+
+    `iops` and `mb_s` are of the last look, or of the last step where steps are shorter than that.
+    """
 
     def __init__(self, now_ns: NowNs) -> None:
         """Begin to watch at the clock's present."""
@@ -34,6 +37,8 @@ class Standing:
         self.started: RunStarted | None = None
         self.step: StepStarted | None = None
         self.progress: Progress | None = None
+        self.iops: float | None = None
+        self.mb_s: float | None = None
         self.watch: Watch | None = None
         self.remarks: list[Remark] = []
         self.stopping = ""
@@ -55,9 +60,13 @@ class Standing:
                     self._first_step_ns = self.now_ns()
             case Progress():
                 self.progress = event
-            case StepDone(answer=StepResult(elapsed_ns=elapsed_ns)):
-                self._session_ns += elapsed_ns
+                self.iops, self.mb_s = event.iops_now, event.mb_s_now
+            case StepDone(answer=StepResult() as answer):
+                self._session_ns += answer.elapsed_ns
                 self.progress = None
+                if answer.ios:
+                    self.iops = answer.iops
+                    self.mb_s = megabytes_per_second(answer.bytes, answer.elapsed_ns)
             case StepDone():
                 self.progress = None
             case Judged():
