@@ -11,16 +11,11 @@ import typer
 from teijo.cli import talk
 from teijo.cli.options import ProgressMode
 from teijo.errors import HostError, TeijoError
-from teijo.units import format_latency
 
 if TYPE_CHECKING:
     from teijo.api import Run
     from teijo.document.model import Document
     from teijo.runner.events import Event, Observer
-    from teijo.terms.finding import Scalar
-
-HEADLINES = 3
-"""How many numbers the verdict shows of a run that is not about steady state."""
 
 ENDINGS = {"html": ".html", "pdf": ".pdf", "text": ".txt", "csv": "-tables"}
 """How the name of a report goes on after the run file's; tables are a folder of CSV files."""
@@ -79,24 +74,11 @@ def verdict(run: "Run") -> str:
     sections = run.document().sections
     verdicts = [one.text for part in sections for one in part.blocks if isinstance(one, Verdict)]
     lines = verdicts[:1] or [f"{run.record.run.method}: {run.record.run.ending}"]
-    if run.findings.converged is None:
-        lines += [scalar_line(one) for one in run.findings.scalars[:HEADLINES]]
     kinds = Counter(remark.kind.value for remark in run.remarks)
     if kinds:
         counted = (f"{kind} ({count})" if count > 1 else kind for kind, count in kinds.items())
         lines.append("remarks: " + ", ".join(counted))
     return "\n".join(lines)
-
-
-def scalar_line(scalar: "Scalar") -> str:
-    """Return one number with its name and unit: "latency mean: 471 µs"."""
-    if scalar.value is None:
-        return f"{scalar.name}: not available"
-    if scalar.unit == "ns":
-        return f"{scalar.name}: {format_latency(scalar.value)}"
-    named = f" {scalar.unit}" if scalar.unit not in {"", scalar.name} else ""
-    digits = 0 if abs(scalar.value) >= 1000 else 1
-    return f"{scalar.name}: {scalar.value:,.{digits}f}{named}"
 
 
 def reports(

@@ -65,7 +65,7 @@ def test_steady_state_is_drawn_where_its_window_begins():
 
 def test_the_verdict_and_the_reason_of_the_end_are_told_honestly():
     told = text_of(document_of(run(SATURATING, geometry=SMALL)))
-    assert "STEADY STATE: NO, after 2 check minutes" in told
+    assert "STEADY STATE: not determined, 2 of 5 check minutes" in told
     assert "The run ended when 4 times the user capacity had been written." in told
     told = text_of(document_of(run(SATURATING, spec="1.0-enterprise", geometry=SMALL)))
     assert "not determined by this version" in told

@@ -15,12 +15,13 @@ from teijo.methods import knobs
 from teijo.methods.method import Conversation, Settings
 from teijo.methods.phrases import is_steady, purge
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.versions import DEFAULT_SPEC, SPECS, version_of
+from teijo.methods.pts.versions import SPECS, version_of
 from teijo.methods.pts.wsat_minutes import (
     Stop,
     WsatSettings,
     cell_name,
     check_answers,
+    determinable,
     determination,
     minute,
     samples_of,
@@ -44,11 +45,12 @@ class Wsat:
     title = "Write Saturation"
     summary = "random writes from a fresh drive until it is saturated (SNIA PTS)"
     specs = SPECS
-    default_spec = DEFAULT_SPEC
+    # Write saturation is the enterprise drive's question: required there, optional for clients.
+    default_spec = "2.0.2-enterprise"
 
     def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> WsatSettings:
         """Return the settings of a version on this device; see Method."""
-        version = version_of(spec)
+        version = version_of(spec or self.default_spec)
         asked = knobs.parse_overrides(WsatSettings, overrides)
         asked = shared.with_pieces(asked, version, geometry)
         settings = knobs.changed(standard(version, geometry), asked)
@@ -85,23 +87,26 @@ class Wsat:
                 answers.append(answer)
                 written += measures.written_bytes(answer)
             if stop is not None:
-                return _ending(settings, stop)
+                return _ending(settings, answers, stop)
 
     def findings(self, record: Record) -> Findings:
         """Return the saturation curve's figures, and steady state where the version asks it.
 
         `rounds` and `window_rounds` count check minutes. `converged` is None where the version
-        has no formal determination.
+        has no formal determination, or where another rule ended the run before it could be made.
         """
         settings = self.settings_from(record.run.settings)
         answers = [answer for _, answer in minutes_of(exchanges_of(record))]
         states = determination(settings, answers)
         checks = check_answers(settings, answers)
         window = states[0].window if states else None
+        written = sum(measures.written_bytes(answer) for answer in answers)
+        stop = why_stop(settings, record.geometry, answers, written)
+        asked = stop is None or determinable(settings, answers)
         return Findings(
             method=self.id,
             spec=settings.spec,
-            converged=None if settings.check_minutes is None else is_steady(states),
+            converged=is_steady(states) if settings.check_minutes and asked else None,
             rounds=len(checks),
             window_rounds=(window.first_round, window.last_round) if window else None,
             steady_states=states,
@@ -127,8 +132,10 @@ def _own(settings: Settings) -> WsatSettings:
     return settings
 
 
-def _ending(settings: WsatSettings, stop: Stop) -> Literal["steady", "not steady", "done"]:
-    if settings.check_minutes is None:
+def _ending(
+    settings: WsatSettings, answers: Sequence[StepResult], stop: Stop
+) -> Literal["steady", "not steady", "done"]:
+    if not determinable(settings, answers):
         return "done"
     return "steady" if stop == "steady" else "not steady"
 
@@ -160,7 +167,8 @@ def _scalars(
 ) -> tuple[Scalar, ...]:
     samples = samples_of(answers)
     curve = saturation_of(samples)
-    rows: list[tuple[str, float | None, str]] = [
+    rows: list[tuple[str, float | None, str]] = [] if curve is None else _curve_rows(curve)
+    rows += [
         ("minutes measured", float(len(samples)), "min"),
         ("total written (TGBW)", samples[-1].written_bytes / 1e9 if samples else 0.0, "GB"),
         (
@@ -169,8 +177,6 @@ def _scalars(
             "user capacities",
         ),
     ]
-    if curve is not None:
-        rows += _curve_rows(curve)
     since = steady_since(settings, states)
     window = states[0].window if is_steady(states) else None
     at = samples[since - 1] if since else None
@@ -195,10 +201,10 @@ def _curve_rows(curve: Saturation) -> list[tuple[str, float | None, str]]:
     settled = curve.settled_samples
     return [
         ("fresh out of the box (FOB), mean of the plateau", curve.plateau_iops, "IOPS"),
+        ("level at the end, mean of the last fifth", curve.level_iops, "IOPS"),
         ("minutes of the FOB plateau", float(curve.plateau_samples), "min"),
         ("written on the FOB plateau", curve.plateau_bytes / 1e9, "GB"),
         ("highest minute", curve.peak_iops, "IOPS"),
-        ("level at the end, mean of the last fifth", curve.level_iops, "IOPS"),
         ("minutes until settled on that level", None if settled is None else float(settled), "min"),
         (
             "written until settled",

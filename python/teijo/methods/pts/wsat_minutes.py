@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.saturation import Sample
-from teijo.analysis.steady_state import Tracked, determine
+from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.method import Settings
@@ -150,6 +150,11 @@ def check_answers(settings: WsatSettings, answers: Sequence[StepResult]) -> list
     """Return the check minutes: with a check every 30 minutes, minutes 31, 62, 93 and so on."""
     every = settings.check_minutes
     return [] if every is None else list(answers[every :: every + 1])
+
+
+def determinable(settings: WsatSettings, answers: Sequence[StepResult]) -> bool:
+    """Return whether the version determines steady state, and enough check minutes came for it."""
+    return len(check_answers(settings, answers)) >= WINDOW_ROUNDS
 
 
 def determination(settings: WsatSettings, answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.saturation import Sample, Saturation, saturation_of
+from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.model import (
     Axis,
     Column,
@@ -139,7 +140,7 @@ def _summary_section(
         for scalar in findings.scalars
     ]
     blocks = (
-        _verdict(record, findings),
+        _verdict(settings, record, findings),
         Paragraph(text=_stop_sentence(settings, stop)),
         Facts(caption="Write saturation", rows=tuple(rows)),
         Paragraph(text=_explanation(settings)),
@@ -160,9 +161,12 @@ def _stop_sentence(settings: WsatSettings, stop: Stop | None) -> str:
             return "The run has not come to its end."
 
 
-def _verdict(record: Record, findings: Findings) -> Verdict:
-    if findings.converged is None:
+def _verdict(settings: WsatSettings, record: Record, findings: Findings) -> Verdict:
+    if settings.check_minutes is None:
         text = "STEADY STATE: not determined by this version; read it off the plot"
+        return Verdict(text=text, good=None)
+    if findings.converged is None:
+        text = f"STEADY STATE: not determined, {findings.rounds} of {WINDOW_ROUNDS} check minutes"
         return Verdict(text=text, good=None)
     return window_pages.verdict_of(record, findings, "check minutes")
 
