@@ -185,8 +185,10 @@ def steps_section(record: Record) -> Section:
 
 
 def capacity_name(record: Record) -> str:
-    """Return the user capacity in the vendors' units, the nominal one of a scaled device."""
-    return units.format_capacity(record.geometry.nominal_capacity_bytes)
+    """Return the user capacity in the vendors' units; of a scaled device the nominal one."""
+    geometry = record.geometry
+    scaled = f", at 1:{geometry.scale:.3g}" if geometry.scale > 1 else ""
+    return units.format_capacity(geometry.nominal_capacity_bytes) + scaled
 
 
 def ms(latency_ns: float) -> float:
@@ -199,7 +201,7 @@ def _capacity(record: Record) -> str:
     own = f"{units.format_capacity(geometry.capacity_bytes)} ({geometry.capacity_bytes:,} B)"
     if geometry.nominal_capacity_bytes == geometry.capacity_bytes:
         return own
-    return f"{own}, standing for {capacity_name(record)}"
+    return f"{own}, standing for {units.format_capacity(geometry.nominal_capacity_bytes)}"
 
 
 def _named_steps(steps: list[int]) -> str:

@@ -62,6 +62,22 @@ def test_the_table_rises_from_half_kib_and_from_all_writes_to_all_reads():
     assert table.rows[1][1] == pytest.approx(1e8 / 4096, rel=1e-4)
 
 
+def test_the_summary_selects_from_the_same_cells_what_was_measured_of_them():
+    def selected(played: Played) -> dict[object, object]:
+        blocks = document_of(played).sections[0].blocks
+        tables = [each for each in blocks if isinstance(each, Table)]
+        return {row[0]: row[1] for row in tables[1].rows} if len(tables) > 1 else {}
+
+    shown = selected(run())
+    assert list(shown) == [
+        "RND 4 KiB 0/100", "RND 4 KiB 100/0", "RND 64 KiB 65/35",
+        "RND 1024 KiB 0/100", "RND 1024 KiB 100/0",
+    ]  # fmt: skip
+    assert shown["RND 64 KiB 65/35"] == pytest.approx(1e8 / 65536, rel=1e-3)
+    assert list(selected(run(overrides={"block_sizes": "4KiB"})))[2:] == []
+    assert selected(run(overrides={"block_sizes": "8KiB"})) == {}
+
+
 def test_the_bars_are_the_table():
     document = document_of(run())
     (bars,) = [b for s in document.sections for b in s.blocks if isinstance(b, Bars3D)]

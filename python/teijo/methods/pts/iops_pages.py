@@ -27,6 +27,13 @@ from teijo.terms.finding import Cell, Findings
 from teijo.terms.record import Record
 
 TITLE = "IOPS"
+SELECT_PERFORMANCE = (
+    ("0/100", "4 KiB"),
+    ("100/0", "4 KiB"),
+    ("65/35", "64 KiB"),
+    ("0/100", "1024 KiB"),
+    ("100/0", "1024 KiB"),
+)
 MATRIX_NOTE = "Arithmetic mean over the rounds of the measurement window."
 
 
@@ -80,9 +87,40 @@ def _summary_section(record: Record, findings: Findings) -> Section:
         blocks=(
             window_pages.verdict_of(record, findings),
             window_pages.determination_table(findings.steady_states),
+            *_select_performance(findings),
             Facts(caption="Run", rows=(("Rounds measured", str(findings.rounds)), *scalars)),
         ),
     )
+
+
+def _select_performance(findings: Findings) -> tuple[Table, ...]:
+    """Return the few cells that people ask for first, of those that were measured."""
+    found = {cell.labels: cell for cell in findings.cells}
+    asked = [
+        found[key]
+        for mix, block in SELECT_PERFORMANCE
+        if (key := (("r/w mix", mix), ("block size", block))) in found
+    ]
+    if not asked:
+        return ()
+    columns = (
+        Column(name="Workload"),
+        Column(name="IOPS", digits=1),
+        Column(name="Throughput", unit="MB/s", digits=1),
+        Column(name="Mean latency", unit="ms", digits=3),
+        Column(name="Maximum latency", unit="ms", digits=3),
+    )
+    rows = tuple(
+        (
+            f"RND {cell.labels[1][1]} {cell.labels[0][1]}",
+            cell.iops,
+            cell.throughput_mb_s,
+            ms(cell.latency_ns_mean),
+            ms(cell.latency_ns_max),
+        )
+        for cell in asked
+    )
+    return (Table(columns=columns, rows=rows, caption="Select performance data"),)
 
 
 def _convergence_section(settings: IopsSettings, findings: Findings, rounds: Rounds) -> Section:
