@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 import threading
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -137,12 +138,17 @@ def test_a_timed_sequential_stream_from_a_cursor_comes_round(engine: str, target
     assert target.read_bytes() == bytes(SIZE)
 
 
-def test_random_content_is_unique_in_every_sector(engine: str, target: Path) -> None:
+def test_random_content_is_unique_in_every_sector_and_incompressible(
+    engine: str, target: Path
+) -> None:
     passes = stream(SIZE, access="sequential", read_percent=0, block_bytes=MIB // 4)
     with opened(target, engine) as session:
         session.run(for_bytes(SIZE, passes))
-    sectors = np.frombuffer(target.read_bytes(), np.dtype("V512"))
+    body = target.read_bytes()
+    sectors = np.frombuffer(body, np.dtype("V512"))
     assert len(set(sectors.tolist())) == SIZE // 512
+    block = MIB // 4
+    assert len(zlib.compress(body[:block])) > 0.95 * block, "the stamps of a block are 3 % of it"
 
 
 def test_two_streams_have_their_own_statistics(engine: str, target: Path) -> None:
