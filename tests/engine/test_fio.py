@@ -235,7 +235,7 @@ def test_fio_dies_with_us(target: Path, need: Callable[[str], str]) -> None:
     ours = subprocess.Popen(
         [sys.executable, "-c", ORPHAN, str(target)],
         stdout=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": f"{root}:{root / 'python'}"},
+        env=os.environ | {"PYTHONPATH": f"{root}:{root / 'python'}", "TMPDIR": str(target.parent)},
     )
     assert ours.stdout is not None
     assert ours.stdout.readline() == b"ran\n"
