@@ -3,10 +3,11 @@
 
 use std::ptr::NonNull;
 
-use rustix::mm::{madvise, mmap_anonymous, munmap, Advice, MapFlags, ProtFlags};
+use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
 
 use crate::crew::Stream;
 use crate::error::EngineError;
+use crate::technique::{Technique, Techniques};
 
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// Pieces begin on a page, which is enough for every direct I/O.
@@ -21,6 +22,8 @@ pub struct Shape {
     pub block_bytes: u32,
     pub reads: bool,
     pub writes: bool,
+    /// Completions that a wait may be held back for: 1 where each shall be seen at once.
+    pub min_complete: u32,
 }
 
 impl Shape {
@@ -30,11 +33,22 @@ impl Shape {
             block_bytes: stream.plan.block_bytes,
             reads: stream.plan.read_percent > 0,
             writes: stream.plan.read_percent < 100,
+            min_complete: min_complete(stream),
         }
     }
 
     fn stride_bytes(self) -> usize {
         (self.block_bytes as usize).next_multiple_of(PAGE_BYTES)
+    }
+}
+
+/// An open loop times every arrival, and few I/Os are few completions: both want each at once. In
+/// a deep closed loop one wake for an eighth of the depth saves the others.
+fn min_complete(stream: &Stream) -> u32 {
+    if stream.is_open_loop() {
+        1
+    } else {
+        (u32::from(stream.depth) / 8).clamp(1, 16)
     }
 }
 
@@ -46,6 +60,7 @@ pub struct Arena {
     mapped_bytes: usize,
     base: NonNull<u8>,
     used_bytes: usize,
+    is_huge: bool,
     shape: Shape,
 }
 
@@ -53,14 +68,15 @@ pub struct Arena {
 unsafe impl Send for Arena {}
 
 impl Arena {
-    pub fn new(shape: Shape) -> Result<Self, EngineError> {
+    /// Buffers for `shape`; in huge pages if `huge` is wished for and the kernel has them.
+    pub fn new(shape: Shape, huge: bool) -> Result<Self, EngineError> {
         let halves = usize::from(shape.reads) + usize::from(shape.writes);
         let used_bytes = shape.stride_bytes() * usize::from(shape.depth) * halves;
         let refused = |errno: rustix::io::Errno| EngineError::BuffersRefused {
             bytes: used_bytes,
             errno: errno.raw_os_error(),
         };
-        let huge = used_bytes >= HUGE_FROM_BYTES;
+        let huge = huge && used_bytes >= HUGE_FROM_BYTES;
         let alignment = if huge { HUGE_PAGE_BYTES } else { PAGE_BYTES };
         let mapped_bytes = used_bytes.next_multiple_of(alignment) + alignment;
         // SAFETY: a new private mapping at an address of the kernel's choice touches no other.
@@ -78,19 +94,23 @@ impl Arena {
         let skip = mapping.addr().get().next_multiple_of(alignment) - mapping.addr().get();
         // SAFETY: `skip` is less than the `alignment` bytes that were mapped in excess.
         let base = unsafe { mapping.add(skip) };
-        if huge {
-            let length = used_bytes.next_multiple_of(alignment);
-            // SAFETY: the advice concerns our own mapping and changes no content. A kernel
-            // without huge pages refuses it, and ordinary pages do.
-            let _ = unsafe { madvise(base.as_ptr().cast(), length, Advice::LinuxHugepage) };
-        }
+        let is_huge = huge && lie_huge(base, used_bytes, used_bytes.next_multiple_of(alignment));
         Ok(Self {
             mapping,
             mapped_bytes,
             base,
             used_bytes,
+            is_huge,
             shape,
         })
+    }
+
+    pub fn granted(&self) -> Techniques {
+        if self.is_huge {
+            Techniques::NONE.with(Technique::HugePages)
+        } else {
+            Techniques::NONE
+        }
     }
 
     /// The buffer that `slot` is read into.
@@ -149,6 +169,19 @@ impl Arena {
     }
 }
 
+/// Puts a piece of an arena on huge pages, at once and not some day; `used_bytes` of it will be
+/// used. False where the kernel has none to give, or is older than 6.1 and will not say; ordinary
+/// pages do as well then.
+fn lie_huge(base: NonNull<u8>, used_bytes: usize, length: usize) -> bool {
+    let advise = |length, advice| {
+        // SAFETY: the three advices below concern our own mapping and change no content.
+        unsafe { libc::madvise(base.as_ptr().cast(), length, advice) == 0 }
+    };
+    advise(length, libc::MADV_HUGEPAGE)
+        && advise(used_bytes, libc::MADV_POPULATE_WRITE)
+        && advise(length, libc::MADV_COLLAPSE)
+}
+
 impl Drop for Arena {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours and nobody can borrow from it any more. Pages that the
@@ -168,8 +201,9 @@ mod tests {
             block_bytes: 10_000,
             reads: true,
             writes: true,
+            min_complete: 1,
         };
-        let mut arena = Arena::new(shape).unwrap();
+        let mut arena = Arena::new(shape, true).unwrap();
         for slot in 0..16 {
             assert!(arena.write_bytes(slot).iter().all(|&byte| byte == 0));
             assert_eq!(arena.write_buffer(slot).addr() % PAGE_BYTES, 0);
@@ -187,5 +221,46 @@ mod tests {
                 .all(|&byte| byte == slot as u8 + 101));
         }
         assert_eq!(arena.whole().iov_base.addr() % HUGE_PAGE_BYTES, 0);
+    }
+    /// kB of huge pages in the mapping that begins at `address`, as the kernel accounts for it.
+    fn huge_kb(address: usize) -> u64 {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mine = |line: &&str| {
+            let range = line
+                .split_once(' ')
+                .and_then(|(range, _)| range.split_once('-'));
+            range.is_some_and(|(start, end)| {
+                let bound = |text| usize::from_str_radix(text, 16);
+                matches!((bound(start), bound(end)), (Ok(from), Ok(to)) if from <= address
+                    && address < to)
+            })
+        };
+        let mut lines = maps.lines().skip_while(|line| !mine(line));
+        let line = lines.find(|line| line.starts_with("AnonHugePages:"));
+        let number = line.and_then(|line| line.split_ascii_whitespace().nth(1));
+        number
+            .expect("every mapping has this line")
+            .parse()
+            .unwrap()
+    }
+
+    #[test]
+    fn pages_that_are_said_to_be_huge_are_huge_and_others_are_not() {
+        let shape = Shape {
+            depth: 128,
+            block_bytes: 4096,
+            reads: true,
+            writes: false,
+            min_complete: 1,
+        };
+        for wished in [true, false] {
+            let mut arena = Arena::new(shape, wished).unwrap();
+            arena.read_bytes(0).fill(1);
+            let is_huge = arena.granted().has(Technique::HugePages);
+            assert!(wished || !is_huge);
+            let kb = huge_kb(arena.read_buffer(0).addr());
+            println!("wished {wished}: {kb} kB of huge pages");
+            assert_eq!(is_huge, kb > 0);
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::interval::IntervalPair;
 use crate::lap::{Lap, StreamLap};
 use crate::plan::{Access, Plan, StreamPlan};
 use crate::tally::Board;
+use crate::witness::Witness;
 use crate::worker::WorkerLap;
 
 /// More I/Os in flight per worker than any ring takes.
@@ -259,7 +260,13 @@ impl Crew {
             .map(|stream| self.empty_lap(stream))
             .collect();
         let mut failure = None;
+        let elapsed_ns = ended_ns.saturating_sub(started_ns);
+        let mut witness = Witness {
+            wall_ns: elapsed_ns,
+            ..Witness::default()
+        };
         for share in shares {
+            witness.add(&share.account, self.streams[share.stream].depth);
             let WorkerLap {
                 directions: [read, write],
                 ..
@@ -271,13 +278,13 @@ impl Crew {
             stream.backlog_end += share.backlog_end;
             failure = failure.or(share.failure);
         }
-        let elapsed_ns = ended_ns.saturating_sub(started_ns);
         Lap {
             started_ns,
             elapsed_ns,
             streams,
             stopped,
             failure,
+            witness,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::error::EngineError;
 use crate::histogram::Histogram;
+use crate::witness::Witness;
 
 /// Result of one `run`. Times are on the session's clock.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Lap {
     pub stopped: bool,
     /// Why the lap ended early; what was measured until then is here.
     pub failure: Option<EngineError>,
+    /// How it was made.
+    pub witness: Witness,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

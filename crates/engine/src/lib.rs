@@ -19,4 +19,6 @@ mod pacing;
 pub mod plan;
 pub mod session;
 mod tally;
+pub mod technique;
+pub mod witness;
 pub mod worker;

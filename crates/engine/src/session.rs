@@ -1,6 +1,7 @@
 //! A session over one open descriptor: threads that stay warm between steps, laps that may go
 //! on without a gap, and somebody who looks on while they run.
 
+use std::io::IoSliceMut;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Barrier};
@@ -8,17 +9,20 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::fs::{fcntl_getfl, statx, AtFlags, OFlags, StatxFlags};
+use rustix::io::{preadv2, Errno, ReadWriteFlags};
 
 use crate::arena::Shape;
 use crate::backend::null::NullBackend;
 use crate::backend::sync::SyncBackend;
 use crate::backend::uring::UringBackend;
-use crate::backend::FileBackend;
-use crate::clock::{Clock, MonotonicClock};
+use crate::backend::{FileBackend, Setup};
+use crate::clock::{Clock, CpuClock, HostClock, ThreadCpuClock};
 use crate::crew::{Crew, Depth, Progress, Seat};
 use crate::error::{errno_of, EngineError};
 use crate::lap::Lap;
 use crate::plan::{Access, Plan};
+use crate::technique::{Technique, Techniques};
+use crate::witness::{delay_ns, Account, Census};
 use crate::worker::{Worker, WorkerLap};
 
 /// The observer is asked this often.
@@ -35,10 +39,23 @@ pub enum BackendKind {
     Null,
 }
 
+/// Why a session is on its backend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    Named,
+    /// The kernel grants a ring, and the target lets it queue.
+    RingGranted,
+    RingRefused(EngineError),
+    /// The target cannot be asked without waiting (tmpfs, zram), so that a ring would hand every
+    /// I/O to a thread of the kernel.
+    WouldBePunted,
+}
+
 /// What the worker threads of one plan need besides their seats.
 #[derive(Clone)]
 struct Briefing {
     file: Arc<OwnedFd>,
+    setup: Setup,
     gate: Arc<Barrier>,
     reports: Sender<Report>,
 }
@@ -49,8 +66,8 @@ struct Job {
 }
 
 enum Report {
-    /// The worker waits at the gate.
-    Ready(Result<(), EngineError>),
+    /// The worker waits at the gate, with a backend that makes use of these.
+    Ready(Result<Techniques, EngineError>),
     Share(Box<WorkerLap>),
     /// Nothing is in flight any more and nothing will be.
     Ended,
@@ -66,13 +83,20 @@ struct Watch {
     crew: Crew,
     reports: Receiver<Report>,
     working: usize,
+    clock: HostClock,
+    /// What every worker's backend makes use of.
+    granted: Techniques,
+    /// CPU time of the process when the lap began.
+    cpu_ns: u64,
 }
 
 /// One open target. Dropping it ends what runs and joins the threads.
 pub struct Session {
     file: Arc<OwnedFd>,
     kind: BackendKind,
-    refusal: Option<EngineError>,
+    reason: Reason,
+    setup: Setup,
+    census: Census,
     threads: Vec<WorkerThread>,
     /// The open-ended stimulus that goes on between two laps.
     running: Option<Watch>,
@@ -87,25 +111,44 @@ impl Session {
             block_bytes: 4096,
             reads: true,
             writes: false,
+            min_complete: 1,
         };
-        let refusal = UringBackend::open(&file, probe).err();
-        let kind = if refusal.is_some() {
-            BackendKind::Sync
-        } else {
-            BackendKind::Uring
+        let reason = match UringBackend::open(&file, probe, Setup::default()) {
+            Err(error) => Reason::RingRefused(error),
+            Ok(_) if !can_queue(&file) => Reason::WouldBePunted,
+            Ok(_) => Reason::RingGranted,
+        };
+        let kind = match reason {
+            Reason::RingGranted | Reason::Named => BackendKind::Uring,
+            Reason::RingRefused(_) | Reason::WouldBePunted => BackendKind::Sync,
         };
         let mut session = Self::with_backend(file, kind);
-        session.refusal = refusal;
+        session.reason = reason;
         session
     }
 
     /// A session on a named backend.
     pub fn with_backend(file: impl Into<Arc<OwnedFd>>, kind: BackendKind) -> Self {
-        let file = file.into();
+        Self::with_techniques(file, kind, Techniques::ALL)
+    }
+
+    /// A session on a named backend that uses no other techniques than these.
+    pub fn with_techniques(
+        file: impl Into<Arc<OwnedFd>>,
+        kind: BackendKind,
+        wished: Techniques,
+    ) -> Self {
+        let clock = if wished.has(Technique::TscClock) {
+            HostClock::best()
+        } else {
+            HostClock::monotonic()
+        };
         Self {
-            file,
+            file: file.into(),
             kind,
-            refusal: None,
+            reason: Reason::Named,
+            setup: Setup { wished, clock },
+            census: Census::default(),
             threads: Vec::new(),
             running: None,
         }
@@ -115,14 +158,22 @@ impl Session {
         self.kind
     }
 
-    /// Why there is no ring although one was wished for.
-    pub fn refusal(&self) -> Option<&EngineError> {
-        self.refusal.as_ref()
+    /// Why it is that one.
+    pub fn reason(&self) -> &Reason {
+        &self.reason
     }
 
-    /// The session's clock, `CLOCK_MONOTONIC`.
+    /// Why there is no ring although one was wished for.
+    pub fn refusal(&self) -> Option<&EngineError> {
+        match &self.reason {
+            Reason::RingRefused(error) => Some(error),
+            Reason::Named | Reason::RingGranted | Reason::WouldBePunted => None,
+        }
+    }
+
+    /// The session's clock; it begins at that of `CLOCK_MONOTONIC`.
     pub fn now_ns(&self) -> u64 {
-        MonotonicClock.now_ns()
+        self.setup.clock.now_ns()
     }
 
     /// Runs one lap to its bound.
@@ -148,7 +199,11 @@ impl Session {
             self.finish();
             self.deploy(plan)?
         };
-        let lap = watch.see_lap(plan.open_ended, observe)?;
+        let mut lap = watch.see_lap(plan.open_ended, observe)?;
+        lap.witness.io_wq_workers = match self.kind {
+            BackendKind::Uring => self.census.io_wq_workers(),
+            BackendKind::Sync | BackendKind::Null => 0,
+        };
         if watch.working > 0 {
             self.running = Some(watch);
         }
@@ -175,6 +230,7 @@ impl Session {
         };
         let crew = Crew::muster(plan, depth)?;
         self.check_alignment(plan)?;
+        self.setup.clock = self.setup.clock.checked();
         let working = crew.seats().len();
         while self.threads.len() < working {
             self.threads.push(WorkerThread::spawn(self.kind)?);
@@ -183,6 +239,7 @@ impl Session {
         let gate = Arc::new(Barrier::new(working + 1));
         let briefing = Briefing {
             file: Arc::clone(&self.file),
+            setup: self.setup,
             gate: Arc::clone(&gate),
             reports: sender,
         };
@@ -197,11 +254,15 @@ impl Session {
             crew,
             reports,
             working,
+            clock: self.setup.clock,
+            granted: Techniques::ALL,
+            cpu_ns: 0,
         };
         let ready = watch.muster();
         if ready.is_err() {
             watch.crew.halt();
         }
+        watch.cpu_ns = CpuClock.now_ns();
         watch.crew.start(plan, self.now_ns());
         gate.wait();
         if ready.is_err() {
@@ -282,7 +343,8 @@ impl Watch {
         let mut refusal = None;
         for _ in 0..self.working {
             match self.reports.recv() {
-                Ok(Report::Ready(ready)) => refusal = refusal.or(ready.err()),
+                Ok(Report::Ready(Ok(granted))) => self.granted = self.granted.common(granted),
+                Ok(Report::Ready(Err(error))) => refusal = refusal.or(Some(error)),
                 Ok(Report::Share(_) | Report::Ended) => unreachable!("the gate is closed"),
                 Err(_) => return Err(EngineError::ThreadLost { errno: 0 }),
             }
@@ -309,7 +371,7 @@ impl Watch {
                 Ok(Report::Ready(_)) => unreachable!("all are past the gate"),
                 Ok(Report::Ended) => self.working -= 1,
                 Err(RecvTimeoutError::Timeout) => {
-                    let progress = self.crew.progress(MonotonicClock.now_ns(), seen);
+                    let progress = self.crew.progress(self.clock.now_ns(), seen);
                     seen += progress.finished.iter().map(Vec::len).max().unwrap_or(0) as u32;
                     if !observe(&progress) && !stopped {
                         stopped = true;
@@ -323,7 +385,20 @@ impl Watch {
         }
         let mut lap = self.crew.lap(shares, stopped);
         lap.failure = lap.failure.or(late_failure);
+        self.testify(&mut lap);
         Ok(lap)
+    }
+
+    /// Adds what only the session knows of the lap.
+    fn testify(&mut self, lap: &mut Lap) {
+        let began_ns = std::mem::replace(&mut self.cpu_ns, CpuClock.now_ns());
+        let witness = &mut lap.witness;
+        witness.cpu_ns = self.cpu_ns - began_ns;
+        witness.techniques = self.granted;
+        if self.clock.is_counter() {
+            witness.techniques = self.granted.with(Technique::TscClock);
+        }
+        witness.drift_ppm = self.clock.drift_ppm();
     }
 
     /// Waits for the end of every worker.
@@ -380,7 +455,7 @@ fn serve<B: FileBackend>(jobs: &Receiver<Job>) {
         let shape = Shape::of(&seat.stream);
         let backend = match spare.take() {
             Some((old, backend)) if old == shape => Ok(backend),
-            _ => B::open(&briefing.file, shape),
+            _ => B::open(&briefing.file, shape, briefing.setup),
         };
         match backend {
             Ok(backend) => spare = work(backend, seat, &briefing).map(|backend| (shape, backend)),
@@ -396,10 +471,12 @@ fn serve<B: FileBackend>(jobs: &Receiver<Job>) {
 /// Works one seat to its end. A send can only fail when the session is gone, and then nobody
 /// wants the report. The backend comes back unless its I/Os were lost.
 fn work<B: FileBackend>(backend: B, seat: Seat, briefing: &Briefing) -> Option<B> {
-    let mut worker = Worker::new(backend, MonotonicClock, seat);
-    let _ = briefing.reports.send(Report::Ready(Ok(())));
+    let granted = backend.granted();
+    let mut worker = Worker::new(backend, briefing.setup.clock, seat);
+    let _ = briefing.reports.send(Report::Ready(Ok(granted)));
     briefing.gate.wait();
     worker.begin();
+    let mut before = own_account(&mut worker);
     let mut lost = false;
     while !worker.done() {
         worker.issue();
@@ -408,11 +485,45 @@ fn work<B: FileBackend>(backend: B, seat: Seat, briefing: &Briefing) -> Option<B
             lost = true;
         }
         if let Some(share) = worker.take_lap() {
-            let _ = briefing.reports.send(Report::Share(share));
+            before = hand_in(share, &mut worker, before, briefing);
         }
     }
     while let Some(share) = worker.take_lap() {
-        let _ = briefing.reports.send(Report::Share(share));
+        before = hand_in(share, &mut worker, before, briefing);
     }
     (!lost).then(|| worker.into_backend())
+}
+
+/// What the calling worker has taken of the host so far.
+fn own_account<B: FileBackend>(worker: &mut Worker<B, HostClock>) -> Account {
+    Account {
+        submit_calls: worker.backend_mut().submit_calls(),
+        cpu_ns: ThreadCpuClock.now_ns(),
+        delay_ns: delay_ns(),
+        ..Account::default()
+    }
+}
+
+#[cold]
+fn hand_in<B: FileBackend>(
+    mut share: Box<WorkerLap>,
+    worker: &mut Worker<B, HostClock>,
+    before: Account,
+    briefing: &Briefing,
+) -> Account {
+    let now = own_account(worker);
+    share.account.take_from_host(now, before);
+    let _ = briefing.reports.send(Report::Share(share));
+    now
+}
+
+/// Whether the target takes an I/O that would have to wait without waiting for it. Asked with a
+/// read, whose data nobody sees; true also where that cannot be told.
+fn can_queue(file: &OwnedFd) -> bool {
+    const PAGE_BYTES: usize = 4096;
+    let mut buffer = [0u8; 2 * PAGE_BYTES];
+    let skip = buffer.as_ptr().align_offset(PAGE_BYTES);
+    let page = &mut buffer[skip..skip + PAGE_BYTES];
+    let mut vectors = [IoSliceMut::new(page)];
+    preadv2(file, &mut vectors, 0, ReadWriteFlags::NOWAIT) != Err(Errno::OPNOTSUPP)
 }

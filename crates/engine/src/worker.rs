@@ -18,6 +18,7 @@ use crate::lap::DirectionLap;
 use crate::pacing::Arrivals;
 use crate::plan::{Access, Content};
 use crate::tally::Tally;
+use crate::witness::Account;
 
 /// The stamp is the low 48 bits of the clock: differences up to 78 hours survive.
 const STAMP_MASK: u64 = (1 << 48) - 1;
@@ -45,6 +46,7 @@ pub struct WorkerLap {
     pub(crate) directions: [DirectionLap; 2],
     pub(crate) backlog_max: u64,
     pub(crate) backlog_end: u64,
+    pub(crate) account: Account,
     pub(crate) failure: Option<EngineError>,
 }
 
@@ -70,6 +72,7 @@ pub struct Worker<B: Backend, C: Clock> {
     free: Vec<u16>,
     flights: Vec<Flight>,
     tally: Tally,
+    account: Account,
     failures_in_a_row: u64,
     succeeded: bool,
     failure: Option<EngineError>,
@@ -104,6 +107,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             free: (0..seat.stream.depth).rev().collect(),
             flights: vec![idle; usize::from(seat.stream.depth)],
             tally: Tally::new(0, 1, false),
+            account: Account::default(),
             failures_in_a_row: 0,
             succeeded: false,
             failure: None,
@@ -240,7 +244,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         if want > 0 {
             self.backend.wait(want, deadline_ns)?;
         }
-        self.now_ns = self.clock.now_ns();
+        let now_ns = self.clock.now_ns().max(self.now_ns);
+        let held = self.in_flight() as u64;
+        self.account.add_turn(now_ns - self.now_ns, held);
+        self.now_ns = now_ns;
         if self.now_ns >= self.control.end_ns() && !self.control.drains() {
             self.hand_over();
         }
@@ -340,6 +347,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             directions: tally.close(self.control.series(index)),
             backlog_max: self.arrivals.as_mut().map_or(0, Arrivals::take_backlog_max),
             backlog_end,
+            account: std::mem::take(&mut self.account),
             failure: self.failure.clone(),
         }
     }

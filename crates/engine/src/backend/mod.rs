@@ -5,6 +5,7 @@
 //! once; the simulated backend lives in the `sim` crate and moves its own virtual clock.
 
 pub mod null;
+mod ring;
 pub mod sync;
 pub mod uring;
 
@@ -13,7 +14,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::arena::Shape;
+use crate::clock::HostClock;
 use crate::error::EngineError;
+use crate::technique::Techniques;
 
 /// What an I/O does to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +70,26 @@ pub trait Backend {
     fn reap(&mut self) -> Option<Completion>;
 }
 
-/// A backend over an open descriptor; opened by the thread that will use it.
+/// What a session gives every backend that it opens.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Setup {
+    /// What may be used; what the kernel refuses of it is done without.
+    pub wished: Techniques,
+    /// The clock that deadlines are on.
+    pub clock: HostClock,
+}
+
+/// A backend over an open descriptor; opened and used by one thread.
 pub trait FileBackend: Backend + Sized {
-    fn open(file: &Arc<OwnedFd>, shape: Shape) -> Result<Self, EngineError>;
+    fn open(file: &Arc<OwnedFd>, shape: Shape, setup: Setup) -> Result<Self, EngineError>;
+
+    /// What it makes use of.
+    fn granted(&self) -> Techniques {
+        Techniques::NONE
+    }
+
+    /// System calls made so far to submit or to wait, where there are fewer than I/Os.
+    fn submit_calls(&self) -> u64 {
+        0
+    }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::{Backend, Completion, FileBackend, Request};
+use super::{Backend, Completion, FileBackend, Request, Setup};
 use crate::arena::Shape;
 use crate::error::EngineError;
 
@@ -48,7 +48,7 @@ impl Backend for NullBackend {
 }
 
 impl FileBackend for NullBackend {
-    fn open(_file: &Arc<OwnedFd>, _shape: Shape) -> Result<Self, EngineError> {
+    fn open(_file: &Arc<OwnedFd>, _shape: Shape, _setup: Setup) -> Result<Self, EngineError> {
         Ok(Self::new())
     }
 }

@@ -10,13 +10,15 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use rustix::fs::{fallocate, fdatasync, FallocateFlags};
-use rustix::io::{pread, pwrite, Errno};
-use rustix::thread::{clock_nanosleep_absolute, ClockId};
+use rustix::io::{pread, pwrite};
+use rustix::thread::{clock_nanosleep_relative, ClockId, NanosleepRelativeResult};
 use rustix::time::Timespec;
 
-use super::{Backend, Completion, FileBackend, Op, Request};
+use super::{Backend, Completion, FileBackend, Op, Request, Setup};
 use crate::arena::{Arena, Shape};
+use crate::clock::{Clock, HostClock};
 use crate::error::EngineError;
+use crate::technique::{Technique, Techniques};
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
@@ -25,20 +27,26 @@ const NS_PER_SECOND: u64 = 1_000_000_000;
 pub struct SyncBackend {
     file: Arc<OwnedFd>,
     arena: Arena,
+    clock: HostClock,
     pushed: VecDeque<Request>,
     ready: VecDeque<Completion>,
 }
 
 impl FileBackend for SyncBackend {
-    fn open(file: &Arc<OwnedFd>, shape: Shape) -> Result<Self, EngineError> {
+    fn open(file: &Arc<OwnedFd>, shape: Shape, setup: Setup) -> Result<Self, EngineError> {
         let file = Arc::clone(file);
-        let arena = Arena::new(shape)?;
+        let arena = Arena::new(shape, setup.wished.has(Technique::HugePages))?;
         Ok(Self {
             file,
             arena,
+            clock: setup.clock,
             pushed: VecDeque::new(),
             ready: VecDeque::new(),
         })
+    }
+
+    fn granted(&self) -> Techniques {
+        self.arena.granted()
     }
 }
 
@@ -73,6 +81,24 @@ impl SyncBackend {
         );
         Completion { tag, result }
     }
+
+    /// Sleeps until the clock shows `deadline_ns`, or a signal comes.
+    fn sleep_until(&self, deadline_ns: u64) -> io::Result<()> {
+        assert_ne!(
+            deadline_ns,
+            u64::MAX,
+            "nothing is in flight that could end the wait"
+        );
+        let left_ns = deadline_ns.saturating_sub(self.clock.now_ns());
+        let left = Timespec {
+            tv_sec: (left_ns / NS_PER_SECOND).cast_signed(),
+            tv_nsec: (left_ns % NS_PER_SECOND).cast_signed(),
+        };
+        match clock_nanosleep_relative(ClockId::Monotonic, &left) {
+            NanosleepRelativeResult::Ok | NanosleepRelativeResult::Interrupted(_) => Ok(()),
+            NanosleepRelativeResult::Err(errno) => Err(errno.into()),
+        }
+    }
 }
 
 impl Backend for SyncBackend {
@@ -89,11 +115,10 @@ impl Backend for SyncBackend {
     fn wait(&mut self, want: u32, deadline_ns: u64) -> io::Result<()> {
         while self.ready.len() < want as usize {
             let Some(request) = self.pushed.pop_front() else {
-                return if self.ready.is_empty() {
-                    sleep_until(deadline_ns)
-                } else {
-                    Ok(())
-                };
+                if self.ready.is_empty() {
+                    return self.sleep_until(deadline_ns);
+                }
+                return Ok(());
             };
             let completion = self.execute(request);
             self.ready.push_back(completion);
@@ -103,22 +128,5 @@ impl Backend for SyncBackend {
 
     fn reap(&mut self) -> Option<Completion> {
         self.ready.pop_front()
-    }
-}
-
-/// Sleeps until `CLOCK_MONOTONIC` shows `deadline_ns`, or a signal comes.
-fn sleep_until(deadline_ns: u64) -> io::Result<()> {
-    assert_ne!(
-        deadline_ns,
-        u64::MAX,
-        "nothing is in flight that could end the wait"
-    );
-    let deadline = Timespec {
-        tv_sec: (deadline_ns / NS_PER_SECOND).cast_signed(),
-        tv_nsec: (deadline_ns % NS_PER_SECOND).cast_signed(),
-    };
-    match clock_nanosleep_absolute(ClockId::Monotonic, &deadline) {
-        Ok(()) | Err(Errno::INTR) => Ok(()),
-        Err(errno) => Err(errno.into()),
     }
 }

@@ -2,43 +2,30 @@
 //! feature that an older kernel or a limit refuses is left out one by one.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-use io_uring::squeue::Entry;
-use io_uring::types::{SubmitArgs, Timespec};
-use io_uring::{opcode, Builder, IoUring};
-
-use super::{Backend, Completion, FileBackend, Op, Request};
+use super::ring::{body_word, head_word, Entry, Patience, Ring};
+use super::{Backend, Completion, FileBackend, Op, Request, Setup};
 use crate::arena::{Arena, Shape};
-use crate::clock::{Clock, MonotonicClock};
+use crate::clock::{Clock, HostClock};
 use crate::error::{errno_of, EngineError};
+use crate::technique::{Technique, Techniques};
 
-const NS_PER_SECOND: u64 = 1_000_000_000;
-/// Flag bits of the kernel's interface.
+/// Operations and flag bits of the kernel's interface.
+const IORING_OP_FSYNC: u8 = 3;
+const IORING_OP_READ_FIXED: u8 = 4;
+const IORING_OP_WRITE_FIXED: u8 = 5;
+const IORING_OP_FALLOCATE: u8 = 17;
+const IORING_OP_READ: u8 = 22;
+const IORING_OP_WRITE: u8 = 23;
 const IOSQE_FIXED_FILE: u8 = 1;
 const IORING_FSYNC_DATASYNC: u32 = 1;
+
 /// A failed guess is repeated after at most so many waits.
 const PATIENCE_MAX: u32 = 1024;
-
-/// Set-up flags in the order in which a refusing kernel loses them, newest first.
-const FEATURES: [fn(&mut Builder); 5] = [
-    |builder| {
-        builder.setup_no_sqarray();
-    },
-    |builder| {
-        builder.setup_defer_taskrun();
-    },
-    |builder| {
-        builder.setup_single_issuer();
-    },
-    |builder| {
-        builder.setup_submit_all();
-    },
-    |builder| {
-        builder.setup_clamp();
-    },
-];
+/// A wait for several completions is content with one after this time.
+const SEVERAL_US: u32 = 50;
 
 /// Whether the next submit will find everything complete when it returns, as on a target that
 /// never sleeps. Then the kernel need not be asked to wait, which saves 5 % at depth 1.
@@ -68,149 +55,101 @@ impl InlineGuess {
 }
 
 /// An open descriptor behind a ring. Belongs to the thread that opened it.
+#[derive(Debug)]
 pub struct UringBackend {
     // The ring is dropped before the arena that its I/Os use.
-    ring: IoUring,
+    ring: Ring,
     arena: Arena,
     _file: Arc<OwnedFd>,
-    templates: [Sqe; 4],
-    pushed: u32,
+    clock: HostClock,
+    heads: [u64; 4],
+    /// Wait for so many, as far as they are in flight.
+    min_complete: u32,
     in_flight: u32,
+    guesses: bool,
     guess: InlineGuess,
+    granted: Techniques,
 }
 
-/// The kernel's `struct io_uring_sqe`, as far as it is used here.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
-struct Sqe {
-    opcode: u8,
-    flags: u8,
-    priority: u16,
-    file: i32,
-    offset: u64,
-    address: u64,
-    length: u32,
-    op_flags: u32,
-    tag: u64,
-    buffer_index: u16,
-    personality: u16,
-    unused: [u32; 5],
-}
-
-const _: () = assert!(size_of::<Sqe>() == size_of::<Entry>());
-
-/// An entry for each operation with everything but the address in place.
-fn templates(file: &OwnedFd, registered_file: bool, registered_buffers: bool) -> [Sqe; 4] {
-    let (flags, file) = if registered_file {
+/// First word of an entry of each operation.
+fn heads(file: &OwnedFd, granted: Techniques) -> [u64; 4] {
+    let (flags, file) = if granted.has(Technique::RegisteredFile) {
         (IOSQE_FIXED_FILE, 0)
     } else {
         (0, file.as_raw_fd())
     };
-    let common = Sqe {
-        flags,
-        file,
-        ..Sqe::default()
-    };
-    let (read, write) = if registered_buffers {
-        (opcode::ReadFixed::CODE, opcode::WriteFixed::CODE)
+    let (read, write) = if granted.has(Technique::RegisteredBuffers) {
+        (IORING_OP_READ_FIXED, IORING_OP_WRITE_FIXED)
     } else {
-        (opcode::Read::CODE, opcode::Write::CODE)
+        (IORING_OP_READ, IORING_OP_WRITE)
     };
-    let hole = (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE) as u32;
-    let mut all = [common; 4];
-    all[Op::Read as usize].opcode = read;
-    all[Op::Write as usize].opcode = write;
-    all[Op::Flush as usize].opcode = opcode::Fsync::CODE;
-    all[Op::Flush as usize].op_flags = IORING_FSYNC_DATASYNC;
-    all[Op::Discard as usize].opcode = opcode::Fallocate::CODE;
-    all[Op::Discard as usize].length = hole;
+    let mut all = [0; 4];
+    all[Op::Read as usize] = head_word(read, flags, file);
+    all[Op::Write as usize] = head_word(write, flags, file);
+    all[Op::Flush as usize] = head_word(IORING_OP_FSYNC, flags, file);
+    all[Op::Discard as usize] = head_word(IORING_OP_FALLOCATE, flags, file);
     all
 }
 
-fn build_ring(depth: u32) -> io::Result<IoUring> {
-    let mut refusal = None;
-    for left_out in 0..=FEATURES.len() {
-        let mut builder = IoUring::builder();
-        builder.setup_cqsize((depth * 2).next_power_of_two());
-        for feature in &FEATURES[left_out..] {
-            feature(&mut builder);
-        }
-        match builder.build(depth.next_power_of_two()) {
-            Err(error) if errno_of(&error) == libc::EINVAL => refusal = Some(error),
-            built => return built,
-        }
-    }
-    Err(refusal.unwrap_or_else(|| io::Error::from_raw_os_error(libc::EINVAL)))
-}
-
 impl FileBackend for UringBackend {
-    fn open(file: &Arc<OwnedFd>, shape: Shape) -> Result<Self, EngineError> {
-        Self::open_with(file, shape, true)
-    }
-}
-
-impl UringBackend {
     /// Opens with registrations where the kernel grants them, or without.
-    fn open_with(file: &Arc<OwnedFd>, shape: Shape, register: bool) -> Result<Self, EngineError> {
-        let refused = |error: io::Error| EngineError::RingRefused {
-            errno: errno_of(&error),
-        };
-        let ring = build_ring(u32::from(shape.depth)).map_err(refused)?;
-        if !ring.params().is_feature_ext_arg() {
-            // Without it a wait cannot end by time (Linux before 5.11).
-            return Err(EngineError::RingRefused {
-                errno: libc::ENOSYS,
-            });
+    fn open(file: &Arc<OwnedFd>, shape: Shape, setup: Setup) -> Result<Self, EngineError> {
+        let wished = setup.wished;
+        let ring = Ring::new(u32::from(shape.depth), wished).map_err(|error| {
+            let errno = errno_of(&error);
+            EngineError::RingRefused { errno }
+        })?;
+        let arena = Arena::new(shape, wished.has(Technique::HugePages))?;
+        let mut granted = ring.granted().common(wished).without(Technique::HugePages);
+        granted = granted.without(Technique::TscClock).and(arena.granted());
+        if wished.has(Technique::RegisteredFile) && ring.register_file(file.as_fd()).is_err() {
+            granted = granted.without(Technique::RegisteredFile);
         }
-        let arena = Arena::new(shape)?;
-        let submitter = ring.submitter();
-        let registered_file = register && submitter.register_files(&[file.as_raw_fd()]).is_ok();
         // SAFETY: the arena stays mapped for as long as the ring lives. The registration is
         // refused where the limit of locked memory is too low; addresses do as well then.
-        let registered_buffers =
-            register && unsafe { submitter.register_buffers(&[arena.whole()]) }.is_ok();
+        let buffer = || unsafe { ring.register_buffer(&arena.whole()) };
+        if wished.has(Technique::RegisteredBuffers) && buffer().is_err() {
+            granted = granted.without(Technique::RegisteredBuffers);
+        }
+        let min_complete = if granted.has(Technique::CoalescedWakes) {
+            shape.min_complete
+        } else {
+            1
+        };
         Ok(Self {
+            heads: heads(file, granted),
             ring,
             arena,
             _file: Arc::clone(file),
-            templates: templates(file, registered_file, registered_buffers),
-            pushed: 0,
+            clock: setup.clock,
+            min_complete,
             in_flight: 0,
+            guesses: granted.has(Technique::InlineGuess),
             guess: InlineGuess::default(),
+            granted,
         })
+    }
+
+    fn granted(&self) -> Techniques {
+        self.granted
+    }
+
+    fn submit_calls(&self) -> u64 {
+        self.ring.enters()
     }
 }
 
 impl UringBackend {
-    /// Starts what was pushed and waits; true when it need not be called again.
-    fn enter(&mut self, want: u32, deadline_ns: u64) -> io::Result<bool> {
-        let submitter = self.ring.submitter();
-        let entered = if deadline_ns == u64::MAX {
-            submitter.submit_and_wait(want as usize)
-        } else {
-            let left_ns = deadline_ns.saturating_sub(MonotonicClock.now_ns());
-            let timeout = Timespec::new()
-                .sec(left_ns / NS_PER_SECOND)
-                .nsec((left_ns % NS_PER_SECOND) as u32);
-            submitter.submit_with_args(want as usize, &SubmitArgs::new().timespec(&timeout))
-        };
-        match entered {
-            Ok(_) => {
-                self.pushed = 0;
-                Ok(true)
-            }
-            Err(error) => match errno_of(&error) {
-                libc::ETIME => Ok(true),
-                // A signal, or a kernel short of memory that wants completions reaped first.
-                libc::EINTR | libc::EAGAIN | libc::EBUSY => Ok(self.ready() > 0),
-                _ => Err(error),
-            },
-        }
-    }
-
+    /// How a wait for `want` completions until `deadline_ns` is put to the kernel.
     #[inline]
-    fn ready(&mut self) -> u32 {
-        self.ring.completion().len() as u32
+    fn terms(&self, want: u32, deadline_ns: u64) -> (u32, Patience) {
+        let several = self.min_complete.min(self.in_flight).max(want);
+        let patience = Patience {
+            timeout_ns: (deadline_ns != u64::MAX)
+                .then(|| deadline_ns.saturating_sub(self.clock.now_ns())),
+            several_us: if several > want { SEVERAL_US } else { 0 },
+        };
+        (several, patience)
     }
 }
 
@@ -229,54 +168,63 @@ impl Backend for UringBackend {
             length_bytes,
             tag,
         } = request;
-        let mut sqe = self.templates[op as usize];
-        sqe.tag = tag;
-        sqe.offset = offset_bytes;
-        match op {
-            Op::Read => {
-                sqe.address = self.arena.read_buffer(request.slot()).expose_provenance() as u64;
-                sqe.length = length_bytes;
+        let slot = request.slot();
+        let (address, body) = match op {
+            Op::Read => (
+                self.arena.read_buffer(slot).expose_provenance() as u64,
+                body_word(length_bytes, 0),
+            ),
+            Op::Write => (
+                self.arena.write_buffer(slot).expose_provenance() as u64,
+                body_word(length_bytes, 0),
+            ),
+            Op::Flush => (0, body_word(0, IORING_FSYNC_DATASYNC)),
+            Op::Discard => {
+                let hole = (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE) as u32;
+                (u64::from(length_bytes), body_word(hole, 0))
             }
-            Op::Write => {
-                sqe.address = self.arena.write_buffer(request.slot()).expose_provenance() as u64;
-                sqe.length = length_bytes;
-            }
-            Op::Discard => sqe.address = u64::from(length_bytes),
-            Op::Flush => sqe.offset = 0,
-        }
-        // SAFETY: both are the kernel's 64 bytes of `struct io_uring_sqe`, any of which is valid.
-        let entry = unsafe { std::mem::transmute::<Sqe, Entry>(sqe) };
+        };
+        let entry = Entry {
+            head: self.heads[op as usize],
+            offset: if op == Op::Flush { 0 } else { offset_bytes },
+            address,
+            body,
+            tag,
+        };
         // SAFETY: the buffer belongs to the slot until its completion is reaped, and the arena
         // and the file live as long as the ring.
-        let push = unsafe { self.ring.submission().push(&entry) };
-        push.expect("the ring has an entry for every slot");
-        self.pushed += 1;
+        unsafe { self.ring.push(entry) };
         self.in_flight += 1;
     }
 
+    #[inline]
     fn wait(&mut self, want: u32, deadline_ns: u64) -> io::Result<()> {
-        if self.pushed == 0 && want > 0 && self.ready() >= want {
+        if self.ring.unsubmitted() == 0 && want > 0 && self.ring.ready() >= want {
             return Ok(());
         }
-        if self.pushed > 0 && self.guess.is_on() {
-            self.enter(0, u64::MAX)?;
-            if self.ready() == self.in_flight {
+        if self.guesses && self.ring.unsubmitted() > 0 && self.guess.is_on() {
+            self.ring.enter(0, Patience::default())?;
+            if self.ring.ready() == self.in_flight {
                 self.guess.was_right();
                 return Ok(());
             }
             self.guess.was_wrong();
         }
-        while !self.enter(want, deadline_ns)? {}
-        Ok(())
+        loop {
+            let (several, patience) = self.terms(want, deadline_ns);
+            if self.ring.enter(several, patience)? {
+                return Ok(());
+            }
+        }
     }
 
     #[inline]
     fn reap(&mut self) -> Option<Completion> {
-        let entry = self.ring.completion().next()?;
+        let completion = self.ring.reap()?;
         self.in_flight -= 1;
         Some(Completion {
-            tag: entry.user_data(),
-            result: entry.result(),
+            tag: completion.tag,
+            result: completion.result,
         })
     }
 }
@@ -286,6 +234,25 @@ mod tests {
     use super::*;
     use std::fs::File;
     use std::io::Write;
+
+    const SHAPE: Shape = Shape {
+        depth: 4,
+        block_bytes: 4096,
+        reads: true,
+        writes: true,
+        min_complete: 1,
+    };
+
+    fn open(shape: Shape, wished: Techniques) -> Option<UringBackend> {
+        let clock = HostClock::best();
+        match UringBackend::open(&two_blocks(), shape, Setup { wished, clock }) {
+            Ok(backend) => Some(backend),
+            Err(error) => {
+                println!("skipped: {error}");
+                None
+            }
+        }
+    }
 
     /// A file of two blocks, one of 1s and one of 2s, that nobody else can name.
     fn two_blocks() -> Arc<OwnedFd> {
@@ -321,18 +288,16 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_does_its_work_with_and_without_registrations() {
-        let shape = Shape {
-            depth: 4,
-            block_bytes: 4096,
-            reads: true,
-            writes: true,
-        };
-        for register in [true, false] {
-            let mut backend = match UringBackend::open_with(&two_blocks(), shape, register) {
-                Ok(backend) => backend,
-                Err(error) => return println!("skipped: {error}"),
+    fn every_operation_does_its_work_whatever_technique_is_refused() {
+        let all_but_one = Technique::ALL.map(|one| Techniques::ALL.without(one));
+        for wished in all_but_one
+            .into_iter()
+            .chain([Techniques::ALL, Techniques::NONE])
+        {
+            let Some(mut backend) = open(SHAPE, wished) else {
+                return;
             };
+            assert_eq!(backend.granted().common(wished), backend.granted());
             assert_eq!(carry(&mut backend, Op::Read, 3, 4096), 4096);
             assert!(backend.arena.read_bytes(3).iter().all(|&byte| byte == 2));
             backend.buffer(3).fill(9);
@@ -353,20 +318,41 @@ mod tests {
 
     #[test]
     fn a_wait_ends_at_its_deadline() {
-        let shape = Shape {
-            depth: 1,
-            block_bytes: 4096,
-            reads: true,
-            writes: false,
+        let Some(mut backend) = open(SHAPE, Techniques::ALL) else {
+            return;
         };
-        let mut backend = match UringBackend::open(&two_blocks(), shape) {
-            Ok(backend) => backend,
-            Err(error) => return println!("skipped: {error}"),
-        };
-        let deadline_ns = MonotonicClock.now_ns() + 3_000_000;
+        let deadline_ns = backend.clock.now_ns() + 3_000_000;
         backend.wait(1, deadline_ns).unwrap();
-        assert!(MonotonicClock.now_ns() >= deadline_ns);
+        // The kernel times by a clock that the counter may be a few millionths ahead of.
+        assert!(backend.clock.now_ns() + 3_000 >= deadline_ns);
         assert_eq!(backend.reap(), None);
+    }
+
+    #[test]
+    fn a_wait_for_several_takes_what_is_in_flight() {
+        let shape = Shape {
+            min_complete: 4,
+            ..SHAPE
+        };
+        let Some(mut backend) = open(shape, Techniques::ALL.without(Technique::InlineGuess)) else {
+            return;
+        };
+        for tag in 0..3u64 {
+            backend.push(Request {
+                op: Op::Read,
+                offset_bytes: 0,
+                length_bytes: 4096,
+                tag,
+            });
+        }
+        assert_eq!(
+            backend.terms(1, u64::MAX).0.max(1),
+            backend.min_complete.min(3)
+        );
+        while backend.in_flight > 0 {
+            backend.wait(1, u64::MAX).unwrap();
+            while backend.reap().is_some() {}
+        }
     }
 
     #[test]

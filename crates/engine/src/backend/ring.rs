@@ -1,0 +1,499 @@
+//! The ring itself: `io_uring` set up, mapped and entered by bare system calls. Entries are
+//! written in place, five words each; the other three were zeroed by the kernel and stay so.
+//! What the entries mean, and whose buffers they name, is not known here.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::ptr::{from_ref, null_mut, without_provenance_mut, NonNull};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::io::Errno;
+use rustix::io_uring::{
+    io_uring_enter, io_uring_enter_arg, io_uring_getevents_arg, io_uring_params, io_uring_ptr,
+    io_uring_register, io_uring_rsrc_update, io_uring_setup, IoringEnterFlags, IoringFeatureFlags,
+    IoringRegisterOp, IoringSetupFlags, IORING_OFF_SQES, IORING_OFF_SQ_RING,
+};
+use rustix::mm::{mmap, munmap, MapFlags, ProtFlags};
+
+use crate::technique::{Technique, Techniques};
+
+/// `IORING_FEAT_MIN_TIMEOUT` (Linux 6.12): a wait for several gives up on them after a while.
+const FEATURE_MIN_TIMEOUT: u32 = 1 << 15;
+
+/// Set-up flags in the order in which a refusing kernel loses them, newest first.
+const FLAGS: [(Technique, IoringSetupFlags); 4] = [
+    (Technique::NoSqArray, IoringSetupFlags::NO_SQARRAY),
+    (Technique::DeferTaskrun, IoringSetupFlags::DEFER_TASKRUN),
+    (Technique::SingleIssuer, IoringSetupFlags::SINGLE_ISSUER),
+    (Technique::SubmitAll, IoringSetupFlags::SUBMIT_ALL),
+];
+
+/// The words of `struct io_uring_sqe` that differ between entries.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry {
+    /// Operation, flags and file.
+    pub head: u64,
+    pub offset: u64,
+    pub address: u64,
+    /// Length and flags of the operation.
+    pub body: u64,
+    pub tag: u64,
+}
+
+/// First word of an entry.
+pub(super) fn head_word(operation: u8, flags: u8, file: i32) -> u64 {
+    let [a, b, c, d] = file.to_ne_bytes();
+    u64::from_ne_bytes([operation, flags, 0, 0, a, b, c, d])
+}
+
+/// Fourth word of an entry.
+#[inline]
+pub(super) fn body_word(length: u32, flags: u32) -> u64 {
+    let mut word = [0; 8];
+    word[..4].copy_from_slice(&length.to_ne_bytes());
+    word[4..].copy_from_slice(&flags.to_ne_bytes());
+    u64::from_ne_bytes(word)
+}
+
+/// The kernel's 64 bytes of an entry.
+#[repr(C, align(64))]
+struct Sqe([u64; 8]);
+
+/// The kernel's `struct io_uring_cqe`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cqe {
+    pub tag: u64,
+    pub result: i32,
+    flags: u32,
+}
+
+/// How a wait may end before it has what it wants.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Patience {
+    /// At the latest after so long.
+    pub timeout_ns: Option<u64>,
+    /// After so long, one completion is enough; 0 for no such limit.
+    pub several_us: u32,
+}
+
+#[derive(Debug)]
+struct Mapping {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Mapping {
+    fn new(ring: &OwnedFd, bytes: usize, offset: u64) -> io::Result<Self> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED | MapFlags::POPULATE;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no other.
+        let start = unsafe { mmap(null_mut(), bytes, protection, flags, ring, offset) }?;
+        let start = NonNull::new(start.cast()).expect("the kernel never maps page zero unasked");
+        Ok(Self { start, bytes })
+    }
+
+    /// What the kernel says lies `offset` bytes from the start.
+    fn at<T>(&self, offset: u32) -> NonNull<T> {
+        assert!(
+            offset as usize + size_of::<T>() <= self.bytes,
+            "it lies within"
+        );
+        // SAFETY: within the mapping, as just checked; the kernel aligns its fields.
+        unsafe { self.start.add(offset as usize) }.cast()
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and whoever points into it is dropped with it.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+/// A ring of the thread that made it.
+#[derive(Debug)]
+pub(super) struct Ring {
+    file: OwnedFd,
+    /// What `enter` names the ring by, and how.
+    enter_name: RawFd,
+    enter_flags: IoringEnterFlags,
+    _rings: Mapping,
+    _entries: Mapping,
+    sqes: NonNull<Sqe>,
+    sq_mask: u32,
+    sq_tail_shared: NonNull<AtomicU32>,
+    sq_tail: u32,
+    unsubmitted: u32,
+    cqes: NonNull<Cqe>,
+    cq_mask: u32,
+    cq_head_shared: NonNull<AtomicU32>,
+    cq_tail_shared: NonNull<AtomicU32>,
+    cq_head: u32,
+    cq_tail_seen: u32,
+    granted: Techniques,
+    enters: u64,
+}
+
+impl Ring {
+    /// A ring with an entry for each of `depth` I/Os, on the calling thread.
+    pub fn new(depth: u32, wished: Techniques) -> io::Result<Self> {
+        Self::set_up_by(depth, wished, |entries, params| {
+            // SAFETY: the parameters name no memory of ours.
+            unsafe { io_uring_setup(entries, params) }
+        })
+    }
+
+    /// As `new`, with a kernel of the caller's.
+    fn set_up_by(
+        depth: u32,
+        wished: Techniques,
+        set_up: impl Fn(u32, &mut io_uring_params) -> rustix::io::Result<OwnedFd>,
+    ) -> io::Result<Self> {
+        let mut granted = wished;
+        let mut refused = FLAGS.iter();
+        loop {
+            let chosen = FLAGS.iter().filter(|(one, _)| granted.has(*one));
+            let mut params = io_uring_params::default();
+            params.flags = chosen.map(|&(_, flag)| flag).collect();
+            params.flags |= IoringSetupFlags::CLAMP | IoringSetupFlags::CQSIZE;
+            params.cq_entries = (depth * 2).next_power_of_two();
+            match set_up(depth.next_power_of_two(), &mut params) {
+                Ok(file) => return Self::map(file, &params, granted),
+                Err(Errno::INVAL) => match refused.next() {
+                    Some(&(technique, _)) => granted = granted.without(technique),
+                    None => return Err(Errno::INVAL.into()),
+                },
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    fn map(file: OwnedFd, params: &io_uring_params, mut granted: Techniques) -> io::Result<Self> {
+        let wanted = IoringFeatureFlags::EXT_ARG | IoringFeatureFlags::SINGLE_MMAP;
+        if !params.features.contains(wanted) {
+            // Without them a wait cannot end by time (Linux before 5.11).
+            return Err(Errno::NOSYS.into());
+        }
+        if params.features.bits() & FEATURE_MIN_TIMEOUT == 0 {
+            granted = granted.without(Technique::CoalescedWakes);
+        }
+        let (sq, cq) = (params.sq_off, params.cq_off);
+        let array_bytes = params.sq_entries as usize * size_of::<u32>();
+        let cq_bytes = cq.cqes as usize + params.cq_entries as usize * size_of::<Cqe>();
+        let ring_bytes = cq_bytes.max(sq.array as usize + array_bytes);
+        let rings = Mapping::new(&file, ring_bytes, IORING_OFF_SQ_RING)?;
+        let sqes_bytes = params.sq_entries as usize * size_of::<Sqe>();
+        let entries = Mapping::new(&file, sqes_bytes, IORING_OFF_SQES)?;
+        if !granted.has(Technique::NoSqArray) {
+            for number in 0..params.sq_entries {
+                let place = rings.at::<u32>(sq.array + number * size_of::<u32>() as u32);
+                // SAFETY: a word of the mapped array, which the kernel reads only in `enter`.
+                unsafe { place.write(number) };
+            }
+        }
+        let mut ring = Self {
+            enter_name: file.as_raw_fd(),
+            enter_flags: IoringEnterFlags::empty(),
+            sqes: entries.at(0),
+            sq_mask: params.sq_entries - 1,
+            sq_tail_shared: rings.at(sq.tail),
+            sq_tail: 0,
+            unsubmitted: 0,
+            cqes: rings.at(cq.cqes),
+            cq_mask: params.cq_entries - 1,
+            cq_head_shared: rings.at(cq.head),
+            cq_tail_shared: rings.at(cq.tail),
+            cq_head: 0,
+            cq_tail_seen: 0,
+            granted,
+            enters: 0,
+            file,
+            _rings: rings,
+            _entries: entries,
+        };
+        ring.register_itself();
+        Ok(ring)
+    }
+
+    fn register_itself(&mut self) {
+        if !self.granted.has(Technique::RegisteredRing) {
+            return;
+        }
+        let mut update = io_uring_rsrc_update::default();
+        update.offset = u32::MAX;
+        update.data = io_uring_ptr::new(without_provenance_mut(self.file.as_raw_fd() as usize));
+        let argument = (&raw mut update).cast();
+        // SAFETY: the argument is one update, read and written by this call alone.
+        let made = unsafe {
+            io_uring_register(&self.file, IoringRegisterOp::RegisterRingFds, argument, 1)
+        };
+        match (made, i32::try_from(update.offset)) {
+            (Ok(1), Ok(number)) => {
+                self.enter_name = number;
+                self.enter_flags = IoringEnterFlags::REGISTERED_RING;
+            }
+            _ => self.granted = self.granted.without(Technique::RegisteredRing),
+        }
+    }
+
+    /// Registers one file as number 0.
+    pub fn register_file(&self, file: BorrowedFd<'_>) -> io::Result<()> {
+        let files = [file.as_raw_fd()];
+        let argument = files.as_ptr().cast();
+        // SAFETY: the argument is an array of one descriptor.
+        unsafe { io_uring_register(&self.file, IoringRegisterOp::RegisterFiles, argument, 1) }?;
+        Ok(())
+    }
+
+    /// Registers one buffer as number 0.
+    ///
+    /// # Safety
+    ///
+    /// The buffer stays mapped for as long as the ring lives.
+    pub unsafe fn register_buffer(&self, buffer: &libc::iovec) -> io::Result<()> {
+        let argument = from_ref(buffer).cast();
+        // SAFETY: the argument is an array of one buffer; its life is the caller's promise.
+        unsafe { io_uring_register(&self.file, IoringRegisterOp::RegisterBuffers, argument, 1) }?;
+        Ok(())
+    }
+
+    pub fn granted(&self) -> Techniques {
+        self.granted
+    }
+
+    /// System calls made so far to submit or to wait.
+    pub fn enters(&self) -> u64 {
+        self.enters
+    }
+
+    /// Entries that the kernel has not taken yet.
+    #[inline]
+    pub fn unsubmitted(&self) -> u32 {
+        self.unsubmitted
+    }
+
+    /// Writes the next entry.
+    ///
+    /// # Safety
+    ///
+    /// The memory and the file that it names are the kernel's until its completion is reaped.
+    #[inline]
+    pub unsafe fn push(&mut self, entry: Entry) {
+        assert!(self.unsubmitted <= self.sq_mask, "the ring has a place");
+        let place = (self.sq_tail & self.sq_mask) as usize;
+        // SAFETY: the mask keeps the place within the mapped entries, and the kernel does not
+        // look at those beyond the tail. A store by words keeps the rest as it is.
+        unsafe {
+            let words = self.sqes.add(place).cast::<u64>();
+            words.write(entry.head);
+            words.add(1).write(entry.offset);
+            words.add(2).write(entry.address);
+            words.add(3).write(entry.body);
+            words.add(4).write(entry.tag);
+        }
+        self.sq_tail = self.sq_tail.wrapping_add(1);
+        self.unsubmitted += 1;
+    }
+
+    /// Completions that wait to be reaped.
+    #[inline]
+    pub fn ready(&mut self) -> u32 {
+        // SAFETY: a mapped field of the ring that the kernel writes atomically.
+        let tail = unsafe { self.cq_tail_shared.as_ref() };
+        self.cq_tail_seen = tail.load(Ordering::Acquire);
+        self.cq_tail_seen.wrapping_sub(self.cq_head)
+    }
+
+    #[inline]
+    pub fn reap(&mut self) -> Option<Cqe> {
+        if self.cq_head == self.cq_tail_seen && self.ready() == 0 {
+            return None;
+        }
+        let place = (self.cq_head & self.cq_mask) as usize;
+        // SAFETY: the mask keeps the place within the mapped completions, and the kernel wrote
+        // it before it moved the tail that was read with acquire.
+        let completion = unsafe { self.cqes.add(place).read() };
+        self.cq_head = self.cq_head.wrapping_add(1);
+        Some(completion)
+    }
+
+    /// Submits everything pushed and waits for `want` completions or the end of patience. True
+    /// when it need not be called again for that.
+    #[inline]
+    pub fn enter(&mut self, want: u32, patience: Patience) -> io::Result<bool> {
+        // SAFETY: mapped fields of the ring that the kernel reads atomically.
+        let (head, tail) = unsafe { (self.cq_head_shared.as_ref(), self.sq_tail_shared.as_ref()) };
+        head.store(self.cq_head, Ordering::Release);
+        tail.store(self.sq_tail, Ordering::Release);
+        self.enters += 1;
+        match self.call(want, patience) {
+            Ok(submitted) => {
+                self.unsubmitted -= submitted;
+                Ok(self.unsubmitted == 0)
+            }
+            Err(Errno::TIME) => Ok(true),
+            // A signal, or a kernel short of memory that wants completions reaped first.
+            Err(Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(self.ready() > 0),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    #[inline]
+    fn call(&self, want: u32, patience: Patience) -> rustix::io::Result<u32> {
+        // SAFETY: the name is the ring's descriptor or its number in the thread's table, both
+        // of which live as long as the ring.
+        let name = unsafe { BorrowedFd::borrow_raw(self.enter_name) };
+        let mut flags = self.enter_flags;
+        if want > 0 {
+            flags |= IoringEnterFlags::GETEVENTS;
+        }
+        if patience.timeout_ns.is_none() && patience.several_us == 0 {
+            // SAFETY: what was pushed keeps the promise of `push`.
+            return unsafe { io_uring_enter(name, self.unsubmitted, want, flags) };
+        }
+        let timeout_ns = patience.timeout_ns.unwrap_or_default();
+        let timeout = [timeout_ns / 1_000_000_000, timeout_ns % 1_000_000_000];
+        let mut argument = io_uring_getevents_arg {
+            min_wait_usec: patience.several_us,
+            ..io_uring_getevents_arg::default()
+        };
+        if patience.timeout_ns.is_some() {
+            argument.ts = io_uring_ptr::new(timeout.as_ptr().cast_mut().cast());
+        }
+        flags |= IoringEnterFlags::EXT_ARG;
+        // SAFETY: as above; the argument and the time (seconds and ns, 64 bits each) outlive
+        // the call.
+        unsafe { io_uring_enter_arg(name, self.unsubmitted, want, flags, Some(&argument)) }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        if self.enter_flags.contains(IoringEnterFlags::REGISTERED_RING) {
+            // The thread's table would keep the ring open.
+            let mut update = io_uring_rsrc_update::default();
+            update.offset = self.enter_name.cast_unsigned();
+            let argument = (&raw mut update).cast();
+            let operation = IoringRegisterOp::UnregisterRingFds;
+            // SAFETY: the argument is one update, read by this call alone.
+            let _ = unsafe { io_uring_register(self.file.as_fd(), operation, argument, 1) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOP: u64 = 0;
+
+    /// A ring, unless this machine has none.
+    fn ring(depth: u32, wished: Techniques) -> Option<Ring> {
+        match Ring::new(depth, wished) {
+            Ok(ring) => Some(ring),
+            Err(error) => {
+                println!("skipped: the kernel refuses a ring: {error}");
+                None
+            }
+        }
+    }
+
+    /// Tags of `count` no-operations that went through the ring.
+    fn round_trip(ring: &mut Ring, count: u64) -> Vec<u64> {
+        for tag in 0..count {
+            let entry = Entry {
+                head: NOP,
+                tag,
+                ..Entry::default()
+            };
+            // SAFETY: a no-operation names no memory.
+            unsafe { ring.push(entry) };
+        }
+        assert!(ring.enter(count as u32, Patience::default()).unwrap());
+        let mut tags: Vec<u64> = std::iter::from_fn(|| ring.reap())
+            .map(|completion| completion.tag)
+            .collect();
+        tags.sort_unstable();
+        tags
+    }
+
+    #[test]
+    fn every_entry_comes_back_once_however_often_the_ring_wraps() {
+        let Some(mut ring) = ring(8, Techniques::ALL) else {
+            return;
+        };
+        for turn in 0..100 {
+            let count = turn % 8 + 1;
+            assert_eq!(
+                round_trip(&mut ring, count),
+                (0..count).collect::<Vec<u64>>()
+            );
+        }
+        assert_eq!(ring.enters(), 100);
+    }
+
+    /// An older kernel says EINVAL to a flag that it does not know.
+    #[test]
+    fn a_kernel_that_refuses_flags_loses_them_one_by_one_and_the_ring_still_works() {
+        if ring(8, Techniques::ALL).is_none() {
+            return;
+        }
+        for (number, (newest_known, _)) in FLAGS.iter().enumerate().skip(1) {
+            let unknown: IoringSetupFlags = FLAGS[..number].iter().map(|&(_, flag)| flag).collect();
+            let older = |entries, params: &mut io_uring_params| {
+                if params.flags.intersects(unknown) {
+                    return Err(Errno::INVAL);
+                }
+                // SAFETY: the parameters name no memory of ours.
+                unsafe { io_uring_setup(entries, params) }
+            };
+            let mut ring = Ring::set_up_by(8, Techniques::ALL, older).unwrap();
+            assert!(ring.granted().has(*newest_known));
+            let lost = FLAGS[..number]
+                .iter()
+                .filter(|(one, _)| !ring.granted().has(*one));
+            assert_eq!(lost.count(), number);
+            assert_eq!(round_trip(&mut ring, 8).len(), 8);
+            assert_eq!(round_trip(&mut ring, 5).len(), 5);
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_refuses_every_flag_or_the_ring_itself_is_believed() {
+        for errno in [Errno::INVAL, Errno::PERM, Errno::NOSYS, Errno::NOMEM] {
+            let refused = Ring::set_up_by(8, Techniques::ALL, |_, _| Err(errno));
+            assert_eq!(
+                refused.unwrap_err().raw_os_error(),
+                Some(errno.raw_os_error())
+            );
+        }
+    }
+
+    #[test]
+    fn a_ring_without_any_technique_works() {
+        let Some(mut ring) = ring(8, Techniques::NONE) else {
+            return;
+        };
+        assert_eq!(ring.granted(), Techniques::NONE);
+        assert_eq!(round_trip(&mut ring, 8).len(), 8);
+    }
+
+    #[test]
+    fn a_wait_for_several_is_content_with_one_when_its_time_is_over() {
+        let Some(mut ring) = ring(8, Techniques::ALL) else {
+            return;
+        };
+        if !ring.granted().has(Technique::CoalescedWakes) {
+            return println!("skipped: this kernel waits for several without a limit (< 6.12)");
+        }
+        // SAFETY: a no-operation names no memory.
+        unsafe { ring.push(Entry::default()) };
+        let patience = Patience {
+            timeout_ns: Some(10_000_000_000),
+            several_us: 100,
+        };
+        assert!(ring.enter(8, patience).unwrap());
+        assert_eq!(ring.ready(), 1);
+    }
+}
