@@ -20,7 +20,7 @@ const US: u64 = 1_000;
 fn base() -> SsdParams {
     SsdParams {
         nominal_capacity_bytes: 256 * GB,
-        scale: 60.0,
+        scale: 30.0,
         capacity_bytes: None,
         op_percent: 7.37,
         cleaning: Cleaning::Greedy,

@@ -14,7 +14,7 @@ fn every_preset_makes_a_drive_that_says_it_is_simulated() {
         let name = preset.name.to_uppercase();
         assert_eq!(facts.model, format!("Simulated {name}"));
         assert_eq!(facts.serial, format!("SIM-{name}-1"));
-        assert!((facts.scale() - 60.0).abs() < 0.1, "{}", facts.scale());
+        assert!((facts.scale() - 30.0).abs() < 0.1, "{}", facts.scale());
         assert_eq!(facts.capacity_bytes % (1 << 20), 0);
         assert_eq!(
             (facts.logical_block_bytes, facts.physical_block_bytes),
