@@ -20,5 +20,6 @@ pub mod plan;
 pub mod session;
 mod tally;
 pub mod technique;
+mod thread;
 pub mod witness;
 pub mod worker;

@@ -3,32 +3,27 @@
 
 use std::io::IoSliceMut;
 use std::os::fd::OwnedFd;
-use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Barrier};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::fs::{fcntl_getfl, statx, AtFlags, OFlags, StatxFlags};
 use rustix::io::{preadv2, Errno, ReadWriteFlags};
 
 use crate::arena::Shape;
-use crate::backend::null::NullBackend;
-use crate::backend::sync::SyncBackend;
 use crate::backend::uring::UringBackend;
 use crate::backend::{FileBackend, Setup};
-use crate::clock::{Clock, CpuClock, HostClock, ThreadCpuClock};
-use crate::crew::{Crew, Depth, Progress, Seat};
-use crate::error::{errno_of, EngineError};
+use crate::clock::{Clock, CpuClock, HostClock};
+use crate::crew::{Crew, Depth, Progress};
+use crate::error::EngineError;
 use crate::lap::Lap;
 use crate::plan::{Access, Plan};
 use crate::technique::{Technique, Techniques};
-use crate::witness::{delay_ns, Account, Census};
-use crate::worker::{Worker, WorkerLap};
+use crate::thread::{Briefing, Job, Report, WorkerThread};
+use crate::witness::Census;
 
 /// The observer is asked this often.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// A worker calls nothing deep.
-const STACK_BYTES: usize = 512 << 10;
 
 /// What carries the I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,33 +44,6 @@ pub enum Reason {
     /// The target cannot be asked without waiting (tmpfs, zram), so that a ring would hand every
     /// I/O to a thread of the kernel.
     WouldBePunted,
-}
-
-/// What the worker threads of one plan need besides their seats.
-#[derive(Clone)]
-struct Briefing {
-    file: Arc<OwnedFd>,
-    setup: Setup,
-    gate: Arc<Barrier>,
-    reports: Sender<Report>,
-}
-
-struct Job {
-    seat: Seat,
-    briefing: Briefing,
-}
-
-enum Report {
-    /// The worker waits at the gate, with a backend that makes use of these.
-    Ready(Result<Techniques, EngineError>),
-    Share(Box<WorkerLap>),
-    /// Nothing is in flight any more and nothing will be.
-    Ended,
-}
-
-struct WorkerThread {
-    jobs: Option<Sender<Job>>,
-    handle: Option<JoinHandle<()>>,
 }
 
 /// A crew at work.
@@ -326,14 +294,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.finish();
-        for thread in &mut self.threads {
-            thread.jobs = None;
-        }
-        for thread in &mut self.threads {
-            if let Some(handle) = thread.handle.take() {
-                let _ = handle.join();
-            }
-        }
+        self.threads.iter_mut().for_each(WorkerThread::dismiss);
     }
 }
 
@@ -411,110 +372,6 @@ impl Watch {
             }
         }
     }
-}
-
-impl WorkerThread {
-    fn spawn(kind: BackendKind) -> Result<Self, EngineError> {
-        let (sender, jobs) = channel();
-        let serve = match kind {
-            BackendKind::Uring => serve::<UringBackend>,
-            BackendKind::Sync => serve::<SyncBackend>,
-            BackendKind::Null => serve::<NullBackend>,
-        };
-        let thread = std::thread::Builder::new()
-            .name("teijo-worker".into())
-            .stack_size(STACK_BYTES);
-        let handle =
-            thread
-                .spawn(move || serve(&jobs))
-                .map_err(|error| EngineError::ThreadLost {
-                    errno: errno_of(&error),
-                })?;
-        Ok(Self {
-            jobs: Some(sender),
-            handle: Some(handle),
-        })
-    }
-
-    fn take(&self, job: Job) -> Result<(), EngineError> {
-        let jobs = self
-            .jobs
-            .as_ref()
-            .expect("only a dropped session takes them away");
-        jobs.send(job)
-            .map_err(|_| EngineError::ThreadLost { errno: 0 })
-    }
-}
-
-/// A worker thread's life: one plan after the other, on the same backend while its shape fits.
-fn serve<B: FileBackend>(jobs: &Receiver<Job>) {
-    // Timers of an open loop must not be late by the usual 50 us.
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-    let mut spare: Option<(Shape, B)> = None;
-    for Job { seat, briefing } in jobs {
-        let shape = Shape::of(&seat.stream);
-        let backend = match spare.take() {
-            Some((old, backend)) if old == shape => Ok(backend),
-            _ => B::open(&briefing.file, shape, briefing.setup),
-        };
-        match backend {
-            Ok(backend) => spare = work(backend, seat, &briefing).map(|backend| (shape, backend)),
-            Err(error) => {
-                let _ = briefing.reports.send(Report::Ready(Err(error)));
-                briefing.gate.wait();
-            }
-        }
-        let _ = briefing.reports.send(Report::Ended);
-    }
-}
-
-/// Works one seat to its end. A send can only fail when the session is gone, and then nobody
-/// wants the report. The backend comes back unless its I/Os were lost.
-fn work<B: FileBackend>(backend: B, seat: Seat, briefing: &Briefing) -> Option<B> {
-    let granted = backend.granted();
-    let mut worker = Worker::new(backend, briefing.setup.clock, seat);
-    let _ = briefing.reports.send(Report::Ready(Ok(granted)));
-    briefing.gate.wait();
-    worker.begin();
-    let mut before = own_account(&mut worker);
-    let mut lost = false;
-    while !worker.done() {
-        worker.issue();
-        if let Err(error) = worker.settle() {
-            worker.abandon(&error);
-            lost = true;
-        }
-        if let Some(share) = worker.take_lap() {
-            before = hand_in(share, &mut worker, before, briefing);
-        }
-    }
-    while let Some(share) = worker.take_lap() {
-        before = hand_in(share, &mut worker, before, briefing);
-    }
-    (!lost).then(|| worker.into_backend())
-}
-
-/// What the calling worker has taken of the host so far.
-fn own_account<B: FileBackend>(worker: &mut Worker<B, HostClock>) -> Account {
-    Account {
-        submit_calls: worker.backend_mut().submit_calls(),
-        cpu_ns: ThreadCpuClock.now_ns(),
-        delay_ns: delay_ns(),
-        ..Account::default()
-    }
-}
-
-#[cold]
-fn hand_in<B: FileBackend>(
-    mut share: Box<WorkerLap>,
-    worker: &mut Worker<B, HostClock>,
-    before: Account,
-    briefing: &Briefing,
-) -> Account {
-    let now = own_account(worker);
-    share.account.take_from_host(now, before);
-    let _ = briefing.reports.send(Report::Share(share));
-    now
 }
 
 /// Whether the target takes an I/O that would have to wait without waiting for it. Asked with a
