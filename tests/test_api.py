@@ -11,7 +11,7 @@ import pytest
 import teijo
 from teijo import api
 from teijo.errors import HostError, PlanError, RunFileError, TargetError
-from teijo.runner.events import Event, StepDone, StepStarted
+from teijo.runner.events import Event, LayingOut, RunStarted, StepDone, StepStarted
 from teijo.terms.result import StepResult
 from tests.crash.runs import SHORT, run_iops
 
@@ -42,6 +42,16 @@ def test_every_verb_is_there_by_its_name() -> None:
         assert getattr(teijo, name) is getattr(api, name)
     with pytest.raises(AttributeError, match="no attribute 'swim'"):
         _ = teijo.swim  # type: ignore[attr-defined]
+
+
+def test_a_new_file_tells_how_far_it_is_laid_out_before_the_run_begins(scratch: Path) -> None:
+    events: list[Event] = []
+    target = f"{scratch / 'new.img'}?size=4MiB"
+    teijo.run("workload", target, output=scratch / "run", settings=WORKLOAD, observer=events.append)
+    laid_out = [event for event in events if isinstance(event, LayingOut)]
+    assert laid_out[-1] == LayingOut(done_bytes=4 * 2**20, total_bytes=4 * 2**20)
+    begun = next(place for place, event in enumerate(events) if isinstance(event, RunStarted))
+    assert begun >= len(laid_out)
 
 
 def test_a_run_is_returned_as_its_file_holds_it(tmp_path: Path) -> None:

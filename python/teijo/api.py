@@ -21,7 +21,7 @@ from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
 from teijo.runner import preview as paper
 from teijo.runner import run as acts
-from teijo.runner.events import Observer, unobserved
+from teijo.runner.events import Observer, laying_out, unobserved
 from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
@@ -102,6 +102,7 @@ def run(
             overwrite=overwrite,
             engine=engine,
             results=(Path(output).absolute().parent,),
+            progress=laying_out(observer),
         )
     ) as device:
         order = acts.Order(

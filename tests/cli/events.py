@@ -6,6 +6,7 @@ from teijo.runner.events import (
     Ended,
     Event,
     Judged,
+    LayingOut,
     Progress,
     Remarked,
     RunStarted,
@@ -22,6 +23,7 @@ from teijo.terms.workload import Stream, Workload
 
 SECOND = 10**9
 PATH = Path("run.teijo.open")
+LAYING_OUT = LayingOut(done_bytes=2**30, total_bytes=2**32)
 WRITES = Workload(streams=(Stream(read_percent=0, block_size_bytes=4096),))
 PRECONDITION = Precondition(workload=WRITES, total_bytes=1000)
 MEASURE = Measure(

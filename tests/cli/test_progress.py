@@ -7,7 +7,7 @@ import pytest
 from teijo.cli.options import ProgressMode
 from teijo.cli.progress import QUIET_NS, Plain, as_json, telling
 from teijo.cli.standing import Standing
-from tests.cli.events import MEASURE, SECOND, Hands, progress, short_run
+from tests.cli.events import LAYING_OUT, MEASURE, SECOND, Hands, progress, short_run
 
 
 def test_plain_lines_tell_the_beginning_each_phase_the_remarks_and_the_end() -> None:
@@ -37,7 +37,22 @@ def test_plain_lines_are_silent_for_a_while_within_a_phase() -> None:
     assert len(lines) - before == 11 * SECOND // QUIET_NS
 
 
-@pytest.mark.parametrize("event", short_run(), ids=lambda event: type(event).__name__)
+def test_a_file_that_is_laid_out_is_told_until_the_run_begins() -> None:
+    lines: list[str] = []
+    hands = Hands()
+    teller = Plain(Standing(hands), lines.append)
+    for second in range(7):
+        hands.ns = second * SECOND
+        teller(LAYING_OUT)
+    assert [line.partition("] ")[2] for line in lines] == [
+        "laying out the file, 1 GiB of 4 GiB",
+        "laying out the file, 1 GiB of 4 GiB",
+    ]
+
+
+@pytest.mark.parametrize(
+    "event", [LAYING_OUT, *short_run()], ids=lambda event: type(event).__name__
+)
 def test_every_event_is_one_json_object_with_its_name(event: object) -> None:
     told = json.loads(json.dumps(as_json(event)))  # type: ignore[arg-type]
     assert told["event"]

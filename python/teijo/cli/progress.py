@@ -16,6 +16,7 @@ from teijo.runner.events import (
     Ended,
     Event,
     Judged,
+    LayingOut,
     Observer,
     Progress,
     Remarked,
@@ -66,7 +67,7 @@ class Plain:
             case RunStarted():
                 again = "resumed" if event.resumed else "begins"
                 self._line(f"{title(event)}: {again}, recorded in {event.path}")
-            case StepStarted() | Progress():
+            case LayingOut() | StepStarted() | Progress():
                 word = self._standing.phase.partition(" ")[0]
                 if word != self._word or self._standing.now_ns() - self._said_ns >= QUIET_NS:
                     self._word = word
@@ -109,6 +110,12 @@ def state(standing: Standing) -> str:
 def as_json(event: Event) -> dict[str, object]:
     """Return an event as one JSON object; times in ns on the run's clock, sizes in bytes."""
     match event:
+        case LayingOut():
+            return {
+                "event": "laying_out",
+                "done_bytes": event.done_bytes,
+                "total_bytes": event.total_bytes,
+            }
         case RunStarted():
             return {
                 "event": "run_started",

@@ -7,6 +7,7 @@ from teijo.runner.events import (
     Ended,
     Event,
     Judged,
+    LayingOut,
     Progress,
     Remarked,
     RunStarted,
@@ -19,7 +20,7 @@ from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
 from teijo.terms.watch import Watch
-from teijo.units import format_duration, megabytes_per_second
+from teijo.units import format_duration, format_size, megabytes_per_second
 
 NowNs = Callable[[], int]
 
@@ -34,6 +35,7 @@ class Standing:
         """Begin to watch at the clock's present."""
         self.now_ns = now_ns
         self.began_ns = now_ns()
+        self.layout: LayingOut | None = None
         self.started: RunStarted | None = None
         self.step: StepStarted | None = None
         self.progress: Progress | None = None
@@ -50,6 +52,8 @@ class Standing:
     def tell(self, event: Event) -> None:
         """Take note of one event."""
         match event:
+            case LayingOut():
+                self.layout = event
             case RunStarted():
                 self.started = event
                 self.path = event.path
@@ -89,6 +93,9 @@ class Standing:
         """What is being done, in a few words: "round 3 of 5 to 25", "precondition"."""
         if self.stopping:
             return f"stopping ({self.stopping})"
+        if self.step is None and self.layout is not None:
+            done, total = self.layout.done_bytes, self.layout.total_bytes
+            return f"laying out the file, {format_size(done)} of {format_size(total)}"
         if self.step is None:
             return "opening the target"
         words = phase_of(self.step.step, self.watch)

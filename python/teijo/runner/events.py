@@ -13,6 +13,14 @@ from teijo.terms.watch import Watch
 
 
 @dataclass(frozen=True, kw_only=True)
+class LayingOut:
+    """A new file is written once over before the run, so that no read meets a hole."""
+
+    done_bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunStarted:
     """The run file is open and the device is claimed. `path` is the growing file."""
 
@@ -91,10 +99,25 @@ class Ended:
     error: str = ""
 
 
-Event = RunStarted | StepStarted | Progress | StepDone | Judged | Remarked | Stopping | Ended
+Event = (
+    LayingOut
+    | RunStarted
+    | StepStarted
+    | Progress
+    | StepDone
+    | Judged
+    | Remarked
+    | Stopping
+    | Ended
+)
 
 Observer = Callable[[Event], None]
 """Called on the thread that runs; what it raises stops the run."""
+
+
+def laying_out(observer: Observer) -> Callable[[int, int], None]:
+    """Return what a target tells while it is laid out, as events for `observer`."""
+    return lambda done, total: observer(LayingOut(done_bytes=done, total_bytes=total))
 
 
 def unobserved(event: Event) -> None:
