@@ -17,6 +17,8 @@ from teijo.methods.phrases import is_steady, purge
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.versions import SPECS, version_of
 from teijo.methods.pts.wsat_minutes import (
+    LEVEL_NAME,
+    PLATEAU_NAME,
     Stop,
     WsatSettings,
     cell_name,
@@ -200,8 +202,8 @@ def _scalars(
 def _curve_rows(curve: Saturation) -> list[tuple[str, float | None, str]]:
     settled = curve.settled_samples
     return [
-        ("fresh out of the box (FOB), mean of the plateau", curve.plateau_iops, "IOPS"),
-        ("level at the end, mean of the last fifth", curve.level_iops, "IOPS"),
+        (PLATEAU_NAME, curve.plateau_iops, "IOPS"),
+        (LEVEL_NAME, curve.level_iops, "IOPS"),
         ("minutes of the FOB plateau", float(curve.plateau_samples), "min"),
         ("written on the FOB plateau", curve.plateau_bytes / 1e9, "GB"),
         ("highest minute", curve.peak_iops, "IOPS"),

@@ -20,6 +20,8 @@ from teijo.terms.result import StepResult
 from teijo.terms.step import Measure
 from teijo.terms.workload import Stream, Workload
 
+PLATEAU_NAME = "fresh out of the box (FOB), mean of the plateau"
+LEVEL_NAME = "level at the end, mean of the last fifth"
 Stop = Literal["steady", "capacity", "minutes"]
 
 

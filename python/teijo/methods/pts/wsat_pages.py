@@ -26,6 +26,8 @@ from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
 from teijo.methods.pts.versions import MINUTE_NS, Version, version_of
 from teijo.methods.pts.wsat_minutes import (
+    LEVEL_NAME,
+    PLATEAU_NAME,
     Stop,
     WsatSettings,
     cell_name,
@@ -163,12 +165,21 @@ def _stop_sentence(settings: WsatSettings, stop: Stop | None) -> str:
 
 def _verdict(settings: WsatSettings, record: Record, findings: Findings) -> Verdict:
     if settings.check_minutes is None:
-        text = "STEADY STATE: not determined by this version; read it off the plot"
-        return Verdict(text=text, good=None)
+        text = "STEADY STATE: not determined by this version"
+        return Verdict(text=text + _levels(findings), good=None)
     if findings.converged is None:
         text = f"STEADY STATE: not determined, {findings.rounds} of {WINDOW_ROUNDS} check minutes"
-        return Verdict(text=text, good=None)
+        return Verdict(text=text + _levels(findings), good=None)
     return window_pages.verdict_of(record, findings, "check minutes")
+
+
+def _levels(findings: Findings) -> str:
+    """Return where the curve began and where it ended, as the verdict goes on."""
+    values = {scalar.name: scalar.value for scalar in findings.scalars}
+    fresh, last = values.get(PLATEAU_NAME), values.get(LEVEL_NAME)
+    if fresh is None or last is None:
+        return ""
+    return f"; from {fresh:,.0f} IOPS fresh to {last:,.0f} at the end"
 
 
 def _explanation(settings: WsatSettings) -> str:
