@@ -80,6 +80,7 @@ impl From<PyStream> for StreamPlan {
                 schedule,
             }),
             seed: stream.seed,
+            ..Self::default()
         }
     }
 }

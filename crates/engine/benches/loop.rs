@@ -33,6 +33,7 @@ fn plan(queue_depth: u32, read_percent: u8) -> Plan {
         content: Content::Random,
         rate: None,
         seed: 1,
+        ..StreamPlan::default()
     };
     Plan {
         streams: vec![stream],

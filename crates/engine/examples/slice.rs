@@ -101,6 +101,7 @@ impl Slice {
             content: self.content,
             rate: None,
             seed: 1,
+            ..StreamPlan::default()
         };
         let duration_ns = self.duration_ms * 1_000_000;
         Plan {

@@ -32,7 +32,7 @@ impl Shape {
             depth: stream.depth,
             block_bytes: stream.plan.block_bytes,
             reads: stream.plan.read_percent > 0,
-            writes: stream.plan.read_percent < 100,
+            writes: stream.plan.writes(),
             min_complete: min_complete(stream),
         }
     }

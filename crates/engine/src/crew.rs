@@ -5,24 +5,19 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-use crate::access::Cursor;
+use crate::access::{Cursor, Shuffle};
+use crate::check::check_plan;
 use crate::control::LapControl;
 use crate::error::EngineError;
 use crate::interval::IntervalPair;
 use crate::lap::{Lap, StreamLap};
 use crate::plan::{Access, Plan, StreamPlan};
 use crate::tally::Board;
+use crate::verify::Ledger;
 use crate::witness::Witness;
 use crate::worker::WorkerLap;
 
-/// More I/Os in flight per worker than any ring takes.
-const DEPTH_MAX: u32 = 32_768;
-const WORKERS_MAX: u64 = 4_096;
-/// Lengths beyond are cut short by the kernel.
-const BLOCK_BYTES_MAX: u32 = 1 << 30;
-
 /// One stream as its workers share it.
-#[derive(Debug)]
 pub struct Stream {
     pub index: usize,
     pub plan: StreamPlan,
@@ -30,6 +25,12 @@ pub struct Stream {
     /// I/Os in flight per worker.
     pub depth: u16,
     pub cursor: Cursor,
+    /// The order of a shuffled stream.
+    pub shuffle: Option<Shuffle>,
+    /// What must be read where, if the plan verifies.
+    pub ledger: Option<Arc<Ledger>>,
+    /// Its blocks are taken through the ledger.
+    pub ordered: bool,
 }
 
 impl Stream {
@@ -78,66 +79,10 @@ pub struct Crew {
     halt: Arc<AtomicBool>,
 }
 
-fn check(condition: bool, reason: &'static str) -> Result<(), EngineError> {
-    condition
-        .then_some(())
-        .ok_or(EngineError::PlanRefused { reason })
-}
-
-fn check_stream(plan: &StreamPlan) -> Result<(), EngineError> {
-    let range = plan.range;
-    let block_bytes = u64::from(plan.block_bytes);
-    check(plan.threads > 0, "a stream needs a thread")?;
-    check(
-        (1..=DEPTH_MAX).contains(&plan.queue_depth),
-        "a queue depth is 1 to 32768",
-    )?;
-    check(plan.read_percent <= 100, "a read share is 0 to 100 %")?;
-    check(
-        (1..=BLOCK_BYTES_MAX).contains(&plan.block_bytes),
-        "a block is 1 B to 1 GiB",
-    )?;
-    check(
-        range.segments > 0 && range.segment_bytes > 0,
-        "the range is empty",
-    )?;
-    check(
-        plan.access != Access::Random || range.segment_bytes >= block_bytes,
-        "the range (or a segment of it) is smaller than a block",
-    )?;
-    check(
-        range.segments == 1 || range.stride_bytes >= range.segment_bytes,
-        "the segments overlap",
-    )?;
-    let end = (range.segments - 1)
-        .checked_mul(range.stride_bytes)
-        .and_then(|last| last.checked_add(range.segment_bytes))
-        .and_then(|length| length.checked_add(range.start_bytes));
-    check(
-        end.is_some_and(|end| i64::try_from(end).is_ok()),
-        "the range ends beyond 2^63",
-    )?;
-    let rate_is_real = plan
-        .rate
-        .is_none_or(|rate| rate.ios_per_second.is_finite() && rate.ios_per_second > 0.0);
-    check(rate_is_real, "a rate is above 0")
-}
-
 impl Crew {
     /// Seats for a new plan. Nothing runs yet.
     pub fn muster(plan: &Plan, depth: Depth) -> Result<Self, EngineError> {
-        check(!plan.streams.is_empty(), "it has no stream")?;
-        check(plan.interval_ns > 0, "an interval is longer than 0")?;
-        for stream in &plan.streams {
-            check_stream(stream)?;
-            let alone = depth == Depth::OnePerWorker;
-            let per_thread = if alone { stream.queue_depth } else { 1 };
-            let workers = u64::from(stream.threads) * u64::from(per_thread);
-            check(
-                workers <= WORKERS_MAX,
-                "more than 4096 workers (threads x I/Os each)",
-            )?;
-        }
+        check_plan(plan, depth)?;
         let halt = Arc::new(AtomicBool::new(false));
         let control = Arc::new(LapControl::unbounded(plan.streams.len(), plan.interval_ns));
         let mut crew = Self {
@@ -146,20 +91,37 @@ impl Crew {
             control,
             halt,
         };
-        for (index, stream) in plan.streams.iter().enumerate() {
-            crew.add_stream(index, stream, depth);
+        let ledger = Ledger::of(plan).map(Arc::new);
+        for index in 0..plan.streams.len() {
+            crew.add_stream(index, plan, depth, ledger.clone());
         }
         Ok(crew)
     }
 
-    fn add_stream(&mut self, index: usize, plan: &StreamPlan, depth: Depth) {
+    fn add_stream(
+        &mut self,
+        index: usize,
+        whole: &Plan,
+        depth: Depth,
+        ledger: Option<Arc<Ledger>>,
+    ) {
+        let plan = &whole.streams[index];
         let (workers, depth) = match depth {
             Depth::Queued => (plan.threads, plan.queue_depth as u16),
             Depth::OnePerWorker => (plan.threads * plan.queue_depth, 1),
         };
         let position_bytes = match plan.access {
-            Access::Random => 0,
             Access::Sequential { cursor_bytes } => cursor_bytes,
+            _ => 0,
+        };
+        let shuffle = match plan.access {
+            Access::Shuffled { key, cursor_bytes } => Some(Shuffle::new(
+                key,
+                cursor_bytes,
+                plan.block_bytes,
+                plan.range,
+            )),
+            _ => None,
         };
         let cursor = Cursor::new(position_bytes, &plan.range);
         let stream = Arc::new(Stream {
@@ -168,6 +130,9 @@ impl Crew {
             workers,
             depth,
             cursor,
+            shuffle,
+            ordered: ledger.is_some() && Ledger::is_ordered(whole, index),
+            ledger,
         });
         self.seats.extend((0..workers).map(|number| Seat {
             stream: Arc::clone(&stream),
@@ -194,7 +159,7 @@ impl Crew {
         let same = self.streams.len() == plan.streams.len()
             && self.control.interval_ns() == plan.interval_ns
             && self.streams.iter().zip(&plan.streams).all(|(mine, plan)| {
-                let access = mine.plan.access;
+                let access = mine.plan.access.clone();
                 mine.plan
                     == StreamPlan {
                         access,
@@ -268,12 +233,14 @@ impl Crew {
         for share in shares {
             witness.add(&share.account, self.streams[share.stream].depth);
             let WorkerLap {
-                directions: [read, write],
+                directions: [read, write, flush, discard],
                 ..
             } = *share;
             let stream = &mut streams[share.stream];
             stream.read.merge(read);
             stream.write.merge(write);
+            stream.flush.merge(flush);
+            stream.discard.merge(discard);
             stream.backlog_max = stream.backlog_max.max(share.backlog_max);
             stream.backlog_end += share.backlog_end;
             failure = failure.or(share.failure);
@@ -290,8 +257,15 @@ impl Crew {
 
     fn empty_lap(&self, stream: &Stream) -> StreamLap {
         let mut lap = StreamLap::default();
-        if stream.plan.access != Access::Random {
-            lap.cursor_bytes = stream.cursor.position_bytes();
+        match (&stream.plan.access, &stream.shuffle) {
+            (Access::Sequential { .. }, _) => lap.cursor_bytes = stream.cursor.position_bytes(),
+            (_, Some(shuffle)) => lap.cursor_bytes = shuffle.cursor_bytes(),
+            (_, None) => {}
+        }
+        if let Some(ledger) = &stream.ledger {
+            let (written, next_generation) = ledger.close();
+            lap.written = written.filter(|_| stream.ordered);
+            lap.next_generation = next_generation;
         }
         let intervals = self.control.series(stream.index).between(0, u32::MAX);
         (lap.read.intervals, lap.write.intervals) = intervals

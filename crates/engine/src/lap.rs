@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::error::EngineError;
 use crate::histogram::Histogram;
+use crate::plan::Written;
+use crate::verify::Findings;
 use crate::witness::Witness;
 
 /// Result of one `run`. Times are on the session's clock.
@@ -26,8 +28,16 @@ pub struct Lap {
 pub struct StreamLap {
     pub read: DirectionLap,
     pub write: DirectionLap,
-    /// Where a sequential stream goes on, relative to its range; 0 for a random one.
+    /// Flushes and discards; in no interval, and in no count of the stream's I/Os.
+    pub flush: DirectionLap,
+    pub discard: DirectionLap,
+    /// Where an ordered stream goes on: relative to its range if sequential, over all passes if
+    /// shuffled; 0 without an order.
     pub cursor_bytes: u64,
+    /// What a verified stream in order has left behind, for the steps after it.
+    pub written: Option<Written>,
+    /// The first generation that is free for the steps after a verified one; 0 if none was.
+    pub next_generation: u64,
     /// Most arrivals of an open loop that waited for a free slot of one worker at one time.
     pub backlog_max: u64,
     /// Arrivals that were due but not issued when the lap ended.
@@ -46,6 +56,8 @@ pub struct DirectionLap {
     /// From the intended start to completion; open loop only.
     pub response: Option<Histogram>,
     pub intervals: Vec<Interval>,
+    /// What reads were found to hold; reads of a plan that verifies only.
+    pub findings: Findings,
 }
 
 /// One interval of the time series.
@@ -70,6 +82,7 @@ impl DirectionLap {
             *self.errors.entry(errno).or_default() += count;
         }
         self.latency.merge(&other.latency);
+        self.findings.merge(other.findings);
         match (&mut self.response, other.response) {
             (Some(mine), Some(theirs)) => mine.merge(&theirs),
             (mine @ None, theirs) => *mine = theirs,

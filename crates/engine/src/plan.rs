@@ -28,31 +28,121 @@ pub enum Bound {
 pub struct StreamPlan {
     pub threads: u32,
     pub queue_depth: u32,
-    /// Share of reads, 0 to 100.
+    /// Share of reads among reads and writes, 0 to 100.
     pub read_percent: u8,
+    /// Share of discards among all I/Os, 0 to 100.
+    pub discard_percent: u8,
+    /// A flush follows every so many writes of a worker; 0 is never.
+    pub flush_every_writes: u32,
+    /// Length of a block; the longest where `blocks` mixes several.
     pub block_bytes: u32,
+    /// Up to 32 block sizes by weight; empty for `block_bytes` alone.
+    pub blocks: Vec<BlockShare>,
+    /// Grid of the offsets of all but sequential access, counted from the start of a segment.
+    /// 0 is the block size, or the smallest of a mix (as fio's `blockalign`).
+    pub alignment_bytes: u32,
     pub access: Access,
     pub range: Range,
     pub content: Content,
+    /// Writes carry stamps that reads are held to; None for neither.
+    pub verify: Option<Verify>,
     /// Open loop when present, closed loop when not.
     pub rate: Option<Rate>,
     pub seed: u64,
 }
 
-/// Order of offsets within the range.
+/// One worker that reads 4 KiB blocks at random, of a range that still has to be named.
+impl Default for StreamPlan {
+    fn default() -> Self {
+        Self {
+            threads: 1,
+            queue_depth: 1,
+            read_percent: 100,
+            discard_percent: 0,
+            flush_every_writes: 0,
+            block_bytes: 4096,
+            blocks: Vec::new(),
+            alignment_bytes: 0,
+            access: Access::Random,
+            range: Range::default(),
+            content: Content::Random,
+            verify: None,
+            rate: None,
+            seed: 0,
+        }
+    }
+}
+
+impl StreamPlan {
+    /// Whether any I/O writes.
+    pub fn writes(&self) -> bool {
+        self.read_percent < 100 && self.discard_percent < 100
+    }
+
+    /// Writes of a worker from one flush to the next.
+    pub fn flush_period(&self) -> u64 {
+        match self.flush_every_writes {
+            0 => u64::MAX,
+            every => u64::from(every),
+        }
+    }
+
+    /// Every block size.
+    pub fn sizes_bytes(&self) -> impl Iterator<Item = u32> + '_ {
+        let alone = self.blocks.is_empty().then_some(self.block_bytes);
+        let mixed = self.blocks.iter().map(|share| share.block_bytes);
+        alone.into_iter().chain(mixed)
+    }
+
+    /// Grid of the offsets, as `alignment_bytes` or by default.
+    pub fn grid_bytes(&self) -> u32 {
+        match self.alignment_bytes {
+            0 => self.sizes_bytes().min().unwrap_or(self.block_bytes),
+            asked => asked,
+        }
+    }
+}
+
+/// One size of a mix and how often it is drawn against the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockShare {
+    pub block_bytes: u32,
+    pub weight: u32,
+}
+
+/// Order of offsets within the range.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Access {
-    /// Uniform over whole blocks of the range.
+    /// Uniform over the places of the range.
     Random,
+    /// Every whole block of the range once in each pass, in an order drawn anew for every pass
+    /// from `key`, shared by all threads. The cursor counts blocks over all passes, in bytes.
+    Shuffled { key: u64, cursor_bytes: u64 },
+    /// Uniform within zones, which lie one after the other from the start of the range.
+    Zoned(Vec<Zone>),
+    /// Place of rank k with a probability in proportion to k^-theta. Ranks are scattered over
+    /// the range by a permutation that only the seed names.
+    Zipf { theta: f64 },
+    /// Self-similar: a share `h` of the places takes `1 - h` of the accesses (0.2: the 80/20
+    /// rule), and so on within; h lies between 0 and 0.5. Scattered as for Zipf.
+    Pareto { h: f64 },
     /// One stream shared by all threads, from `cursor_bytes` (relative to the range), wrapping at
     /// its end. The last block of a range that is no multiple of the block size is a short one,
     /// so that every byte of the range is touched once per pass.
     Sequential { cursor_bytes: u64 },
 }
 
+/// One zone: the share of the accesses it takes and the share of the range it is. The shares of
+/// all zones are taken in proportion to their sums.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Zone {
+    pub access_share: f64,
+    pub range_share: f64,
+}
+
 /// Where on the device: `segments` pieces of `segment_bytes`, their starts `stride_bytes` apart.
 /// A plain contiguous range is one segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Range {
     pub start_bytes: u64,
     pub segments: u64,
@@ -63,9 +153,51 @@ pub struct Range {
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Random bytes, unique in every 512 B sector of every write.
+    /// Random bytes, unique in every 512 B sector of every write: a random base once, and a
+    /// fresh stamp in every sector.
     Random,
+    /// Every byte of every write fresh.
+    Refill,
+    /// Fresh bytes, then this share of zeros, 0 to 100, in every sector behind its stamp.
+    Compressible {
+        percent: u8,
+    },
+    /// This share of pieces of 4 KiB, 0 to 100, repeats one of a few; the rest is fresh.
+    Dedupable {
+        percent: u8,
+    },
     Zero,
+}
+
+/// How stamps are written and what reads are held to (see `verify`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verify {
+    /// The run, in every stamp.
+    pub run: u64,
+    /// Generation of the stream's first pass, or of the plan's first write where writes have no
+    /// order; above those of all earlier steps, and at least 1.
+    pub generation: u64,
+    /// What earlier steps of the run left behind; the newest generation counts.
+    pub written: Vec<Written>,
+}
+
+/// A stimulus of ordered writes that went before, from its first block to its cursor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Written {
+    pub order: Order,
+    pub range: Range,
+    /// Where the first pass began, and where the writes ended, over all passes.
+    pub from_bytes: u64,
+    pub to_bytes: u64,
+    /// Generation of the first pass.
+    pub generation: u64,
+}
+
+/// An order that a formula inverts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    Sequential,
+    Shuffled { key: u64, block_bytes: u32 },
 }
 
 /// Arrivals of an open loop, over all threads of the stream.

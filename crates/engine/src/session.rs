@@ -247,15 +247,17 @@ impl Session {
         for stream in &plan.streams {
             let range = stream.range;
             let pieces = match stream.access {
-                Access::Random => 0,
                 Access::Sequential { cursor_bytes } => cursor_bytes | range.segment_bytes,
+                _ => u64::from(stream.grid_bytes()),
             };
             let stride_bytes = if range.segments > 1 {
                 range.stride_bytes
             } else {
                 0
             };
-            let block_bytes = u64::from(stream.block_bytes);
+            let block_bytes = stream
+                .sizes_bytes()
+                .fold(0, |all, one| all | u64::from(one));
             if is_odd(block_bytes | range.start_bytes | stride_bytes | pieces) {
                 return Err(self.refused_direct(stream.block_bytes));
             }

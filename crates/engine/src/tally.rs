@@ -49,7 +49,8 @@ struct Run {
 
 /// The books of one lap.
 pub(crate) struct Tally {
-    directions: [DirectionLap; 2],
+    /// Read, write, flush, discard.
+    directions: [DirectionLap; 4],
     runs: [Run; 2],
     meter: Meter,
     totals: BoardTotals,
@@ -68,7 +69,7 @@ impl Tally {
             ..DirectionLap::default()
         };
         Self {
-            directions: [direction(), direction()],
+            directions: std::array::from_fn(|_| direction()),
             runs: [Run::default(); 2],
             meter: Meter::new(started_ns, interval_ns),
             totals: BoardTotals::default(),
@@ -102,11 +103,21 @@ impl Tally {
         }
     }
 
+    /// Books a flush or a discard.
+    #[cold]
+    pub fn record_aside(&mut self, op: Op, latency_ns: u64, bytes: u64) {
+        let aside = &mut self.directions[op as usize];
+        aside.latency.record(latency_ns);
+        aside.bytes += bytes;
+    }
+
     #[cold]
     pub fn record_error(&mut self, op: Op, errno: i32) {
-        let direction = place(op);
+        let direction = op as usize;
         *self.directions[direction].errors.entry(errno).or_default() += 1;
-        self.meter.current[direction].errors += 1;
+        if let Some(current) = self.meter.current.get_mut(direction) {
+            current.errors += 1;
+        }
         self.totals.errors += 1;
     }
 
@@ -137,8 +148,8 @@ impl Tally {
             .store(self.totals.interval, Ordering::Relaxed);
     }
 
-    /// Closes the books: read and write.
-    pub fn close(mut self, series: &Series) -> [DirectionLap; 2] {
+    /// Closes the books: read, write, flush, discard.
+    pub fn close(mut self, series: &Series) -> [DirectionLap; 4] {
         self.flush(0);
         self.flush(1);
         self.meter.close(series);

@@ -14,10 +14,12 @@ use crate::content::{fill_random, Stamper};
 use crate::control::LapControl;
 use crate::crew::Seat;
 use crate::error::{errno_of, EngineError};
+use crate::flight::Flight;
 use crate::lap::DirectionLap;
 use crate::pacing::Arrivals;
 use crate::plan::{Access, Content};
 use crate::tally::Tally;
+use crate::verify::Verifier;
 use crate::witness::Account;
 
 /// The stamp is the low 48 bits of the clock: differences up to 78 hours survive.
@@ -28,14 +30,6 @@ const FAILURES_IN_A_ROW_MAX: u64 = 1_000;
 /// An idle worker looks up this often whether it shall stop.
 const NAP_NS: u64 = 20_000_000;
 
-/// What the worker must know of an I/O in flight. The slot is its number.
-#[derive(Clone, Copy)]
-struct Flight {
-    intended_ns: u64,
-    length_bytes: u32,
-    op: Op,
-}
-
 /// One worker's share of a lap.
 #[derive(Debug)]
 pub struct WorkerLap {
@@ -43,7 +37,8 @@ pub struct WorkerLap {
     pub stream: usize,
     /// When its share ended: the bound of an open-ended lap, the last completion otherwise.
     pub ended_ns: u64,
-    pub(crate) directions: [DirectionLap; 2],
+    /// Read, write, flush, discard.
+    pub(crate) directions: [DirectionLap; 4],
     pub(crate) backlog_max: u64,
     pub(crate) backlog_end: u64,
     pub(crate) account: Account,
@@ -68,6 +63,9 @@ pub struct Worker<B: Backend, C: Clock> {
     now_ns: u64,
     draws: Draws,
     stamper: Stamper,
+    verifier: Option<Box<Verifier>>,
+    /// Writes until the next flush; 0 when one is owed.
+    writes_to_flush: u64,
     arrivals: Option<Arrivals>,
     free: Vec<u16>,
     flights: Vec<Flight>,
@@ -86,26 +84,23 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     pub fn new(mut backend: B, clock: C, seat: Seat) -> Self {
         let plan = &seat.stream.plan;
         let seed = derive_seed(plan.seed, u64::from(seat.number));
-        if B::HAS_DATA && plan.content == Content::Random && plan.read_percent < 100 {
+        if B::HAS_DATA && plan.content == Content::Random && plan.writes() {
             for slot in 0..seat.stream.depth {
                 fill_random(backend.buffer(slot), derive_seed(seed, u64::from(slot)));
             }
         }
-        let idle = Flight {
-            intended_ns: 0,
-            length_bytes: 0,
-            op: Op::Read,
-        };
         let control = Arc::clone(&seat.control);
         Self {
             backend,
             clock,
             now_ns: 0,
-            draws: Draws::new(seed, plan.range, plan.block_bytes, plan.read_percent),
-            stamper: Stamper::new(derive_seed(seed, 1 << 32)),
+            draws: Draws::new(seed, plan),
+            stamper: Stamper::sharing(derive_seed(seed, 1 << 32), plan.seed),
+            verifier: B::HAS_DATA.then(|| Verifier::of(&seat.stream)).flatten(),
+            writes_to_flush: plan.flush_period(),
             arrivals: None,
             free: (0..seat.stream.depth).rev().collect(),
-            flights: vec![idle; usize::from(seat.stream.depth)],
+            flights: vec![Flight::IDLE; usize::from(seat.stream.depth)],
             tally: Tally::new(0, 1, false),
             account: Account::default(),
             failures_in_a_row: 0,
@@ -144,6 +139,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             return;
         }
         while !self.free.is_empty() {
+            if self.writes_to_flush == 0 {
+                self.push_flush();
+                continue;
+            }
             let intended_ns = match &mut self.arrivals {
                 None => self.now_ns,
                 Some(arrivals) => match arrivals.take_due(self.now_ns) {
@@ -164,47 +163,91 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     #[inline]
     fn next_extent(&mut self) -> Option<Extent> {
         let stream = &self.seat.stream;
-        let granted_bytes = self
-            .control
-            .claim_bytes(stream.plan.block_bytes, self.now_ns);
+        let wanted_bytes = self.draws.length_bytes();
+        let granted_bytes = self.control.claim_bytes(wanted_bytes, self.now_ns);
         if granted_bytes == 0 {
             return None;
         }
-        Some(match stream.plan.access {
-            Access::Random => Extent {
-                length_bytes: granted_bytes,
-                ..self.draws.extent()
-            },
+        Some(match &stream.plan.access {
             Access::Sequential { .. } => {
-                let extent = stream.cursor.advance(&stream.plan.range, granted_bytes);
+                let extent = match &mut self.verifier {
+                    Some(verifier) if stream.ordered => verifier.take_next(stream, granted_bytes),
+                    _ => stream.cursor.advance(&stream.plan.range, granted_bytes),
+                };
                 self.control
                     .return_bytes(granted_bytes - extent.length_bytes);
                 extent
+            }
+            Access::Shuffled { .. } => match (&mut self.verifier, &stream.shuffle) {
+                (Some(verifier), _) if stream.ordered => verifier.take_next(stream, granted_bytes),
+                (_, Some(shuffle)) => shuffle.advance().0,
+                (_, None) => unreachable!("a shuffled stream has its order"),
+            },
+            Access::Random | Access::Zoned(_) | Access::Zipf { .. } | Access::Pareto { .. } => {
+                Extent {
+                    length_bytes: granted_bytes,
+                    ..self.draws.extent()
+                }
             }
         })
     }
 
     #[inline]
     fn push(&mut self, extent: Extent, intended_ns: u64) {
+        let op = self.draws.op();
+        let slot = self.take_slot();
+        match op {
+            Op::Write => {
+                self.writes_to_flush -= 1;
+                if B::HAS_DATA {
+                    self.make_content(slot, extent);
+                }
+            }
+            Op::Read => {
+                if let Some(verifier) = &mut self.verifier {
+                    verifier.begin_read(slot, extent);
+                }
+            }
+            Op::Flush | Op::Discard => {}
+        }
+        self.launch(op, slot, extent, intended_ns);
+    }
+
+    #[inline]
+    fn make_content(&mut self, slot: u16, extent: Extent) {
+        let buffer = &mut self.backend.buffer(slot)[..extent.length_bytes as usize];
+        match (&mut self.verifier, self.seat.stream.plan.content) {
+            (None, Content::Random) => self.stamper.stamp(buffer, extent.offset_bytes),
+            (None, Content::Zero) => {}
+            (None, other) => self.stamper.write(buffer, extent.offset_bytes, other),
+            (Some(verifier), _) => verifier.begin_write(slot, extent, buffer),
+        }
+    }
+
+    /// The flush that is owed. It counts as no arrival and takes nothing of the budget.
+    #[cold]
+    fn push_flush(&mut self) {
+        self.writes_to_flush = self.seat.stream.plan.flush_period();
+        let slot = self.take_slot();
+        let nothing = Extent {
+            offset_bytes: 0,
+            length_bytes: 0,
+        };
+        self.launch(Op::Flush, slot, nothing, self.now_ns);
+    }
+
+    #[inline]
+    fn take_slot(&mut self) -> u16 {
+        self.free.pop().expect("the caller saw a free slot")
+    }
+
+    #[inline]
+    fn launch(&mut self, op: Op, slot: u16, extent: Extent, intended_ns: u64) {
         let Extent {
             offset_bytes,
             length_bytes,
         } = extent;
-        let slot = self.free.pop().expect("the caller saw a free slot");
-        let op = if self.draws.is_read() {
-            Op::Read
-        } else {
-            Op::Write
-        };
-        if B::HAS_DATA && op == Op::Write && self.seat.stream.plan.content == Content::Random {
-            let buffer = &mut self.backend.buffer(slot)[..length_bytes as usize];
-            self.stamper.stamp(buffer, offset_bytes);
-        }
-        self.flights[usize::from(slot)] = Flight {
-            intended_ns,
-            length_bytes,
-            op,
-        };
+        self.flights[usize::from(slot)] = Flight::of(op, length_bytes, intended_ns);
         let tag = (self.now_ns << SLOT_BITS) | u64::from(slot);
         self.backend.push(Request {
             op,
@@ -270,9 +313,11 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.free.len() <= self.flights.len(),
             "a slot came back twice"
         );
-        if completion.result == flight.length_bytes.cast_signed() {
-            let stamp_ns = completion.tag >> SLOT_BITS;
-            let latency_ns = self.now_ns.wrapping_sub(stamp_ns) & STAMP_MASK;
+        if completion.result == flight.whole {
+            let latency_ns = self.latency_ns(completion);
+            if self.verifier.is_some() {
+                self.verify(slot, flight);
+            }
             self.tally
                 .record(flight.op, latency_ns, flight.length_bytes);
             if self.arrivals.is_some() {
@@ -281,8 +326,35 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             }
             self.succeeded = true;
             self.failures_in_a_row = 0;
+        } else if flight.is_aside() && completion.result >= 0 {
+            let latency_ns = self.latency_ns(completion);
+            let bytes = u64::from(flight.length_bytes);
+            self.tally.record_aside(flight.op, latency_ns, bytes);
+            self.succeeded = true;
+            self.failures_in_a_row = 0;
         } else {
+            if let Some(verifier) = &mut self.verifier {
+                verifier.end(slot, false);
+            }
             self.book_failure(flight, (-completion.result).max(0));
+        }
+    }
+
+    #[inline]
+    fn latency_ns(&self, completion: Completion) -> u64 {
+        self.now_ns.wrapping_sub(completion.tag >> SLOT_BITS) & STAMP_MASK
+    }
+
+    /// Holds a read to what it may find; tells the others of a write.
+    fn verify(&mut self, slot: u16, flight: Flight) {
+        let Some(verifier) = &mut self.verifier else {
+            return;
+        };
+        if flight.op == Op::Read {
+            let block = &self.backend.read_back(slot)[..flight.length_bytes as usize];
+            verifier.judge(slot, block);
+        } else {
+            verifier.end(slot, true);
         }
     }
 
@@ -341,10 +413,14 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             .arrivals
             .as_mut()
             .map_or(0, |one| one.count_backlog(last_due_ns));
+        let mut directions = tally.close(self.control.series(index));
+        if let Some(verifier) = &mut self.verifier {
+            directions[Op::Read as usize].findings = verifier.take_findings();
+        }
         WorkerLap {
             stream: index,
             ended_ns,
-            directions: tally.close(self.control.series(index)),
+            directions,
             backlog_max: self.arrivals.as_mut().map_or(0, Arrivals::take_backlog_max),
             backlog_end,
             account: std::mem::take(&mut self.account),

@@ -72,6 +72,7 @@ fn random_writes(session: &SimSession<Ssd>, capacities: u64) -> Plan {
         content: Content::Random,
         rate: None,
         seed: 1,
+        ..StreamPlan::default()
     };
     Plan {
         streams: vec![stream],

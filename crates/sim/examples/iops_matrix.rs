@@ -85,6 +85,7 @@ fn load(session: &SimSession<Ssd>, seed: u64) -> StreamPlan {
         content: Content::Random,
         rate: None,
         seed,
+        ..StreamPlan::default()
     }
 }
 

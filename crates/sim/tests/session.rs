@@ -34,6 +34,7 @@ fn stream(session: &SimSession<Ssd>, threads: u32, queue_depth: u32, seed: u64) 
         content: Content::Random,
         rate: None,
         seed,
+        ..StreamPlan::default()
     }
 }
 

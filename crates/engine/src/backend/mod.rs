@@ -59,6 +59,11 @@ pub trait Backend {
     /// The buffer of `slot`, `block_bytes` long and aligned for direct I/O.
     fn buffer(&mut self, slot: u16) -> &mut [u8];
 
+    /// What the last read of `slot` brought, before the slot is used again.
+    fn read_back(&mut self, _slot: u16) -> &[u8] {
+        &[]
+    }
+
     /// Takes a request. It may start at once or with the next `wait`.
     fn push(&mut self, request: Request);
 

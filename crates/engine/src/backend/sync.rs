@@ -108,6 +108,10 @@ impl Backend for SyncBackend {
         self.arena.write_bytes(slot)
     }
 
+    fn read_back(&mut self, slot: u16) -> &[u8] {
+        self.arena.read_bytes(slot)
+    }
+
     fn push(&mut self, request: Request) {
         self.pushed.push_back(request);
     }

@@ -160,6 +160,10 @@ impl Backend for UringBackend {
         self.arena.write_bytes(slot)
     }
 
+    fn read_back(&mut self, slot: u16) -> &[u8] {
+        self.arena.read_bytes(slot)
+    }
+
     #[inline]
     fn push(&mut self, request: Request) {
         let Request {

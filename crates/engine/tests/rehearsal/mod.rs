@@ -58,6 +58,7 @@ pub fn stream(access: Access, range: Range, block_bytes: u32) -> StreamPlan {
         content: Content::Random,
         rate: None,
         seed: 42,
+        ..StreamPlan::default()
     }
 }
 

@@ -1,0 +1,189 @@
+//! Whether a plan has a meaning: every way in which it has none, by name. A plan that passes is
+//! run without a further question, within its range.
+
+use crate::access::lay_zones;
+use crate::crew::Depth;
+use crate::error::EngineError;
+use crate::plan::{Access, Bound, Content, Plan, StreamPlan};
+use crate::verify;
+
+/// More I/Os in flight per worker than any ring takes.
+const DEPTH_MAX: u32 = 32_768;
+const WORKERS_MAX: u64 = 4_096;
+/// Lengths beyond are cut short by the kernel.
+const BLOCK_BYTES_MAX: u32 = 1 << 30;
+const SIZES_MAX: usize = 32;
+const ZONES_MAX: usize = 256;
+/// Ranks are drawn as doubles.
+const PLACES_MAX: u64 = 1 << 52;
+/// Beyond, one block would have every access.
+const THETA_MAX: f64 = 20.0;
+
+fn check(condition: bool, reason: &'static str) -> Result<(), EngineError> {
+    condition
+        .then_some(())
+        .ok_or(EngineError::PlanRefused { reason })
+}
+
+/// Refuses a plan that cannot be run.
+pub(crate) fn check_plan(plan: &Plan, depth: Depth) -> Result<(), EngineError> {
+    check(!plan.streams.is_empty(), "it has no stream")?;
+    check(plan.interval_ns > 0, "an interval is longer than 0")?;
+    for stream in &plan.streams {
+        check_load(stream, depth)?;
+        check_range(stream)?;
+        check_blocks(stream)?;
+        check_access(stream, plan)?;
+        check_content(stream)?;
+    }
+    verify::check_plan(plan).map_or(Ok(()), |reason| Err(EngineError::PlanRefused { reason }))
+}
+
+fn check_load(plan: &StreamPlan, depth: Depth) -> Result<(), EngineError> {
+    check(plan.threads > 0, "a stream needs a thread")?;
+    check(
+        (1..=DEPTH_MAX).contains(&plan.queue_depth),
+        "a queue depth is 1 to 32768",
+    )?;
+    let alone = depth == Depth::OnePerWorker;
+    let per_thread = if alone { plan.queue_depth } else { 1 };
+    let workers = u64::from(plan.threads) * u64::from(per_thread);
+    check(
+        workers <= WORKERS_MAX,
+        "more than 4096 workers (threads x I/Os each)",
+    )?;
+    check(plan.read_percent <= 100, "a read share is 0 to 100 %")?;
+    check(plan.discard_percent <= 100, "a discard share is 0 to 100 %")?;
+    let rate_is_real = plan
+        .rate
+        .is_none_or(|rate| rate.ios_per_second.is_finite() && rate.ios_per_second > 0.0);
+    check(rate_is_real, "a rate is above 0")
+}
+
+fn check_range(plan: &StreamPlan) -> Result<(), EngineError> {
+    let range = plan.range;
+    check(
+        range.segments > 0 && range.segment_bytes > 0,
+        "the range is empty",
+    )?;
+    check(
+        range.segments == 1 || range.stride_bytes >= range.segment_bytes,
+        "the segments overlap",
+    )?;
+    let end = (range.segments - 1)
+        .checked_mul(range.stride_bytes)
+        .and_then(|last| last.checked_add(range.segment_bytes))
+        .and_then(|length| length.checked_add(range.start_bytes));
+    check(
+        end.is_some_and(|end| i64::try_from(end).is_ok()),
+        "the range ends beyond 2^63",
+    )
+}
+
+fn check_blocks(plan: &StreamPlan) -> Result<(), EngineError> {
+    let is_size = |bytes: u32| (1..=BLOCK_BYTES_MAX).contains(&bytes);
+    check(plan.sizes_bytes().all(is_size), "a block is 1 B to 1 GiB")?;
+    check(
+        plan.blocks.len() <= SIZES_MAX,
+        "a mix has more than 32 block sizes",
+    )?;
+    check(
+        plan.blocks.iter().all(|share| share.weight > 0),
+        "a block size of a mix weighs nothing",
+    )?;
+    check(
+        plan.sizes_bytes().max() == Some(plan.block_bytes),
+        "the block size is not the largest of its mix",
+    )?;
+    check(
+        plan.alignment_bytes <= BLOCK_BYTES_MAX,
+        "an alignment is 1 B to 1 GiB",
+    )
+}
+
+fn check_access(plan: &StreamPlan, whole: &Plan) -> Result<(), EngineError> {
+    let range = plan.range;
+    if matches!(plan.access, Access::Sequential { .. }) {
+        return Ok(());
+    }
+    check(
+        range.segment_bytes >= u64::from(plan.block_bytes),
+        "the range (or a segment of it) is smaller than a block",
+    )?;
+    let places = |bytes: u32| {
+        let steps = (range.segment_bytes - u64::from(bytes)) / u64::from(plan.grid_bytes());
+        range.segments * (steps + 1)
+    };
+    let few = places(plan.block_bytes) <= PLACES_MAX;
+    match &plan.access {
+        Access::Random | Access::Sequential { .. } => Ok(()),
+        Access::Shuffled { .. } => {
+            check(few, "more than 2^52 blocks cannot be shuffled")?;
+            check_shuffle(plan, whole)
+        }
+        Access::Zoned(zones) => {
+            let real = |share: f64| share.is_finite() && share >= 0.0;
+            check((1..=ZONES_MAX).contains(&zones.len()), "zones are 1 to 256")?;
+            check(
+                zones.iter().all(|zone| {
+                    real(zone.access_share) && real(zone.range_share) && zone.range_share > 0.0
+                }),
+                "a zone's shares are 0 or more, and that of the range above 0",
+            )?;
+            let accesses: f64 = zones.iter().map(|zone| zone.access_share).sum();
+            let ranges: f64 = zones.iter().map(|zone| zone.range_share).sum();
+            check(
+                accesses > 0.0 && accesses.is_finite() && ranges.is_finite(),
+                "no zone is accessed",
+            )?;
+            check(
+                plan.sizes_bytes()
+                    .all(|bytes| lay_zones(zones, places(bytes)).is_some()),
+                "a zone is smaller than a block",
+            )
+        }
+        Access::Zipf { theta } => {
+            check(
+                *theta > 0.0 && *theta <= THETA_MAX,
+                "a Zipf exponent is above 0 and at most 20",
+            )?;
+            check(few, "more than 2^52 places cannot be ranked")
+        }
+        Access::Pareto { h } => {
+            check(
+                *h > 0.0 && *h < 0.5,
+                "a Pareto share is above 0 and below 0.5",
+            )?;
+            check(few, "more than 2^52 places cannot be ranked")
+        }
+    }
+}
+
+/// A shuffled pass is of whole blocks: no budget may cut one.
+fn check_shuffle(plan: &StreamPlan, whole: &Plan) -> Result<(), EngineError> {
+    check(
+        plan.blocks.is_empty() && plan.grid_bytes() == plan.block_bytes,
+        "only blocks of one size on their own grid can be shuffled",
+    )?;
+    let block_bytes = plan.block_bytes;
+    let is_whole = match whole.bound {
+        Bound::Time { .. } => true,
+        Bound::Bytes { total_bytes } => {
+            let mut sizes = whole.streams.iter().flat_map(StreamPlan::sizes_bytes);
+            sizes.all(|bytes| bytes == block_bytes)
+                && total_bytes.is_multiple_of(u64::from(block_bytes))
+        }
+    };
+    check(
+        is_whole,
+        "beside a shuffled stream, bytes are a multiple of the one block size of all streams",
+    )
+}
+
+fn check_content(plan: &StreamPlan) -> Result<(), EngineError> {
+    let percent = match plan.content {
+        Content::Random | Content::Refill | Content::Zero => 0,
+        Content::Compressible { percent } | Content::Dedupable { percent } => percent,
+    };
+    check(percent <= 100, "a share of the content is 0 to 100 %")
+}
