@@ -1,8 +1,10 @@
 """What a run leaves behind: its file and reports on stdout, its verdict on stderr."""
 
 import json
+import signal
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +12,11 @@ import typer
 
 from teijo.cli import talk
 from teijo.cli.options import ProgressMode
-from teijo.errors import HostError, TeijoError
+from teijo.errors import HostError, Interrupted, TeijoError
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from teijo.api import Run
     from teijo.document.model import Document
     from teijo.runner.events import Event, Observer
@@ -33,7 +37,7 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
 
     left: list[Path] = []
     try:
-        with telling(mode) as tell:
+        with _late_ctrl_c_ignored(left), telling(mode) as tell:
 
             def observer(event: "Event") -> None:
                 if isinstance(event, Ended):
@@ -50,6 +54,34 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
         told = {"event": "error", "message": error.message, "remedy": error.remedy, "code": code}
         talk.say(json.dumps(told, ensure_ascii=False))
         raise typer.Exit(code) from error
+
+
+@contextmanager
+def _late_ctrl_c_ignored(left: Sequence[Path]) -> Iterator[None]:
+    """Ignore a second Ctrl-C that comes when the run has already ended because of the first.
+
+    There is nothing left to stop then, and it would turn the exit code and the last message into
+    a kill. `left` names the run file once the run has ended.
+    """
+
+    def handle(number: int, frame: "FrameType | None") -> None:
+        if not left:
+            signal.default_int_handler(number, frame)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:  # what is ignored stays ignored
+        yield
+        return
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    except Interrupted:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # up to the end of the process
+        raise
+    except BaseException:
+        signal.signal(signal.SIGINT, before)
+        raise
+    signal.signal(signal.SIGINT, before)
 
 
 def leave(
