@@ -26,12 +26,14 @@ pub enum Technique {
     InlineGuess,
     /// A deep closed loop wakes for several completions at once, within a bounded time (6.12).
     CoalescedWakes,
+    /// Reads leave the time of the last access alone.
+    NoAccessTime,
     /// Time is read from the processor's counter.
     TscClock,
 }
 
 impl Technique {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::NoSqArray,
         Self::DeferTaskrun,
         Self::SingleIssuer,
@@ -42,6 +44,7 @@ impl Technique {
         Self::HugePages,
         Self::InlineGuess,
         Self::CoalescedWakes,
+        Self::NoAccessTime,
         Self::TscClock,
     ];
 
@@ -57,6 +60,7 @@ impl Technique {
             Self::HugePages => "huge-pages",
             Self::InlineGuess => "inline-guess",
             Self::CoalescedWakes => "coalesced-wakes",
+            Self::NoAccessTime => "no-access-time",
             Self::TscClock => "tsc-clock",
         }
     }

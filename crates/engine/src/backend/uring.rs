@@ -100,8 +100,13 @@ impl FileBackend for UringBackend {
             EngineError::RingRefused { errno }
         })?;
         let arena = Arena::new(shape, wished.has(Technique::HugePages))?;
-        let mut granted = ring.granted().common(wished).without(Technique::HugePages);
-        granted = granted.without(Technique::TscClock).and(arena.granted());
+        let others = [
+            Technique::HugePages,
+            Technique::NoAccessTime,
+            Technique::TscClock,
+        ];
+        let mut granted = others.into_iter().fold(ring.granted(), Techniques::without);
+        granted = granted.and(arena.granted());
         if wished.has(Technique::RegisteredFile) && ring.register_file(file.as_fd()).is_err() {
             granted = granted.without(Technique::RegisteredFile);
         }
