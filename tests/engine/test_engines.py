@@ -4,6 +4,7 @@ Rates are not compared: a shared host decides them. Counts, bytes, places and er
 """
 
 import errno
+import itertools
 import os
 import signal
 import threading
@@ -97,11 +98,32 @@ def test_one_sequential_pass_of_four_threads_writes_every_byte_once(
     assert lap.cursors == {"main": 0}
 
 
-def test_two_passes_move_twice_the_bytes(engine: str, target: Path) -> None:
-    passes = stream(SIZE - 4096, access="sequential", block_bytes=MIB // 8, threads=4)
+def test_preconditioning_by_four_threads_writes_every_sector_exactly_twice(
+    engine: str, target: Path
+) -> None:
+    size = SIZE - 4096
+    passes = [
+        stream(
+            size, access="sequential", read_percent=0, block_bytes=MIB // 8, threads=4, seed=seed
+        )
+        for seed in (1, 2)
+    ]
+    seen = [sectors_of(target, size)]
     with opened(target, engine) as session:
-        lap = session.run(for_bytes(2 * (SIZE - 4096), passes))
-    assert totals(lap)[1] == 2 * (SIZE - 4096)
+        for one in passes:
+            lap = session.run(for_bytes(size, one))
+            assert totals(lap)[1] == size, "so that a pass that missed none wrote none twice"
+            assert lap.cursors == {"main": 0}, "and the next pass goes on from the beginning"
+            seen.append(sectors_of(target, size))
+        assert totals(session.run(for_bytes(2 * size, passes[0])))[1] == 2 * size
+    for before, after in itertools.pairwise(seen):
+        assert all(a != b for a, b in zip(before, after, strict=True))
+
+
+def sectors_of(path: Path, size: int) -> list[bytes]:
+    """Read a file back and return its sectors."""
+    body = path.read_bytes()[:size]
+    return [body[start : start + 512] for start in range(0, size, 512)]
 
 
 @pytest.mark.parametrize("access", ["random", "sequential"])
