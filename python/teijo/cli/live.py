@@ -9,8 +9,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from teijo.cli.progress import title
-from teijo.cli.standing import Standing, coarse
+from teijo.cli.standing import Standing, coarse, title
 from teijo.runner.events import Ended, Event, Observer, RunStarted
 
 REPAINTS_PER_SECOND = 8

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from teijo.cli import talk
 from teijo.cli.options import ProgressMode
-from teijo.cli.standing import Standing
+from teijo.cli.standing import Standing, title
 from teijo.runner.events import (
     Ended,
     Event,
@@ -84,12 +84,6 @@ class Plain:
     def _line(self, text: str) -> None:
         self._said_ns = self._standing.now_ns()
         self._say(f"[{format_duration(self._standing.elapsed_ns):>12}] {text}")
-
-
-def title(event: RunStarted) -> str:
-    """Return what runs on what: "pts.iops 2.0.2-client on MLC-A 256 GB"."""
-    device = event.identity.model or event.identity.target
-    return f"{' '.join(filter(None, (event.run.method, event.run.spec)))} on {device}"
 
 
 def state(standing: Standing) -> str:

@@ -144,6 +144,12 @@ class Standing:
         return least if least == most else f"{least} to {most}"
 
 
+def title(event: RunStarted) -> str:
+    """Return what runs on what: "pts.iops 2.0.2-client on MLC-A 256 GB"."""
+    device = event.identity.model or event.identity.target
+    return f"{' '.join(filter(None, (event.run.method, event.run.spec)))} on {device}"
+
+
 def coarse(duration_ns: int) -> str:
     """Return a duration without fractions of a second: an estimate has none."""
     return format_duration(duration_ns) if duration_ns >= 10**10 else f"{duration_ns // 10**9} s"
