@@ -22,8 +22,8 @@ pub struct Shape {
     pub block_bytes: u32,
     pub reads: bool,
     pub writes: bool,
-    /// Completions that a wait may be held back for: 1 where each shall be seen at once.
-    pub min_complete: u32,
+    /// Most completions that a wait may be for: 1 where each shall be seen at once.
+    pub min_complete_max: u32,
 }
 
 impl Shape {
@@ -33,7 +33,7 @@ impl Shape {
             block_bytes: stream.plan.block_bytes,
             reads: stream.plan.read_percent > 0,
             writes: stream.plan.writes(),
-            min_complete: min_complete(stream),
+            min_complete_max: min_complete_max(stream),
         }
     }
 
@@ -43,12 +43,12 @@ impl Shape {
 }
 
 /// An open loop times every arrival, and few I/Os are few completions: both want each at once. In
-/// a deep closed loop one wake for an eighth of the depth saves the others.
-fn min_complete(stream: &Stream) -> u32 {
+/// a deep closed loop one wake for up to a quarter of the depth saves the others.
+fn min_complete_max(stream: &Stream) -> u32 {
     if stream.is_open_loop() {
         1
     } else {
-        (u32::from(stream.depth) / 8).clamp(1, 16)
+        (u32::from(stream.depth) / 4).clamp(1, 16)
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
             block_bytes: 10_000,
             reads: true,
             writes: true,
-            min_complete: 1,
+            min_complete_max: 1,
         };
         let mut arena = Arena::new(shape, true).unwrap();
         for slot in 0..16 {
@@ -251,7 +251,7 @@ mod tests {
             block_bytes: 4096,
             reads: true,
             writes: false,
-            min_complete: 1,
+            min_complete_max: 1,
         };
         for wished in [true, false] {
             let mut arena = Arena::new(shape, wished).unwrap();

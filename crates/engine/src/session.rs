@@ -81,7 +81,7 @@ impl Session {
             block_bytes: 4096,
             reads: true,
             writes: false,
-            min_complete: 1,
+            min_complete_max: 1,
         };
         let reason = match UringBackend::open(&file, probe, Setup::default()) {
             Err(error) => Reason::RingRefused(error),

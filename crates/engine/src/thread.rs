@@ -148,6 +148,7 @@ fn work<B: FileBackend>(backend: B, seat: Seat, briefing: &Briefing) -> Option<B
 fn own_account<B: FileBackend>(worker: &mut Worker<B, HostClock>) -> Account {
     Account {
         submit_calls: worker.backend_mut().submit_calls(),
+        min_complete: worker.backend_mut().min_complete(),
         cpu_ns: ThreadCpuClock.now_ns(),
         delay_ns: delay_ns(),
         ..Account::default()

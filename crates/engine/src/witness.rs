@@ -29,7 +29,7 @@ pub struct Witness {
     pub turns: u64,
     /// System calls to submit or to wait; 0 where the backend does not count them.
     pub submit_calls: u64,
-    /// Most completions that a wait asked for at once.
+    /// Most completions that a wait was for; 0 where nobody waits.
     pub min_complete: u32,
     /// Most threads of the kernel seen that carry out I/Os which the target would not queue.
     pub io_wq_workers: u32,
@@ -48,6 +48,7 @@ pub struct Account {
     pub turn_gap_ns_max: u64,
     pub turns: u64,
     pub submit_calls: u64,
+    pub min_complete: u32,
     pub cpu_ns: u64,
     pub delay_ns: u64,
 }
@@ -64,6 +65,7 @@ impl Account {
     /// Enters what the host says: what was taken until `now` and not already `before`.
     pub(crate) fn take_from_host(&mut self, now: Self, before: Self) {
         self.submit_calls = now.submit_calls - before.submit_calls;
+        self.min_complete = now.min_complete;
         self.cpu_ns = now.cpu_ns.saturating_sub(before.cpu_ns);
         self.delay_ns = now.delay_ns.saturating_sub(before.delay_ns);
     }
@@ -79,6 +81,7 @@ impl Witness {
         self.turn_gap_ns_max = self.turn_gap_ns_max.max(account.turn_gap_ns_max);
         self.turns += account.turns;
         self.submit_calls += account.submit_calls;
+        self.min_complete = self.min_complete.max(account.min_complete);
         self.worker_cpu_ns += account.cpu_ns;
         self.worker_delay_ns += account.delay_ns;
         self.busiest_worker = self.busiest_worker.max(account.cpu_ns as f64 / wall_ns);

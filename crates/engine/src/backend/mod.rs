@@ -97,4 +97,9 @@ pub trait FileBackend: Backend + Sized {
     fn submit_calls(&self) -> u64 {
         0
     }
+
+    /// Most completions that a wait was for.
+    fn min_complete(&self) -> u32 {
+        1
+    }
 }

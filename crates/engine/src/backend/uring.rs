@@ -24,8 +24,13 @@ const IORING_FSYNC_DATASYNC: u32 = 1;
 
 /// A failed guess is repeated after at most so many waits.
 const PATIENCE_MAX: u32 = 1024;
-/// A wait for several completions is content with one after this time.
-const SEVERAL_US: u32 = 50;
+/// No completion is held back for longer than this, at the pace of the last while.
+const HOLD_NS: u64 = 100_000;
+/// A wait for several completions is content with one after this time: a device that stalls is
+/// no reason to hold back what is there. Shorter timers fire, and cost more than they save.
+const SEVERAL_US: u32 = 2_000;
+/// The pace is taken over so long.
+const PACE_NS: u64 = 1_000_000;
 
 /// Whether the next submit will find everything complete when it returns, as on a target that
 /// never sleeps. Then the kernel need not be asked to wait, which saves 5 % at depth 1.
@@ -54,6 +59,41 @@ impl InlineGuess {
     }
 }
 
+/// For how many completions a wait may wait: each wake that is saved is CPU time saved, but what
+/// is held back ages. One, unless the pace brings the others within `HOLD_NS`.
+#[derive(Debug)]
+struct Pace {
+    limit: u32,
+    since_ns: u64,
+    ios: u64,
+    several: u32,
+    several_max: u32,
+}
+
+impl Pace {
+    fn new(limit: u32) -> Self {
+        Self {
+            limit,
+            since_ns: 0,
+            ios: 0,
+            several: 1,
+            several_max: 1,
+        }
+    }
+
+    /// Takes the pace: `ios` were completed until `now_ns` since the ring was opened.
+    fn note(&mut self, ios: u64, now_ns: u64) {
+        let elapsed_ns = now_ns.saturating_sub(self.since_ns);
+        if elapsed_ns < PACE_NS {
+            return;
+        }
+        let in_time = (ios - self.ios) * HOLD_NS / elapsed_ns;
+        self.several = in_time.clamp(1, u64::from(self.limit)) as u32;
+        self.several_max = self.several_max.max(self.several);
+        (self.since_ns, self.ios) = (now_ns, ios);
+    }
+}
+
 /// An open descriptor behind a ring. Belongs to the thread that opened it.
 #[derive(Debug)]
 pub struct UringBackend {
@@ -63,8 +103,8 @@ pub struct UringBackend {
     _file: Arc<OwnedFd>,
     clock: HostClock,
     heads: [u64; 4],
-    /// Wait for so many, as far as they are in flight.
-    min_complete: u32,
+    pace: Pace,
+    reaped: u64,
     in_flight: u32,
     guesses: bool,
     guess: InlineGuess,
@@ -116,8 +156,8 @@ impl FileBackend for UringBackend {
         if wished.has(Technique::RegisteredBuffers) && buffer().is_err() {
             granted = granted.without(Technique::RegisteredBuffers);
         }
-        let min_complete = if granted.has(Technique::CoalescedWakes) {
-            shape.min_complete
+        let limit = if granted.has(Technique::CoalescedWakes) {
+            shape.min_complete_max
         } else {
             1
         };
@@ -127,7 +167,8 @@ impl FileBackend for UringBackend {
             arena,
             _file: Arc::clone(file),
             clock: setup.clock,
-            min_complete,
+            pace: Pace::new(limit),
+            reaped: 0,
             in_flight: 0,
             guesses: granted.has(Technique::InlineGuess),
             guess: InlineGuess::default(),
@@ -142,16 +183,27 @@ impl FileBackend for UringBackend {
     fn submit_calls(&self) -> u64 {
         self.ring.enters()
     }
+
+    fn min_complete(&self) -> u32 {
+        self.pace.several_max
+    }
 }
 
 impl UringBackend {
     /// How a wait for `want` completions until `deadline_ns` is put to the kernel.
-    #[inline]
-    fn terms(&self, want: u32, deadline_ns: u64) -> (u32, Patience) {
-        let several = self.min_complete.min(self.in_flight).max(want);
+    fn terms(&mut self, want: u32, deadline_ns: u64) -> (u32, Patience) {
+        let is_timed = deadline_ns != u64::MAX;
+        let now_ns = if is_timed || self.pace.limit > 1 {
+            self.clock.now_ns()
+        } else {
+            0
+        };
+        if self.pace.limit > 1 {
+            self.pace.note(self.reaped, now_ns);
+        }
+        let several = self.pace.several.min(self.in_flight).max(want);
         let patience = Patience {
-            timeout_ns: (deadline_ns != u64::MAX)
-                .then(|| deadline_ns.saturating_sub(self.clock.now_ns())),
+            timeout_ns: is_timed.then(|| deadline_ns.saturating_sub(now_ns)),
             several_us: if several > want { SEVERAL_US } else { 0 },
         };
         (several, patience)
@@ -231,6 +283,7 @@ impl Backend for UringBackend {
     fn reap(&mut self) -> Option<Completion> {
         let completion = self.ring.reap()?;
         self.in_flight -= 1;
+        self.reaped += 1;
         Some(Completion {
             tag: completion.tag,
             result: completion.result,
@@ -249,7 +302,7 @@ mod tests {
         block_bytes: 4096,
         reads: true,
         writes: true,
-        min_complete: 1,
+        min_complete_max: 1,
     };
 
     fn open(shape: Shape, wished: Techniques) -> Option<UringBackend> {
@@ -340,7 +393,7 @@ mod tests {
     #[test]
     fn a_wait_for_several_takes_what_is_in_flight() {
         let shape = Shape {
-            min_complete: 4,
+            min_complete_max: 4,
             ..SHAPE
         };
         let Some(mut backend) = open(shape, Techniques::ALL.without(Technique::InlineGuess)) else {
@@ -354,14 +407,29 @@ mod tests {
                 tag,
             });
         }
-        assert_eq!(
-            backend.terms(1, u64::MAX).0.max(1),
-            backend.min_complete.min(3)
-        );
+        let several = backend.pace.limit;
+        backend.pace.several = several;
+        backend.pace.since_ns = u64::MAX;
+        assert_eq!(backend.terms(1, u64::MAX).0, several.min(3));
         while backend.in_flight > 0 {
             backend.wait(1, u64::MAX).unwrap();
             while backend.reap().is_some() {}
         }
+    }
+
+    #[test]
+    fn a_wait_is_for_several_only_where_they_come_within_the_hold() {
+        let mut pace = Pace::new(8);
+        let mut at = |ios, now_ns| {
+            pace.note(ios, now_ns);
+            pace.several
+        };
+        assert_eq!(at(0, 10_000_000), 1);
+        assert_eq!(at(50, 10_500_000), 1, "too early to tell");
+        assert_eq!(at(100, 11_000_000), 8, "10 us apart: ten within the hold");
+        assert_eq!(at(140, 12_000_000), 4, "25 us apart");
+        assert_eq!(at(145, 13_000_000), 1, "200 us apart");
+        assert_eq!(pace.several_max, 8);
     }
 
     #[test]
