@@ -237,10 +237,19 @@ impl Shuffle {
         self.index.load(Ordering::Relaxed) * u64::from(self.grid.length_bytes)
     }
 
-    /// The next block, and the number of its pass.
+    /// Takes the next block; returns it and the number of its pass.
     #[inline]
     pub fn advance(&self) -> (Extent, u64) {
-        let index = self.index.fetch_add(1, Ordering::Relaxed);
+        self.block(self.index.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The next block, which stays the next.
+    pub(crate) fn peek(&self) -> (Extent, u64) {
+        self.block(self.index.load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    fn block(&self, index: u64) -> (Extent, u64) {
         let pass = index / self.grid.places;
         let place = self.order(pass).forward(index % self.grid.places);
         let extent = Extent {
@@ -309,21 +318,18 @@ impl Cursor {
         self.passes.load(Ordering::Relaxed)
     }
 
+    /// The next block, which stays the next.
+    pub(crate) fn peek(&self, range: &Range, limit_bytes: u32) -> Extent {
+        Self::block(self.position_bytes(), range, limit_bytes)
+    }
+
     /// Takes the next block, at most `limit_bytes` long, and moves on.
     #[inline]
     pub fn advance(&self, range: &Range, limit_bytes: u32) -> Extent {
         let mut position = self.position_bytes.load(Ordering::Relaxed);
         loop {
-            let (segment, within) = if range.segments == 1 {
-                (0, position)
-            } else {
-                (
-                    position / range.segment_bytes,
-                    position % range.segment_bytes,
-                )
-            };
-            let length = u64::from(limit_bytes).min(range.segment_bytes - within);
-            let end = position + length;
+            let extent = Self::block(position, range, limit_bytes);
+            let end = position + u64::from(extent.length_bytes);
             let next = if end == range.segments * range.segment_bytes {
                 0
             } else {
@@ -340,15 +346,28 @@ impl Cursor {
                     if next == 0 {
                         self.passes.fetch_add(1, Ordering::Relaxed);
                     }
-                    let relative_bytes = segment * range.stride_bytes + within;
-                    let offset_bytes = range.start_bytes + relative_bytes;
-                    return Extent {
-                        offset_bytes,
-                        length_bytes: length as u32,
-                    };
+                    return extent;
                 }
                 Err(moved) => position = moved,
             }
+        }
+    }
+
+    /// The block at a byte of the range (segments laid end to end), which its segment may cut.
+    #[inline]
+    fn block(position: u64, range: &Range, limit_bytes: u32) -> Extent {
+        let (segment, within) = if range.segments == 1 {
+            (0, position)
+        } else {
+            (
+                position / range.segment_bytes,
+                position % range.segment_bytes,
+            )
+        };
+        let length = u64::from(limit_bytes).min(range.segment_bytes - within);
+        Extent {
+            offset_bytes: range.start_bytes + segment * range.stride_bytes + within,
+            length_bytes: length as u32,
         }
     }
 }

@@ -132,6 +132,13 @@ pub enum Access {
     Sequential { cursor_bytes: u64 },
 }
 
+impl Access {
+    /// Whether all threads follow one cursor.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self, Self::Sequential { .. } | Self::Shuffled { .. })
+    }
+}
+
 /// One zone: the share of the accesses it takes and the share of the range it is. The shares of
 /// all zones are taken in proportion to their sums.
 #[derive(Clone, Copy, Debug, PartialEq)]

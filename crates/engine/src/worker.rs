@@ -143,16 +143,22 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 self.push_flush();
                 continue;
             }
-            let intended_ns = match &mut self.arrivals {
-                None => self.now_ns,
-                Some(arrivals) => match arrivals.take_due(self.now_ns) {
-                    Some(intended_ns) => intended_ns,
-                    None => return,
-                },
-            };
+            // An arrival is taken only when there is a place for it: none is lost.
+            if self
+                .arrivals
+                .as_ref()
+                .is_some_and(|one| one.next_ns() > self.now_ns)
+            {
+                return;
+            }
             let Some(extent) = self.next_extent() else {
                 return;
             };
+            let due_ns = self
+                .arrivals
+                .as_mut()
+                .and_then(|one| one.take_due(self.now_ns));
+            let intended_ns = due_ns.unwrap_or(self.now_ns);
             self.push(extent, intended_ns);
         }
         if let Some(arrivals) = &mut self.arrivals {
@@ -168,39 +174,36 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         if granted_bytes == 0 {
             return None;
         }
-        Some(match &stream.plan.access {
-            Access::Sequential { .. } => {
-                let extent = match &mut self.verifier {
-                    Some(verifier) if stream.ordered => verifier.take_next(stream, granted_bytes),
-                    _ => stream.cursor.advance(&stream.plan.range, granted_bytes),
-                };
-                self.control
-                    .return_bytes(granted_bytes - extent.length_bytes);
-                extent
+        let verifier = self.verifier.as_mut().filter(|_| stream.ordered);
+        let taken = match (&stream.plan.access, verifier) {
+            (Access::Sequential { .. } | Access::Shuffled { .. }, Some(verifier)) => {
+                verifier.take_next(stream, granted_bytes)
             }
-            Access::Shuffled { .. } => match (&mut self.verifier, &stream.shuffle) {
-                (Some(verifier), _) if stream.ordered => verifier.take_next(stream, granted_bytes),
-                (_, Some(shuffle)) => shuffle.advance().0,
-                (_, None) => unreachable!("a shuffled stream has its order"),
-            },
-            Access::Random | Access::Zoned(_) | Access::Zipf { .. } | Access::Pareto { .. } => {
-                Extent {
+            (Access::Sequential { .. }, None) => {
+                Some(stream.cursor.advance(&stream.plan.range, granted_bytes))
+            }
+            (Access::Shuffled { .. }, None) => stream.shuffle.as_ref().map(|one| one.advance().0),
+            _ => {
+                return Some(Extent {
                     length_bytes: granted_bytes,
                     ..self.draws.extent()
-                }
+                })
             }
-        })
+        };
+        let used_bytes = taken.map_or(0, |extent| extent.length_bytes);
+        self.control.return_bytes(granted_bytes - used_bytes);
+        taken
     }
 
     #[inline]
-    fn push(&mut self, extent: Extent, intended_ns: u64) {
+    fn push(&mut self, mut extent: Extent, intended_ns: u64) {
         let op = self.draws.op();
         let slot = self.take_slot();
         match op {
             Op::Write => {
                 self.writes_to_flush -= 1;
                 if B::HAS_DATA {
-                    self.make_content(slot, extent);
+                    extent = self.make_content(slot, extent);
                 }
             }
             Op::Read => {
@@ -213,15 +216,27 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         self.launch(op, slot, extent, intended_ns);
     }
 
+    /// Makes what is written to `extent`; a verified write may have to go elsewhere.
     #[inline]
-    fn make_content(&mut self, slot: u16, extent: Extent) {
+    fn make_content(&mut self, slot: u16, mut extent: Extent) -> Extent {
         let buffer = &mut self.backend.buffer(slot)[..extent.length_bytes as usize];
-        match (&mut self.verifier, self.seat.stream.plan.content) {
+        let plan = &self.seat.stream.plan;
+        match (&mut self.verifier, plan.content) {
             (None, Content::Random) => self.stamper.stamp(buffer, extent.offset_bytes),
             (None, Content::Zero) => {}
             (None, other) => self.stamper.write(buffer, extent.offset_bytes, other),
-            (Some(verifier), _) => verifier.begin_write(slot, extent, buffer),
+            (Some(verifier), _) => {
+                if !plan.access.is_ordered() {
+                    let (draws, length_bytes) = (&mut self.draws, extent.length_bytes);
+                    extent = verifier.keep_clear(extent, || Extent {
+                        length_bytes,
+                        ..draws.extent()
+                    });
+                }
+                verifier.begin_write(slot, extent, buffer);
+            }
         }
+        extent
     }
 
     /// The flush that is owed. It counts as no arrival and takes nothing of the budget.

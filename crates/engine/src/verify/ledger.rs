@@ -12,8 +12,8 @@ use crate::plan::{Access, Order, Plan, Range, StreamPlan, Written};
 
 /// Writes without an order that are remembered. 4 MiB.
 const REMEMBERED: usize = 1 << 18;
-/// More grains than this with failed writes, and nothing is judged by generation any more.
-const FAILED_MAX: usize = 1 << 16;
+/// More uncertain grains than this, and nothing is judged by generation any more.
+const UNCERTAIN_MAX: usize = 1 << 16;
 
 /// What a read of one grain may find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +26,14 @@ pub(crate) struct Expected {
     pub disturbed: bool,
 }
 
-/// Writes of one grain that overlap in time.
+/// The writes of one grain that are in flight, or left it uncertain.
 #[derive(Clone, Copy, Debug)]
 struct Flying {
     in_flight: u32,
     /// What was surely there before.
     floor: u64,
-    /// The oldest generation of the group.
-    first: u64,
-    overlapped: bool,
-    failed: bool,
+    /// A write failed, or two overlapped: then old, new and a mix of both are possible.
+    uncertain: bool,
 }
 
 /// Grain numbers are spread by multiplication.
@@ -124,7 +122,9 @@ impl Formula {
 
 struct Books {
     flying: HashMap<u64, Flying, BuildHasherDefault<GrainHasher>>,
-    failed_grains: usize,
+    /// Grains whose last writes failed or overlapped: what is there is not known until the next
+    /// write.
+    uncertain: usize,
     /// What earlier steps left, and what the one ordered stream of this plan has written.
     past: Vec<Formula>,
     live: Option<Formula>,
@@ -147,10 +147,7 @@ fn ordered_writer(plan: &Plan) -> Option<(usize, &StreamPlan)> {
         .enumerate()
         .filter(|(_, one)| one.writes());
     let (index, writer) = writers.next()?;
-    let in_order = matches!(
-        writer.access,
-        Access::Sequential { .. } | Access::Shuffled { .. }
-    );
+    let in_order = writer.access.is_ordered();
     (in_order && writer.read_percent == 0 && writers.next().is_none()).then_some((index, writer))
 }
 
@@ -174,7 +171,7 @@ impl Ledger {
             grain_bytes: grain_bytes(plan),
             books: Mutex::new(Books {
                 flying: HashMap::default(),
-                failed_grains: 0,
+                uncertain: 0,
                 past,
                 live,
                 remembered: vec![(0, 0); places],
@@ -202,13 +199,21 @@ impl Ledger {
     }
 
     /// Takes the next block of the ordered stream and puts it in flight, in one act: nobody sees
-    /// a cursor that is ahead of the writes. Returns the block and its generation.
-    pub(crate) fn begin_next(&self, stream: &Stream, limit_bytes: u32) -> (Extent, u64) {
+    /// a cursor that is ahead of the writes. None while a write of the pass before is in flight
+    /// there. Returns the block and its generation.
+    pub(crate) fn begin_next(&self, stream: &Stream, limit_bytes: u32) -> Option<(Extent, u64)> {
         let mut books = self.books();
+        let range = &stream.plan.range;
+        let next = match &stream.shuffle {
+            Some(shuffle) => shuffle.peek().0,
+            None => stream.cursor.peek(range, limit_bytes),
+        };
+        if books.is_flying(self.grains(next)) {
+            return None;
+        }
         let (extent, to_bytes) = if let Some(shuffle) = &stream.shuffle {
             (shuffle.advance().0, shuffle.cursor_bytes())
         } else {
-            let range = &stream.plan.range;
             let extent = stream.cursor.advance(range, limit_bytes);
             let passed = stream.cursor.passes() * range.segments * range.segment_bytes;
             (extent, passed + stream.cursor.position_bytes())
@@ -219,9 +224,14 @@ impl Ledger {
         let generation = newest.expect("the block was taken just now");
         for grain in self.grains(extent) {
             let floor = books.newest(grain, self.grain_bytes, before);
-            books.fly(grain, generation, floor);
+            books.fly(grain, floor);
         }
-        (extent, generation)
+        Some((extent, generation))
+    }
+
+    /// Whether a write of the extent is in flight.
+    pub(crate) fn is_flying(&self, extent: Extent) -> bool {
+        self.books().is_flying(self.grains(extent))
     }
 
     /// Puts a write without an order in flight; returns its generation.
@@ -231,7 +241,7 @@ impl Ledger {
         books.next_generation += 1;
         for grain in self.grains(extent) {
             let floor = books.newest(grain, self.grain_bytes, 0);
-            books.fly(grain, generation, floor);
+            books.fly(grain, floor);
         }
         generation
     }
@@ -306,6 +316,11 @@ fn begun(writer: &StreamPlan) -> Written {
 }
 
 impl Books {
+    fn is_flying(&self, mut grains: impl Iterator<Item = u64>) -> bool {
+        let in_flight = |grain: u64| self.flying.get(&grain).is_some_and(|one| one.in_flight > 0);
+        grains.any(in_flight)
+    }
+
     /// The newest generation that was issued for a grain and is remembered; 0 if none.
     fn newest(&self, grain: u64, grain_bytes: u64, live_to_bytes: u64) -> u64 {
         let offset_bytes = grain * grain_bytes;
@@ -332,21 +347,17 @@ impl Books {
         derive_seed(1, grain) as usize & self.remembered.len().wrapping_sub(1)
     }
 
-    fn fly(&mut self, grain: u64, generation: u64, floor: u64) {
+    fn fly(&mut self, grain: u64, floor: u64) {
         let flying = self.flying.entry(grain).or_insert(Flying {
             in_flight: 0,
             floor,
-            first: generation,
-            overlapped: false,
-            failed: false,
+            uncertain: false,
         });
         if flying.in_flight == 0 {
-            self.failed_grains -= usize::from(flying.failed);
-            flying.first = generation;
-            flying.overlapped = false;
-            flying.failed = false;
+            self.uncertain -= usize::from(flying.uncertain);
+            flying.uncertain = false;
         } else {
-            flying.overlapped = true;
+            flying.uncertain = true;
         }
         flying.in_flight += 1;
     }
@@ -355,30 +366,23 @@ impl Books {
         let place = self.place(grain);
         let flying = self.flying.get_mut(&grain).expect("the write is in flight");
         flying.in_flight -= 1;
-        flying.failed |= !succeeded;
+        flying.uncertain |= !succeeded;
         if flying.in_flight > 0 {
             return;
         }
-        let group = *flying;
-        if group.failed {
+        let remembered = self.remembered.get_mut(place);
+        if flying.uncertain {
             flying.floor = 0;
-            self.failed_grains += 1;
-            if let Some(remembered) = self.remembered.get_mut(place) {
+            self.uncertain += 1;
+            if let Some(remembered) = remembered {
                 *remembered = (grain, 0);
             }
-        } else if let Some(remembered) = self.remembered.get_mut(place) {
-            let sure = if group.overlapped {
-                group.first
-            } else {
-                generation
-            };
-            *remembered = (grain, sure);
+        } else {
             self.flying.remove(&grain);
-        } else if !group.overlapped {
-            self.flying.remove(&grain);
+            if let Some(remembered) = remembered {
+                *remembered = (grain, generation);
+            }
         }
-        // Overlapping writes of one ordered stream: which came last is not known, and the entry
-        // stays. That takes a range of fewer blocks than I/Os in flight, so they are few.
     }
 
     fn expect(&self, grain: u64, grain_bytes: u64) -> Expected {
@@ -388,9 +392,9 @@ impl Books {
         let ceiling = if self.live.is_some() {
             newest
         } else {
-            self.next_generation - 1
+            newest.max(self.next_generation - 1)
         };
-        if self.failed_grains > FAILED_MAX {
+        if self.uncertain > UNCERTAIN_MAX {
             return Expected {
                 floor: 0,
                 ceiling,

@@ -11,6 +11,9 @@ use crate::content::{make_payload, SECTOR_BYTES};
 use crate::crew::Stream;
 use crate::plan::Content;
 
+/// A busy place is drawn again so often.
+const DRAWS_MAX: usize = 16;
+
 /// What is in flight in one slot.
 #[derive(Clone, Debug)]
 struct Held {
@@ -55,10 +58,23 @@ impl Verifier {
         }))
     }
 
-    /// The next block of a stream that writes in order.
-    pub fn take_next(&mut self, stream: &Stream, limit_bytes: u32) -> Extent {
-        let (extent, generation) = self.ledger.begin_next(stream, limit_bytes);
+    /// The next block of a stream that writes in order; None while its last write is in flight.
+    pub fn take_next(&mut self, stream: &Stream, limit_bytes: u32) -> Option<Extent> {
+        let (extent, generation) = self.ledger.begin_next(stream, limit_bytes)?;
         self.taken = Some(generation);
+        Some(extent)
+    }
+
+    /// A block that no write in flight touches, if `draw` finds one soon: of two that overlap
+    /// nobody could say what they leave behind.
+    pub fn keep_clear(&self, extent: Extent, mut draw: impl FnMut() -> Extent) -> Extent {
+        let mut tried = extent;
+        for _ in 0..DRAWS_MAX {
+            if !self.ledger.is_flying(tried) {
+                return tried;
+            }
+            tried = draw();
+        }
         extent
     }
 
