@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Generator, Iterator
@@ -10,6 +11,17 @@ from pathlib import Path
 import pytest
 
 NO_SKIPS = os.environ.get("CI", "").lower() in {"1", "true"} or "TEIJO_NO_SKIPS" in os.environ
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C even where the suite was started with `&`, which ignores it for all below.
+
+    A run leaves an ignored signal ignored, so the tests that send one would wait for ever.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(wrapper=True)
