@@ -7,6 +7,7 @@
 pub mod access;
 pub mod arena;
 pub mod backend;
+pub mod ceiling;
 mod check;
 pub mod clock;
 pub mod content;

@@ -5,7 +5,7 @@
 //! once; the simulated backend lives in the `sim` crate and moves its own virtual clock.
 
 pub mod null;
-mod ring;
+pub(crate) mod ring;
 pub mod sync;
 pub mod uring;
 

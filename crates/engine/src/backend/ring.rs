@@ -30,7 +30,7 @@ const FLAGS: [(Technique, IoringSetupFlags); 4] = [
 
 /// The words of `struct io_uring_sqe` that differ between entries.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// Operation, flags and file.
     pub head: u64,
     pub offset: u64,
@@ -41,14 +41,14 @@ pub(super) struct Entry {
 }
 
 /// First word of an entry.
-pub(super) fn head_word(operation: u8, flags: u8, file: i32) -> u64 {
+pub(crate) fn head_word(operation: u8, flags: u8, file: i32) -> u64 {
     let [a, b, c, d] = file.to_ne_bytes();
     u64::from_ne_bytes([operation, flags, 0, 0, a, b, c, d])
 }
 
 /// Fourth word of an entry.
 #[inline]
-pub(super) fn body_word(length: u32, flags: u32) -> u64 {
+pub(crate) fn body_word(length: u32, flags: u32) -> u64 {
     let mut word = [0; 8];
     word[..4].copy_from_slice(&length.to_ne_bytes());
     word[4..].copy_from_slice(&flags.to_ne_bytes());
@@ -62,7 +62,7 @@ struct Sqe([u64; 8]);
 /// The kernel's `struct io_uring_cqe`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cqe {
+pub(crate) struct Cqe {
     pub tag: u64,
     pub result: i32,
     flags: u32,
@@ -70,7 +70,7 @@ pub(super) struct Cqe {
 
 /// How a wait may end before it has what it wants.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     /// At the latest after so long.
     pub timeout_ns: Option<u64>,
     /// After so long, one completion is enough; 0 for no such limit.
@@ -113,7 +113,7 @@ impl Drop for Mapping {
 
 /// A ring of the thread that made it.
 #[derive(Debug)]
-pub(super) struct Ring {
+pub(crate) struct Ring {
     file: OwnedFd,
     /// What `enter` names the ring by, and how.
     enter_name: RawFd,
