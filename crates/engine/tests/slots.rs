@@ -8,7 +8,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
-use rehearsal::{contiguous, plan, run_on_threads, stream, MIB};
+use rehearsal::{contiguous, plan, run_on_threads, stream, Slots, MIB};
 use teijo_engine::access::derive_seed;
 use teijo_engine::backend::{Backend, Completion, Request};
 use teijo_engine::error::EngineError;
@@ -22,19 +22,19 @@ struct UnrulyBackend {
     seed: u64,
     held: Vec<Request>,
     ready: Vec<Completion>,
-    owned: Vec<bool>,
+    slots: Slots,
     buffer: Vec<u8>,
     verdicts: Verdicts,
 }
 
 impl UnrulyBackend {
-    fn new(depth: u16, seed: u64, verdicts: &Verdicts) -> Self {
+    fn new(seed: u64, verdicts: &Verdicts) -> Self {
         Self {
             draws: 0,
             seed,
             held: Vec::new(),
             ready: Vec::new(),
-            owned: vec![false; usize::from(depth)],
+            slots: Slots::default(),
             buffer: vec![0; 4096],
             verdicts: Arc::clone(verdicts),
         }
@@ -72,24 +72,19 @@ impl Backend for UnrulyBackend {
 
     fn buffer(&mut self, slot: u16) -> &mut [u8] {
         assert!(
-            !self.owned[usize::from(slot)],
+            !self.slots.is_in_flight(slot),
             "the buffer of slot {slot} is in flight"
         );
         &mut self.buffer
     }
 
     fn push(&mut self, request: Request) {
-        let owned = &mut self.owned[usize::from(request.slot())];
-        assert!(!*owned, "slot {} is in flight already", request.slot());
-        *owned = true;
+        self.slots.push(&request);
         self.held.push(request);
     }
 
     fn wait(&mut self, want: u32, _deadline_ns: u64) -> io::Result<()> {
-        assert!(
-            want as usize <= self.held.len() + self.ready.len(),
-            "it would wait for ever"
-        );
+        self.slots.wait(want);
         // Sometimes fewer than wanted, as after a signal.
         let some = self.draw(self.held.len() as u64 + 1) as usize;
         for _ in 0..some {
@@ -102,7 +97,7 @@ impl Backend for UnrulyBackend {
 
     fn reap(&mut self) -> Option<Completion> {
         let completion = self.ready.pop()?;
-        self.owned[(completion.tag & 0xffff) as usize] = false;
+        self.slots.reap(completion);
         Some(completion)
     }
 }
@@ -124,7 +119,7 @@ proptest! {
         let total_bytes = 2_000 * 4096;
         let lap = run_on_threads(&plan(streams, Bound::Bytes { total_bytes }), |seat| {
             let seed = derive_seed(seed, u64::from(seat.number));
-            UnrulyBackend::new(seat.stream.depth, seed, &verdicts)
+            UnrulyBackend::new(seed, &verdicts)
         });
         let mut counted = BTreeMap::new();
         for side in [&lap.streams[0].read, &lap.streams[0].write] {
@@ -149,6 +144,7 @@ proptest! {
 struct DyingBackend {
     life: u64,
     errno: i32,
+    slots: Slots,
     ready: Vec<Completion>,
 }
 
@@ -160,6 +156,7 @@ impl Backend for DyingBackend {
     }
 
     fn push(&mut self, request: Request) {
+        self.slots.push(&request);
         let result = if self.life > 0 {
             request.length_bytes.cast_signed()
         } else {
@@ -172,12 +169,15 @@ impl Backend for DyingBackend {
         });
     }
 
-    fn wait(&mut self, _want: u32, _deadline_ns: u64) -> io::Result<()> {
+    fn wait(&mut self, want: u32, _deadline_ns: u64) -> io::Result<()> {
+        self.slots.wait(want);
         Ok(())
     }
 
     fn reap(&mut self) -> Option<Completion> {
-        self.ready.pop()
+        let completion = self.ready.pop()?;
+        self.slots.reap(completion);
+        Some(completion)
     }
 }
 
@@ -189,6 +189,7 @@ fn run_dying(life: u64, errno: i32) -> teijo_engine::lap::Lap {
     run_on_threads(&plan(streams, bound), |_| DyingBackend {
         life,
         errno,
+        slots: Slots::default(),
         ready: Vec::new(),
     })
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Every test file uses its own part.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Barrier, Mutex};
 
@@ -103,8 +104,47 @@ pub fn run_on_threads<B: Backend>(plan: &Plan, make: impl Fn(&Seat) -> B + Sync)
     crew.lap(shares, false)
 }
 
+/// Whose the slots are. A loop that breaks the rules panics here at once; it would hardly ever
+/// come to its end by itself.
+#[derive(Default)]
+pub struct Slots {
+    in_flight: BTreeSet<u16>,
+    /// Waits with nothing in flight, one after the other.
+    vain_waits: u32,
+}
+
+impl Slots {
+    const VAIN_WAITS_MAX: u32 = 10_000;
+
+    pub fn is_in_flight(&self, slot: u16) -> bool {
+        self.in_flight.contains(&slot)
+    }
+
+    pub fn push(&mut self, request: &Request) {
+        let is_free = self.in_flight.insert(request.slot());
+        assert!(is_free, "slot {} is in flight already", request.slot());
+        self.vain_waits = 0;
+    }
+
+    pub fn wait(&mut self, want: u32) {
+        let held = self.in_flight.len();
+        assert!(want as usize <= held, "it would wait for ever");
+        self.vain_waits = if held == 0 { self.vain_waits + 1 } else { 0 };
+        assert!(
+            self.vain_waits < Self::VAIN_WAITS_MAX,
+            "it waits for nothing, over and over"
+        );
+    }
+
+    pub fn reap(&mut self, completion: Completion) {
+        let slot = (completion.tag & 0xffff) as u16;
+        assert!(self.in_flight.remove(&slot), "slot {slot} came back twice");
+    }
+}
+
 /// Completes everything at once and remembers it.
 pub struct TracingBackend {
+    slots: Slots,
     inner: NullBackend,
     trace: Arc<Mutex<Vec<Request>>>,
 }
@@ -112,6 +152,7 @@ pub struct TracingBackend {
 impl TracingBackend {
     pub fn new(trace: &Arc<Mutex<Vec<Request>>>) -> Self {
         Self {
+            slots: Slots::default(),
             inner: NullBackend::new(),
             trace: Arc::clone(trace),
         }
@@ -126,6 +167,7 @@ impl Backend for TracingBackend {
     }
 
     fn push(&mut self, request: Request) {
+        self.slots.push(&request);
         self.trace.lock().unwrap().push(request);
         self.inner.push(request);
     }
@@ -135,7 +177,9 @@ impl Backend for TracingBackend {
     }
 
     fn reap(&mut self) -> Option<Completion> {
-        self.inner.reap()
+        let completion = self.inner.reap()?;
+        self.slots.reap(completion);
+        Some(completion)
     }
 }
 
