@@ -304,11 +304,15 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         }
         let now_ns = self.clock.now_ns().max(self.now_ns);
         let held = self.in_flight() as u64;
-        self.account.add_turn(now_ns - self.now_ns, held);
-        self.now_ns = now_ns;
-        if self.now_ns >= self.control.end_ns() && !self.control.drains() {
+        if now_ns >= self.control.end_ns() && !self.control.drains() {
+            // The turn belongs to both laps.
+            let within_ns = self.control.end_ns().saturating_sub(self.now_ns);
+            self.account.add_turn(within_ns, held);
+            self.now_ns += within_ns;
             self.hand_over();
         }
+        self.account.add_turn(now_ns - self.now_ns, held);
+        self.now_ns = now_ns;
         self.tally
             .begin_turn(self.now_ns, self.control.series(self.seat.stream.index));
         while let Some(completion) = self.backend.reap() {
