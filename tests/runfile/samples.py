@@ -11,7 +11,7 @@ from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.histogram import EMPTY, Histogram
 from teijo.terms.record import Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Gap, Intervals, StepResult, StreamResult
+from teijo.terms.result import Gap, Intervals, StepResult, StreamResult, Witness
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access, ActiveRange, Rate, Stream, Workload
 
@@ -35,6 +35,26 @@ MIXED = Workload(
             rate=Rate(ios_per_second=12.5),
         ),
     )
+)
+
+
+WITNESS = Witness(
+    wall_ns=2 * SECOND,
+    cpu_ns=SECOND // 2,
+    worker_cpu_ns=SECOND // 3,
+    worker_delay_ns=1_000,
+    busiest_worker=0.125,
+    workers=3,
+    in_flight_mean=32.5,
+    in_flight_asked=33,
+    look_gap_ns_max=100_000_000,
+    turn_gap_ns_max=2_000_000,
+    turns=40,
+    submit_calls=30,
+    min_complete=1,
+    io_wq_workers=0,
+    techniques=("single-issuer", "tsc-clock"),
+    drift_ppm=-0.25,
 )
 
 
@@ -146,8 +166,12 @@ def measured(number: int) -> StepResult:
                 bytes=65536,
                 errors={},
                 latency=histogram(1500),
+                response=histogram(1900),
+                backlog_max=7,
+                backlog_end=0,
             ),
         ),
+        witness=WITNESS,
         cursors={"log": 65536},
         health_before={"host_writes_bytes": 10, "temperature_kelvin": 300},
         health_after={"host_writes_bytes": 20, "temperature_kelvin": 301},

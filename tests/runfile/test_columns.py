@@ -44,6 +44,13 @@ def test_a_run_without_steps_has_empty_columns_of_the_same_kinds(table: columns.
         assert column.dtype.kind == full[name].dtype.kind
 
 
+def test_a_row_of_results_carries_its_response_its_backlog_and_its_remarks() -> None:
+    found = columns.results(record())
+    assert found["response_ns_p99"].tolist()[:3] == [0, 0, 1900]
+    assert found["backlog_max"].tolist()[:3] == [0, 0, 7]
+    assert set(found["remarks"].tolist()) == {"i/o errors"}
+
+
 def test_results_carry_exact_and_quantile_latencies() -> None:
     found = columns.results(record())
     assert found["latency_ns_mean"][0] == 350.25

@@ -75,6 +75,22 @@ def test_what_issue_readers_ask_for_is_there() -> None:
     assert content["remarks"][1] == {"kind": "i/o errors", "text": "3 I/Os failed", "step": 4}
 
 
+def test_service_and_response_stand_side_by_side() -> None:
+    oltp, _, log = exported()["steps"][3]["results"]
+    assert oltp["response_ns"] is None, "in a closed loop the two are one"
+    assert oltp["backlog_max"] is None
+    assert (log["latency_ns"]["p99"], log["response_ns"]["p99"]) == (1500, 1900)
+    assert (log["backlog_max"], log["backlog_end"]) == (7, 0)
+
+
+def test_a_step_says_how_it_was_made_and_what_touches_it() -> None:
+    purge, measured = exported()["steps"][0], exported()["steps"][3]
+    assert purge["witness"] is None
+    assert measured["witness"]["in_flight_mean"] == 32.5
+    assert measured["witness"]["clock"] == "tsc"
+    assert (purge["remarks"], measured["remarks"]) == ([], ["i/o errors"])
+
+
 def test_a_number_json_does_not_have_is_null() -> None:
     assert exported()["findings"]["scalars"][0]["value"] is None
     assert "NaN" not in to_json(record(), findings())

@@ -127,7 +127,7 @@ def test_a_newer_version_is_refused(tmp_path: Path, sealed: bytes) -> None:
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(RunFileError, match=r"version 99.*knows 1 to 1"):
+    with pytest.raises(RunFileError, match=r"version 99.*knows 1 to 2"):
         reader.read(path)
 
 

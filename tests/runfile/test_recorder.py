@@ -223,7 +223,7 @@ def test_a_migration_and_its_mark_are_one_transaction(
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, half))
     with pytest.raises(sqlite3.OperationalError, match="power"):
         schema.migrate(db)
-    assert schema.user_version(db) == 1
+    assert schema.user_version(db) == 2
     assert "extra" not in [row[1] for row in db.execute("PRAGMA table_info(remark)")]
     db.close()
 

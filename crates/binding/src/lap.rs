@@ -1,10 +1,12 @@
 //! Laps and looks at running ones as dictionaries; numbers in columns of int64, as bytes.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use teijo_engine::crew::Progress;
+use teijo_engine::histogram::Histogram;
 use teijo_engine::interval::IntervalPair;
 use teijo_engine::lap::{DirectionLap, Interval, Lap, StreamLap};
+use teijo_engine::witness::Witness;
 
 /// Numbers as the bytes of an int64 array of this machine.
 pub fn column(py: Python<'_>, numbers: impl Iterator<Item = u64>) -> Bound<'_, PyBytes> {
@@ -38,6 +40,28 @@ pub fn lap_dict<'py>(py: Python<'py>, lap: &Lap) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("failure", failure.unwrap_or_default())?;
     let streams: PyResult<Vec<_>> = lap.streams.iter().map(|s| stream_dict(py, s)).collect();
     dict.set_item("streams", streams?)?;
+    dict.set_item("witness", witness_dict(py, &lap.witness)?)?;
+    Ok(dict)
+}
+
+fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("wall_ns", witness.wall_ns)?;
+    dict.set_item("cpu_ns", witness.cpu_ns)?;
+    dict.set_item("worker_cpu_ns", witness.worker_cpu_ns)?;
+    dict.set_item("worker_delay_ns", witness.worker_delay_ns)?;
+    dict.set_item("busiest_worker", witness.busiest_worker)?;
+    dict.set_item("workers", witness.workers)?;
+    dict.set_item("in_flight_mean", witness.in_flight_mean)?;
+    dict.set_item("in_flight_asked", witness.in_flight_asked)?;
+    dict.set_item("turn_gap_ns_max", witness.turn_gap_ns_max)?;
+    dict.set_item("turns", witness.turns)?;
+    dict.set_item("submit_calls", witness.submit_calls)?;
+    dict.set_item("min_complete", witness.min_complete)?;
+    dict.set_item("io_wq_workers", witness.io_wq_workers)?;
+    let techniques: Vec<_> = witness.techniques.names().collect();
+    dict.set_item("techniques", PyTuple::new(py, techniques)?)?;
+    dict.set_item("drift_ppm", witness.drift_ppm)?;
     Ok(dict)
 }
 
@@ -46,6 +70,8 @@ fn stream_dict<'py>(py: Python<'py>, stream: &StreamLap) -> PyResult<Bound<'py, 
     dict.set_item("cursor_bytes", stream.cursor_bytes)?;
     dict.set_item("read", direction_dict(py, &stream.read)?)?;
     dict.set_item("write", direction_dict(py, &stream.write)?)?;
+    dict.set_item("backlog_max", stream.backlog_max)?;
+    dict.set_item("backlog_end", stream.backlog_end)?;
     Ok(dict)
 }
 
@@ -54,13 +80,21 @@ fn direction_dict<'py>(py: Python<'py>, lap: &DirectionLap) -> PyResult<Bound<'p
     dict.set_item("ios", lap.ios)?;
     dict.set_item("bytes", lap.bytes)?;
     dict.set_item("errors", &lap.errors)?;
-    let (values, counts) = buckets(py, &lap.latency.pairs());
-    dict.set_item("bucket_values_ns", values)?;
-    dict.set_item("bucket_counts", counts)?;
-    dict.set_item("latency_ns_sum", lap.latency.sum_ns())?;
-    dict.set_item("latency_ns_min", lap.latency.min_ns())?;
-    dict.set_item("latency_ns_max", lap.latency.max_ns())?;
+    dict.set_item("latency", histogram_dict(py, &lap.latency)?)?;
+    let response = lap.response.as_ref().map(|one| histogram_dict(py, one));
+    dict.set_item("response", response.transpose()?)?;
     dict.set_item("intervals", interval_columns(py, &lap.intervals)?)?;
+    Ok(dict)
+}
+
+fn histogram_dict<'py>(py: Python<'py>, histogram: &Histogram) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let (values, counts) = buckets(py, &histogram.pairs());
+    dict.set_item("values_ns", values)?;
+    dict.set_item("counts", counts)?;
+    dict.set_item("sum_ns", histogram.sum_ns())?;
+    dict.set_item("min_ns", histogram.min_ns())?;
+    dict.set_item("max_ns", histogram.max_ns())?;
     Ok(dict)
 }
 

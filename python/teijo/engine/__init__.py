@@ -18,15 +18,18 @@ from teijo.engine.native import (
 )
 from teijo.engine.plan import Plan, StreamPlan
 from teijo.engine.session import (
+    Buckets,
     DirectionLap,
     IntervalColumns,
     Lap,
     Observer,
     Progress,
     Session,
+    Witness,
 )
 
 __all__ = [
+    "Buckets",
     "DirectionLap",
     "IntervalColumns",
     "Lap",
@@ -38,6 +41,7 @@ __all__ = [
     "SimulatedPreset",
     "SimulatedSession",
     "StreamPlan",
+    "Witness",
     "decode_histogram",
     "encode_histogram",
     "open_descriptor",

@@ -8,8 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teijo.engine import _native
-from teijo.engine.plan import DIRECTIONS, Direction, Plan, check_fits
-from teijo.engine.session import DirectionLap, IntervalColumns, Lap, Observer, Progress
+from teijo.engine.plan import DIRECTIONS, Direction, Plan, StreamPlan, check_fits
+from teijo.engine.session import (
+    Buckets,
+    DirectionLap,
+    IntervalColumns,
+    Lap,
+    Observer,
+    Progress,
+    Witness,
+)
 from teijo.errors import HostError
 
 Backend = Literal["auto", "io_uring", "sync", "null"]
@@ -59,7 +67,8 @@ class NativeSession:
         check_fits(plan, self._capacity_bytes, self._logical_block_bytes)
         refusal = self._native.refusal
         notes = (f"plain system calls instead of io_uring: {refusal}",) if refusal else ()
-        return _lap(plan, self._native.run(plan, _look(plan, observer)), notes)
+        raw = self._native.run(plan, _look(plan, observer))
+        return _lap(plan, raw, notes, Witness(**raw["witness"]))
 
     def finish(self) -> None:
         """End an open-ended stimulus: complete what is in flight."""
@@ -127,7 +136,7 @@ class SimulatedSession:
             teijo.errors.PlanError: the plan does not fit the device, or has no meaning.
         """
         check_fits(plan, self.facts.capacity_bytes, self.facts.logical_block_bytes)
-        return _lap(plan, self._native.run(plan, _look(plan, observer)), ())
+        return _lap(plan, self._native.run(plan, _look(plan, observer)), (), None)
 
     def finish(self) -> None:
         """End an open-ended stimulus: complete what is in flight."""
@@ -213,13 +222,15 @@ def _look(plan: Plan, observer: Observer | None) -> _Look | None:
     return look
 
 
-def _lap(plan: Plan, raw: Mapping[str, Any], notes: tuple[str, ...]) -> Lap:
+def _lap(
+    plan: Plan, raw: Mapping[str, Any], notes: tuple[str, ...], witness: Witness | None
+) -> Lap:
     streams = list(zip(plan.streams, raw["streams"], strict=True))
     return Lap(
         started_ns=raw["started_ns"],
         elapsed_ns=raw["elapsed_ns"],
         directions=tuple(
-            _direction(stream.name, direction, lap[direction])
+            _direction(stream, direction, lap)
             for stream, lap in streams
             for direction in DIRECTIONS
             if stream.moves(direction)
@@ -227,22 +238,39 @@ def _lap(plan: Plan, raw: Mapping[str, Any], notes: tuple[str, ...]) -> Lap:
         cursors={stream.name: lap["cursor_bytes"] for stream, lap in streams},
         notes=notes,
         failure=raw["failure"],
+        witness=witness,
     )
 
 
-def _direction(stream: str, direction: Direction, raw: Mapping[str, Any]) -> DirectionLap:
+def _direction(stream: StreamPlan, direction: Direction, lap: Mapping[str, Any]) -> DirectionLap:
+    raw = lap[direction]
+    latency, response = _buckets(raw["latency"]), raw["response"]
+    is_open = stream.ios_per_second is not None
     return DirectionLap(
-        stream=stream,
+        stream=stream.name,
         direction=direction,
         ios=raw["ios"],
         bytes=raw["bytes"],
         errors=raw["errors"],
-        bucket_values_ns=_column(raw["bucket_values_ns"]),
-        bucket_counts=_column(raw["bucket_counts"]),
-        latency_ns_sum=raw["latency_ns_sum"],
-        latency_ns_min=raw["latency_ns_min"],
-        latency_ns_max=raw["latency_ns_max"],
+        bucket_values_ns=latency.values_ns,
+        bucket_counts=latency.counts,
+        latency_ns_sum=latency.sum_ns,
+        latency_ns_min=latency.min_ns,
+        latency_ns_max=latency.max_ns,
         intervals=_columns(raw["intervals"]),
+        response=None if response is None else _buckets(response),
+        backlog_max=lap["backlog_max"] if is_open else None,
+        backlog_end=lap["backlog_end"] if is_open else None,
+    )
+
+
+def _buckets(raw: Mapping[str, Any]) -> Buckets:
+    return Buckets(
+        values_ns=_column(raw["values_ns"]),
+        counts=_column(raw["counts"]),
+        sum_ns=raw["sum_ns"],
+        min_ns=raw["min_ns"],
+        max_ns=raw["max_ns"],
     )
 
 

@@ -27,8 +27,24 @@ class IntervalColumns:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Buckets:
+    """A histogram in ns: lowest values of ascending buckets, counts; sum and extremes exact."""
+
+    values_ns: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    sum_ns: int
+    min_ns: int
+    max_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class DirectionLap:
-    """One stream and direction of a lap. Histogram buckets ascend; sums and extremes are exact."""
+    """One stream and direction of a lap. Histogram buckets ascend; sums and extremes are exact.
+
+    `response` is the same I/Os from their intended start: of an open loop only, and only where
+    the engine measures it. `backlog_max` and `backlog_end` are of the whole stream: arrivals
+    that waited for a free slot at one time, and those due but not issued at the end.
+    """
 
     stream: str
     direction: Direction
@@ -41,6 +57,36 @@ class DirectionLap:
     latency_ns_min: int
     latency_ns_max: int
     intervals: IntervalColumns
+    response: Buckets | None = None
+    backlog_max: int | None = None
+    backlog_end: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witness:
+    """How a lap was made, by this process's own accounts; field by field the Rust `witness.rs`.
+
+    `busiest_worker` is CPU by wall time of the busiest thread; `worker_delay_ns` the time that
+    threads were ready but had no CPU, all together. `in_flight_mean` counts over time and all
+    threads, `in_flight_asked` is threads × depth. `io_wq_workers` are threads of the kernel that
+    carried out I/Os which the target would not queue. `techniques` are names from technique.rs.
+    """
+
+    wall_ns: int
+    cpu_ns: int
+    worker_cpu_ns: int
+    worker_delay_ns: int
+    busiest_worker: float
+    workers: int
+    in_flight_mean: float
+    in_flight_asked: int
+    turn_gap_ns_max: int
+    turns: int
+    submit_calls: int
+    min_complete: int
+    io_wq_workers: int
+    techniques: tuple[str, ...]
+    drift_ppm: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +101,8 @@ class Lap:
     """What the engine had to do differently (io_uring refused …), for remarks."""
     failure: str = ""
     """Why the lap ended early on a failing device; what was measured before is in the lap."""
+    witness: Witness | None = None
+    """None where there is nothing to account for (virtual time), or nobody to do it (fio)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,7 +12,15 @@ from teijo.engine.session import IntervalColumns
 from teijo.errors import RunFileError
 from teijo.terms.histogram import Histogram
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Direction, Gap, Health, Intervals, StepResult, StreamResult
+from teijo.terms.result import (
+    Direction,
+    Gap,
+    Health,
+    Intervals,
+    StepResult,
+    StreamResult,
+    Witness,
+)
 
 Value = str | int | bytes | None
 Row = tuple[Value, ...]
@@ -27,6 +35,7 @@ STEP_COLUMNS: Final = (
     "health_before",
     "health_after",
     "detail",
+    "witness",
 )
 """The columns of `step` that its answer fills."""
 
@@ -51,7 +60,7 @@ def rows_of(answer: StepResult | Gap) -> AnswerRows:
     """Return the rows that hold `answer`."""
     match answer:
         case Gap():
-            return AnswerRows(step=("gap", None, None, None, answer.reason, *[None] * 4))
+            return AnswerRows(step=("gap", None, None, None, answer.reason, *[None] * 5))
         case StepResult():
             return AnswerRows(
                 step=(
@@ -64,6 +73,7 @@ def rows_of(answer: StepResult | Gap) -> AnswerRows:
                     to_json(answer.health_before),
                     to_json(answer.health_after),
                     to_json(answer.detail),
+                    None if answer.witness is None else to_json(asdict(answer.witness)),
                 ),
                 results=tuple(
                     _result_row(place, result) for place, result in enumerate(answer.results)
@@ -92,7 +102,17 @@ def _result_row(place: int, result: StreamResult) -> Row:
         latency.max_ns,
         encode_histogram(latency.values_ns, latency.counts),
         None if result.intervals is None else len(result.intervals.index),
+        result.backlog_max,
+        result.backlog_end,
+        *_response_columns(result.response),
     )
+
+
+def _response_columns(response: Histogram | None) -> Row:
+    if response is None:
+        return (None, None, None, None)
+    blob = encode_histogram(response.values_ns, response.counts)
+    return (response.sum_ns, response.min_ns, response.max_ns, blob)
 
 
 def interval_rows(stream: str, direction: str, series: Intervals | IntervalColumns) -> list[Row]:
@@ -130,28 +150,23 @@ def answer_of(
         health_after=_counters(step["health_after"]),
         detail=texts(step["detail"]),
         remarks=remarks,
+        witness=_witness(step.get("witness")),
     )
+
+
+def _witness(text: Value) -> Witness | None:
+    if text is None:
+        return None
+    values: dict[str, Any] = from_json(text)
+    return Witness(**{**values, "techniques": tuple(values["techniques"])})
 
 
 def _stream_result(
     row: Mapping[str, Value], intervals: list[Row], interval_ns: int
 ) -> StreamResult:
-    blob = row["histogram"]
-    assert isinstance(blob, bytes)
-    try:
-        values_ns, counts = decode_histogram(blob)
-    except RunFileError as error:
-        raise ValueError(error.message) from error
-    latency = Histogram(
-        values_ns,
-        counts,
-        _whole(row["latency_ns_sum"]),
-        _whole(row["latency_ns_min"]),
-        _whole(row["latency_ns_max"]),
-    )
     ios = _whole(row["ios"])
-    if latency.count != ios:
-        raise ValueError(f"a histogram of {latency.count} I/Os stands beside a count of {ios}")
+    latency = _histogram(row, "histogram", "latency", ios)
+    has_response = row.get("response_histogram") is not None
     if row["intervals"] is not None and len(intervals) != row["intervals"]:
         raise ValueError(f"{len(intervals)} intervals are there, {row['intervals']!r} were written")
     return StreamResult(
@@ -162,7 +177,24 @@ def _stream_result(
         errors={int(errno): _whole(n) for errno, n in from_json(row["errors"]).items()},
         latency=latency,
         intervals=None if row["intervals"] is None else series_of(intervals, interval_ns),
+        response=_histogram(row, "response_histogram", "response", ios) if has_response else None,
+        backlog_max=_whole_or_none(row.get("backlog_max")),
+        backlog_end=_whole_or_none(row.get("backlog_end")),
     )
+
+
+def _histogram(row: Mapping[str, Value], column: str, name: str, ios: int) -> Histogram:
+    blob = row[column]
+    assert isinstance(blob, bytes)
+    try:
+        values_ns, counts = decode_histogram(blob)
+    except RunFileError as error:
+        raise ValueError(error.message) from error
+    exact = (_whole(row[f"{name}_ns_{what}"]) for what in ("sum", "min", "max"))
+    found = Histogram(values_ns, counts, *exact)
+    if found.count != ios:
+        raise ValueError(f"a histogram of {found.count} I/Os stands beside a count of {ios}")
+    return found
 
 
 def series_of(rows: list[Row], interval_ns: int) -> Intervals:
@@ -211,6 +243,10 @@ def _whole(value: Value) -> int:
     if not isinstance(value, int):
         raise ValueError(f"{value!r} stands where a whole number should")
     return value
+
+
+def _whole_or_none(value: Value) -> int | None:
+    return None if value is None else _whole(value)
 
 
 def _direction(value: Value) -> Direction:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from teijo.terms.histogram import EMPTY, Histogram
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.result import Gap, StepResult, StreamResult
 from teijo.terms.step import Idle, Measure, Precondition, Purge
@@ -49,6 +50,13 @@ _RESULTS: Final[_Kinds] = {
     "latency_ns_mean": np.float64,
     "latency_ns_max": np.int64,
     **{f"latency_ns_{name}": np.int64 for name, _ in QUANTILES},
+    "response_ns_min": np.int64,
+    "response_ns_mean": np.float64,
+    "response_ns_max": np.int64,
+    **{f"response_ns_{name}": np.int64 for name, _ in QUANTILES},
+    "backlog_max": np.int64,
+    "backlog_end": np.int64,
+    "remarks": np.str_,
 }
 
 
@@ -84,7 +92,11 @@ def _step_row(record: StepRecord) -> tuple[object, ...]:
 
 
 def results(record: Record) -> Columns:
-    """Return one entry per step, stream and direction, with latencies in ns."""
+    """Return one entry per step, stream and direction, with latencies in ns.
+
+    `response_ns_…` and the backlog are 0 where there is no open loop. `remarks` are the kinds of
+    warning that touch the step's numbers, parted by "; ".
+    """
     rows = [
         (
             step.seq,
@@ -93,18 +105,29 @@ def results(record: Record) -> Columns:
             cell_of(step) or "",
             result.stream,
             result.direction,
-            elapsed_ns,
+            answer.elapsed_ns,
             result.ios,
             result.bytes,
             sum(result.errors.values()),
-            result.latency.min_ns,
-            result.latency.mean_ns,
-            result.latency.max_ns,
-            *(result.latency.quantile_ns(share) for _, share in QUANTILES),
+            *_latency(result.latency),
+            *_latency(result.response or EMPTY),
+            result.backlog_max or 0,
+            result.backlog_end or 0,
+            "; ".join(remarks_of(answer)),
         )
-        for step, elapsed_ns, result in _results(record)
+        for step, answer, result in _results(record)
     ]
     return _columns(_RESULTS, rows)
+
+
+def _latency(latency: Histogram) -> tuple[float, ...]:
+    quantiles = (latency.quantile_ns(share) for _, share in QUANTILES)
+    return (latency.min_ns, latency.mean_ns, latency.max_ns, *quantiles)
+
+
+def remarks_of(answer: StepResult) -> list[str]:
+    """Return the kinds of warning that touch a step's numbers, each once."""
+    return list(dict.fromkeys(remark.kind.value for remark in answer.remarks))
 
 
 def intervals(record: Record) -> Columns:
@@ -147,12 +170,12 @@ def cell_of(record: StepRecord) -> str | None:
             return None
 
 
-def _results(record: Record) -> Iterable[tuple[StepRecord, int, StreamResult]]:
-    """Yield (step, elapsed_ns, result) of every result."""
+def _results(record: Record) -> Iterable[tuple[StepRecord, StepResult, StreamResult]]:
+    """Yield (step, its answer, result) of every result."""
     for step in record.steps:
         if isinstance(step.answer, StepResult):
             for result in step.answer.results:
-                yield step, step.answer.elapsed_ns, result
+                yield step, step.answer, result
 
 
 def _columns(kinds: _Kinds, rows: Sequence[tuple[object, ...]]) -> Columns:

@@ -14,8 +14,9 @@ from teijo.errors import HostError
 from teijo.runfile import columns
 from teijo.runfile.columns import Table
 from teijo.terms.finding import Findings, SteadyState
+from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record, StepRecord
-from teijo.terms.result import Gap, StepResult, StreamResult
+from teijo.terms.result import Gap, StepResult, StreamResult, Witness
 from teijo.terms.step import step_to_json
 from teijo.terms.workload import Workload
 
@@ -139,6 +140,16 @@ def _step(record: StepRecord) -> dict[str, Any]:
         "health_before": dict(answer.health_before),
         "health_after": dict(answer.health_after),
         "detail": dict(answer.detail),
+        "witness": None if answer.witness is None else _witness(answer.witness),
+        "remarks": columns.remarks_of(answer),
+    }
+
+
+def _witness(witness: Witness) -> dict[str, Any]:
+    return {
+        **asdict(witness),
+        "techniques": list(witness.techniques),
+        "clock": witness.clock,
     }
 
 
@@ -150,19 +161,25 @@ def _workload(record: StepRecord) -> list[dict[str, Any]] | None:
 
 
 def _result(result: StreamResult) -> dict[str, Any]:
-    latency = result.latency
     return {
         "stream": result.stream,
         "direction": result.direction,
         "ios": result.ios,
         "bytes": result.bytes,
         "errors": {str(errno): count for errno, count in result.errors.items()},
-        "latency_ns": {
-            "min": latency.min_ns,
-            "mean": latency.mean_ns,
-            "max": latency.max_ns,
-            **{name: latency.quantile_ns(share) for name, share in columns.QUANTILES},
-        },
+        "latency_ns": _latency(result.latency),
+        "response_ns": None if result.response is None else _latency(result.response),
+        "backlog_max": result.backlog_max,
+        "backlog_end": result.backlog_end,
+    }
+
+
+def _latency(latency: Histogram) -> dict[str, Any]:
+    return {
+        "min": latency.min_ns,
+        "mean": latency.mean_ns,
+        "max": latency.max_ns,
+        **{name: latency.quantile_ns(share) for name, share in columns.QUANTILES},
     }
 
 

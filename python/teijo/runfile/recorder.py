@@ -181,7 +181,7 @@ class Recorder:
             assert changed == 1, f"step {seq} was not begun"
             db.execute("DELETE FROM interval WHERE step = ?", (seq,))
             db.executemany(
-                "INSERT INTO result VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                "INSERT INTO result VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                 [(seq, *row) for row in rows.results],
             )
             _insert_intervals(db, [(seq, *row) for row in rows.intervals])

@@ -24,7 +24,23 @@ def _create(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (_create,)
+def _second_latency(connection: sqlite3.Connection) -> None:
+    """Version 2: response beside service latency, the backlog, and how a step was made."""
+    connection.execute(
+        "ALTER TABLE step ADD COLUMN witness TEXT CHECK (witness IS NULL OR json_valid(witness))"
+    )
+    for column in (
+        "backlog_max INTEGER CHECK (backlog_max >= 0)",
+        "backlog_end INTEGER CHECK (backlog_end >= 0)",
+        "response_ns_sum INTEGER",
+        "response_ns_min INTEGER",
+        "response_ns_max INTEGER",
+        "response_histogram BLOB",
+    ):
+        connection.execute(f"ALTER TABLE result ADD COLUMN {column}")
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (_create, _second_latency)
 """In order: the function at place n takes a file from version n to n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

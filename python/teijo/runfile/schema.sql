@@ -1,4 +1,5 @@
 -- The run file, version 1: the log of one conversation between a method and a device.
+-- Later versions add columns in schema.py; a new file is made at version 1 and migrated.
 -- Times end in _ns and count from the run's own clock; sizes end in _bytes; *_at is ISO 8601.
 -- docs/run-file.md explains every column; a test keeps the two together.
 

@@ -45,7 +45,13 @@ class Intervals:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamResult:
-    """One stream and direction. Errors are counted by errno (0: short I/O), never timed."""
+    """One stream and direction. Errors are counted by errno (0: short I/O), never timed.
+
+    `latency` is service time, from the issue of an I/O. `response` counts from its intended
+    start: of an open loop only, and None where the engine does not measure it; in a closed loop
+    the two are one. `backlog_max` and `backlog_end` are of the whole open-loop stream: most
+    arrivals that waited at one time, and arrivals due but not issued at the end.
+    """
 
     stream: str
     direction: Direction
@@ -54,6 +60,46 @@ class StreamResult:
     errors: Mapping[int, int]
     latency: Histogram
     intervals: Intervals | None = None
+    response: Histogram | None = None
+    backlog_max: int | None = None
+    backlog_end: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witness:
+    """How a step was made, by the accounts of the process that made it.
+
+    Times in ns over the whole step. `busiest_worker` is CPU by wall time of the busiest thread;
+    `worker_delay_ns` the time threads were ready but had no CPU, all together. `in_flight_mean`
+    is over time, all threads together; `in_flight_asked` threads × queue depth. `look_gap_ns_max`
+    is the longest that the program did not look at the running step, `turn_gap_ns_max` the
+    longest between two readings of a thread's clock, its waits included. `min_complete` is the
+    most completions a wait asked for; `io_wq_workers` threads of the kernel that carried out
+    I/Os which the target would not queue. `drift_ppm` is the processor's counter against the
+    kernel's clock, None where that was not told.
+    """
+
+    wall_ns: int
+    cpu_ns: int
+    worker_cpu_ns: int
+    worker_delay_ns: int
+    busiest_worker: float
+    workers: int
+    in_flight_mean: float
+    in_flight_asked: int
+    look_gap_ns_max: int
+    turn_gap_ns_max: int
+    turns: int
+    submit_calls: int
+    min_complete: int
+    io_wq_workers: int
+    techniques: tuple[str, ...]
+    drift_ppm: float | None = None
+
+    @property
+    def clock(self) -> str:
+        """Where the time was read: the processor's counter, or the kernel's clock."""
+        return "tsc" if "tsc-clock" in self.techniques else "clock_gettime"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +109,7 @@ class StepResult:
     `gap_ns` is the time between the end of the step before and this one's start: a drive
     rests in it. `cursors` says where each sequential stream goes on, in bytes from the start
     of its active range. `detail` carries facts of the step's kind (the purge method used).
+    `witness` is None where nobody could give an account (virtual time, fio).
     """
 
     started_ns: int
@@ -74,6 +121,7 @@ class StepResult:
     health_after: Health = field(default_factory=dict)
     detail: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+    witness: Witness | None = None
 
     def of(self, direction: Direction) -> tuple[StreamResult, ...]:
         """Return the results of one direction, over all streams."""

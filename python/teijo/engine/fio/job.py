@@ -336,5 +336,7 @@ def _notes(plan: Plan) -> Iterator[str]:
             yield "fio gives each thread a part of the range; its threads do not share one stream"
         if stream.access == "sequential" and 0 < stream.read_percent < 100:
             yield "fio reads and writes as two sequential streams over the same range"
+        if stream.ios_per_second is not None:
+            yield "fio measures no response time, from when an I/O was due"
         if stream.schedule == "poisson" and (stream.ios_per_second or 0) > 100_000:
             yield "fio's Poisson arrivals are in whole µs: the rate is not kept"

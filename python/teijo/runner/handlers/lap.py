@@ -1,12 +1,14 @@
 """One plan on the engine: watched, its intervals recorded as they finish, its lap as an answer."""
 
+from dataclasses import asdict
+
 from teijo.engine.plan import Plan
-from teijo.engine.session import DirectionLap, IntervalColumns, Lap
+from teijo.engine.session import Buckets, DirectionLap, IntervalColumns, Lap
 from teijo.engine.session import Progress as Look
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
 from teijo.terms.histogram import Histogram
-from teijo.terms.result import Intervals, StepResult, StreamResult
+from teijo.terms.result import Intervals, StepResult, StreamResult, Witness
 from teijo.terms.step import Measure, Precondition
 from teijo.units import megabytes_per_second, per_second
 
@@ -31,6 +33,7 @@ def run_plan(stage: Stage, seq: int, step: Measure | Precondition, plan: Plan) -
             cursors=dict(lap.cursors),
             detail=_detail(lap),
             remarks=stage.new_notes(lap.notes),
+            witness=_witness(lap, watcher.gap_ns_max),
         ),
         failure=lap.failure,
     )
@@ -45,6 +48,7 @@ class _Watcher:
         self._step = step
         self._plan = plan
         self._last = Look(elapsed_ns=0, ios=0, bytes=0, errors=0)
+        self.gap_ns_max = 0
 
     def look(self, now: Look) -> bool:
         """Return whether the lap may go on."""
@@ -52,6 +56,7 @@ class _Watcher:
         if now.finished and not stage.replaying:
             stage.recorder.append(self._seq, now.finished)
         since_ns = now.elapsed_ns - last.elapsed_ns
+        self.gap_ns_max = max(self.gap_ns_max, since_ns)
         stage.observer(
             Progress(
                 seq=self._seq,
@@ -80,6 +85,12 @@ def _detail(lap: Lap) -> dict[str, str]:
     return {"failure": lap.failure} if lap.failure else {}
 
 
+def _witness(lap: Lap, look_gap_ns_max: int) -> Witness | None:
+    if lap.witness is None:
+        return None
+    return Witness(**asdict(lap.witness), look_gap_ns_max=look_gap_ns_max)
+
+
 def _stream_result(part: DirectionLap, plan: Plan) -> StreamResult:
     return StreamResult(
         stream=part.stream,
@@ -95,6 +106,15 @@ def _stream_result(part: DirectionLap, plan: Plan) -> StreamResult:
             part.latency_ns_max,
         ),
         intervals=_intervals(part.intervals, plan.interval_ns),
+        response=None if part.response is None else _histogram(part.response),
+        backlog_max=part.backlog_max,
+        backlog_end=part.backlog_end,
+    )
+
+
+def _histogram(buckets: Buckets) -> Histogram:
+    return Histogram(
+        buckets.values_ns, buckets.counts, buckets.sum_ns, buckets.min_ns, buckets.max_ns
     )
 
 
