@@ -21,6 +21,7 @@ REPORT ?= html,pdf
 OUT ?= reports
 TESTS ?=
 SYSTEM ?= yes
+BENCH ?=
 
 PYTHON ?= $(firstword $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name; done))
@@ -75,8 +76,12 @@ docs: $(STAMPS)/built ## write the generated page docs/reference/cli.md anew
 	@$(BIN)/python -m teijo.cli.reference >.stamps/cli.md
 	@cp .stamps/cli.md docs/reference/cli.md
 
-bench: $(STAMPS)/built ## measure the engine and the simulator themselves
+bench: $(STAMPS)/built ## measure the engine beside its peers, and the simulator [BENCH="--only hole"]
 	@cargo bench --workspace --quiet
+	@cargo build --release --quiet -p teijo-engine --example slice
+	@mkdir -p $(OUT)
+	@$(BIN)/python benchmarks/peers.py --slice $(or $(CARGO_TARGET_DIR),target)/release/examples/slice \
+		--json $(OUT)/bench.json $(BENCH)
 
 lock: $(STAMPS)/packages ## pin the packages of pyproject.toml anew (needs uv and a network)
 	@uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --upgrade --quiet \

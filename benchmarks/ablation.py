@@ -25,6 +25,7 @@ VARIANTS = {
     "coalesced-wakes": ["--without", "coalesced-wakes"],
     "no-access-time": ["--without", "no-access-time"],
     "tsc-clock": ["--without", "tsc-clock"],
+    "stamps in what is written": ["--content", "zero"],
 }
 
 

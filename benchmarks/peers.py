@@ -30,7 +30,7 @@ BATCH_LIMIT = 32
 
 @dataclass(frozen=True)
 class Cell:
-    """One target, direction and depth; `inline` when it completes within the system call."""
+    """One target, direction and depth; blocks of 4 KiB, random."""
 
     name: str
     path: str
@@ -58,9 +58,11 @@ class Row:
     samples: list[Sample] = field(default_factory=list)
 
     def median(self, what: str) -> float:
-        return statistics.median(getattr(one, what) for one in self.samples)
+        """Give the median of one figure."""
+        return float(statistics.median(getattr(one, what) for one in self.samples))
 
     def spread(self, what: str) -> tuple[float, float]:
+        """Give the least and the greatest of one figure."""
         values = [getattr(one, what) for one in self.samples]
         return min(values), max(values)
 
@@ -70,12 +72,13 @@ class ToolFailed(Exception):
 
 
 def cpu_seconds() -> float:
+    """Give the CPU time of all finished children."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def run(command: list[str]) -> tuple[str, float]:
-    """Output of a command, and its CPU time in seconds."""
+    """Run a command; give its output and its CPU time in seconds."""
     before = cpu_seconds()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -84,12 +87,14 @@ def run(command: list[str]) -> tuple[str, float]:
 
 
 def teijo(program: str, cell: Cell, milliseconds: int, *, backend: str = "io_uring") -> list[str]:
+    """Give the command of a slice of Teijo."""
     command = [program, cell.path, cell.rw, str(cell.depth), str(milliseconds)]
     command += ["--size", str(cell.size_bytes), "--backend", backend]
     return command if cell.direct else [*command, "--buffered"]
 
 
 def fio(program: str, cell: Cell, milliseconds: int, *, tuning: str) -> list[str]:
+    """Give the command of a slice of fio: default, tuned or gtod_reduce."""
     command = [program, "--name=slice", f"--filename={cell.path}", f"--rw=rand{cell.rw}"]
     command += [f"--bs={BLOCK}", "--ioengine=io_uring", f"--iodepth={cell.depth}"]
     command += [f"--size={cell.size_bytes}", "--time_based", f"--runtime={milliseconds}ms"]
@@ -107,7 +112,7 @@ def fio(program: str, cell: Cell, milliseconds: int, *, tuning: str) -> list[str
 
 
 def t_io_uring(program: str, cell: Cell, milliseconds: int) -> list[str]:
-    """Whole seconds only, two of them: the first is not counted by the tool itself."""
+    """Give the command of t/io_uring: two seconds, its least to say anything."""
     del milliseconds
     batch = min(cell.depth, BATCH_LIMIT)
     flags = ["-p0", "-B1", "-F1", "-X1", "-n1", "-r2", "-R1", "-t1", "-O1"]
@@ -115,6 +120,7 @@ def t_io_uring(program: str, cell: Cell, milliseconds: int) -> list[str]:
 
 
 def elbencho(program: str, cell: Cell, milliseconds: int) -> list[str]:
+    """Give the command of a slice of elbencho, in whole seconds."""
     seconds = max(1, round(milliseconds / 1000))
     command = [program, "-r" if cell.rw == "read" else "-w", "-t", "1"]
     command += ["--iodepth", str(cell.depth), "--direct", "--rand", "-b", "4k"]
@@ -123,6 +129,7 @@ def elbencho(program: str, cell: Cell, milliseconds: int) -> list[str]:
 
 
 def read_teijo(output: str, _cpu: float) -> Sample:
+    """Read what the example says of itself."""
     told = json.loads(output)
     if told["errors"]:
         raise ToolFailed(f"teijo: {told['errors']} I/Os failed")
@@ -130,7 +137,7 @@ def read_teijo(output: str, _cpu: float) -> Sample:
 
 
 def read_fio(output: str, _cpu: float) -> Sample:
-    """CPU share of the job over its run time, so that start-up does not count."""
+    """Read the CPU share of the job over its run time, so that start-up does not count."""
     job = json.loads(output[output.index("{") :])["jobs"][0]
     side = job["read"] if job["read"]["total_ios"] else job["write"]
     if job["error"] or not side["total_ios"]:
@@ -140,6 +147,7 @@ def read_fio(output: str, _cpu: float) -> Sample:
 
 
 def read_t_io_uring(output: str, cpu: float) -> Sample:
+    """Read the best second; its CPU time is that of two."""
     told = re.findall(r"IOPS=([\d.]+)([KM]?)", output)
     if not told:
         raise ToolFailed(f"t/io_uring: {output[-200:]}")
@@ -151,6 +159,7 @@ def read_t_io_uring(output: str, cpu: float) -> Sample:
 
 
 def read_elbencho(output: str, cpu: float) -> Sample:
+    """Read its IOPS; it runs longer than it is told to."""
     iops = re.search(r"IOPS\s*:?\s+(\d+)", output)
     elapsed = re.search(r"Elapsed(?: time)?\s*:?\s+(?:(\d+)m)?([\d.]+)(ms|s)", output)
     if not iops or not elapsed:
@@ -168,7 +177,7 @@ READERS = {
 
 
 def tools(found: argparse.Namespace, cell: Cell) -> dict[str, list[str]]:
-    """Command of each tool that can do this cell."""
+    """Give the command of each tool that can do this cell."""
     each = {"teijo": teijo(found.slice, cell, found.milliseconds)}
     if cell.depth == 1:
         each["teijo sync"] = teijo(found.slice, cell, found.milliseconds, backend="sync")
@@ -183,7 +192,7 @@ def tools(found: argparse.Namespace, cell: Cell) -> dict[str, list[str]]:
 
 
 def measure(found: argparse.Namespace, cell: Cell) -> list[Row]:
-    """Slices of all tools on one cell, in turn; one of each is thrown away first."""
+    """Run slices of all tools on one cell, in turn; the first of each is thrown away."""
     pin = ["taskset", "-c", str(found.cpu)]
     rows = {
         name: Row(cell.name, name, " ".join(pin + command))
@@ -204,7 +213,7 @@ def measure(found: argparse.Namespace, cell: Cell) -> list[Row]:
 
 
 def write_out(path: Path, size_bytes: int) -> None:
-    """A file whose every block was written, past the page cache's laziness."""
+    """Write a file of random bytes, down to the disk."""
     with path.open("wb") as file:
         for _ in range(size_bytes >> 20):
             file.write(os.urandom(1 << 20))
@@ -213,7 +222,7 @@ def write_out(path: Path, size_bytes: int) -> None:
 
 @contextmanager
 def loop_device(path: Path) -> Iterator[str | None]:
-    """A loop device with direct I/O over a file; None where it cannot be had."""
+    """Make a loop device with direct I/O over a file; None where it cannot be had."""
     command = ["losetup", "--find", "--show", "--direct-io=on", str(path)]
     done = None
     if os.geteuid() == 0 and shutil.which("losetup"):
@@ -229,6 +238,7 @@ def loop_device(path: Path) -> Iterator[str | None]:
 
 
 def cells(folder: Path, loop: str | None, size_bytes: int) -> list[Cell]:
+    """Give every target of the table that this host has."""
     hole = str(folder / "hole")
     every = [Cell(f"hole read QD{q}", hole, "read", q, 2 * GIB) for q in (1, 32, 128)]
     every += [
@@ -241,7 +251,7 @@ def cells(folder: Path, loop: str | None, size_bytes: int) -> list[Cell]:
 
 
 def table(rows: list[Row]) -> Iterator[str]:
-    """A line for each row: medians, spread, and the ratios to Teijo's (above 1: Teijo leads)."""
+    """Give a line for each row: medians, spread, ratios to Teijo's (above 1: Teijo leads)."""
     yield "| target | tool | K IOPS [min..max] | CPU ns/IO [min..max] | IOPS x | CPU x |"
     yield "|---|---|---|---|---|---|"
     for row in rows:
@@ -257,6 +267,7 @@ def table(rows: list[Row]) -> Iterator[str]:
 
 
 def arguments() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--slice", required=True, help="the example `slice` of teijo-engine")
     parser.add_argument("--fio", default=os.environ.get("FIO") or shutil.which("fio"))
@@ -274,6 +285,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
+    """Measure all cells, print the table and the commands."""
     found = arguments()
     size_bytes = found.file_mib << 20
     rows: list[Row] = []
