@@ -91,6 +91,60 @@ fn report(name: &str, session: &mut Session, read_percent: u8) {
     }
 }
 
+/// What is between two laps: warm threads and rings are told, not made anew.
+fn report_gaps(session: &mut Session) {
+    let mut short = plan(32, 100);
+    short.bound = Bound::Time {
+        duration_ns: 5_000_000,
+    };
+    let mut ended_ns = None;
+    let gaps = (0..50).filter_map(|_| {
+        let lap = session.run(&short).expect("the lap runs");
+        let before_ns = ended_ns.replace(lap.started_ns + lap.elapsed_ns);
+        before_ns.map(|before_ns| (lap.started_ns - before_ns) as f64 / 1000.0)
+    });
+    println!(
+        "gap between two laps: median {:.1} us",
+        median(gaps.collect())
+    );
+}
+
+/// From nothing to 512 threads at work, and back.
+fn report_start(file: &std::sync::Arc<OwnedFd>) {
+    let mut many = plan(1, 100);
+    many.streams[0].threads = 512;
+    many.bound = Bound::Time {
+        duration_ns: 50_000_000,
+    };
+    let mut session = Session::with_backend(file.clone(), BackendKind::Uring);
+    let before_ns = session.now_ns();
+    let lap = session.run(&many).expect("the lap runs");
+    let started_ms = (lap.started_ns - before_ns) / 1_000_000;
+    println!("512 threads with a ring each: at the gate after {started_ms} ms");
+}
+
+fn resident_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let number = line.and_then(|line| line.split_ascii_whitespace().nth(1));
+    number.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// Resident memory over ten million I/Os.
+fn report_memory(session: &mut Session) {
+    let mut million = plan(32, 100);
+    million.bound = Bound::Bytes {
+        total_bytes: 1_000_000 * 4096,
+    };
+    session.run(&million).expect("the lap runs");
+    let first_kb = resident_kb();
+    for _ in 0..9 {
+        session.run(&million).expect("the lap runs");
+    }
+    let last_kb = resident_kb();
+    println!("resident after 1 and 10 million I/Os: {first_kb} and {last_kb} kB");
+}
+
 fn main() {
     let null: OwnedFd = OpenOptions::new()
         .write(true)
@@ -98,11 +152,10 @@ fn main() {
         .expect("opens")
         .into();
     let null = std::sync::Arc::new(null);
-    report(
-        "null backend",
-        &mut Session::with_backend(null.clone(), BackendKind::Null),
-        100,
-    );
+    let mut nothing = Session::with_backend(null.clone(), BackendKind::Null);
+    report("null backend", &mut nothing, 100);
+    report_gaps(&mut nothing);
+    report_memory(&mut nothing);
     report(
         "/dev/null write",
         &mut Session::with_backend(null, BackendKind::Uring),
@@ -121,6 +174,7 @@ fn main() {
     match direct {
         Ok(file) => {
             let file = std::sync::Arc::new(OwnedFd::from(file));
+            report_start(&file);
             report(
                 "hole read io_uring",
                 &mut Session::with_backend(file.clone(), BackendKind::Uring),

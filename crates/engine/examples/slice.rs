@@ -1,8 +1,6 @@
 //! Runs one slice of load on a target and prints what it cost, as one JSON object:
-//!
 //! `slice TARGET read|write QD MS [--block BYTES] [--backend NAME] [--size BYTES] [--buffered]
-//! [--without TECHNIQUE]… [--content random|zero]`
-//!
+//! [--without TECHNIQUE]… [--content random|zero] [--rate IOPS] [--poisson IOPS]`
 //! The instrument behind `make bench`, and for ablations: every technique can be left out.
 
 use std::fs::OpenOptions;
@@ -11,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::process::ExitCode;
 
 use teijo_engine::lap::Lap;
-use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_engine::plan::{Access, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan};
 use teijo_engine::session::{BackendKind, Session};
 use teijo_engine::technique::{Technique, Techniques};
 
@@ -26,6 +24,7 @@ struct Slice {
     direct: bool,
     techniques: Techniques,
     content: Content,
+    rate: Option<Rate>,
 }
 
 fn number<T: std::str::FromStr>(text: Option<String>) -> Result<T, String> {
@@ -51,6 +50,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Slice, String> {
         direct: true,
         techniques: Techniques::ALL,
         content: Content::Random,
+        rate: None,
     };
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -69,6 +69,16 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Slice, String> {
                 let name = words.next().unwrap_or_default();
                 let technique = Technique::named(&name).ok_or(format!("no technique {name}"))?;
                 slice.techniques = slice.techniques.without(technique);
+            }
+            "--rate" | "--poisson" => {
+                slice.rate = Some(Rate {
+                    ios_per_second: number(words.next())?,
+                    schedule: if word == "--rate" {
+                        Schedule::Fixed
+                    } else {
+                        Schedule::Poisson
+                    },
+                });
             }
             "--content" => {
                 slice.content = match words.next().as_deref() {
@@ -99,7 +109,7 @@ impl Slice {
             access: Access::Random,
             range,
             content: self.content,
-            rate: None,
+            rate: self.rate,
             seed: 1,
             ..StreamPlan::default()
         };
@@ -134,6 +144,14 @@ fn print(lap: &Lap, reads: bool) {
     let witness = &lap.witness;
     let ios = side.ios.max(1) as f64;
     let quantiles = [0.5, 0.99, 0.999].map(|one| side.latency.quantile_ns(one));
+    let response = side.response.as_ref().map_or(String::new(), |response| {
+        let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|one| response.quantile_ns(one));
+        format!(
+            "\"response_p50_ns\": {p50}, \"response_p99_ns\": {p99}, \
+             \"response_p999_ns\": {p999}, \"backlog_max\": {}, ",
+            stream.backlog_max
+        )
+    });
     let techniques: Vec<String> = witness
         .techniques
         .names()
@@ -143,7 +161,7 @@ fn print(lap: &Lap, reads: bool) {
     println!(
         "{{\"ios\": {}, \"errors\": {errors}, \"iops\": {:.0}, \"cpu_ns_per_io\": {:.1}, \
          \"wall_ns_per_io\": {:.1}, \"p50_ns\": {}, \"p99_ns\": {}, \"p999_ns\": {}, \
-         \"max_ns\": {}, \"in_flight_mean\": {:.2}, \"ios_per_call\": {:.2}, \
+         \"max_ns\": {}, {response}\"in_flight_mean\": {:.2}, \"ios_per_call\": {:.2}, \
          \"min_complete\": {}, \"io_wq_workers\": {}, \"delay_ns\": {}, \"turn_gap_ns_max\": {}, \
          \"techniques\": [{}]}}",
         side.ios,
