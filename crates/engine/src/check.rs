@@ -18,6 +18,8 @@ const ZONES_MAX: usize = 256;
 const PLACES_MAX: u64 = 1 << 52;
 /// Beyond, one block would have every access.
 const THETA_MAX: f64 = 20.0;
+/// One arrival every nanosecond, the grain of the clock.
+const RATE_MAX: f64 = 1e9;
 
 fn check(condition: bool, reason: &'static str) -> Result<(), EngineError> {
     condition
@@ -54,10 +56,14 @@ fn check_load(plan: &StreamPlan, depth: Depth) -> Result<(), EngineError> {
     )?;
     check(plan.read_percent <= 100, "a read share is 0 to 100 %")?;
     check(plan.discard_percent <= 100, "a discard share is 0 to 100 %")?;
+    // Arrivals are counted one by one: a schedule without time between them would never end.
     let rate_is_real = plan
         .rate
-        .is_none_or(|rate| rate.ios_per_second.is_finite() && rate.ios_per_second > 0.0);
-    check(rate_is_real, "a rate is above 0")
+        .is_none_or(|rate| rate.ios_per_second > 0.0 && rate.ios_per_second <= RATE_MAX);
+    check(
+        rate_is_real,
+        "a rate is above 0 and at most 10^9 I/Os per second",
+    )
 }
 
 fn check_range(plan: &StreamPlan) -> Result<(), EngineError> {
