@@ -8,7 +8,7 @@ import numpy as np
 
 from teijo.document.model import Document, Header
 from teijo.engine.plan import Plan, StreamPlan
-from teijo.engine.session import DirectionLap, IntervalColumns, Lap, Observer, Progress
+from teijo.engine.session import Ceilings, DirectionLap, IntervalColumns, Lap, Observer, Progress
 from teijo.methods.method import Conversation, Settings
 from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry, Identity
@@ -84,6 +84,9 @@ class FakeSession:
             },
             failure=self.faults.failure.get(number, ""),
         )
+
+    def ceilings(self) -> Ceilings | None:
+        return None
 
     def finish(self) -> None:
         self.finished += 1

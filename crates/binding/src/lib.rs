@@ -3,6 +3,7 @@
 //! Thin on purpose: it turns attributes into plans and laps into columns, lets other Python
 //! threads run meanwhile, and knows nothing of storage. `_native.pyi` is its description.
 
+mod ceiling;
 mod errors;
 mod histogram;
 mod lap;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::ceiling::ceilings;
     #[pymodule_export]
     use crate::histogram::{decode_histogram, encode_histogram};
     #[pymodule_export]

@@ -11,6 +11,7 @@ from teijo.engine.native import (
     SimulatedFacts,
     SimulatedPreset,
     SimulatedSession,
+    ceilings,
     decode_histogram,
     encode_histogram,
     simulated_parameters,
@@ -19,6 +20,7 @@ from teijo.engine.native import (
 from teijo.engine.plan import Plan, StreamPlan
 from teijo.engine.session import (
     Buckets,
+    Ceilings,
     DirectionLap,
     IntervalColumns,
     Lap,
@@ -30,6 +32,7 @@ from teijo.engine.session import (
 
 __all__ = [
     "Buckets",
+    "Ceilings",
     "DirectionLap",
     "IntervalColumns",
     "Lap",
@@ -42,6 +45,7 @@ __all__ = [
     "SimulatedSession",
     "StreamPlan",
     "Witness",
+    "ceilings",
     "decode_histogram",
     "encode_histogram",
     "open_descriptor",

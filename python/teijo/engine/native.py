@@ -1,8 +1,10 @@
 """The Rust engine and the simulated devices as sessions: dictionaries become laps here."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cache
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from teijo.engine import _native
 from teijo.engine.plan import DIRECTIONS, Direction, Plan, StreamPlan, check_fits
 from teijo.engine.session import (
     Buckets,
+    Ceilings,
     DirectionLap,
     IntervalColumns,
     Lap,
@@ -19,6 +22,8 @@ from teijo.engine.session import (
     Witness,
 )
 from teijo.errors import HostError
+
+QUICK_NS: Final = 40_000_000
 
 Backend = Literal["auto", "io_uring", "sync", "null"]
 _Look = Callable[[dict[str, Any]], bool]
@@ -69,6 +74,10 @@ class NativeSession:
         notes = (f"plain system calls instead of io_uring: {refusal}",) if refusal else ()
         raw = self._native.run(plan, _look(plan, observer))
         return _lap(plan, raw, notes, Witness(**raw["witness"]))
+
+    def ceilings(self) -> Ceilings:
+        """Return what the host does at best, measured once in this process, in 0.3 s."""
+        return _quick_ceilings()
 
     def finish(self) -> None:
         """End an open-ended stimulus: complete what is in flight."""
@@ -138,6 +147,9 @@ class SimulatedSession:
         check_fits(plan, self.facts.capacity_bytes, self.facts.logical_block_bytes)
         return _lap(plan, self._native.run(plan, _look(plan, observer)), (), None)
 
+    def ceilings(self) -> None:
+        """Return nothing: in virtual time the host sets no pace."""
+
     def finish(self) -> None:
         """End an open-ended stimulus: complete what is in flight."""
         self._native.finish()
@@ -180,6 +192,24 @@ def simulated_presets() -> tuple[SimulatedPreset, ...]:
 def simulated_parameters() -> tuple[tuple[str, str, str], ...]:
     """Return (name, unit, meaning) of every parameter of a simulated drive."""
     return tuple(_native.simulated_parameters())
+
+
+def ceilings(each_ns: int) -> Ceilings:
+    """Measure what the host does at best, each of five figures for about `each_ns`.
+
+    Raises:
+        teijo.errors.HostError: no memory, no thread.
+    """
+    descriptor = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return Ceilings(**_native.ceilings(descriptor, each_ns))
+    finally:
+        os.close(descriptor)
+
+
+@cache
+def _quick_ceilings() -> Ceilings:
+    return ceilings(QUICK_NS)
 
 
 def encode_histogram(values_ns: NDArray[np.int64], counts: NDArray[np.int64]) -> bytes:

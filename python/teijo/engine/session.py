@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from teijo.engine.plan import Direction, Plan
+from teijo.units import NS_PER_S
+
+DEEP: Final = 8
+"""Depth from which the cost of a system call is shared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +121,29 @@ class Progress:
     """(stream, direction, columns) of newly finished intervals."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ceilings:
+    """What this host does at best, one thread, 4 KiB, with no device at all; 0: not to be had.
+
+    `nop_ns` is a no-operation through a ring of the kernel, one at a time; `loop_ns` an I/O of
+    the engine's whole loop with nothing behind it. `…_deep` is the same, 32 at a time.
+    """
+
+    nop_ns: float
+    nop_ns_deep: float
+    loop_ns: float
+    loop_ns_deep: float
+    copy_bytes_per_second: float
+
+    def ios_per_second(self, queue_depth: int) -> float:
+        """Return the IOPS of one thread at a queue depth that nothing on this host exceeds."""
+        deep = queue_depth >= DEEP
+        slowest_ns = max(
+            self.nop_ns_deep if deep else self.nop_ns, self.loop_ns_deep if deep else self.loop_ns
+        )
+        return NS_PER_S / slowest_ns if slowest_ns else 0.0
+
+
 Observer = Callable[[Progress], bool]
 """Called a few times a second while a lap runs; returning False stops the lap early."""
 
@@ -139,6 +166,10 @@ class Session(Protocol):
         Raises:
             teijo.errors.DeviceError: the device cannot be driven at all (direct I/O refused).
         """
+        ...
+
+    def ceilings(self) -> Ceilings | None:
+        """Return what the host does at best; None where the host does not set the pace."""
         ...
 
     def finish(self) -> None:

@@ -27,6 +27,7 @@ from teijo.errors import (
 from teijo.methods.method import Method, Settings
 from teijo.runfile.recorder import Recorder
 from teijo.runfile.space import estimate_bytes
+from teijo.runner.ceiling import described
 from teijo.runner.drive import Talk, drive
 from teijo.runner.environment import describe_host, teijo_version
 from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
@@ -129,6 +130,7 @@ class _Act:
             interrupt=interrupt,
             run_seed=self._record.run.seed,
             origin_ns=self._device.session.now_ns(),
+            ceilings=self._device.session.ceilings(),
         )
         self._observer(
             RunStarted(
@@ -224,7 +226,7 @@ def _header(order: Order) -> Record:
         run=run,
         geometry=device.geometry,
         identity=device.identity,
-        environment=describe_host(),
+        environment=describe_host() | described(device.session.ceilings()),
         steps=(),
         remarks=(
             *device.remarks(),

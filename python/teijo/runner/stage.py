@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from os import strerror
 
 from teijo.device.device import Device
+from teijo.engine.session import Ceilings
 from teijo.runfile.recorder import Recorder
 from teijo.runner.events import Observer
 from teijo.runner.interrupt import Interrupt
@@ -41,6 +42,8 @@ class Stage:
     cursors: dict[str, int] = field(default_factory=dict)
     health: Health = field(default_factory=dict)
     """The device's counters after the last step."""
+    ceilings: Ceilings | None = None
+    """What the host can do with no device at all; None where that is not the question."""
     notes: set[str] = field(default_factory=set)
     """What the engine said already."""
 

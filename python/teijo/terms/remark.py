@@ -21,6 +21,11 @@ class RemarkKind(StrEnum):
     ENGINE_FALLBACK = "engine fallback"
     CLOCK_STEPPED = "clock stepped"
     HOST_LIMITED = "host limited"
+    DEPTH_LIMITED = "depth limited"
+    SCHEDULE_NOT_KEPT = "schedule not kept"
+    IO_PUNTED = "i/o punted"
+    IO_SPLIT = "i/o split"
+    SAMPLER_GAP = "sampler gap"
     FOREIGN_IO = "foreign i/o"
     CHECK_BLIND = "check blind"
     RESULTS_DISK = "results disk"
@@ -50,6 +55,11 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.ENGINE_FALLBACK: "Use a kernel with io_uring enabled.",
     RemarkKind.CLOCK_STEPPED: "Do not suspend or step the clock during a run.",
     RemarkKind.HOST_LIMITED: "Use more threads, a faster host, or pin the run to idle cores.",
+    RemarkKind.DEPTH_LIMITED: "Use more threads of less depth, or raise the device's nr_requests.",
+    RemarkKind.SCHEDULE_NOT_KEPT: "Ask for a lower rate, or allow more I/Os in flight.",
+    RemarkKind.IO_PUNTED: "Read QD 1 as that of a plain system call; measure a block device.",
+    RemarkKind.IO_SPLIT: "Use blocks of at most queue/max_sectors_kb for the device's own latency.",
+    RemarkKind.SAMPLER_GAP: "Leave the program running, and the CPUs to it.",
     RemarkKind.FOREIGN_IO: "Stop whatever else uses the device, and run again.",
     RemarkKind.CHECK_BLIND: "Run as root, or install the program the check needs.",
     RemarkKind.RESULTS_DISK: "Free space where the run file is written.",

@@ -73,7 +73,8 @@ class Witness:
     `worker_delay_ns` the time threads were ready but had no CPU, all together. `in_flight_mean`
     is over time, all threads together; `in_flight_asked` threads × queue depth. `look_gap_ns_max`
     is the longest that the program did not look at the running step, `turn_gap_ns_max` the
-    longest between two readings of a thread's clock, its waits included. `min_complete` is the
+    longest between two readings of a thread's clock, its waits included; `slept_ns` is how long
+    the whole host slept. `min_complete` is the
     most completions a wait asked for; `io_wq_workers` threads of the kernel that carried out
     I/Os which the target would not queue. `drift_ppm` is the processor's counter against the
     kernel's clock, None where that was not told.
@@ -94,6 +95,7 @@ class Witness:
     min_complete: int
     io_wq_workers: int
     techniques: tuple[str, ...]
+    slept_ns: int = 0
     drift_ppm: float | None = None
 
     @property

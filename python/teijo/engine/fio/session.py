@@ -63,6 +63,9 @@ class FioSession:
         """Return CLOCK_MONOTONIC."""
         return time.monotonic_ns()
 
+    def ceilings(self) -> None:
+        """Return nothing: what the native engine could do says nothing of fio."""
+
     def run(self, plan: Plan, observer: Observer | None = None) -> Lap:
         """Run one lap in one fio process.
 

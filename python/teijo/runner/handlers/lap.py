@@ -1,5 +1,6 @@
 """One plan on the engine: watched, its intervals recorded as they finish, its lap as an answer."""
 
+import time
 from dataclasses import asdict
 
 from teijo.engine.plan import Plan
@@ -21,7 +22,9 @@ def run_plan(stage: Stage, seq: int, step: Measure | Precondition, plan: Plan) -
         DeviceError: the device cannot be driven at all.
     """
     watcher = _Watcher(stage, seq, step, plan)
+    asleep_ns = _asleep_ns()
     lap = stage.device.session.run(plan, watcher.look)
+    slept_ns = _asleep_ns() - asleep_ns
     stage.interrupt.check()
     started_ns = lap.started_ns - stage.origin_ns
     return Outcome(
@@ -33,7 +36,7 @@ def run_plan(stage: Stage, seq: int, step: Measure | Precondition, plan: Plan) -
             cursors=dict(lap.cursors),
             detail=_detail(lap),
             remarks=stage.new_notes(lap.notes),
-            witness=_witness(lap, watcher.gap_ns_max),
+            witness=_witness(lap, watcher.gap_ns_max, slept_ns),
         ),
         failure=lap.failure,
     )
@@ -85,10 +88,17 @@ def _detail(lap: Lap) -> dict[str, str]:
     return {"failure": lap.failure} if lap.failure else {}
 
 
-def _witness(lap: Lap, look_gap_ns_max: int) -> Witness | None:
+def _witness(lap: Lap, look_gap_ns_max: int, slept_ns: int) -> Witness | None:
     if lap.witness is None:
         return None
-    return Witness(**asdict(lap.witness), look_gap_ns_max=look_gap_ns_max)
+    own = asdict(lap.witness)
+    return Witness(**own, look_gap_ns_max=look_gap_ns_max, slept_ns=max(0, slept_ns))
+
+
+def _asleep_ns() -> int:
+    """Return how long the host has been asleep since it was started."""
+    awake_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - awake_ns
 
 
 def _stream_result(part: DirectionLap, plan: Plan) -> StreamResult:

@@ -1,0 +1,199 @@
+"""Self-checks of a measurement: of the device, alone, at the load that was asked for.
+
+Each check sees one answer and tells what it may have been instead. What cannot be looked at is
+told apart (None), never taken for good.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import StepResult, StreamResult, Witness
+from teijo.terms.step import Measure, Precondition
+from teijo.terms.workload import Stream
+from teijo.units import NS_PER_MS, NS_PER_S, format_duration, per_second
+
+DEPTH_SHARE_LEAST: Final = 0.95
+BUSY_SHARE_MOST: Final = 0.85
+DELAY_SHARE_MOST: Final = 0.05
+CEILING_SHARE_MOST: Final = 0.70
+RATE_SHARE_LEAST: Final = 0.99
+FOREIGN_SHARE_MOST: Final = 0.001
+MISSING_SHARE_MOST: Final = 0.005
+SPLIT_SHARE_MOST: Final = 0.01
+DRIFT_PPM_MOST: Final = 50.0
+LOOK_GAP_NS_MOST: Final = 1_500_000_000
+SLEEP_NS_MOST: Final = 10 * NS_PER_MS
+LEAST_NS: Final = 100 * NS_PER_MS
+"""A shorter step is all beginning and end: no share of it says anything."""
+
+Load = Measure | Precondition
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceShares:
+    """What the kernel counted for the device, by what this program did itself.
+
+    1.0 is all of it and nothing else. None: not counted, or nothing was moved. `foreign_bytes`
+    may be negative: then something answered in the device's place.
+    """
+
+    bytes_share: float | None
+    ios_share: float | None
+    foreign_bytes: int | None
+
+
+def remarks_on(
+    step: Load, answer: StepResult, *, ceiling_iops: float | None = None
+) -> tuple[Remark, ...]:
+    """Return what must be said of a step's numbers, nothing where all is as it should be.
+
+    `ceiling_iops` is what the host could do with these streams and no device at all.
+    """
+    witness = answer.witness
+    found = [
+        *schedule_remarks(step, answer),
+        *device_remarks(step, answer),
+        *([] if witness is None else witness_remarks(step, witness)),
+    ]
+    share = ceiling_share(answer, ceiling_iops)
+    if share is not None and share > CEILING_SHARE_MOST:
+        text = "More than 70 % of the IOPS that this host does with no device at all."
+        found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
+    return tuple(found)
+
+
+def schedule_remarks(step: Load, answer: StepResult) -> list[Remark]:
+    """Return a remark for each open loop that fell behind its schedule and stayed there.
+
+    All arrivals are either completed, failed, or in the backlog at the end; the schedule was
+    kept if that backlog fits in one queue depth (or a thousandth), and 99 % were completed.
+    """
+    found = []
+    for stream in step.workload.streams:
+        parts = [part for part in answer.results if part.stream == stream.name]
+        if stream.rate is None or not parts:
+            continue
+        text = _behind(stream, parts, answer.elapsed_ns)
+        if text:
+            found.append(Remark(kind=RemarkKind.SCHEDULE_NOT_KEPT, text=text))
+    return found
+
+
+def _behind(stream: Stream, parts: list[StreamResult], elapsed_ns: int) -> str:
+    assert stream.rate is not None
+    asked = stream.rate.ios_per_second
+    done = sum(part.ios + sum(part.errors.values()) for part in parts)
+    waiting = next((part.backlog_end for part in parts if part.backlog_end is not None), None)
+    due = asked * elapsed_ns / NS_PER_S if waiting is None else done + waiting
+    slack = max(stream.outstanding_ios, due / 1000)
+    late = waiting is not None and waiting > slack
+    few = done < RATE_SHARE_LEAST * due - slack
+    if not (late or few):
+        return ""
+    backlog = "" if waiting is None else f"; {waiting:,} I/Os were due and not issued at its end"
+    achieved = per_second(done, elapsed_ns)
+    return f"Stream {stream.name}: {achieved:,.1f} of {asked:,.1f} I/Os per second{backlog}."
+
+
+def witness_remarks(step: Load, witness: Witness) -> list[Remark]:
+    """Return what the engine's own account says against the numbers."""
+    found = []
+    if witness.wall_ns >= LEAST_NS:
+        depth = depth_share(step, witness)
+        if depth is not None and depth < DEPTH_SHARE_LEAST:
+            text = "Fewer than 95 % of the I/Os asked for were in flight, averaged over time."
+            found.append(Remark(kind=RemarkKind.DEPTH_LIMITED, text=text))
+        if witness.busiest_worker > BUSY_SHARE_MOST:
+            text = "A thread that makes the I/O was busy for more than 85 % of the time."
+            found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
+        if delay_share(witness) > DELAY_SHARE_MOST:
+            text = "Threads that make the I/O waited for a CPU for more than 5 % of the time."
+            found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
+    if witness.io_wq_workers:
+        text = "The target would not queue I/Os: threads of the kernel carried them out."
+        found.append(Remark(kind=RemarkKind.IO_PUNTED, text=text))
+    if witness.look_gap_ns_max > LOOK_GAP_NS_MOST:
+        gap = format_duration(witness.look_gap_ns_max)
+        text = f"The program stood still for {gap}: it was stopped, or had no CPU."
+        found.append(Remark(kind=RemarkKind.SAMPLER_GAP, text=text))
+    if witness.drift_ppm is not None and abs(witness.drift_ppm) > DRIFT_PPM_MOST:
+        text = f"The processor's counter was {witness.drift_ppm:+.1f} ppm off the kernel's clock."
+        found.append(Remark(kind=RemarkKind.CLOCK_STEPPED, text=text))
+    if witness.slept_ns > SLEEP_NS_MOST:
+        text = f"The host slept for {format_duration(witness.slept_ns)} during the step."
+        found.append(Remark(kind=RemarkKind.CLOCK_STEPPED, text=text))
+    return found
+
+
+def device_remarks(step: Load, answer: StepResult) -> list[Remark]:
+    """Return what the kernel's counters of the device say against the numbers."""
+    shares = device_shares(answer)
+    if shares.bytes_share is None or shares.foreign_bytes is None:
+        return []
+    if shares.bytes_share == 0:
+        text = "The kernel does not count this device's I/O (queue/iostats is 0)."
+        return [Remark(kind=RemarkKind.CHECK_BLIND, text=text)]
+    slack = _boundary_bytes(step, answer)
+    if shares.foreign_bytes > FOREIGN_SHARE_MOST * answer.bytes + slack:
+        text = f"The device moved {shares.bytes_share:.3f} times the bytes of this run."
+        return [Remark(kind=RemarkKind.FOREIGN_IO, text=text)]
+    if -shares.foreign_bytes > MISSING_SHARE_MOST * answer.bytes + slack:
+        text = f"The device moved {shares.bytes_share:.3f} times the bytes of this run."
+        return [Remark(kind=RemarkKind.BUFFERED, text=text)]
+    if shares.ios_share is not None and abs(shares.ios_share - 1) > SPLIT_SHARE_MOST:
+        text = f"Each I/O of this run became {shares.ios_share:.2f} of the device's."
+        return [Remark(kind=RemarkKind.IO_SPLIT, text=text)]
+    return []
+
+
+def device_shares(answer: StepResult) -> DeviceShares:
+    """Return the kernel's counters of the device over the step by the step's own."""
+    moved = _counted(answer, "kernel_read_bytes", "kernel_write_bytes")
+    ios = _counted(answer, "kernel_reads", "kernel_writes")
+    if moved is None or ios is None or not answer.bytes or not answer.ios:
+        return DeviceShares(bytes_share=None, ios_share=None, foreign_bytes=None)
+    return DeviceShares(
+        bytes_share=moved / answer.bytes,
+        ios_share=ios / answer.ios,
+        foreign_bytes=moved - answer.bytes,
+    )
+
+
+def depth_share(step: Load, witness: Witness) -> float | None:
+    """Return I/Os in flight by those asked for; None for an open loop, which asks for none."""
+    if any(stream.rate is not None for stream in step.workload.streams):
+        return None
+    asked = witness.in_flight_asked
+    return witness.in_flight_mean / asked if asked else None
+
+
+def delay_share(witness: Witness) -> float:
+    """Return the share of the time that threads were ready to run and had no CPU."""
+    available_ns = witness.wall_ns * witness.workers
+    return witness.worker_delay_ns / available_ns if available_ns else 0.0
+
+
+def ceiling_share(answer: StepResult, ceiling_iops: float | None) -> float | None:
+    """Return the step's IOPS by what the host does with no device; None where not known."""
+    return answer.iops / ceiling_iops if ceiling_iops else None
+
+
+def _boundary_bytes(step: Load, answer: StepResult) -> int:
+    """Return what may have moved on the other side of a look at the counters: one queue full.
+
+    Failed I/Os may have moved bytes too, in the device's eyes.
+    """
+    streams = step.workload.streams
+    block_bytes = max(stream.block_size_bytes for stream in streams)
+    failed = sum(sum(part.errors.values()) for part in answer.results)
+    goes_on = isinstance(step, Measure) and (step.continues or step.open_ended)
+    queued = sum(stream.outstanding_ios for stream in streams) if goes_on else 0
+    return block_bytes * (queued + failed)
+
+
+def _counted(answer: StepResult, *counters: str) -> int | None:
+    before, after = answer.health_before, answer.health_after
+    if not all(name in before and name in after for name in counters):
+        return None
+    return sum(after[name] - before[name] for name in counters)

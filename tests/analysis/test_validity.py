@@ -1,0 +1,168 @@
+"""Self-checks: each limit from both sides, and what cannot be looked at is told apart."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from teijo.analysis import validity
+from teijo.terms.remark import RemarkKind
+from teijo.terms.result import StepResult, StreamResult, Witness
+from teijo.terms.step import Measure
+from teijo.terms.workload import Rate, Stream, Workload
+from tests.methods.canned import flow
+from tests.runfile.samples import WITNESS
+
+SECOND = 1_000_000_000
+KIB4 = 4096
+SOUND = replace(
+    WITNESS, in_flight_mean=31.0, in_flight_asked=32, worker_delay_ns=0, busiest_worker=0.5
+)
+
+
+def step(*, rate: float | None = None, **stream: object) -> Measure:
+    asked = None if rate is None else Rate(ios_per_second=rate)
+    one = Stream(read_percent=100, block_size_bytes=KIB4, queue_depth=32, rate=asked, **stream)  # type: ignore[arg-type]
+    return Measure(workload=Workload(streams=(one,)), duration_ns=2 * SECOND)
+
+
+def answer(
+    *parts: StreamResult,
+    witness: Witness | None = SOUND,
+    counted: Mapping[str, int] | None = None,
+) -> StepResult:
+    names = ("kernel_reads", "kernel_read_bytes", "kernel_writes", "kernel_write_bytes")
+    before = dict.fromkeys(names, 5) if counted is not None else {}
+    after = {name: 5 + counted.get(name, 0) for name in names} if counted is not None else {}
+    return StepResult(
+        started_ns=0,
+        elapsed_ns=2 * SECOND,
+        results=parts or (flow("read", 1000, KIB4),),
+        health_before=before,
+        health_after=after,
+        witness=witness,
+    )
+
+
+def kinds(*args: object, **kwargs: object) -> list[RemarkKind]:
+    return [remark.kind for remark in validity.remarks_on(*args, **kwargs)]  # type: ignore[arg-type]
+
+
+def test_a_sound_measurement_has_no_remark():
+    exact = {"kernel_reads": 1000, "kernel_read_bytes": 1000 * KIB4}
+    assert kinds(step(), answer(counted=exact), ceiling_iops=1000.0) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"in_flight_mean": 30.3}, RemarkKind.DEPTH_LIMITED),
+        ({"busiest_worker": 0.86}, RemarkKind.HOST_LIMITED),
+        ({"worker_delay_ns": 310_000_000}, RemarkKind.HOST_LIMITED),
+        ({"io_wq_workers": 1}, RemarkKind.IO_PUNTED),
+        ({"look_gap_ns_max": 1_600_000_000}, RemarkKind.SAMPLER_GAP),
+        ({"drift_ppm": -51.0}, RemarkKind.CLOCK_STEPPED),
+        ({"slept_ns": 11_000_000}, RemarkKind.CLOCK_STEPPED),
+    ],
+)
+def test_each_limit_of_the_witness_has_its_remark(changes, kind):
+    assert kinds(step(), answer(witness=replace(SOUND, **changes))) == [kind]
+
+
+def test_just_inside_every_limit_is_sound():
+    witness = replace(
+        SOUND,
+        in_flight_mean=30.4,
+        busiest_worker=0.85,
+        worker_delay_ns=290_000_000,
+        look_gap_ns_max=1_500_000_000,
+        drift_ppm=50.0,
+        slept_ns=10_000_000,
+    )
+    assert kinds(step(), answer(witness=witness)) == []
+
+
+def test_a_step_that_is_all_beginning_and_end_is_not_judged_by_shares():
+    short = replace(SOUND, wall_ns=50_000_000, in_flight_mean=1.0, busiest_worker=1.0)
+    assert kinds(step(), answer(witness=short)) == []
+
+
+def test_an_open_loop_asks_for_no_depth():
+    shallow = replace(SOUND, in_flight_mean=0.1)
+    assert validity.depth_share(step(rate=500.0), shallow) is None
+    assert kinds(step(rate=500.0), answer(witness=shallow)) == []
+    assert validity.depth_share(step(), shallow) == pytest.approx(0.1 / 32)
+
+
+def open_loop(ios: int, backlog_end: int | None) -> StepResult:
+    return answer(replace(flow("read", ios, KIB4), backlog_end=backlog_end))
+
+
+@pytest.mark.parametrize(
+    ("ios", "backlog_end", "kept"),
+    [
+        (2000, 0, True),
+        (1990, 10, True),  # waits for a slot as any arrival may: one queue full
+        (1967, 33, False),
+        (1500, 500, False),
+        (2000, None, True),  # fio: no backlog known, the rate decides
+        (1960, None, True),  # 1 % and one queue full below 2000
+        (1900, None, False),
+    ],
+)
+def test_the_schedule_is_kept_or_not(ios, backlog_end, kept):
+    found = kinds(step(rate=1000.0), open_loop(ios, backlog_end))
+    assert found == ([] if kept else [RemarkKind.SCHEDULE_NOT_KEPT])
+
+
+def test_the_remark_says_what_was_achieved_and_what_waits():
+    (remark,) = validity.remarks_on(step(rate=1000.0), open_loop(1500, 500))
+    assert "750.0 of 1,000.0 I/Os per second" in remark.text
+    assert "500 I/Os were due" in remark.text
+
+
+def test_failed_arrivals_are_arrivals_that_were_served():
+    failed = replace(flow("read", 1000, KIB4), errors={5: 1000}, backlog_end=0)
+    assert kinds(step(rate=1000.0), answer(failed)) == []
+
+
+def test_a_poisson_lap_that_drew_few_arrivals_is_kept():
+    assert kinds(step(rate=1000.0), open_loop(1900, 0)) == [], "all that was due was done"
+
+
+@pytest.mark.parametrize(
+    ("read_bytes", "reads", "kind"),
+    [
+        (1001 * KIB4, 1000, None),
+        (1002 * KIB4, 1000, RemarkKind.FOREIGN_IO),
+        (1680 * KIB4, 1680, RemarkKind.FOREIGN_IO),
+        (62 * KIB4, 62, RemarkKind.BUFFERED),
+        (1000 * KIB4, 4000, RemarkKind.IO_SPLIT),
+        (1000 * KIB4, 500, RemarkKind.IO_SPLIT),
+        (0, 0, RemarkKind.CHECK_BLIND),
+    ],
+)
+def test_the_devices_counters_are_held_against_our_own(read_bytes, reads, kind):
+    counted = {"kernel_read_bytes": read_bytes, "kernel_reads": reads}
+    assert kinds(step(), answer(counted=counted)) == ([] if kind is None else [kind])
+
+
+def test_what_is_not_counted_is_unknown_and_not_good():
+    shares = validity.device_shares(answer())
+    assert (shares.bytes_share, shares.ios_share, shares.foreign_bytes) == (None, None, None)
+
+
+def test_a_stimulus_that_goes_on_may_have_a_queue_full_on_the_other_side_of_the_look():
+    counted = {"kernel_read_bytes": 1030 * KIB4, "kernel_reads": 1000}
+    assert kinds(step(), answer(counted=counted)) == [RemarkKind.FOREIGN_IO]
+    assert kinds(replace(step(), open_ended=True), answer(counted=counted)) == []
+
+
+def test_near_the_hosts_ceiling_the_host_is_measured():
+    assert kinds(step(), answer(), ceiling_iops=700.0) == [RemarkKind.HOST_LIMITED]
+    assert kinds(step(), answer(), ceiling_iops=720.0) == []
+    assert validity.ceiling_share(answer(), None) is None
+
+
+def test_nothing_is_said_where_nobody_gave_an_account():
+    assert kinds(step(), answer(witness=None)) == []
