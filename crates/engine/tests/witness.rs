@@ -123,22 +123,23 @@ fn what_is_left_out_is_not_claimed_and_the_lap_is_the_same() {
     }
 }
 
-/// A second lap of one stimulus begins with fresh accounts.
+/// Were they carried on, the tenth lap would show ten times the depth. (A lap that is told its
+/// bound late, on a busy host, has more turns than fit in it, but not that many.)
 #[test]
-fn every_lap_has_accounts_of_its_own() {
+fn every_lap_of_a_stimulus_has_accounts_of_its_own() {
     let mut session = Session::with_backend(memory_file(), BackendKind::Null);
-    let mut first = plan(1, 4, MIB);
-    first.bound = Bound::Time {
-        duration_ns: 20_000_000,
+    let mut lap = plan(1, 4, MIB);
+    lap.bound = Bound::Time {
+        duration_ns: 100_000_000,
     };
-    first.open_ended = true;
-    let before = session.run(&first).unwrap().witness;
-    first.continues = true;
-    let after = session.run(&first).unwrap().witness;
-    session.finish();
-    for witness in [before, after] {
-        assert!(witness.wall_ns >= 20_000_000);
-        assert!(witness.busiest_worker <= 1.5, "{witness:?}");
-        assert!(witness.in_flight_mean <= 4.01, "{witness:?}");
+    lap.open_ended = true;
+    let mut last = session.run(&lap).unwrap().witness;
+    lap.continues = true;
+    for _ in 1..10 {
+        last = session.run(&lap).unwrap().witness;
     }
+    session.finish();
+    assert_eq!(last.wall_ns, 100_000_000);
+    assert!(last.in_flight_mean <= 20.0, "{last:?}");
+    assert!(last.busiest_worker <= 5.0, "{last:?}");
 }
