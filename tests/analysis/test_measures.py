@@ -1,10 +1,12 @@
 """Numbers of answers: weighted latencies, means over rounds, write amplification."""
 
+from dataclasses import replace
+
 import pytest
 
 from teijo.analysis import measures
 from teijo.terms.result import StepResult
-from tests.methods.canned import flow
+from tests.methods.canned import flow, latencies
 
 
 def answer(*results, elapsed_ns: int = 1_000_000_000, **named) -> StepResult:
@@ -61,3 +63,13 @@ def test_nothing_measured_is_zero_and_not_a_number():
     assert measures.latency_ns_mean(nothing) == 0
     assert measures.latency_ns_max(nothing) == 0
     assert measures.throughput_mb_s(answer(elapsed_ns=0)) == 0
+
+
+def test_the_response_of_a_step_is_that_of_its_open_loops_alone():
+    closed = flow("read", 3, 4096)
+    late = replace(flow("write", 2, 4096), response=latencies(2, 70_000))
+    answer = StepResult(started_ns=0, elapsed_ns=1, results=(closed, late))
+    response = measures.response_of(answer)
+    assert response is not None
+    assert (response.count, response.mean_ns) == (2, 70_000)
+    assert measures.response_of(replace(answer, results=(closed,))) is None

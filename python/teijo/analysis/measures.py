@@ -20,6 +20,12 @@ def latency_of(answer: StepResult) -> Histogram:
     return merged(result.latency for result in answer.results)
 
 
+def response_of(answer: StepResult) -> Histogram | None:
+    """Return the response times of all open-loop I/Os of the step; None where there are none."""
+    responses = [part.response for part in answer.results if part.response is not None]
+    return merged(responses) if responses else None
+
+
 def latency_ns_mean(answer: StepResult) -> float:
     """Return the mean latency of all I/Os: the sum of sums by the sum of counts, 0 for none."""
     count = sum(result.latency.count for result in answer.results)

@@ -4,159 +4,31 @@ The report is in workload_pages.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from dataclasses import replace
 
 from teijo import units
 from teijo.analysis import measures, percentile
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.knobs import Knob
 from teijo.methods.method import Conversation, Settings
 from teijo.methods.phrases import insist
-from teijo.methods.pts.settings import QUEUE_DEPTH_MOST, THREADS_MOST, check_blocks
+from teijo.methods.pts.settings import check_blocks
+from teijo.methods.workload_settings import (
+    THREADS_MOST,
+    StreamSettings,
+    WorkloadSettings,
+    settings_of,
+)
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
+from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Precondition, Step
 from teijo.terms.watch import Watch
-from teijo.terms.workload import Access, ActiveRange, Content, Rate, Schedule, Stream, Workload
-
-Word = Literal["randread", "randwrite", "randrw", "read", "write", "rw"]
-
-_WORDS: dict[str, tuple[Access, int | None]] = {
-    "randread": (Access.RANDOM, 100),
-    "randwrite": (Access.RANDOM, 0),
-    "randrw": (Access.RANDOM, None),
-    "read": (Access.SEQUENTIAL, 100),
-    "write": (Access.SEQUENTIAL, 0),
-    "rw": (Access.SEQUENTIAL, None),
-}
-"""Order and read percent of fio's words; None where `read` says it."""
-
-MIXED_READ_PERCENT = 50
-DURATION_NS = 10 * units.NS_PER_S
-
-
-class WorkloadSettings(Settings, frozen=True):
-    """One stimulus. Exactly one of `duration_ns` and `total_bytes` bounds it."""
-
-    rw: Annotated[
-        Word,
-        Knob(
-            key="rw",
-            aliases=("readwrite",),
-            meaning="order and direction: randread, randwrite, randrw, read, write or rw",
-            example="randrw",
-            parse=knobs.one_of(*_WORDS),
-        ),
-    ] = "randread"
-    read_percent: Annotated[
-        int,
-        Knob(
-            key="read",
-            aliases=("rwmixread",),
-            meaning="percent of the I/Os that read, for randrw and rw",
-            example="70",
-            parse=knobs.percent(0, 100),
-        ),
-    ] = 100
-    block_size_bytes: Annotated[
-        int,
-        Knob(
-            key="bs",
-            aliases=("block_size", "blocksize"),
-            meaning="block size",
-            example="4KiB",
-            parse=knobs.size,
-            show=knobs.show_size,
-        ),
-    ] = 4 * units.KIB
-    threads: Annotated[
-        int,
-        Knob(
-            key="threads",
-            aliases=("tc", "numjobs"),
-            meaning="thread count",
-            example="4",
-            parse=knobs.whole_number(1, THREADS_MOST),
-        ),
-    ] = 1
-    queue_depth: Annotated[
-        int,
-        Knob(
-            key="qd",
-            aliases=("iodepth",),
-            meaning="outstanding I/Os of each thread",
-            example="32",
-            parse=knobs.whole_number(1, QUEUE_DEPTH_MOST),
-        ),
-    ] = 1
-    duration_ns: Annotated[
-        int | None,
-        Knob(
-            key="seconds",
-            aliases=("duration", "runtime", "time"),
-            meaning="how long, unless bytes says how much",
-            example="10",
-            parse=knobs.duration,
-            show=lambda value: "none" if value is None else knobs.show_duration(value),
-        ),
-    ] = None
-    total_bytes: Annotated[
-        int | None,
-        Knob(
-            key="bytes",
-            aliases=("size", "io_size"),
-            meaning="how much to read and write in total, instead of how long",
-            example="1GiB",
-            parse=knobs.size,
-            show=knobs.show_size,
-        ),
-    ] = None
-    active_range_percent: Annotated[
-        int,
-        Knob(
-            key="range",
-            aliases=("active_range", "ar"),
-            meaning="share of the device that is touched, from its start, in percent",
-            example="50%",
-            parse=knobs.percent(1, 100),
-        ),
-    ] = 100
-    content: Annotated[
-        Content,
-        Knob(
-            key="content",
-            meaning="what is written: random (unique in every sector) or zero",
-            example="zero",
-            parse=knobs.one_of(*(content.value for content in Content)),
-            show=lambda value: str(value),
-        ),
-    ] = Content.RANDOM
-    ios_per_second: Annotated[
-        float | None,
-        Knob(
-            key="rate",
-            aliases=("rate_iops", "iops"),
-            meaning="I/Os due each second whether or not the device keeps up, or none",
-            example="1000",
-            parse=knobs.optional(knobs.positive_number),
-            show=knobs.show_optional,
-        ),
-    ] = None
-    schedule: Annotated[
-        Schedule,
-        Knob(
-            key="schedule",
-            meaning="arrivals at a rate: fixed or poisson",
-            example="poisson",
-            parse=knobs.one_of(*(schedule.value for schedule in Schedule)),
-            show=lambda value: str(value),
-        ),
-    ] = Schedule.FIXED
+from teijo.terms.workload import ActiveRange, Workload
 
 
 class FreeWorkload:
@@ -177,10 +49,17 @@ class FreeWorkload:
                 f"the method workload follows no standard, so it has no version {spec!r}",
                 remedy="Leave --spec out.",
             )
-        asked = knobs.parse_overrides(WorkloadSettings, overrides)
-        settings = WorkloadSettings.model_validate({**asked, **_bound(asked), **_mix(asked)})
-        check_blocks((settings.block_size_bytes,), geometry)
-        _check_room(settings, geometry)
+        settings = settings_of(overrides)
+        stimuli = [stimulus for _, stimulus in settings.stimuli]
+        check_blocks(tuple(stimulus.block_size_bytes for stimulus in stimuli), geometry)
+        for stimulus in stimuli:
+            _check_room(stimulus, geometry)
+        threads = sum(stimulus.threads for stimulus in stimuli)
+        if threads > THREADS_MOST:
+            raise PlanError(
+                f"the streams have {threads} threads together, and {THREADS_MOST} is the most",
+                remedy="Give them fewer threads, and more depth (qd) each.",
+            )
         return settings
 
     def settings_from(self, stored: Mapping[str, object]) -> WorkloadSettings:
@@ -189,7 +68,7 @@ class FreeWorkload:
 
     def writes(self, settings: Settings) -> bool:
         """Return whether any I/O writes."""
-        return _own(settings).read_percent < 100
+        return any(stimulus.read_percent < 100 for _, stimulus in _own(settings).stimuli)
 
     def deviations(
         self,
@@ -218,7 +97,7 @@ class FreeWorkload:
             converged=None,
             rounds=0 if answer is None else 1,
             scalars=() if answer is None else _scalars(answer),
-            cells=() if answer is None else (_cell(settings, answer),),
+            cells=() if answer is None else _cells(settings, answer),
         )
 
     def watch(self, record: Record) -> Watch:
@@ -245,19 +124,8 @@ class FreeWorkload:
 
 def step_of(settings: WorkloadSettings) -> Step:
     """Return the one step: a measurement for a time, or as many bytes as asked."""
-    access, _ = _WORDS[settings.rw]
-    rate = settings.ios_per_second
-    stream = Stream(
-        read_percent=settings.read_percent,
-        block_size_bytes=settings.block_size_bytes,
-        access=access,
-        threads=settings.threads,
-        queue_depth=settings.queue_depth,
-        active_range=ActiveRange(share_percent=settings.active_range_percent),
-        content=settings.content,
-        rate=None if rate is None else Rate(ios_per_second=rate, schedule=settings.schedule),
-    )
-    workload = Workload(streams=(stream,))
+    streams = tuple(stimulus.stream(name) for name, stimulus in settings.stimuli)
+    workload = Workload(streams=streams)
     if settings.total_bytes is not None:
         return Precondition(workload=workload, total_bytes=settings.total_bytes, phase="measure")
     assert settings.duration_ns is not None, "a workload has one bound"
@@ -273,10 +141,10 @@ def answer_of(record: Record) -> StepResult | None:
 
 
 def stimulus_name(settings: WorkloadSettings) -> str:
-    """Return the stimulus in one line: "randrw 70/30 4 KiB, 1 × 32"."""
-    mix = f" {knobs.show_mix(settings.read_percent)}" if _WORDS[settings.rw][1] is None else ""
-    block = units.format_block_size(settings.block_size_bytes)
-    return f"{settings.rw}{mix} {block}, {settings.threads} × {settings.queue_depth}"
+    """Return the stimulus in one line: "randrw 70/30 4 KiB, 1 × 32", or one after the other."""
+    if not settings.streams:
+        return settings.title
+    return " + ".join(f"{each.name}: {each.title}" for each in settings.streams)
 
 
 def _own(settings: Settings) -> WorkloadSettings:
@@ -284,31 +152,7 @@ def _own(settings: Settings) -> WorkloadSettings:
     return settings
 
 
-def _bound(asked: Mapping[str, object]) -> dict[str, object]:
-    if asked.keys() >= {"duration_ns", "total_bytes"}:
-        raise PlanError(
-            "seconds and bytes are both set, and only one can end the workload",
-            remedy="Set seconds for how long, or bytes for how much.",
-        )
-    return {} if asked.keys() & {"duration_ns", "total_bytes"} else {"duration_ns": DURATION_NS}
-
-
-def _mix(asked: Mapping[str, object]) -> dict[str, object]:
-    word = str(asked.get("rw", WorkloadSettings.model_fields["rw"].default))
-    _, fixed = _WORDS[word]
-    wanted = asked.get("read_percent")
-    if fixed is None:
-        return {"read_percent": MIXED_READ_PERCENT if wanted is None else wanted}
-    if wanted not in (None, fixed):
-        mixed = "randrw" if word.startswith("rand") else "rw"
-        raise PlanError(
-            f"read={wanted} does not go with rw={word}, which reads {fixed} %",
-            remedy=f"Set rw={mixed} for a mix.",
-        )
-    return {"read_percent": fixed}
-
-
-def _check_room(settings: WorkloadSettings, geometry: Geometry) -> None:
+def _check_room(settings: StreamSettings, geometry: Geometry) -> None:
     active_range = ActiveRange(share_percent=settings.active_range_percent)
     span = active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
     if settings.block_size_bytes > span:
@@ -319,30 +163,67 @@ def _check_room(settings: WorkloadSettings, geometry: Geometry) -> None:
         )
 
 
-def _cell(settings: WorkloadSettings, answer: StepResult) -> Cell:
-    labels = (
-        ("r/w mix", knobs.show_mix(settings.read_percent)),
-        ("block size", units.format_block_size(settings.block_size_bytes)),
+def streams_of(answer: StepResult) -> dict[str, StepResult]:
+    """Return the answer of each stream alone, in order."""
+    names = dict.fromkeys(part.stream for part in answer.results)
+    return {
+        name: replace(answer, results=tuple(p for p in answer.results if p.stream == name))
+        for name in names
+    }
+
+
+def _cells(settings: WorkloadSettings, answer: StepResult) -> tuple[Cell, ...]:
+    parts = streams_of(answer)
+    several = len(settings.stimuli) > 1
+    return tuple(
+        measures.cell_over(
+            (
+                *((("stream", name),) if several else ()),
+                ("r/w mix", knobs.show_mix(stimulus.read_percent)),
+                ("block size", units.format_block_size(stimulus.block_size_bytes)),
+            ),
+            [parts[name] if several else answer],
+        )
+        for name, stimulus in settings.stimuli
+        if name in parts
     )
-    return measures.cell_over(labels, [answer])
 
 
 def _scalars(answer: StepResult) -> tuple[Scalar, ...]:
-    latency = measures.latency_of(answer)
+    return (
+        Scalar(name="IOPS", value=answer.iops, unit="IOPS"),
+        Scalar(name="throughput", value=measures.throughput_mb_s(answer), unit="MB/s"),
+        *_latency_scalars("latency", measures.latency_of(answer)),
+        *_open_loop_scalars(answer),
+        Scalar(name="failed I/Os", value=float(measures.errors_of(answer)), unit=""),
+        Scalar(name="write amplification", value=measures.write_amplification([answer]), unit=""),
+    )
+
+
+def _open_loop_scalars(answer: StepResult) -> tuple[Scalar, ...]:
+    """Return response times and backlog of what ran as an open loop, nothing if nothing did."""
+    backlogs = {
+        part.stream: part.backlog_max for part in answer.results if part.backlog_max is not None
+    }
+    response = measures.response_of(answer)
+    scalars = () if response is None else _latency_scalars("response", response)
+    if backlogs:
+        most = float(max(backlogs.values()))
+        scalars += (Scalar(name="backlog max", value=most, unit="I/Os"),)
+    return scalars
+
+
+def _latency_scalars(name: str, latency: Histogram) -> tuple[Scalar, ...]:
     percentiles = [
         Scalar(
-            name=f"latency {percentile.percentile_name(percent)}",
+            name=f"{name} {percentile.percentile_name(percent)}",
             value=None if value is None else float(value),
             unit="ns",
         )
         for percent, value in percentile.percentiles_ns(latency)
     ]
     return (
-        Scalar(name="IOPS", value=answer.iops, unit="IOPS"),
-        Scalar(name="throughput", value=measures.throughput_mb_s(answer), unit="MB/s"),
-        Scalar(name="latency mean", value=measures.latency_ns_mean(answer), unit="ns"),
+        Scalar(name=f"{name} mean", value=latency.mean_ns, unit="ns"),
         *percentiles,
-        Scalar(name="latency max", value=float(measures.latency_ns_max(answer)), unit="ns"),
-        Scalar(name="failed I/Os", value=float(measures.errors_of(answer)), unit=""),
-        Scalar(name="write amplification", value=measures.write_amplification([answer]), unit=""),
+        Scalar(name=f"{name} max", value=float(latency.max_ns), unit="ns"),
     )

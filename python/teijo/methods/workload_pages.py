@@ -1,6 +1,7 @@
 """The report of a free workload: headline numbers, the time series, the latency distribution."""
 
 import itertools
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -22,13 +23,15 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.methods.pages import NOT_KNOWN, assemble, capacity_name, date_of, ms, stamp_of
-from teijo.methods.workload import WorkloadSettings, answer_of, stimulus_name
+from teijo.methods.workload import answer_of, stimulus_name
+from teijo.methods.workload_settings import WorkloadSettings
 from teijo.terms.finding import Findings
 from teijo.terms.histogram import Histogram, merged
 from teijo.terms.record import Record
-from teijo.terms.result import Direction, StepResult
+from teijo.terms.result import Intervals, StepResult, StreamResult
 
-DIRECTIONS: tuple[Direction, ...] = ("read", "write")
+POINTS_MOST = 1440
+"""Points of a line; a day by the minute."""
 
 
 def pages(settings: WorkloadSettings, record: Record, findings: Findings) -> Document:
@@ -39,7 +42,7 @@ def pages(settings: WorkloadSettings, record: Record, findings: Findings) -> Doc
         sections = [Section(title="Result", blocks=(Paragraph(text=text),))]
     else:
         sections = [
-            _result_section(answer, findings),
+            _result_section(settings, answer, findings),
             _time_section(answer),
             _latency_section(answer),
         ]
@@ -77,33 +80,37 @@ def _header(settings: WorkloadSettings, record: Record) -> Header:
             HeaderGroup(
                 title="Workload",
                 tone="test",
-                rows=(
-                    ("rw", f"{settings.rw}, {settings.read_percent} % read"),
-                    ("Block size", units.format_block_size(settings.block_size_bytes)),
-                    ("OIO", f"{settings.threads} threads × QD {settings.queue_depth}"),
-                    ("Ends after", bound),
-                ),
+                rows=(*_stimulus_rows(settings), ("Ends after", bound)),
             ),
         ),
         stamp=stamp_of(record),
     )
 
 
-def _result_section(answer: StepResult, findings: Findings) -> Section:
-    cell = findings.cells[0]
-    latency = measures.latency_of(answer)
-    headline = (
-        f"{cell.iops:,.0f} IOPS, {cell.throughput_mb_s:,.1f} MB/s, "
-        f"mean {units.format_latency(cell.latency_ns_mean)}, "
-        f"p99 {units.format_latency(latency.quantile_ns(0.99))}"
+def _stimulus_rows(settings: WorkloadSettings) -> tuple[tuple[str, str], ...]:
+    if settings.streams:
+        return tuple((each.name, each.title) for each in settings.streams)
+    return (
+        ("rw", f"{settings.rw}, {settings.read_percent} % read"),
+        ("Block size", units.format_block_size(settings.block_size_bytes)),
+        ("OIO", f"{settings.threads} threads × QD {settings.queue_depth}"),
     )
-    rows = [
-        _row(direction, answer, _latency(answer, direction))
-        for direction in DIRECTIONS
-        if answer.of(direction)
-    ]
+
+
+def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Findings) -> Section:
+    found = {scalar.name: scalar.value or 0.0 for scalar in findings.scalars}
+    headline = (
+        f"{found['IOPS']:,.0f} IOPS, {found['throughput']:,.1f} MB/s, "
+        f"mean {units.format_latency(found['latency mean'])}, "
+        f"p99 {units.format_latency(measures.latency_of(answer).quantile_ns(0.99))}"
+    )
+    response = measures.response_of(answer)
+    if response is not None:
+        headline += f" (response {units.format_latency(response.quantile_ns(0.99))})"
+    parts = {_name(answer, part): (part,) for part in answer.results}
+    rows = [_row(name, answer, flows) for name, flows in parts.items()]
     if len(rows) > 1:
-        rows.append(_row("all", answer, latency))
+        rows.append(_row("all", answer, answer.results))
     percentiles = [percentile.percentile_name(percent) for percent in percentile.HEADLINE]
     columns = (
         Column(name="Direction"),
@@ -115,6 +122,7 @@ def _result_section(answer: StepResult, findings: Findings) -> Section:
     )
     table = Table(columns=columns, rows=tuple(rows), caption="Result")
     blocks: tuple[Block, ...] = (Verdict(text=headline, good=None), table)
+    blocks += _open_loop_blocks(settings, answer)
     failed = measures.errors_of(answer)
     if failed:
         text = f"{failed:,} I/Os failed; they are counted in no rate and no latency."
@@ -122,12 +130,76 @@ def _result_section(answer: StepResult, findings: Findings) -> Section:
     return Section(title="Result", blocks=blocks)
 
 
-def _latency(answer: StepResult, direction: Direction) -> Histogram:
-    return merged(result.latency for result in answer.of(direction))
+def _name(answer: StepResult, part: StreamResult) -> str:
+    """Return what a part of the answer is called: its stream is named where there are several."""
+    several = len({each.stream for each in answer.results}) > 1
+    return f"{part.stream} {part.direction}" if several else part.direction
 
 
-def _row(name: str, answer: StepResult, latency: Histogram) -> tuple[Value, ...]:
-    parts = answer.results if name == "all" else [r for r in answer.results if r.direction == name]
+def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[Block, ...]:
+    """Return service and response side by side, for every stream that ran at a rate."""
+    asked = {name: one.ios_per_second for name, one in settings.stimuli if one.ios_per_second}
+    if not asked:
+        text = (
+            "The loop is closed: an I/O is due when it is issued, so its response time is its "
+            "latency, and is not printed twice."
+        )
+        return (Paragraph(text=text),)
+    percentiles = [percentile.percentile_name(percent) for percent in percentile.HEADLINE]
+    rows: list[tuple[Value, ...]] = []
+    for part in answer.results:
+        if part.stream not in asked:
+            continue
+        name = _name(answer, part)
+        rows.append((name, "service", *_times(part.latency)))
+        if part.response is not None:
+            rows.append((name, "response", *_times(part.response)))
+    columns = (
+        Column(name="Direction"),
+        Column(name="Time"),
+        *(Column(name=name, unit="ms", digits=4) for name in ("min", "mean", *percentiles, "max")),
+    )
+    text = "Service counts from the issue of an I/O, response from the moment it was due."
+    if all(part.response is None for part in answer.results):
+        text += " This engine measures no response."
+    table = Table(columns=columns, rows=tuple(rows), caption="Service and response")
+    return (table, _schedule_table(asked, answer), Paragraph(text=text))
+
+
+def _schedule_table(asked: Mapping[str, float], answer: StepResult) -> Table:
+    rows: list[tuple[Value, ...]] = []
+    for name, rate in asked.items():
+        parts = [part for part in answer.results if part.stream == name]
+        done = sum(part.ios + sum(part.errors.values()) for part in parts)
+        backlogs = [(part.backlog_max, part.backlog_end) for part in parts]
+        most, end = backlogs[0] if backlogs else (None, None)
+        rows.append((name, rate, units.per_second(done, answer.elapsed_ns), most, end))
+    return Table(
+        columns=(
+            Column(name="Stream"),
+            Column(name="Asked", unit="I/Os per second", digits=1),
+            Column(name="Achieved", unit="I/Os per second", digits=1),
+            Column(name="Backlog at most", unit="I/Os", digits=0),
+            Column(name="Backlog at the end", unit="I/Os", digits=0),
+        ),
+        rows=tuple(rows),
+        caption="Schedule",
+    )
+
+
+def _times(latency: Histogram) -> tuple[Value, ...]:
+    """Return minimum, mean, headline percentiles and maximum in ms, None for none."""
+    if not latency.count:
+        return (None,) * (3 + len(percentile.HEADLINE))
+    return (
+        ms(latency.min_ns),
+        ms(latency.mean_ns),
+        *(None if value is None else ms(value) for _, value in percentile.percentiles_ns(latency)),
+        ms(latency.max_ns),
+    )
+
+
+def _row(name: str, answer: StepResult, parts: Sequence[StreamResult]) -> tuple[Value, ...]:
     ios = sum(part.ios for part in parts)
     size = sum(part.bytes for part in parts)
     return (
@@ -135,21 +207,14 @@ def _row(name: str, answer: StepResult, latency: Histogram) -> tuple[Value, ...]
         ios,
         units.per_second(ios, answer.elapsed_ns),
         units.megabytes_per_second(size, answer.elapsed_ns),
-        ms(latency.min_ns) if latency.count else None,
-        ms(latency.mean_ns) if latency.count else None,
-        *(None if value is None else ms(value) for _, value in percentile.percentiles_ns(latency)),
-        ms(latency.max_ns) if latency.count else None,
+        *_times(merged(part.latency for part in parts)),
         sum(sum(part.errors.values()) for part in parts),
     )
 
 
 def _time_section(answer: StepResult) -> Section:
     title = "Over time"
-    series = [
-        (direction, _per_interval(answer, direction))
-        for direction in DIRECTIONS
-        if answer.of(direction)
-    ]
+    series = [(_name(answer, part), _per_interval(answer, part)) for part in answer.results]
     filled = [(name, rows) for name, rows in series if rows]
     if not filled:
         text = "The engine kept no time series of this run."
@@ -181,33 +246,45 @@ def _time_section(answer: StepResult) -> Section:
                     for direction, rows in filled
                 ),
                 table=table,
+                note=_joined_note(answer),
             )
         )
     return Section(title=title, blocks=tuple(charts))
+
+
+def _joined_note(answer: StepResult) -> str:
+    """Say how long a point of the chart is, where it is longer than the run file's interval."""
+    for part in answer.results:
+        if part.intervals is not None and (joined := _joined(part.intervals)) > 1:
+            return f"Each point is {units.format_duration(joined * part.intervals.length_ns)} long."
+    return ""
+
+
+def _joined(series: Intervals) -> int:
+    """Return how many intervals make one point, so that there are at most POINTS_MOST."""
+    last = int(series.index[-1]) if series.index.size else 0
+    return -(-(last + 1) // POINTS_MOST)
 
 
 Interval = tuple[float, float, float, float | None]
 """(end in s, IOPS, MB/s, mean latency in ms) of one interval."""
 
 
-def _per_interval(answer: StepResult, direction: Direction) -> list[Interval]:
-    """Return the series of one direction, all streams together.
+def _per_interval(answer: StepResult, part: StreamResult) -> list[Interval]:
+    """Return the series of one stream and direction, intervals joined where there are too many.
 
-    The last interval is as long as the step went on in it. A remnant shorter than half an
-    interval (the last I/Os in flight coming home) is left out: its rate means nothing.
+    The last point is as long as the step went on in it. A remnant shorter than half a point
+    (the last I/Os in flight coming home) is left out: its rate means nothing.
     """
-    parts = [part.intervals for part in answer.of(direction) if part.intervals is not None]
-    lengths = {part.length_ns for part in parts}
-    if not parts or not any(part.index.size for part in parts):
+    series = part.intervals
+    if series is None or not series.index.size:
         return []
-    assert len(lengths) == 1, "streams of one step share their interval"
-    length = lengths.pop()
-    index = np.unique(np.concatenate([part.index for part in parts]))
+    joined = _joined(series)
+    length = series.length_ns * joined
+    index, at = np.unique(series.index // joined, return_inverse=True)
     columns = np.zeros((3, index.size), np.int64)
-    for part in parts:
-        at = np.searchsorted(index, part.index)
-        for row, column in zip(columns, (part.ios, part.bytes, part.latency_ns_sum), strict=True):
-            np.add.at(row, at, column)
+    for row, column in zip(columns, (series.ios, series.bytes, series.latency_ns_sum), strict=True):
+        np.add.at(row, at, column)
     rows: list[Interval] = []
     for place, ios, size, total in zip(index.tolist(), *columns.tolist(), strict=True):
         begin = place * length
@@ -223,11 +300,15 @@ def _per_interval(answer: StepResult, direction: Direction) -> list[Interval]:
 
 def _latency_section(answer: StepResult) -> Section:
     title = "Latency distribution"
-    curves = [
-        (direction, percentile.curve_ns(latency))
-        for direction in DIRECTIONS
-        if (latency := _latency(answer, direction)).count
+    times = [
+        (name, times)
+        for part in answer.results
+        for name, times in (
+            (_name(answer, part), part.latency),
+            (f"{_name(answer, part)}, response", part.response),
+        )
     ]
+    curves = [(name, percentile.curve_ns(one)) for name, one in times if one and one.count]
     if not curves:
         return Section(title=title, blocks=(Paragraph(text="No I/O completed."),))
     table = Table(

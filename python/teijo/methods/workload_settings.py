@@ -1,0 +1,300 @@
+"""What a free workload may be asked for, in fio's words: one stream, or several by name."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+
+from teijo import units
+from teijo.errors import PlanError
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.method import Settings
+from teijo.methods.pts.settings import QUEUE_DEPTH_MOST
+from teijo.terms.workload import Access, ActiveRange, Content, Rate, Schedule, Stream
+
+Word = Literal["randread", "randwrite", "randrw", "read", "write", "rw"]
+
+WORDS: dict[str, tuple[Access, int | None]] = {
+    "randread": (Access.RANDOM, 100),
+    "randwrite": (Access.RANDOM, 0),
+    "randrw": (Access.RANDOM, None),
+    "read": (Access.SEQUENTIAL, 100),
+    "write": (Access.SEQUENTIAL, 0),
+    "rw": (Access.SEQUENTIAL, None),
+}
+"""Order and read percent of fio's words; None where `read` says it."""
+
+MIXED_READ_PERCENT = 50
+THREADS_MOST: Final = 512
+"""Of all streams together."""
+DEFAULT_WORD: Final = "randread"
+PREFIX: Final = "stream."
+DURATION_NS = 10 * units.NS_PER_S
+
+
+class StreamSettings(Settings, frozen=True):
+    """One stimulus."""
+
+    rw: Annotated[
+        Word,
+        Knob(
+            key="rw",
+            aliases=("readwrite",),
+            meaning="order and direction: randread, randwrite, randrw, read, write or rw",
+            example="randrw",
+            parse=knobs.one_of(*WORDS),
+        ),
+    ] = DEFAULT_WORD
+    read_percent: Annotated[
+        int,
+        Knob(
+            key="read",
+            aliases=("rwmixread",),
+            meaning="percent of the I/Os that read, for randrw and rw",
+            example="70",
+            parse=knobs.percent(0, 100),
+        ),
+    ] = 100
+    block_size_bytes: Annotated[
+        int,
+        Knob(
+            key="bs",
+            aliases=("block_size", "blocksize"),
+            meaning="block size",
+            example="4KiB",
+            parse=knobs.size,
+            show=knobs.show_size,
+        ),
+    ] = 4 * units.KIB
+    threads: Annotated[
+        int,
+        Knob(
+            key="threads",
+            aliases=("tc", "numjobs"),
+            meaning="thread count",
+            example="4",
+            parse=knobs.whole_number(1, THREADS_MOST),
+        ),
+    ] = 1
+    queue_depth: Annotated[
+        int,
+        Knob(
+            key="qd",
+            aliases=("iodepth",),
+            meaning="outstanding I/Os of each thread",
+            example="32",
+            parse=knobs.whole_number(1, QUEUE_DEPTH_MOST),
+        ),
+    ] = 1
+    active_range_percent: Annotated[
+        int,
+        Knob(
+            key="range",
+            aliases=("active_range", "ar"),
+            meaning="share of the device that is touched, from its start, in percent",
+            example="50%",
+            parse=knobs.percent(1, 100),
+        ),
+    ] = 100
+    content: Annotated[
+        Content,
+        Knob(
+            key="content",
+            meaning="what is written: random (unique in every sector) or zero",
+            example="zero",
+            parse=knobs.one_of(*(content.value for content in Content)),
+            show=lambda value: str(value),
+        ),
+    ] = Content.RANDOM
+    ios_per_second: Annotated[
+        float | None,
+        Knob(
+            key="rate",
+            aliases=("rate_iops", "iops"),
+            meaning="I/Os due each second whether or not the device keeps up, or none",
+            example="1000",
+            parse=knobs.optional(knobs.positive_number),
+            show=knobs.show_optional,
+        ),
+    ] = None
+    schedule: Annotated[
+        Schedule,
+        Knob(
+            key="schedule",
+            meaning="arrivals at a rate: fixed or poisson",
+            example="poisson",
+            parse=knobs.one_of(*(schedule.value for schedule in Schedule)),
+            show=lambda value: str(value),
+        ),
+    ] = Schedule.FIXED
+
+    def stream(self, name: str) -> Stream:
+        """Return the stimulus in the field's words."""
+        rate = self.ios_per_second
+        return Stream(
+            name=name,
+            read_percent=self.read_percent,
+            block_size_bytes=self.block_size_bytes,
+            access=WORDS[self.rw][0],
+            threads=self.threads,
+            queue_depth=self.queue_depth,
+            active_range=ActiveRange(share_percent=self.active_range_percent),
+            content=self.content,
+            rate=None if rate is None else Rate(ios_per_second=rate, schedule=self.schedule),
+        )
+
+    @property
+    def title(self) -> str:
+        """The stimulus in one line: "randrw 70/30 4 KiB, 1 × 32"."""
+        mix = f" {knobs.show_mix(self.read_percent)}" if WORDS[self.rw][1] is None else ""
+        block = units.format_block_size(self.block_size_bytes)
+        rate = (
+            "" if self.ios_per_second is None else f", {self.ios_per_second:,g}/s {self.schedule}"
+        )
+        return f"{self.rw}{mix} {block}, {self.threads} × {self.queue_depth}{rate}"
+
+
+class NamedStream(StreamSettings, frozen=True):
+    """One of several streams."""
+
+    name: str
+
+
+def _show_streams(value: object) -> str:
+    assert isinstance(value, tuple)
+    return "; ".join(f"{each.name}: {_words(each)}" for each in value) or "none"
+
+
+def _words(stream: NamedStream) -> str:
+    """Return the words that say a stream, those left at their default left out."""
+    usual = {each.key: each.value for each in knobs.describe(StreamSettings())}
+    return " ".join(
+        f"{each.key}={each.value}"
+        for each in knobs.describe(stream)
+        if each.key in ("rw", "bs", "qd") or each.value != usual[each.key]
+        if each.key != "read" or WORDS[stream.rw][1] is None
+    )
+
+
+def _split_streams(text: str) -> object:
+    """Return (name, words) of each stream in "small: rw=… bs=…; large: rw=…"."""
+    parts = [part.partition(":") for part in text.split(";") if part.strip()]
+    if text.strip().lower() == "none":
+        return {}
+    named = {name.strip(): words for name, colon, words in parts if colon}
+    if len(named) < len(parts) or not parts:
+        raise ValueError("each stream is NAME: KEY=VALUE …, with a name of its own")
+    return named
+
+
+class WorkloadSettings(StreamSettings, frozen=True):
+    """The whole workload. Exactly one of `duration_ns` and `total_bytes` bounds it.
+
+    Where there are `streams`, they are the workload, and the fields of one stream are no more
+    than what those were told to have in common.
+    """
+
+    duration_ns: Annotated[
+        int | None,
+        Knob(
+            key="seconds",
+            aliases=("duration", "runtime", "time"),
+            meaning="how long, unless bytes says how much",
+            example="10",
+            parse=knobs.duration,
+            show=lambda value: "none" if value is None else knobs.show_duration(value),
+        ),
+    ] = None
+    total_bytes: Annotated[
+        int | None,
+        Knob(
+            key="bytes",
+            aliases=("size", "io_size"),
+            meaning="how much to read and write in total, instead of how long",
+            example="1GiB",
+            parse=knobs.size,
+            show=knobs.show_size,
+        ),
+    ] = None
+    streams: Annotated[
+        tuple[NamedStream, ...],
+        Knob(
+            key="stream",
+            meaning="several streams at once: NAME: rw=… bs=…; NAME: …, or stream.NAME='rw=… bs=…'",
+            example="small: rw=randread bs=4KiB qd=16; large: rw=read bs=1MiB qd=4",
+            parse=_split_streams,
+            show=_show_streams,
+        ),
+    ] = ()
+
+    @property
+    def stimuli(self) -> tuple[tuple[str, StreamSettings], ...]:
+        """Every stream with its name; the only one of a plain workload is "main"."""
+        named: tuple[tuple[str, StreamSettings], ...] = tuple(
+            (each.name, each) for each in self.streams
+        )
+        return named or (("main", self),)
+
+
+def settings_of(overrides: Mapping[str, str]) -> WorkloadSettings:
+    """Return the settings that `--set` asks for.
+
+    Raises:
+        PlanError: an unknown or repeated key, a bad value, two bounds, a name that is none.
+    """
+    plain = {key: text for key, text in overrides.items() if not key.startswith(PREFIX)}
+    asked = knobs.parse_overrides(WorkloadSettings, plain)
+    named = asked.pop("streams", {})
+    assert isinstance(named, dict)
+    named |= {key.removeprefix(PREFIX): text for key, text in overrides.items() if key not in plain}
+    shared = {name: value for name, value in asked.items() if name in StreamSettings.model_fields}
+    streams = tuple(_named_stream(name, text, shared) for name, text in named.items())
+    if not streams:
+        asked |= _mix(asked)
+    return WorkloadSettings.model_validate({**asked, **_bound(asked), "streams": streams})
+
+
+def _named_stream(name: str, text: str, shared: Mapping[str, object]) -> NamedStream:
+    example = "For example: --set stream.small='rw=randread bs=4KiB qd=16'"
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name):
+        raise PlanError(
+            f"{name!r} is no name of a stream: letters, digits, - and _, at most 32",
+            remedy=example,
+        )
+    words: dict[str, str] = {}
+    for word in text.split():
+        key, equals, value = word.partition("=")
+        if not (key and equals and value) or key in words:
+            raise PlanError(
+                f"stream {name}: {word!r} is no KEY=VALUE, or stands twice", remedy=example
+            )
+        words[key] = value
+    own = knobs.parse_overrides(StreamSettings, words)
+    asked = {**shared, **own}
+    if "read_percent" not in own and WORDS[str(asked.get("rw", DEFAULT_WORD))][1] is not None:
+        asked.pop("read_percent", None)  # what mixed streams share is not said to the others
+    return NamedStream.model_validate({**asked, **_mix(asked), "name": name})
+
+
+def _bound(asked: Mapping[str, object]) -> dict[str, object]:
+    if asked.keys() >= {"duration_ns", "total_bytes"}:
+        raise PlanError(
+            "seconds and bytes are both set, and only one can end the workload",
+            remedy="Set seconds for how long, or bytes for how much.",
+        )
+    return {} if asked.keys() & {"duration_ns", "total_bytes"} else {"duration_ns": DURATION_NS}
+
+
+def _mix(asked: Mapping[str, object]) -> dict[str, object]:
+    word = str(asked.get("rw", DEFAULT_WORD))
+    _, fixed = WORDS[word]
+    wanted = asked.get("read_percent")
+    if fixed is None:
+        return {"read_percent": MIXED_READ_PERCENT if wanted is None else wanted}
+    if wanted not in (None, fixed):
+        mixed = "randrw" if word.startswith("rand") else "rw"
+        raise PlanError(
+            f"read={wanted} does not go with rw={word}, which reads {fixed} %",
+            remedy=f"Set rw={mixed} for a mix.",
+        )
+    return {"read_percent": fixed}
