@@ -50,7 +50,7 @@ def kinds(*args: object, **kwargs: object) -> list[RemarkKind]:
 
 def test_a_sound_measurement_has_no_remark():
     exact = {"kernel_reads": 1000, "kernel_read_bytes": 1000 * KIB4}
-    assert kinds(step(), answer(counted=exact), ceiling_iops=1000.0) == []
+    assert kinds(step(), answer(counted=exact)) == []
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,10 @@ def test_a_stimulus_that_goes_on_may_have_a_queue_full_on_the_other_side_of_the_
 
 
 def test_near_the_hosts_ceiling_the_host_is_measured():
-    assert kinds(step(), answer(), ceiling_iops=700.0) == [RemarkKind.HOST_LIMITED]
-    assert kinds(step(), answer(), ceiling_iops=720.0) == []
-    assert validity.ceiling_share(answer(), None) is None
+    near, far = (answer(witness=replace(SOUND, ceiling_iops=iops)) for iops in (700.0, 720.0))
+    assert kinds(step(), near) == [RemarkKind.HOST_LIMITED]
+    assert kinds(step(), far) == []
+    assert validity.ceiling_share(answer()) is None
 
 
 def test_nothing_is_said_where_nobody_gave_an_account():

@@ -43,20 +43,15 @@ class DeviceShares:
     foreign_bytes: int | None
 
 
-def remarks_on(
-    step: Load, answer: StepResult, *, ceiling_iops: float | None = None
-) -> tuple[Remark, ...]:
-    """Return what must be said of a step's numbers, nothing where all is as it should be.
-
-    `ceiling_iops` is what the host could do with these streams and no device at all.
-    """
+def remarks_on(step: Load, answer: StepResult) -> tuple[Remark, ...]:
+    """Return what must be said of a step's numbers, nothing where all is as it should be."""
     witness = answer.witness
     found = [
         *schedule_remarks(step, answer),
         *device_remarks(step, answer),
         *([] if witness is None else witness_remarks(step, witness)),
     ]
-    share = ceiling_share(answer, ceiling_iops)
+    share = ceiling_share(answer)
     if share is not None and share > CEILING_SHARE_MOST:
         text = "More than 70 % of the IOPS that this host does with no device at all."
         found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
@@ -174,8 +169,9 @@ def delay_share(witness: Witness) -> float:
     return witness.worker_delay_ns / available_ns if available_ns else 0.0
 
 
-def ceiling_share(answer: StepResult, ceiling_iops: float | None) -> float | None:
+def ceiling_share(answer: StepResult) -> float | None:
     """Return the step's IOPS by what the host does with no device; None where not known."""
+    ceiling_iops = None if answer.witness is None else answer.witness.ceiling_iops
     return answer.iops / ceiling_iops if ceiling_iops else None
 
 

@@ -18,6 +18,7 @@ from teijo.document.model import (
     Value,
 )
 from teijo.methods.knobs import describe
+from teijo.methods.making_page import making_section
 from teijo.methods.method import Settings
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import REMEDIES, Remark, RemarkKind
@@ -40,6 +41,7 @@ STEP_COLUMNS = (
     Column(name="Latency mean", unit="ms", digits=4),
     Column(name="Latency max", unit="ms", digits=3),
     Column(name="Failed", unit="I/Os", digits=0),
+    Column(name="Remarks"),
     Column(name="Seed"),
 )
 
@@ -55,12 +57,14 @@ def assemble(
 
     `remarks` are what the report itself must add to the recorded ones.
     """
+    making = making_section(record)
     return Document(
         name=document_name(record),
         header=header,
         sections=(
             *sections,
             remarks_section((*record.remarks, *remarks)),
+            *([] if making is None else [making]),
             conditions_section(record, settings),
             device_section(record),
             steps_section(record),
@@ -250,10 +254,11 @@ def _step_row(record: StepRecord) -> tuple[Value, ...]:
     place: tuple[Value, ...] = (record.seq, step.phase, number, cell or "")
     seed = str(record.seed)
     if isinstance(answer, Gap):
-        return (*place[:3], f"gap: {answer.reason}", *(None,) * 8, seed)
+        return (*place[:3], f"gap: {answer.reason}", *(None,) * 8, "", seed)
+    kinds = ", ".join(dict.fromkeys(remark.kind.value for remark in answer.remarks))
     times = (answer.started_ns / 1e9, answer.elapsed_ns / 1e9, answer.gap_ns / 1e6)
     if not isinstance(step, Measure | Precondition):
-        return (*place, *times, *(None,) * 5, seed)
+        return (*place, *times, *(None,) * 5, kinds, seed)
     return (
         *place,
         *times,
@@ -262,6 +267,7 @@ def _step_row(record: StepRecord) -> tuple[Value, ...]:
         ms(measures.latency_ns_mean(answer)),
         ms(measures.latency_ns_max(answer)),
         measures.errors_of(answer),
+        kinds,
         seed,
     )
 

@@ -105,7 +105,7 @@ def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Fi
         f"p99 {units.format_latency(measures.latency_of(answer).quantile_ns(0.99))}"
     )
     response = measures.response_of(answer)
-    if response is not None:
+    if response is not None and not settings.streams:
         headline += f" (response {units.format_latency(response.quantile_ns(0.99))})"
     parts = {_name(answer, part): (part,) for part in answer.results}
     rows = [_row(name, answer, flows) for name, flows in parts.items()]

@@ -180,11 +180,11 @@ def _split_streams(text: str) -> object:
     """Return (name, words) of each stream in "small: rw=… bs=…; large: rw=…"."""
     parts = [part.partition(":") for part in text.split(";") if part.strip()]
     if text.strip().lower() == "none":
-        return {}
+        return ()
     named = {name.strip(): words for name, colon, words in parts if colon}
     if len(named) < len(parts) or not parts:
         raise ValueError("each stream is NAME: KEY=VALUE …, with a name of its own")
-    return named
+    return tuple(named.items())
 
 
 class WorkloadSettings(StreamSettings, frozen=True):
@@ -244,8 +244,9 @@ def settings_of(overrides: Mapping[str, str]) -> WorkloadSettings:
     """
     plain = {key: text for key, text in overrides.items() if not key.startswith(PREFIX)}
     asked = knobs.parse_overrides(WorkloadSettings, plain)
-    named = asked.pop("streams", {})
-    assert isinstance(named, dict)
+    pairs = asked.pop("streams", ())
+    assert isinstance(pairs, tuple)
+    named: dict[str, str] = dict(pairs)
     named |= {key.removeprefix(PREFIX): text for key, text in overrides.items() if key not in plain}
     shared = {name: value for name, value in asked.items() if name in StreamSettings.model_fields}
     streams = tuple(_named_stream(name, text, shared) for name, text in named.items())

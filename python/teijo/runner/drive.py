@@ -6,7 +6,6 @@ from dataclasses import replace
 from teijo.analysis import validity
 from teijo.errors import DeviceError
 from teijo.methods.method import Conversation
-from teijo.runner.ceiling import ceiling_of
 from teijo.runner.compile import INTERVAL_NS, step_seed
 from teijo.runner.events import Remarked, StepDone, StepStarted
 from teijo.runner.handlers.idle import idle
@@ -96,9 +95,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
         ),
     )
     if isinstance(step, Measure | Precondition):
-        ceiling_iops = ceiling_of(step, stage.ceilings)
-        found = validity.remarks_on(step, result, ceiling_iops=ceiling_iops)
-        own = tuple(replace(remark, step=seq) for remark in found)
+        own = tuple(replace(one, step=seq) for one in validity.remarks_on(step, result))
         result = replace(result, remarks=(*result.remarks, *own))
     return replace(outcome, result=result)
 

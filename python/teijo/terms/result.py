@@ -76,8 +76,9 @@ class Witness:
     longest between two readings of a thread's clock, its waits included; `slept_ns` is how long
     the whole host slept. `min_complete` is the
     most completions a wait asked for; `io_wq_workers` threads of the kernel that carried out
-    I/Os which the target would not queue. `drift_ppm` is the processor's counter against the
-    kernel's clock, None where that was not told.
+    I/Os which the target would not queue. `ceiling_iops` is what the host could do with these
+    streams and no device at all, None where that was not measured. `drift_ppm` is the
+    processor's counter against the kernel's clock, None where that was not told.
     """
 
     wall_ns: int
@@ -96,6 +97,7 @@ class Witness:
     io_wq_workers: int
     techniques: tuple[str, ...]
     slept_ns: int = 0
+    ceiling_iops: float | None = None
     drift_ppm: float | None = None
 
     @property

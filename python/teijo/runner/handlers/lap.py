@@ -6,6 +6,7 @@ from dataclasses import asdict
 from teijo.engine.plan import Plan
 from teijo.engine.session import Buckets, DirectionLap, IntervalColumns, Lap
 from teijo.engine.session import Progress as Look
+from teijo.runner.ceiling import ceiling_of
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
 from teijo.terms.histogram import Histogram
@@ -36,7 +37,12 @@ def run_plan(stage: Stage, seq: int, step: Measure | Precondition, plan: Plan) -
             cursors=dict(lap.cursors),
             detail=_detail(lap),
             remarks=stage.new_notes(lap.notes),
-            witness=_witness(lap, watcher.gap_ns_max, slept_ns),
+            witness=_witness(
+                lap,
+                look_gap_ns_max=watcher.gap_ns_max,
+                slept_ns=max(0, slept_ns),
+                ceiling_iops=ceiling_of(step, stage.ceilings),
+            ),
         ),
         failure=lap.failure,
     )
@@ -88,11 +94,17 @@ def _detail(lap: Lap) -> dict[str, str]:
     return {"failure": lap.failure} if lap.failure else {}
 
 
-def _witness(lap: Lap, look_gap_ns_max: int, slept_ns: int) -> Witness | None:
+def _witness(
+    lap: Lap, *, look_gap_ns_max: int, slept_ns: int, ceiling_iops: float | None
+) -> Witness | None:
     if lap.witness is None:
         return None
-    own = asdict(lap.witness)
-    return Witness(**own, look_gap_ns_max=look_gap_ns_max, slept_ns=max(0, slept_ns))
+    return Witness(
+        **asdict(lap.witness),
+        look_gap_ns_max=look_gap_ns_max,
+        slept_ns=slept_ns,
+        ceiling_iops=ceiling_iops,
+    )
 
 
 def _asleep_ns() -> int:
