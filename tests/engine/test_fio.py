@@ -13,6 +13,7 @@ import pytest
 
 from teijo.engine import Plan
 from teijo.engine.fio.job import JobFile, job_file, sequential_parts
+from teijo.engine.plan import VerifyPlan
 from teijo.errors import DeviceError, HostError, PlanError
 from tests.engine.plans import (
     LONG_NS,
@@ -116,6 +117,49 @@ def test_two_passes_touch_every_block_exactly_twice(
         for sector in range(0, length, 4096)
     )
     assert counts == dict.fromkeys(range(0, size, 4096), 2)
+
+
+def test_a_mix_of_sizes_and_zones_is_fios_own(touched: Callable[[Plan], Touched]) -> None:
+    composite = stream(
+        SIZE,
+        blocks=((4096, 70), (16384, 30)),
+        block_bytes=16384,
+        access="zoned",
+        zones=((50.0, 5.0), (30.0, 15.0), (20.0, 80.0)),
+    )
+    found = touched(for_bytes(16 * MIB, composite))
+    small = sum(length == 4096 for _, length in found) / len(found)
+    assert small == pytest.approx(0.7, abs=0.05)
+    near = sum(offset < SIZE * 0.05 for offset, _ in found) / len(found)
+    assert near == pytest.approx(0.5, abs=0.06)
+
+
+def test_patterns_and_contents_are_written_in_fios_words() -> None:
+    writes = {"read_percent": 0, "flush_every_writes": 32}
+    zipf = of(for_time(SECOND_NS, stream(SIZE, access="zipf", skew=1.1, **writes))).text
+    assert "random_distribution=zipf:1.1\n" in zipf
+    assert "fdatasync=32\n" in zipf
+    fresh = of(for_time(SECOND_NS, stream(SIZE, content="refill", **writes))).text
+    assert "refill_buffers=1\n" in fresh
+    partly = stream(SIZE, content="compressible", content_percent=40, **writes)
+    assert "buffer_compress_percentage=40\n" in of(for_time(SECOND_NS, partly)).text
+    repeated = stream(SIZE, content="dedupable", content_percent=30, **writes)
+    assert "dedupe_percentage=30\n" in of(for_time(SECOND_NS, repeated)).text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"verify": VerifyPlan(run=1, generation=1)},
+        {"access": "shuffled"},
+        {"access": "zipf", "skew": 1.0},
+        {"discard_percent": 10},
+        {"access": "sequential", "blocks": ((4096, 1), (8192, 1)), "block_bytes": 8192},
+    ],
+)
+def test_what_fio_would_do_otherwise_is_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(PlanError, match="fio cannot"):
+        of(for_time(SECOND_NS, stream(SIZE, **changes)))
 
 
 def test_segments_are_touched_evenly_and_the_gaps_not_at_all(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from teijo.engine import Progress, open_descriptor
+from teijo.engine.plan import VerifyPlan
 from teijo.errors import DeviceError, HostError, PlanError
 from tests.engine.plans import (
     LONG_NS,
@@ -44,6 +45,63 @@ def test_laps_that_go_on_follow_each_other_without_a_gap(target: Path) -> None:
     for before, after in pairwise(laps):
         assert after.started_ns == before.started_ns + before.elapsed_ns
     assert all(totals(lap)[0] > 0 for lap in laps)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"blocks": ((4096, 70), (16384, 30)), "block_bytes": 16384},
+        {"access": "shuffled"},
+        {"access": "zipf", "skew": 1.1},
+        {"access": "pareto", "skew": 0.2},
+        {"access": "zoned", "zones": ((50.0, 5.0), (30.0, 15.0), (20.0, 80.0))},
+        {"content": "refill", "flush_every_writes": 8},
+        {"content": "compressible", "content_percent": 40},
+        {"content": "dedupable", "content_percent": 30},
+    ],
+)
+def test_every_pattern_and_content_moves_its_bytes(
+    target: Path, changes: dict[str, object]
+) -> None:
+    with opened(target) as session:
+        lap = session.run(for_bytes(2 * MIB, stream(SIZE, read_percent=50, **changes)))
+    assert totals(lap)[1] == 2 * MIB
+    assert not lap.failure
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"access": "zipf", "skew": 0.0},
+        {"access": "zoned", "zones": ((1.0, 0.0),)},
+        {"blocks": ((4096, 1),), "block_bytes": 8192},
+        {"content": "zero", "verify": VerifyPlan(run=1, generation=1)},
+    ],
+)
+def test_a_pattern_without_meaning_is_a_named_error(
+    target: Path, changes: dict[str, object]
+) -> None:
+    with opened(target) as session, pytest.raises(PlanError, match="the plan cannot be run"):
+        session.run(for_bytes(MIB, stream(SIZE, **changes)))
+
+
+def test_verified_reads_find_what_another_hand_wrote_and_nothing_else(target: Path) -> None:
+    verify = VerifyPlan(run=5, generation=1)
+    mixed = stream(MIB, read_percent=50, verify=verify)
+    with opened(target) as session:
+        clean = session.run(for_bytes(64 * MIB, mixed))
+    assert not clean.failure
+
+    def spoil(_: Progress) -> bool:
+        with target.open("r+b") as file:
+            file.write(bytes(MIB))
+        return True
+
+    with opened(target) as session:
+        spoilt = session.run(for_time(2 * MOMENT_NS, mixed), spoil)
+    assert "sectors read are not what was written" in spoilt.failure
+    assert "of zeros (at byte" in spoilt.failure
+    assert totals(spoilt)[0] > 0
 
 
 def test_going_on_with_nothing_is_a_named_error(target: Path) -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from teijo.document.model import Table, Verdict, XYChart
 from teijo.errors import PlanError
-from teijo.methods.workload import FreeWorkload
+from teijo.methods.knobs import describe
+from teijo.methods.workload import FreeWorkload, step_of, stimulus_name
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.workload import Access, Content, Schedule
@@ -35,6 +36,102 @@ def test_fios_words_mean_what_they_mean_in_fio(word, access, read_percent):
     (stream,) = step.workload.streams
     assert (stream.access, stream.read_percent) == (access, read_percent)
     assert METHOD.writes(METHOD.settings("", {"rw": word}, DRIVE)) == (read_percent < 100)
+
+
+@pytest.mark.parametrize("key", ["bs", "bssplit"])
+def test_a_mix_of_sizes_is_drawn_by_weight_and_named(key):
+    played = run(**{"rw": "randread", key: "4KiB:70, 16k:30%"})
+    (stream,) = played.asked[0].workload.streams
+    assert stream.block_mix == ((4096, 70), (16384, 30))
+    assert (stream.block_size_bytes, stream.sizes_bytes) == (16384, (4096, 16384))
+    settings = METHOD.settings("", {key: "4KiB:70,16KiB:30"}, DRIVE)
+    assert "4KiB:70,16KiB:30" in stimulus_name(settings)
+    assert METHOD.settings_from(settings.model_dump(mode="json")) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("random", (Access.RANDOM, 0.0, ())),
+        ("shuffled", (Access.SHUFFLED, 0.0, ())),
+        ("zipf:1.10", (Access.ZIPF, 1.1, ())),
+        ("pareto:0.2", (Access.PARETO, 0.2, ())),
+        ("zoned:50/5, 30/15%,20/80", (Access.ZONED, 0.0, ((50, 5), (30, 15), (20, 80)))),
+    ],
+)
+def test_an_access_reaches_the_stream_and_is_shown_as_it_is_read(text, expected):
+    settings = METHOD.settings("", {"access": text}, DRIVE)
+    (stream,) = step_of(settings).workload.streams
+    assert (stream.access, stream.skew, stream.zones) == expected
+    assert METHOD.settings("", {"access": settings.access}, DRIVE) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("refill", (Content.REFILL, 0)),
+        ("compressible:40%", (Content.COMPRESSIBLE, 40)),
+        ("dedup:30", (Content.DEDUPABLE, 30)),
+        ("zero", (Content.ZERO, 0)),
+    ],
+)
+def test_a_content_reaches_the_stream(text, expected):
+    settings = METHOD.settings("", {"rw": "randwrite", "content": text}, DRIVE)
+    (stream,) = step_of(settings).workload.streams
+    assert (stream.content, stream.content_percent) == expected
+    assert METHOD.settings("", {"content": settings.content}, DRIVE).content == settings.content
+
+
+def test_flushes_and_verified_reads_reach_the_stream():
+    settings = METHOD.settings("", {"rw": "randrw", "fsync": "32", "verify": "on"}, DRIVE)
+    (stream,) = step_of(settings).workload.streams
+    assert (stream.flush_every_writes, stream.verified) == (32, True)
+
+
+def test_named_streams_have_mixes_and_places_of_their_own_and_are_shown_as_they_are_read():
+    words = "small: rw=randrw bs=4KiB:3,8KiB:1 access=zipf:1.1; large: rw=randread bs=1MiB"
+    settings = METHOD.settings("", {"stream": words, "verify": "on"}, DRIVE)
+    small, large = step_of(settings).workload.streams
+    assert (small.block_mix, small.access) == (((4096, 3), (8192, 1)), Access.ZIPF)
+    assert (large.block_mix, large.access) == ((), Access.RANDOM)
+    assert (small.verified, large.verified) == (True, True)
+    shown = next(each.value for each in describe(settings) if each.key == "stream")
+    assert METHOD.settings("", {"stream": shown}, DRIVE).streams == settings.streams
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"stream": "a: rw=randrw verify=on; b: rw=randread"},
+        {"stream": "a: rw=randread verify=on; b: rw=read verify=on"},
+        {"bs": "4KiB:70,8KiB"},
+        {"bs": "4KiB:70,4KiB:30"},
+        {"bs": "4KiB:0,8KiB:1"},
+        {"bs": "4KiB", "bssplit": "4KiB:1,8KiB:1"},
+        {"bs": "1000:1,4KiB:1"},
+        {"access": "zipf"},
+        {"access": "zipf:0"},
+        {"access": "zipf:21"},
+        {"access": "pareto:0.5"},
+        {"access": "zoned:50"},
+        {"access": "zoned:50/0"},
+        {"access": "random:1"},
+        {"rw": "read", "access": "zipf:1.1"},
+        {"access": "shuffled", "bs": "4KiB:1,8KiB:1"},
+        {"content": "compressible"},
+        {"content": "dedup:101"},
+        {"content": "zero:5"},
+        {"verify": "on"},
+        {"verify": "on", "rw": "randwrite"},
+        {"verify": "on", "rw": "randrw", "content": "zero"},
+        {"verify": "on", "rw": "randrw", "content": "dedup:10"},
+        {"verify": "maybe"},
+    ],
+)
+def test_what_has_no_meaning_is_refused_with_a_remedy(overrides):
+    with pytest.raises(PlanError) as refused:
+        METHOD.settings("", overrides, DRIVE)
+    assert refused.value.remedy
 
 
 def test_the_one_line_of_the_help_is_one_step():

@@ -37,6 +37,7 @@ pub fn lap_dict<'py>(py: Python<'py>, lap: &Lap) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("started_ns", lap.started_ns)?;
     dict.set_item("elapsed_ns", lap.elapsed_ns)?;
     let failure = lap.failure.as_ref().map(ToString::to_string);
+    let failure = failure.or_else(|| wrong_data(lap));
     dict.set_item("failure", failure.unwrap_or_default())?;
     let streams: PyResult<Vec<_>> = lap.streams.iter().map(|s| stream_dict(py, s)).collect();
     dict.set_item("streams", streams?)?;
@@ -63,6 +64,14 @@ fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, 
     dict.set_item("techniques", PyTuple::new(py, techniques)?)?;
     dict.set_item("drift_ppm", witness.drift_ppm)?;
     Ok(dict)
+}
+
+/// What verified reads found wrong, as the failure of a lap that no error ended.
+fn wrong_data(lap: &Lap) -> Option<String> {
+    let mut found = lap.streams.iter().map(|stream| &stream.read.findings);
+    found
+        .find(|one| !one.faults.is_empty())
+        .map(ToString::to_string)
 }
 
 fn stream_dict<'py>(py: Python<'py>, stream: &StreamLap) -> PyResult<Bound<'py, PyDict>> {

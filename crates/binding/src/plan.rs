@@ -1,7 +1,10 @@
 //! `teijo.engine.plan.Plan`, read attribute by attribute.
 
 use pyo3::prelude::*;
-use teijo_engine::plan::{Access, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan};
+use teijo_engine::access::derive_seed;
+use teijo_engine::plan::{
+    Access, BlockShare, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan, Verify, Zone,
+};
 
 #[derive(FromPyObject)]
 pub struct PyPlan {
@@ -29,6 +32,20 @@ struct PyStream {
     seed: u64,
     ios_per_second: Option<f64>,
     schedule: String,
+    blocks: Vec<(u32, u32)>,
+    alignment_bytes: u32,
+    skew: f64,
+    zones: Vec<(f64, f64)>,
+    content_percent: u8,
+    discard_percent: u8,
+    flush_every_writes: u32,
+    verify: Option<PyVerify>,
+}
+
+#[derive(FromPyObject)]
+struct PyVerify {
+    run: u64,
+    generation: u64,
 }
 
 impl From<PyPlan> for Plan {
@@ -49,9 +66,53 @@ impl From<PyPlan> for Plan {
     }
 }
 
+fn block_share((block_bytes, weight): (u32, u32)) -> BlockShare {
+    BlockShare {
+        block_bytes,
+        weight,
+    }
+}
+
+fn zone((access_share, range_share): (f64, f64)) -> Zone {
+    Zone {
+        access_share,
+        range_share,
+    }
+}
+
+/// The words are those of the Python type, which a type checker holds to its literals.
+impl PyStream {
+    fn access(&self) -> Access {
+        let cursor_bytes = self.cursor_bytes;
+        match self.access.as_str() {
+            "sequential" => Access::Sequential { cursor_bytes },
+            "shuffled" => Access::Shuffled {
+                key: derive_seed(self.seed, 0),
+                cursor_bytes,
+            },
+            "zoned" => Access::Zoned(self.zones.iter().copied().map(zone).collect()),
+            "zipf" => Access::Zipf { theta: self.skew },
+            "pareto" => Access::Pareto { h: self.skew },
+            _ => Access::Random,
+        }
+    }
+
+    fn content(&self) -> Content {
+        let percent = self.content_percent;
+        match self.content.as_str() {
+            "refill" => Content::Refill,
+            "compressible" => Content::Compressible { percent },
+            "dedupable" => Content::Dedupable { percent },
+            "zero" => Content::Zero,
+            _ => Content::Random,
+        }
+    }
+}
+
 impl From<PyStream> for StreamPlan {
     fn from(stream: PyStream) -> Self {
-        let cursor_bytes = stream.cursor_bytes;
+        let access = stream.access();
+        let content = stream.content();
         let schedule = match stream.schedule.as_str() {
             "poisson" => Schedule::Poisson,
             _ => Schedule::Fixed,
@@ -61,26 +122,28 @@ impl From<PyStream> for StreamPlan {
             queue_depth: stream.queue_depth,
             read_percent: stream.read_percent,
             block_bytes: stream.block_bytes,
-            access: match stream.access.as_str() {
-                "sequential" => Access::Sequential { cursor_bytes },
-                _ => Access::Random,
-            },
+            discard_percent: stream.discard_percent,
+            flush_every_writes: stream.flush_every_writes,
+            blocks: stream.blocks.iter().copied().map(block_share).collect(),
+            alignment_bytes: stream.alignment_bytes,
+            access,
             range: Range {
                 start_bytes: stream.start_bytes,
                 segments: stream.segments,
                 segment_bytes: stream.segment_bytes,
                 stride_bytes: stream.stride_bytes,
             },
-            content: match stream.content.as_str() {
-                "zero" => Content::Zero,
-                _ => Content::Random,
-            },
+            content,
+            verify: stream.verify.map(|asked| Verify {
+                run: asked.run,
+                generation: asked.generation,
+                written: Vec::new(),
+            }),
             rate: stream.ios_per_second.map(|ios_per_second| Rate {
                 ios_per_second,
                 schedule,
             }),
             seed: stream.seed,
-            ..Self::default()
         }
     }
 }

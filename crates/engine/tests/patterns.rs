@@ -287,7 +287,8 @@ prop_compose! {
 
 prop_compose! {
     fn sizes()(
-        block in number(1..1 << 8), pairs in prop::collection::vec((1..1u32 << 8, number(1..5)), 0..4),
+        block in number(1..1 << 8),
+        pairs in prop::collection::vec((1..1u32 << 8, number(1..5)), 0..4),
         grain in prop_oneof![Just(1u32), Just(512)], honest in 0..30,
     ) -> (u32, Vec<BlockShare>) {
         let scale = |bytes: u32| bytes.saturating_mul(grain);
@@ -302,14 +303,16 @@ prop_compose! {
 prop_compose! {
     fn streams()(
         (threads, queue_depth) in (number(1..3), number(1..9)),
-        (read_percent, discard_percent) in (0..=102u8, prop_oneof![4 => Just(0), 1 => 0..=102u8]),
+        read_percent in 0..=102u8,
+        discard_percent in prop_oneof![4 => Just(0), 1 => 0..=102u8],
         (flush_every_writes, alignment) in (0..5u32, number(0..3)),
         (block_bytes, blocks) in sizes(), access in accesses(), range in ranges(),
         content in contents(), verifies in 0..8, seed: u64,
         rate in prop_oneof![5 => Just(None), 1 => share().prop_map(Some)],
     ) -> StreamPlan {
         StreamPlan {
-            threads: threads as u32, queue_depth: queue_depth.min(9) as u32, read_percent, discard_percent, flush_every_writes, block_bytes,
+            threads: threads as u32, queue_depth: queue_depth.min(9) as u32,
+            read_percent, discard_percent, flush_every_writes, block_bytes,
             blocks, alignment_bytes: alignment.saturating_mul(512) as u32, access, range, content,
             verify: (verifies == 0).then(|| Verify { run: 1, generation: 1, written: Vec::new() }),
             rate: rate.map(|share| Rate {
@@ -342,11 +345,17 @@ fn assert_within(plan: &Plan, requests: &[Request]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 4_000,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     #[test]
     fn any_plan_is_refused_by_name_or_runs_within_its_range(
-        streams in prop::collection::vec(streams(), 0..4), ios in 1..200u64, cut in prop_oneof![2 => Just(0u64), 1 => 0..3u64],
+        streams in prop::collection::vec(streams(), 0..4),
+        ios in 1..200u64,
+        cut in prop_oneof![2 => Just(0u64), 1 => 0..3u64],
     ) {
         let block_bytes = streams.first().map_or(1, |one| u64::from(one.block_bytes));
         let total_bytes = ios * block_bytes.max(1) + cut;

@@ -157,6 +157,19 @@ fn every_planted_fault_is_found_and_rightly_named() {
 }
 
 #[test]
+fn findings_name_what_is_wrong_and_where() {
+    let found = Findings {
+        sectors: 80,
+        sectors_unjudged: 0,
+        faults: BTreeMap::from([(Fault::Stale, 8), (Fault::Zero, 1)]),
+        examples: BTreeMap::from([(Fault::Stale, vec![4096]), (Fault::Zero, vec![512])]),
+    };
+    let expected = "9 of 80 sectors read are not what was written: \
+                    8 stale (at byte 4096), 1 of zeros (at byte 512)";
+    assert_eq!(found.to_string(), expected);
+}
+
+#[test]
 fn every_lost_write_is_found_afterwards_without_a_map() {
     for access in [FROM_THE_START, SHUFFLED] {
         let range = contiguous(0, 4 * MIB);
@@ -352,7 +365,11 @@ fn a_plan_that_cannot_be_verified_is_refused_by_name() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 24,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     /// The formula against the memory of what was written: any range, any start, any end.
     #[test]

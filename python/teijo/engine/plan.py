@@ -13,6 +13,14 @@ DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
 
 
 @dataclass(frozen=True, kw_only=True)
+class VerifyPlan:
+    """Stamps of `run` in every write; `generation` is above those of all earlier steps."""
+
+    run: int
+    generation: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class StreamPlan:
     """One stimulus. The range is `segments` pieces of `segment_bytes`, `stride_bytes` apart."""
 
@@ -21,20 +29,39 @@ class StreamPlan:
     queue_depth: int
     read_percent: int
     block_bytes: int
-    access: Literal["random", "sequential"]
+    access: Literal["random", "sequential", "shuffled", "zoned", "zipf", "pareto"]
     cursor_bytes: int
     start_bytes: int
     segments: int
     segment_bytes: int
     stride_bytes: int
-    content: Literal["random", "zero"]
+    content: Literal["random", "refill", "compressible", "dedupable", "zero"]
     seed: int
     ios_per_second: float | None = None
     schedule: Literal["fixed", "poisson"] = "fixed"
+    blocks: tuple[tuple[int, int], ...] = ()
+    """(block size in bytes, weight) of each size of a mix; the largest is `block_bytes`."""
+    alignment_bytes: int = 0
+    """Grid of the offsets; 0 is the block size, or the smallest of a mix."""
+    skew: float = 0.0
+    """Exponent of Zipf's law, or the h of a Pareto access."""
+    zones: tuple[tuple[float, float], ...] = ()
+    """(share of the accesses, share of the range) of each zone."""
+    content_percent: int = 0
+    discard_percent: int = 0
+    """Share of discards among all I/Os."""
+    flush_every_writes: int = 0
+    """A flush follows every so many writes of a worker; 0 is never."""
+    verify: VerifyPlan | None = None
 
     def moves(self, direction: Direction) -> bool:
         """Whether the stream reads, or writes, at all."""
         return self.read_percent < 100 if direction == "write" else self.read_percent > 0
+
+    @property
+    def sizes_bytes(self) -> tuple[int, ...]:
+        """Every block size."""
+        return tuple(size for size, _ in self.blocks) or (self.block_bytes,)
 
     @property
     def end_bytes(self) -> int:
@@ -70,8 +97,8 @@ def check_fits(plan: Plan, capacity_bytes: int, logical_block_bytes: int) -> Non
                 f"the target holds {capacity_bytes} B, and the range ends at {stream.end_bytes}",
                 remedy="It was larger before: check the device, or the file behind it.",
             )
-        sizes = [stream.block_bytes, stream.start_bytes, stream.cursor_bytes]
-        sizes += [stream.segment_bytes, stream.stride_bytes]
+        sizes = [*stream.sizes_bytes, stream.start_bytes, stream.cursor_bytes]
+        sizes += [stream.segment_bytes, stream.stride_bytes, stream.alignment_bytes]
         if wrong := [size for size in sizes if size % logical_block_bytes]:
             raise PlanError(
                 f"{wrong[0]} B is no multiple of the logical block of {logical_block_bytes} B",

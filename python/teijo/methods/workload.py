@@ -51,7 +51,8 @@ class FreeWorkload:
             )
         settings = settings_of(overrides)
         stimuli = [stimulus for _, stimulus in settings.stimuli]
-        check_blocks(tuple(stimulus.block_size_bytes for stimulus in stimuli), geometry)
+        sizes = [stimulus.stream("").sizes_bytes for stimulus in stimuli]
+        check_blocks(tuple(size for each in sizes for size in each), geometry)
         for stimulus in stimuli:
             _check_room(stimulus, geometry)
         threads = sum(stimulus.threads for stimulus in stimuli)
@@ -180,7 +181,7 @@ def _cells(settings: WorkloadSettings, answer: StepResult) -> tuple[Cell, ...]:
             (
                 *((("stream", name),) if several else ()),
                 ("r/w mix", knobs.show_mix(stimulus.read_percent)),
-                ("block size", units.format_block_size(stimulus.block_size_bytes)),
+                ("block size", stimulus.block_name),
             ),
             [parts[name] if several else answer],
         )

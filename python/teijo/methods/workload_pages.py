@@ -92,7 +92,7 @@ def _stimulus_rows(settings: WorkloadSettings) -> tuple[tuple[str, str], ...]:
         return tuple((each.name, each.title) for each in settings.streams)
     return (
         ("rw", f"{settings.rw}, {settings.read_percent} % read"),
-        ("Block size", units.format_block_size(settings.block_size_bytes)),
+        ("Block size", settings.block_name),
         ("OIO", f"{settings.threads} threads × QD {settings.queue_depth}"),
     )
 

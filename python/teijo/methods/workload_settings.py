@@ -6,11 +6,11 @@ from typing import Annotated, Final, Literal
 
 from teijo import units
 from teijo.errors import PlanError
-from teijo.methods import knobs
+from teijo.methods import knobs, workload_words
 from teijo.methods.knobs import Knob
 from teijo.methods.method import Settings
 from teijo.methods.pts.settings import QUEUE_DEPTH_MOST
-from teijo.terms.workload import Access, ActiveRange, Content, Rate, Schedule, Stream
+from teijo.terms.workload import Access, ActiveRange, Rate, Schedule, Stream
 
 Word = Literal["randread", "randwrite", "randrw", "read", "write", "rw"]
 
@@ -66,6 +66,16 @@ class StreamSettings(Settings, frozen=True):
             show=knobs.show_size,
         ),
     ] = 4 * units.KIB
+    block_mix: Annotated[
+        tuple[tuple[int, int], ...],
+        Knob(
+            key="bssplit",
+            meaning="block sizes and their weights instead of one size, or none",
+            example="4KiB:70,8KiB:30",
+            parse=workload_words.block_mix,
+            show=workload_words.show_block_mix,
+        ),
+    ] = ()
     threads: Annotated[
         int,
         Knob(
@@ -96,16 +106,44 @@ class StreamSettings(Settings, frozen=True):
             parse=knobs.percent(1, 100),
         ),
     ] = 100
+    access: Annotated[
+        str,
+        Knob(
+            key="access",
+            aliases=("random_distribution",),
+            meaning="where random I/Os go: random, shuffled, zipf:THETA, pareto:H or zoned:50/5,…",
+            example="zipf:1.1",
+            parse=workload_words.access,
+        ),
+    ] = "random"
     content: Annotated[
-        Content,
+        str,
         Knob(
             key="content",
-            meaning="what is written: random (unique in every sector) or zero",
-            example="zero",
-            parse=knobs.one_of(*(content.value for content in Content)),
-            show=lambda value: str(value),
+            meaning="what is written: random, refill, compressible:PERCENT, dedup:PERCENT or zero",
+            example="compressible:40",
+            parse=workload_words.content,
         ),
-    ] = Content.RANDOM
+    ] = "random"
+    flush_every_writes: Annotated[
+        int,
+        Knob(
+            key="fsync",
+            aliases=("fdatasync",),
+            meaning="a flush after so many writes of each thread, or 0",
+            example="32",
+            parse=knobs.whole_number(0, 1_000_000),
+        ),
+    ] = 0
+    verify: Annotated[
+        Literal["on", "off"],
+        Knob(
+            key="verify",
+            meaning="whether reads are held to what was written: on or off",
+            example="on",
+            parse=knobs.one_of("on", "off"),
+        ),
+    ] = "off"
     ios_per_second: Annotated[
         float | None,
         Knob(
@@ -131,23 +169,39 @@ class StreamSettings(Settings, frozen=True):
     def stream(self, name: str) -> Stream:
         """Return the stimulus in the field's words."""
         rate = self.ios_per_second
+        access, skew, zones = workload_words.parse_access(self.access)
+        content, content_percent = workload_words.parse_content(self.content)
+        order = WORDS[self.rw][0]
         return Stream(
             name=name,
             read_percent=self.read_percent,
             block_size_bytes=self.block_size_bytes,
-            access=WORDS[self.rw][0],
+            block_mix=self.block_mix,
+            access=access if order is Access.RANDOM else order,
+            skew=skew,
+            zones=zones,
             threads=self.threads,
             queue_depth=self.queue_depth,
             active_range=ActiveRange(share_percent=self.active_range_percent),
-            content=self.content,
+            content=content,
+            content_percent=content_percent,
+            flush_every_writes=self.flush_every_writes,
+            verified=self.verify == "on",
             rate=None if rate is None else Rate(ios_per_second=rate, schedule=self.schedule),
         )
+
+    @property
+    def block_name(self) -> str:
+        """The block size, or the sizes of a mix with their weights."""
+        if self.block_mix:
+            return str(workload_words.show_block_mix(self.block_mix))
+        return units.format_block_size(self.block_size_bytes)
 
     @property
     def title(self) -> str:
         """The stimulus in one line: "randrw 70/30 4 KiB, 1 × 32"."""
         mix = f" {knobs.show_mix(self.read_percent)}" if WORDS[self.rw][1] is None else ""
-        block = units.format_block_size(self.block_size_bytes)
+        block = self.block_name
         rate = (
             "" if self.ios_per_second is None else f", {self.ios_per_second:,g}/s {self.schedule}"
         )
@@ -172,6 +226,7 @@ def _words(stream: NamedStream) -> str:
         f"{each.key}={each.value}"
         for each in knobs.describe(stream)
         if each.key in ("rw", "bs", "qd") or each.value != usual[each.key]
+        if each.key != "bs" or not stream.block_mix
         if each.key != "read" or WORDS[stream.rw][1] is None
     )
 
@@ -243,16 +298,26 @@ def settings_of(overrides: Mapping[str, str]) -> WorkloadSettings:
         PlanError: an unknown or repeated key, a bad value, two bounds, a name that is none.
     """
     plain = {key: text for key, text in overrides.items() if not key.startswith(PREFIX)}
+<<<<<<< HEAD
+    asked = knobs.parse_overrides(WorkloadSettings, _split_sizes(plain))
+    named = asked.pop("streams", {})
+    assert isinstance(named, dict)
+=======
     asked = knobs.parse_overrides(WorkloadSettings, plain)
     pairs = asked.pop("streams", ())
     assert isinstance(pairs, tuple)
     named: dict[str, str] = dict(pairs)
+>>>>>>> 0bfc1f1dc5cd86d7dba8cac86e87b60825f81cfd
     named |= {key.removeprefix(PREFIX): text for key, text in overrides.items() if key not in plain}
     shared = {name: value for name, value in asked.items() if name in StreamSettings.model_fields}
     streams = tuple(_named_stream(name, text, shared) for name, text in named.items())
     if not streams:
-        asked |= _mix(asked)
-    return WorkloadSettings.model_validate({**asked, **_bound(asked), "streams": streams})
+        asked |= _mix(asked) | _largest(asked)
+    settings = WorkloadSettings.model_validate({**asked, **_bound(asked), "streams": streams})
+    for _, stimulus in settings.stimuli:
+        _check_places(stimulus)
+    _check_verify([stimulus for _, stimulus in settings.stimuli])
+    return settings
 
 
 def _named_stream(name: str, text: str, shared: Mapping[str, object]) -> NamedStream:
@@ -270,11 +335,14 @@ def _named_stream(name: str, text: str, shared: Mapping[str, object]) -> NamedSt
                 f"stream {name}: {word!r} is no KEY=VALUE, or stands twice", remedy=example
             )
         words[key] = value
-    own = knobs.parse_overrides(StreamSettings, words)
+    own = knobs.parse_overrides(StreamSettings, _split_sizes(words))
+    sizes = ("block_size_bytes", "block_mix")
+    if any(size in own for size in sizes):
+        shared = {field: value for field, value in shared.items() if field not in sizes}
     asked = {**shared, **own}
     if "read_percent" not in own and WORDS[str(asked.get("rw", DEFAULT_WORD))][1] is not None:
         asked.pop("read_percent", None)  # what mixed streams share is not said to the others
-    return NamedStream.model_validate({**asked, **_mix(asked), "name": name})
+    return NamedStream.model_validate({**asked, **_mix(asked), **_largest(asked), "name": name})
 
 
 def _bound(asked: Mapping[str, object]) -> dict[str, object]:
@@ -299,3 +367,60 @@ def _mix(asked: Mapping[str, object]) -> dict[str, object]:
             remedy=f"Set rw={mixed} for a mix.",
         )
     return {"read_percent": fixed}
+
+
+def _split_sizes(overrides: Mapping[str, str]) -> dict[str, str]:
+    """Return the overrides with a bs that is a mix under the mix's own key."""
+    return {
+        "bssplit" if key in ("bs", "block_size", "blocksize") and ":" in text else key: text
+        for key, text in overrides.items()
+    }
+
+
+def _largest(asked: Mapping[str, object]) -> dict[str, object]:
+    mix = asked.get("block_mix")
+    if not isinstance(mix, tuple) or not mix:
+        return {}
+    if "block_size_bytes" in asked:
+        raise PlanError(
+            "bs and bssplit are both set, and only one can say how long a block is",
+            remedy="Set bs for one size, or bssplit for several.",
+        )
+    return {"block_size_bytes": max(size for size, _ in mix)}
+
+
+def _check_places(stimulus: StreamSettings) -> None:
+    if WORDS[stimulus.rw][0] is not Access.RANDOM and stimulus.access != "random":
+        raise PlanError(
+            f"access={stimulus.access} is of random I/O, and rw={stimulus.rw} is sequential",
+            remedy=f"Set rw=rand{stimulus.rw}, or leave access out.",
+        )
+    if stimulus.access == "shuffled" and stimulus.block_mix:
+        raise PlanError(
+            "a shuffle has every block once, so its blocks are of one size",
+            remedy="Set bs to one size, or access=random.",
+        )
+
+
+def _check_verify(stimuli: list[StreamSettings]) -> None:
+    verified = [each for each in stimuli if each.verify == "on"]
+    if not verified:
+        return
+    if len(verified) < len(stimuli):
+        raise PlanError(
+            "verify is on for some of the streams, and what the others write is not stamped",
+            remedy="Set verify=on for all of them.",
+        )
+    if all(each.read_percent == 100 for each in stimuli) or all(
+        each.read_percent == 0 for each in stimuli
+    ):
+        raise PlanError(
+            "verify=on holds reads to what the same workload wrote, so it needs both",
+            remedy="Set rw=randrw or rw=rw, or a stream that reads beside one that writes.",
+        )
+    for each in stimuli:
+        if each.content.startswith(("zero", "dedupable")):
+            raise PlanError(
+                f"content={each.content} has no room for the stamps that verify=on checks",
+                remedy="Set content=random, refill or compressible:PERCENT.",
+            )

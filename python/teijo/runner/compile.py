@@ -4,11 +4,11 @@ import hashlib
 from collections.abc import Mapping
 from typing import Final
 
-from teijo.engine.plan import Plan, StreamPlan
+from teijo.engine.plan import Plan, StreamPlan, VerifyPlan
 from teijo.errors import PlanError
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Measure, Precondition
-from teijo.terms.workload import ActiveRange, Stream
+from teijo.terms.workload import Access, ActiveRange, Stream
 from teijo.units import format_size
 
 INTERVAL_NS: Final = 1_000_000_000
@@ -64,12 +64,13 @@ def _streams(
 
 def _stream(stream: Stream, geometry: Geometry, cursor_bytes: int, seed: int) -> StreamPlan:
     block = stream.block_size_bytes
-    if block % geometry.logical_block_bytes:
-        raise PlanError(
-            f"A block size of {block} B is no multiple of the device's logical block, "
-            f"{geometry.logical_block_bytes} B.",
-            remedy="Choose a multiple of it.",
-        )
+    for size in stream.sizes_bytes:
+        if size % geometry.logical_block_bytes:
+            raise PlanError(
+                f"A block size of {size} B is no multiple of the device's logical block, "
+                f"{geometry.logical_block_bytes} B.",
+                remedy="Choose a multiple of it.",
+            )
     segments, segment_bytes, stride_bytes = place(stream.active_range, geometry, block)
     return StreamPlan(
         name=stream.name,
@@ -78,7 +79,7 @@ def _stream(stream: Stream, geometry: Geometry, cursor_bytes: int, seed: int) ->
         read_percent=stream.read_percent,
         block_bytes=block,
         access=stream.access.value,
-        cursor_bytes=_aligned(cursor_bytes, block, segments * segment_bytes),
+        cursor_bytes=_cursor(stream, cursor_bytes, segments * segment_bytes),
         start_bytes=0,
         segments=segments,
         segment_bytes=segment_bytes,
@@ -87,6 +88,13 @@ def _stream(stream: Stream, geometry: Geometry, cursor_bytes: int, seed: int) ->
         seed=seed,
         ios_per_second=stream.rate.ios_per_second if stream.rate else None,
         schedule=stream.rate.schedule.value if stream.rate else "fixed",
+        blocks=stream.block_mix,
+        skew=stream.skew,
+        zones=stream.zones,
+        content_percent=stream.content_percent,
+        flush_every_writes=stream.flush_every_writes,
+        # A seed is the step's own: no step takes another's stamps for its own.
+        verify=VerifyPlan(run=seed, generation=1) if stream.verified else None,
     )
 
 
@@ -114,6 +122,13 @@ def place(active_range: ActiveRange, geometry: Geometry, block_bytes: int) -> tu
             remedy="Use a smaller block, fewer segments, or a larger range or device.",
         )
     return segments, segment_bytes, stride_bytes
+
+
+def _cursor(stream: Stream, cursor_bytes: int, length_bytes: int) -> int:
+    # The order of a shuffle is drawn from the step's seed: there is nothing to carry on.
+    if stream.access is Access.SHUFFLED:
+        return 0
+    return _aligned(cursor_bytes, stream.block_size_bytes, length_bytes)
 
 
 def _aligned(cursor_bytes: int, block_bytes: int, length_bytes: int) -> int:

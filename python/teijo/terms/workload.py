@@ -9,12 +9,22 @@ class Access(StrEnum):
 
     RANDOM = "random"
     SEQUENTIAL = "sequential"
+    SHUFFLED = "shuffled"
+    """Every block once per pass, in an order drawn anew for every pass."""
+    ZONED = "zoned"
+    ZIPF = "zipf"
+    PARETO = "pareto"
 
 
 class Content(StrEnum):
     """What is written. Random content is unique in every sector of every write."""
 
     RANDOM = "random"
+    """A random base and a fresh stamp in every sector."""
+    REFILL = "refill"
+    """Every byte fresh."""
+    COMPRESSIBLE = "compressible"
+    DEDUPABLE = "dedupable"
     ZERO = "zero"
 
 
@@ -71,9 +81,24 @@ class Stream:
     active_range: ActiveRange = WHOLE_RANGE
     content: Content = Content.RANDOM
     rate: Rate | None = None
+    block_mix: tuple[tuple[int, int], ...] = ()
+    """(size in bytes, weight) of each size of a mix; `block_size_bytes` is the largest then."""
+    skew: float = 0.0
+    """Exponent of a Zipf access, or the share h of a Pareto access."""
+    zones: tuple[tuple[float, float], ...] = ()
+    """(share of the accesses, share of the range) of each zone of a zoned access."""
+    content_percent: int = 0
+    """Share of zeros of compressible content, of repeated pieces of dedupable content."""
+    flush_every_writes: int = 0
+    """A flush follows every so many writes of a thread; 0 is never."""
+    verified: bool = False
+    """Writes carry stamps, and reads are held to them."""
 
     def __post_init__(self) -> None:
         assert 0 <= self.read_percent <= 100, self.read_percent
+        sizes = [size for size, _ in self.block_mix]
+        assert not sizes or max(sizes) == self.block_size_bytes, self.block_mix
+        assert (self.access is Access.ZONED) == bool(self.zones), self.zones
         assert self.block_size_bytes > 0, self.block_size_bytes
         assert self.threads >= 1, self.threads
         assert self.queue_depth >= 1, self.queue_depth
@@ -82,6 +107,11 @@ class Stream:
     def outstanding_ios(self) -> int:
         """Total OIO: thread count × queue depth."""
         return self.threads * self.queue_depth
+
+    @property
+    def sizes_bytes(self) -> tuple[int, ...]:
+        """Every block size."""
+        return tuple(size for size, _ in self.block_mix) or (self.block_size_bytes,)
 
     @property
     def writes(self) -> bool:

@@ -1,30 +1,12 @@
 //! Whether what is read is what was written. Every 512 B sector of a verified write carries run,
 //! address, generation and checksum; every verified read is held to them, inline or afterwards.
-//!
-//! What is found, and what is not:
-//!
-//! - A flipped bit, a misplaced sector and a torn block are found in every verified read, because
-//!   the sectors themselves tell.
-//! - A lost write leaves an older generation of the right address behind. Where one stream alone
-//!   writes the plan's blocks, in an order (sequential or shuffled), the generation due at any
-//!   address is a formula of the cursor: every lost write is found that a later read touches,
-//!   over any capacity and without a map. The same holds for a later step that is told what was
-//!   `written`.
-//! - Where writes have no order (random, skewed, mixed with reads, several writing streams), the
-//!   generations of the last writes are remembered in a table of fixed size: a lost write is
-//!   found if the read comes before another write took the table's place, which is on average
-//!   after 262,144 writes of one grain (the largest length that divides all blocks and offsets).
-//! - A sector that is not known to be written may hold anything: zeros and foreign data there are
-//!   counted as not judged.
-//! - While a write of the same grain is in flight a read may see old or new, whole or in part;
-//!   only what is older than both is wrong. A write that failed leaves its grains unjudged until
-//!   the next one.
 
 mod ledger;
 mod stamp;
 mod verifier;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 pub use ledger::Ledger;
 pub use stamp::{read_block, stamp_block, Seen, Stamp};
@@ -67,6 +49,25 @@ impl Fault {
 }
 
 /// What the reads of a lap were found to hold.
+///
+/// What is found, and what is not:
+///
+/// - A flipped bit, a misplaced sector and a torn block are found in every verified read, because
+///   the sectors themselves tell.
+/// - A lost write leaves an older generation of the right address behind. Where one stream alone
+///   writes the plan's blocks, in an order (sequential or shuffled), the generation due at any
+///   address is a formula of the cursor: every lost write is found that a later read touches,
+///   over any capacity and without a map. The same holds for a later step that is told what was
+///   `written`.
+/// - Where writes have no order (random, skewed, mixed with reads, several writing streams), the
+///   generations of the last writes are remembered in a table of fixed size: a lost write is
+///   found if the read comes before another write took the table's place, which is on average
+///   after 262,144 writes of one grain (the largest length that divides all blocks and offsets).
+/// - A sector that is not known to be written may hold anything: zeros and foreign data there are
+///   counted as not judged.
+/// - While a write of the same grain is in flight a read may see old or new, whole or in part;
+///   only what is older than both is wrong. A write that failed leaves its grains unjudged until
+///   the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// Sectors judged.
@@ -80,6 +81,11 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// Sectors with a fault.
+    pub fn sectors_faulty(&self) -> u64 {
+        self.faults.values().sum()
+    }
+
     pub(crate) fn note(&mut self, fault: Fault, offset_bytes: u64) {
         *self.faults.entry(fault).or_default() += 1;
         let examples = self.examples.entry(fault).or_default();
@@ -99,6 +105,39 @@ impl Findings {
             mine.extend(examples);
             mine.truncate(EXAMPLES_MAX);
         }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::BitFlip => "with flipped bits",
+            Self::Misplaced => "of another address",
+            Self::Stale => "stale",
+            Self::Torn => "torn",
+            Self::Foreign => "foreign",
+            Self::Zero => "of zeros",
+        })
+    }
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (faulty, sectors) = (self.sectors_faulty(), self.sectors);
+        write!(
+            out,
+            "{faulty} of {sectors} sectors read are not what was written"
+        )?;
+        let mut mark = ": ";
+        for (fault, count) in &self.faults {
+            let place = self.examples.get(fault).and_then(|all| all.first());
+            write!(out, "{mark}{count} {fault}")?;
+            if let Some(place) = place {
+                write!(out, " (at byte {place})")?;
+            }
+            mark = ", ";
+        }
+        Ok(())
     }
 }
 

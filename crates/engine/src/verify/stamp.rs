@@ -1,14 +1,5 @@
 //! The stamp of a verified sector: run, address, generation and the sector's place in its block,
 //! under a checksum of the whole sector.
-//!
-//! ```text
-//! byte  0  nonce                       a mask that makes stamps look as random as the rest
-//!       8  run        ^ nonce
-//!      16  address    ^ nonce << 17    number of the sector on the virtual device
-//!      24  generation ^ nonce << 34    (shifts rotate)
-//!      32  index in the block u16, last index u16, both ^ low half of nonce
-//!      36  CRC-32C of the other 508 bytes, these four taken as zero
-//! ```
 
 use crate::access::derive_seed;
 use crate::content::SECTOR_BYTES;
@@ -26,9 +17,17 @@ const POLYNOMIAL: u32 = 0x82f6_3b78;
 pub type Sector = [u8; SECTOR_BYTES];
 
 /// What a stamp says.
+///
+/// ```text
+/// byte  0  nonce                       a mask that makes stamps look as random as the rest
+///       8  mark       ^ nonce          a number drawn from the run
+///      16  address    ^ nonce << 17 ^ a second number drawn from the run
+///      24  generation ^ nonce << 34    (shifts rotate)
+///      32  index in the block u16, last index u16, both ^ low half of nonce
+///      36  CRC-32C of the other 508 bytes, these four taken as zero
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    pub run: u64,
     /// Number of the sector.
     pub address: u64,
     pub generation: u64,
@@ -61,14 +60,15 @@ fn set_word(sector: &mut Sector, number: usize, value: u64) {
 
 /// Stamps the sectors of one write, whose content is in place already.
 pub fn stamp_block(block: &mut [u8], run: u64, first_address: u64, generation: u64) {
+    let marks = marks(run);
     let (sectors, _) = block.as_chunks_mut::<SECTOR_BYTES>();
     let last = (sectors.len() - 1) as u64;
     for (index, sector) in sectors.iter_mut().enumerate() {
         let address = first_address + index as u64;
         let nonce = derive_seed(generation ^ run, address);
         set_word(sector, 0, nonce);
-        set_word(sector, 1, run ^ nonce);
-        set_word(sector, 2, address ^ nonce.rotate_left(17));
+        set_word(sector, 1, marks[0] ^ nonce);
+        set_word(sector, 2, address ^ nonce.rotate_left(17) ^ marks[1]);
         set_word(sector, 3, generation ^ nonce.rotate_left(34));
         let place = (index as u64 | last << 16) ^ nonce & 0xffff_ffff;
         set_word(sector, SUM_WORD, place);
@@ -85,35 +85,43 @@ pub fn stamp_block(block: &mut [u8], run: u64, first_address: u64, generation: u
 /// Reads the sectors of a block one after the other; `address` is that of the first.
 pub fn read_block(block: &[u8], run: u64, mut address: u64, mut seen: impl FnMut(Seen)) {
     let (sectors, _) = block.as_chunks::<SECTOR_BYTES>();
+    let marks = marks(run);
     for few in sectors.chunks(ABREAST) {
         let sums = sum_sectors(few);
         for (sector, sum) in few.iter().zip(sums) {
-            seen(read_sector(sector, sum, run, address));
+            seen(read_sector(sector, sum, marks, address));
             address += 1;
         }
     }
 }
 
-fn read_sector(sector: &Sector, sum: u32, run: u64, address: u64) -> Seen {
+/// Numbers that stand for a run: unlike the run and small addresses, no plain pattern (one byte
+/// all over) is near them.
+fn marks(run: u64) -> [u64; 2] {
+    [derive_seed(run, 0), derive_seed(run, 1)]
+}
+
+fn read_sector(sector: &Sector, sum: u32, marks: [u64; 2], address: u64) -> Seen {
+    let [run_mark, address_mark] = marks;
     let nonce = word(sector, 0);
     let place = (word(sector, SUM_WORD) ^ nonce) & 0xffff_ffff;
+    let mark = word(sector, 1) ^ nonce;
     let stamp = Stamp {
-        run: word(sector, 1) ^ nonce,
-        address: word(sector, 2) ^ nonce.rotate_left(17),
+        address: word(sector, 2) ^ nonce.rotate_left(17) ^ address_mark,
         generation: word(sector, 3) ^ nonce.rotate_left(34),
         index: place as u16,
         last: (place >> 16) as u16,
     };
     let near = |one: u64, other: u64| (one ^ other).count_ones() <= NEAR_BITS;
     if (word(sector, SUM_WORD) >> 32) as u32 == sum {
-        if stamp.run == run {
+        if mark == run_mark {
             Seen::Ours(stamp)
         } else {
             Seen::Foreign
         }
     } else if sector.iter().all(|&byte| byte == 0) {
         Seen::Zero
-    } else if near(stamp.run, run) || near(stamp.address, address) {
+    } else if near(mark, run_mark) || near(stamp.address, address) {
         Seen::Flipped
     } else {
         Seen::Foreign
@@ -227,7 +235,6 @@ mod tests {
     fn a_stamp_is_read_as_it_was_written() {
         for (index, seen) in read(&stamped(9), 77).into_iter().enumerate() {
             let stamp = Stamp {
-                run: 77,
                 address: 1000 + index as u64,
                 generation: 3,
                 index: index as u16,
@@ -242,6 +249,16 @@ mod tests {
         let mut noise = vec![0; 1 << 16];
         fill_random(&mut noise, 2);
         assert!(read(&noise, 77).iter().all(|&seen| seen == Seen::Foreign));
+    }
+
+    #[test]
+    fn plain_patterns_are_foreign_to_every_run() {
+        for run in 0..64 {
+            for byte in 1..=255 {
+                let seen = read(&[byte; 512], run);
+                assert_eq!(seen, [Seen::Foreign], "{byte:#x} for run {run}");
+            }
+        }
     }
 
     #[test]

@@ -97,6 +97,26 @@ def _check(stream: StreamPlan, plan: Plan, engine: str, device_bytes: int) -> No
             f"fio has only psync here, and queue depth is {stream.queue_depth}",
             remedy="Use queue depth 1 with more threads, or a fio with io_uring or libaio.",
         )
+    if stream.verify is not None or stream.access == "shuffled" or stream.discard_percent:
+        raise PlanError(
+            "fio cannot verify, shuffle or discard as this plan asks",
+            remedy="Use the native engine.",
+        )
+    if stream.access == "zipf" and stream.skew == 1:
+        raise PlanError(
+            "fio cannot draw by Zipf's law with exponent 1",
+            remedy="Use 0.99 or 1.01, or the native engine.",
+        )
+    if stream.blocks and stream.access == "sequential":
+        raise PlanError(
+            "fio cannot share a sequential stream of several block sizes among its threads",
+            remedy="Use one block size, or the native engine.",
+        )
+    if stream.segments > 1 and (stream.blocks or stream.access not in ("random", "sequential")):
+        raise PlanError(
+            "fio walks segments with uniform places of one block size only",
+            remedy="Use the native engine.",
+        )
     if stream.segment_bytes < stream.block_bytes:
         raise PlanError(
             f"the range of {stream.segment_bytes} B is smaller than a block",
@@ -173,7 +193,7 @@ _Leg = dict[int, dict[str, str]]
 
 def _legs(plan: Plan, stream: StreamPlan) -> list[_Leg]:
     threads = range(stream.threads)
-    if stream.access == "random":
+    if stream.access != "sequential":
         return [{thread: _random(plan, stream, thread) for thread in threads}]
     parts = dict(enumerate(sequential_parts(stream, plan.total_bytes)))
     legs = [
@@ -199,29 +219,64 @@ def _stimulus(stream: StreamPlan, thread: int) -> dict[str, str]:
         "iodepth_batch_complete_min": "1",
         "iodepth_batch_complete_max": str(depth),
     }
+    if stream.blocks:
+        del lines["bs"]
+        total = sum(weight for _, weight in stream.blocks)
+        shares = [f"{size}/{round(100 * weight / total)}" for size, weight in stream.blocks]
+        lines |= {"bssplit": ":".join(shares), "blockalign": str(min(stream.sizes_bytes))}
+    if stream.alignment_bytes:
+        lines["blockalign"] = str(stream.alignment_bytes)
     if 0 < stream.read_percent < 100:
         lines["rwmixread"] = str(stream.read_percent)
     if stream.read_percent < 100:
-        # Random bytes with a stamp in every sector, as the native engine writes. refill_buffers
-        # would make all of them anew: 1 µs of CPU per 4 KiB, which a fast device shows.
-        lines |= {"zero_buffers": "1"} if stream.content == "zero" else {"scramble_buffers": "1"}
-    return lines | _rate(stream, thread)
+        lines |= _content(stream)
+        if stream.flush_every_writes:
+            lines["fdatasync"] = str(stream.flush_every_writes)
+    return lines | _distribution(stream) | _rate(stream, thread)
+
+
+def _content(stream: StreamPlan) -> dict[str, str]:
+    match stream.content:
+        case "random":
+            # Random bytes with a stamp in every sector, as the native engine writes.
+            # refill_buffers would make all of them anew: 1 µs of CPU per 4 KiB.
+            return {"scramble_buffers": "1"}
+        case "zero":
+            return {"zero_buffers": "1"}
+        case "refill":
+            return {"refill_buffers": "1"}
+        case "compressible":
+            share = {"buffer_compress_percentage": str(stream.content_percent)}
+            return {"refill_buffers": "1", "buffer_compress_chunk": "512"} | share
+        case "dedupable":
+            return {"refill_buffers": "1", "dedupe_percentage": str(stream.content_percent)}
+
+
+def _distribution(stream: StreamPlan) -> dict[str, str]:
+    match stream.access:
+        case "zipf" | "pareto":
+            return {"random_distribution": f"{stream.access}:{stream.skew:g}"}
+        case "zoned":
+            accesses = sum(share for share, _ in stream.zones)
+            range_share = sum(share for _, share in stream.zones)
+            zones = [
+                f"{100 * share / accesses:g}/{100 * size / range_share:g}"
+                for share, size in stream.zones
+            ]
+            return {"random_distribution": "zoned:" + ":".join(zones)}
+        case "random" | "sequential" | "shuffled":
+            return {}
 
 
 def _rw(stream: StreamPlan) -> str:
-    match stream.access, stream.read_percent:
-        case "random", 100:
-            return "randread"
-        case "random", 0:
-            return "randwrite"
-        case "random", _:
-            return "randrw"
-        case _, 100:
-            return "read"
-        case _, 0:
-            return "write"
+    prefix = "" if stream.access == "sequential" else "rand"
+    match stream.read_percent:
+        case 100:
+            return prefix + "read"
+        case 0:
+            return prefix + "write"
         case _:
-            return "rw"
+            return prefix + "rw"
 
 
 def _random(plan: Plan, stream: StreamPlan, thread: int) -> dict[str, str]:

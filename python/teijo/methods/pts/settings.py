@@ -88,7 +88,7 @@ DataPattern = Annotated[
         aliases=("data_pattern",),
         meaning="what is written: random (unique in every sector) or zero",
         example="random",
-        parse=knobs.one_of(*(content.value for content in Content)),
+        parse=knobs.one_of(Content.RANDOM, Content.ZERO),
         show=lambda value: str(value),
     ),
 ]
