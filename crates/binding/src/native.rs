@@ -54,7 +54,7 @@ impl NativeSession {
 
     #[getter]
     fn refusal(&self) -> PyResult<String> {
-        self.with(|session| session.refusal().map_or(String::new(), ToString::to_string))
+        self.with(|session| session.refusal().unwrap_or_default())
     }
 
     fn now_ns(&self) -> PyResult<u64> {

@@ -137,10 +137,15 @@ impl Session {
     }
 
     /// Why there is no ring although one was wished for.
-    pub fn refusal(&self) -> Option<&EngineError> {
+    pub fn refusal(&self) -> Option<String> {
         match &self.reason {
-            Reason::RingRefused(error) => Some(error),
-            Reason::Named | Reason::RingGranted | Reason::WouldBePunted => None,
+            Reason::Named | Reason::RingGranted => None,
+            Reason::RingRefused(error) => Some(error.to_string()),
+            Reason::WouldBePunted => Some(
+                "the target cannot be asked without waiting, so the kernel would carry out every \
+                 I/O of a ring by a thread of its own"
+                    .into(),
+            ),
         }
     }
 

@@ -58,6 +58,7 @@ fn a_target_that_cannot_queue_is_found_out_and_read_by_system_calls() {
     match session.reason() {
         Reason::WouldBePunted | Reason::RingRefused(_) => {
             assert_eq!(session.kind(), BackendKind::Sync);
+            assert!(session.refusal().is_some(), "it can be told why");
         }
         reason => {
             // A kernel on which memory can be asked without waiting.
