@@ -298,16 +298,10 @@ def settings_of(overrides: Mapping[str, str]) -> WorkloadSettings:
         PlanError: an unknown or repeated key, a bad value, two bounds, a name that is none.
     """
     plain = {key: text for key, text in overrides.items() if not key.startswith(PREFIX)}
-<<<<<<< HEAD
     asked = knobs.parse_overrides(WorkloadSettings, _split_sizes(plain))
-    named = asked.pop("streams", {})
-    assert isinstance(named, dict)
-=======
-    asked = knobs.parse_overrides(WorkloadSettings, plain)
     pairs = asked.pop("streams", ())
     assert isinstance(pairs, tuple)
     named: dict[str, str] = dict(pairs)
->>>>>>> 0bfc1f1dc5cd86d7dba8cac86e87b60825f81cfd
     named |= {key.removeprefix(PREFIX): text for key, text in overrides.items() if key not in plain}
     shared = {name: value for name, value in asked.items() if name in StreamSettings.model_fields}
     streams = tuple(_named_stream(name, text, shared) for name, text in named.items())
