@@ -11,6 +11,7 @@ from teijo.device import inspect_target, open_target, parse_target
 from teijo.device.sessions import Engine
 from teijo.device.target import BlockTarget, FileTarget, SimulatedTarget
 from teijo.document.model import Document
+from teijo.engine import ceilings
 from teijo.errors import PlanError
 from teijo.methods.registry import method_named
 from teijo.runfile import columns, reader
@@ -27,10 +28,10 @@ from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark
 
-__all__ = ["Run", "analyse", "export", "open", "present", "preview", "resume", "run"]
+__all__ = ["Run", "analyse", "calibrate", "export", "open", "present", "preview", "resume", "run"]
 
 _PAPER = Geometry(capacity_bytes=2**50, nominal_capacity_bytes=2**50)
-"""A device large enough for every setting: what a method writes does not depend on its size."""
+"""Large enough for every setting: what a method writes does not depend on the device's size."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,9 @@ def preview(
 
 method = method_named
 """The method of a name: "pts.iops" or "iops"."""
+
+calibrate = ceilings
+"""What this host does with no device at all, from the ns to spend on each figure."""
 
 
 def open(path: Path | str) -> Run:  # noqa: A001

@@ -20,9 +20,9 @@ SOUND = replace(
 )
 
 
-def step(*, rate: float | None = None, **stream: object) -> Measure:
+def step(*, rate: float | None = None) -> Measure:
     asked = None if rate is None else Rate(ios_per_second=rate)
-    one = Stream(read_percent=100, block_size_bytes=KIB4, queue_depth=32, rate=asked, **stream)  # type: ignore[arg-type]
+    one = Stream(read_percent=100, block_size_bytes=KIB4, queue_depth=32, rate=asked)
     return Measure(workload=Workload(streams=(one,)), duration_ns=2 * SECOND)
 
 
@@ -44,8 +44,8 @@ def answer(
     )
 
 
-def kinds(*args: object, **kwargs: object) -> list[RemarkKind]:
-    return [remark.kind for remark in validity.remarks_on(*args, **kwargs)]  # type: ignore[arg-type]
+def kinds(asked: Measure, found: StepResult) -> list[RemarkKind]:
+    return [remark.kind for remark in validity.remarks_on(asked, found)]
 
 
 def test_a_sound_measurement_has_no_remark():

@@ -10,7 +10,18 @@ from typing import Annotated
 
 import typer
 
-from teijo.cli import device, devices, export, methods, preview, report, resume, run, talk
+from teijo.cli import (
+    calibrate,
+    device,
+    devices,
+    export,
+    methods,
+    preview,
+    report,
+    resume,
+    run,
+    talk,
+)
 from teijo.errors import TeijoError
 
 app = typer.Typer(
@@ -55,7 +66,7 @@ def program(
     """
 
 
-for room in (methods, devices, device, preview, run, resume, report, export):
+for room in (methods, devices, device, preview, run, resume, report, export, calibrate):
     app.command(room.__name__.rpartition(".")[2], epilog=talk.examples(*room.EXAMPLES))(room.verb)
 
 

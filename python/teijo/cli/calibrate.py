@@ -1,0 +1,51 @@
+"""The verb `calibrate`: what this host does at best, to tell a number from its limit."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from teijo.cli import talk
+from teijo.cli.options import Json
+
+EXAMPLES = (
+    "teijo calibrate",
+    "teijo calibrate --seconds 2 --json | jq .nop_ns_deep",
+)
+
+
+def verb(
+    as_json: Json = False,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.02, max=60, help="How long for each figure.")
+    ] = 0.5,
+) -> None:
+    """Measure what this host does with no device at all: system calls, engine, memory."""
+    from dataclasses import asdict
+
+    from teijo import api
+    from teijo.units import NS_PER_S
+
+    found = api.calibrate(round(seconds * NS_PER_S))
+    if as_json:
+        talk.put(json.dumps(asdict(found), indent=2))
+        return
+    rows = [
+        (what, _ns(single_ns), _ns(deep_ns), _rate(deep_ns))
+        for what, single_ns, deep_ns in (
+            ("ring of the kernel (no-operations)", found.nop_ns, found.nop_ns_deep),
+            ("engine's loop (no backend)", found.loop_ns, found.loop_ns_deep),
+        )
+    ]
+    for line in talk.columns(("ONE THREAD, 4 KiB", "AT QD 1", "AT QD 32", "IS AT MOST"), rows):
+        talk.put(line)
+    talk.put("")
+    talk.put(f"memory copied: {found.copy_bytes_per_second / 1e9:,.1f} GB/s")
+
+
+def _ns(figure_ns: float) -> str:
+    return f"{figure_ns:.1f} ns per I/O" if figure_ns else "not to be had"
+
+
+def _rate(figure_ns: float) -> str:
+    return f"{1e9 / figure_ns:,.0f} IOPS" if figure_ns else "-"
