@@ -144,6 +144,10 @@ impl<D: Device> SimSession<D> {
     }
 
     fn begin(&self, plan: &Plan) -> Result<Stimulus<D>, EngineError> {
+        if plan.streams.iter().any(|stream| stream.verify.is_some()) {
+            let reason = "a simulated device holds no data that could be verified";
+            return Err(EngineError::PlanRefused { reason });
+        }
         let crew = Crew::muster(plan, Depth::Queued)?;
         crew.start(plan, self.now_ns());
         let worker = |seat: &teijo_engine::crew::Seat| {

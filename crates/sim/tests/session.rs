@@ -9,7 +9,7 @@ use common::{assert_within, device};
 use teijo_engine::crew::Progress;
 use teijo_engine::error::EngineError;
 use teijo_engine::lap::{DirectionLap, Lap};
-use teijo_engine::plan::{Access, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan};
+use teijo_engine::plan::{Access, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan, Verify};
 use teijo_sim::device::Device;
 use teijo_sim::flash::Ssd;
 use teijo_sim::session::{Observer, SimSession, Unobserved};
@@ -388,4 +388,21 @@ fn reads_at_depth_one_take_command_flash_and_transfer() {
         0.1,
     );
     assert_within("4 KiB over 8 KiB rate", two / one, 1.37, 3.0);
+}
+
+#[test]
+fn reads_cannot_be_verified_where_there_is_no_data() {
+    let mut session = open("slc-a?capacity=1GiB");
+    let verified = StreamPlan {
+        verify: Some(Verify {
+            run: 1,
+            generation: 1,
+            written: Vec::new(),
+        }),
+        ..stream(&session, 50, 1, 1)
+    };
+    let refused = session.run(&plan(vec![verified], seconds(0.1)), &mut Unobserved);
+    assert!(
+        matches!(refused, Err(EngineError::PlanRefused { reason }) if reason.contains("no data"))
+    );
 }
