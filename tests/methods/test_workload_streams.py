@@ -10,6 +10,7 @@ from teijo.methods.knobs import describe
 from teijo.methods.workload import FreeWorkload, step_of
 from teijo.methods.workload_settings import WorkloadSettings
 from teijo.terms.record import Record, StepRecord
+from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult, StreamResult
 from teijo.terms.step import Measure
 from teijo.terms.workload import Access, Schedule
@@ -154,6 +155,18 @@ def test_a_closed_loop_says_that_its_two_times_are_one_and_prints_one():
     result = METHOD.document(record, METHOD.findings(record)).sections[0]
     said = " ".join(block.text for block in result.blocks if isinstance(block, Paragraph))
     assert "loop is closed" in said
+
+
+def test_remarks_on_the_step_are_named_beside_its_numbers():
+    record = answered(settings(seconds="2"), flow("read", 10, 4096))
+    (step,) = record.steps
+    assert isinstance(step.answer, StepResult)
+    limited = Remark(kind=RemarkKind.HOST_LIMITED, text="so", step=1)
+    touched = replace(step, answer=replace(step.answer, remarks=(limited,)))
+    record = replace(record, steps=(touched,))
+    result = METHOD.document(record, METHOD.findings(record)).sections[0]
+    said = " ".join(block.text for block in result.blocks if isinstance(block, Paragraph))
+    assert "remarks on this step: host limited." in said
 
 
 def test_an_engine_without_response_is_said_to_have_none():

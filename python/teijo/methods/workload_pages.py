@@ -123,6 +123,8 @@ def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Fi
     table = Table(columns=columns, rows=tuple(rows), caption="Result")
     blocks: tuple[Block, ...] = (Verdict(text=headline, good=None), table)
     blocks += _open_loop_blocks(settings, answer)
+    if kinds := ", ".join(dict.fromkeys(remark.kind.value for remark in answer.remarks)):
+        blocks += (Paragraph(text=f"To be read with the remarks on this step: {kinds}."),)
     failed = measures.errors_of(answer)
     if failed:
         text = f"{failed:,} I/Os failed; they are counted in no rate and no latency."
