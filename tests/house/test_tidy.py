@@ -25,7 +25,7 @@ NAMES_OF_NOTHING = {"util", "utils", "helper", "helpers", "common", "misc", "stu
 NOT_OURS = re.compile(
     "|".join((r"(?<![\w.])/wo" + r"rk/", "bash_" + "jobs", r"(?<![\w.])/ro" + r"ot/"))
     + "|"
-    + "|".join(("pypi" + r"\.org", "pythonhosted" + r"\.org", "index\\.crates" + r"\.io"))
+    + "|".join(("pypi" + r"\.org", "python" + r"hosted\.org", "index\\.crates" + r"\.io"))
 )
 
 
