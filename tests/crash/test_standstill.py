@@ -1,0 +1,39 @@
+"""A program that is stopped in the middle of a step: the run goes on, and says that it stood."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from teijo.runfile import reader
+from teijo.terms.remark import RemarkKind
+
+PROGRAM = """
+import sys
+from teijo import api
+
+def observe(event):
+    if type(event).__name__ == "Progress" and event.elapsed_ns > 500_000_000:
+        print("under way", flush=True)
+
+settings = {"rw": "randread", "seconds": "4"}
+api.run("workload", sys.argv[1], output=sys.argv[2], settings=settings, observer=observe)
+"""
+
+
+def test_a_program_that_stood_still_says_so(scratch: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PROGRAM, f"{scratch}/target?size=4MiB", str(tmp_path / "run")]
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "python")}
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == b"under way\n"
+        program.send_signal(signal.SIGSTOP)
+        time.sleep(2)
+        program.send_signal(signal.SIGCONT)
+        program.communicate(timeout=60)
+    record = reader.read(tmp_path / "run.teijo")
+    (remark,) = [one for one in record.remarks if one.kind is RemarkKind.SAMPLER_GAP]
+    assert remark.step == 1
+    assert "stood still" in remark.text
