@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from teijo.device import inspect_target, open_target, parse_target
+from teijo.device import geometry_of, open_target
 from teijo.device.sessions import Engine
-from teijo.device.target import BlockTarget, FileTarget, SimulatedTarget
 from teijo.document.model import Document
 from teijo.engine import ceilings
 from teijo.errors import PlanError
@@ -155,7 +154,7 @@ def preview(
 ) -> paper.Preview:
     """Return how long a run takes and how much it writes, at least and at most; writes nothing."""
     chosen = method_named(method)
-    geometry = _geometry(target)
+    geometry = geometry_of(target)
     numbers = chosen.settings(spec or chosen.default_spec, settings or {}, geometry)
     return paper.preview(chosen, numbers, geometry)
 
@@ -188,16 +187,3 @@ def export(path: Path | str, *, to: Format, table: Table = "results") -> bytes:
     """Return a run as JSON with everything in it, or one table of it as CSV or Parquet."""
     found = open(path)
     return writing.export(found.record, found.findings, to=to, table=table)
-
-
-def _geometry(target: str) -> Geometry:
-    """Return a target's size; a file that does not exist is not made for it."""
-    match parse_target(target):
-        case FileTarget(path=path, size_bytes=size_bytes):
-            size_bytes = path.stat().st_size if size_bytes is None else size_bytes
-            return Geometry(capacity_bytes=size_bytes, nominal_capacity_bytes=size_bytes)
-        case BlockTarget():
-            return inspect_target(target).geometry
-        case SimulatedTarget():
-            with closing(open_target(target, write=False)) as device:
-                return device.geometry

@@ -2,7 +2,7 @@
 
 from teijo.device.device import Device
 from teijo.device.discover import FoundDevice, list_devices
-from teijo.device.opening import Inspection, inspect_target, open_target
+from teijo.device.opening import Inspection, geometry_of, inspect_target, open_target
 from teijo.device.preflight import Preflight
 from teijo.device.target import Target, parse_target
 
@@ -12,6 +12,7 @@ __all__ = [
     "Inspection",
     "Preflight",
     "Target",
+    "geometry_of",
     "inspect_target",
     "list_devices",
     "open_target",

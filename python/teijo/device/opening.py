@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
@@ -101,3 +102,22 @@ def inspect_target(text: str) -> Inspection:
         )
     finally:
         os.close(subject.fd)
+
+
+def geometry_of(text: str) -> Geometry:
+    """Return a target's size; a file that does not exist is not made for it.
+
+    Raises:
+        teijo.errors.TargetError: it is not there, or no target.
+    """
+    match parse_target(text):
+        case FileTarget(path=path, size_bytes=size_bytes):
+            size_bytes = path.stat().st_size if size_bytes is None else size_bytes
+            return Geometry(capacity_bytes=size_bytes, nominal_capacity_bytes=size_bytes)
+        case BlockTarget():
+            return inspect_target(text).geometry
+        case SimulatedTarget() as target:
+            with closing(open_simulated(target, engine="native")) as device:
+                return device.geometry
+        case other:
+            assert_never(other)
