@@ -13,6 +13,7 @@ from teijo import api
 from teijo.errors import HostError, PlanError, RunFileError, TargetError
 from teijo.runner.events import Event, LayingOut, RunStarted, StepDone, StepStarted
 from teijo.terms.result import StepResult
+from teijo.terms.step import Measure
 from tests.crash.runs import SHORT, run_iops
 
 WORKLOAD = {"rw": "randread", "bs": "4KiB", "qd": "4", "seconds": "1"}
@@ -139,3 +140,14 @@ def test_a_continuous_stimulus_on_a_real_file_has_no_gap(tmp_path: Path) -> None
     assert np.max(gaps) == 0
     started = [event.seq for event in events if isinstance(event, StepStarted)]
     assert started == [event.seq for event in events if isinstance(event, StepDone)]
+
+
+def test_no_two_steps_of_a_run_have_one_seed_but_those_of_one_stimulus(tmp_path: Path) -> None:
+    rounds = run_iops(tmp_path / "iops").record.steps
+    assert len({each.seed for each in rounds}) == len(rounds)
+    settings = {"max_minutes": "6", "minute": "100ms"}
+    wsat = teijo.run("wsat", "sim:slc-a", output=tmp_path / "wsat", settings=settings).record.steps
+    minutes = [each for each in wsat if isinstance(each.step, Measure)]
+    assert len(minutes) == 6
+    assert len({each.seed for each in minutes}) == 1, "its offsets go on from minute to minute"
+    assert all(each.step.continues for each in minutes[1:])
