@@ -7,6 +7,8 @@ import pytest
 from teijo.cli.options import ProgressMode
 from teijo.cli.progress import QUIET_NS, Plain, as_json, telling
 from teijo.cli.standing import Standing
+from teijo.runner.events import Remarked
+from teijo.terms.remark import Remark, RemarkKind
 from tests.cli.events import LAYING_OUT, MEASURE, SECOND, Hands, progress, short_run
 
 
@@ -35,6 +37,18 @@ def test_plain_lines_are_silent_for_a_while_within_a_phase() -> None:
         hands.ns = second * SECOND
         teller(progress(MEASURE, second * SECOND, 4096))
     assert len(lines) - before == 11 * SECOND // QUIET_NS
+
+
+def test_a_remark_on_every_step_is_said_once_of_its_kind() -> None:
+    lines: list[str] = []
+    teller = Plain(Standing(Hands()), lines.append)
+    for step in (1, 2, 3):
+        teller(Remarked(remark=Remark(kind=RemarkKind.HOST_LIMITED, text="Busy.", step=step)))
+    teller(Remarked(remark=Remark(kind=RemarkKind.IO_ERRORS, text="Two failed.", step=3)))
+    assert [line.partition("] ")[2] for line in lines] == [
+        "remark: host limited: Busy.",
+        "remark: i/o errors: Two failed.",
+    ]
 
 
 def test_a_file_that_is_laid_out_is_told_until_the_run_begins() -> None:

@@ -25,6 +25,7 @@ from teijo.runner.events import (
     StepStarted,
     Stopping,
 )
+from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Step
 from teijo.units import format_duration, megabytes_per_second
@@ -59,6 +60,7 @@ class Plain:
         self._say = say
         self._word = ""
         self._said_ns = 0
+        self._remarked: set[RemarkKind] = set()
 
     def __call__(self, event: Event) -> None:
         """Take note of one event, and speak if it is worth a line."""
@@ -72,8 +74,11 @@ class Plain:
                 if word != self._word or self._standing.now_ns() - self._said_ns >= QUIET_NS:
                     self._word = word
                     self._line(state(self._standing))
-            case Remarked():
-                self._line(f"remark: {event.remark.kind.value}: {event.remark.text}")
+            case Remarked(remark=remark):
+                # Of a kind that touches step after step the first is said; the verdict counts all.
+                if remark.kind not in self._remarked:
+                    self._remarked.add(remark.kind)
+                    self._line(f"remark: {remark.kind.value}: {remark.text}")
             case Stopping():
                 self._line(f"{event.signal}: the running step ends; once more stops at once")
             case Ended():
