@@ -298,7 +298,8 @@ fn writes_that_fail_half_done_are_errors_and_no_faults() {
             .iter()
             .filter_map(|one| one.write.errors.get(&libc::EIO))
             .sum();
-        assert!(errors > 50, "{name}: {errors}");
+        // How many of the I/Os are writes is for the threads to settle among themselves.
+        assert!(errors > 0, "{name}: no write failed");
     }
 }
 
