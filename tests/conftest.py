@@ -91,3 +91,21 @@ def loop_device(scratch: Path) -> Iterator[Path]:
     node = made.stdout.strip()
     yield Path(node)
     subprocess.run(["losetup", "--detach", node], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
+    """Return a function that mounts a file system of so many MiB; it goes with the test."""
+    folder = tmp_path / "small"
+
+    def mount(size_mib: int) -> Path:
+        folder.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size_mib}m", "tmpfs", str(folder)]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            folder.rmdir()
+            pytest.skip("needs root, and a machine that lets it mount a tmpfs")
+        return folder
+
+    yield mount
+    if folder.exists():
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)

@@ -1,9 +1,11 @@
 """Short real runs, and ways to die in the middle of one."""
 
 import os
+import shutil
 import signal
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import teijo.api
@@ -30,6 +32,14 @@ def run_iops(path: Path, target: str = DRIVE, **more: object) -> teijo.api.Run:
         seed=SEED,
         **more,  # type: ignore[arg-type]
     )
+
+
+def fill(folder: Path) -> None:
+    """Leave no free byte."""
+    with (folder / "others").open("ab", buffering=0) as file, suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    assert shutil.disk_usage(folder).free == 0
 
 
 def in_a_child(act: Callable[[], object]) -> int:

@@ -1,11 +1,8 @@
 """Room on the results disk: reserved first, given back when needed, and an honest end."""
 
-import os
 import shutil
 import sqlite3
-import subprocess
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,29 +13,14 @@ from teijo.runfile import reader, space
 from teijo.runfile.recorder import Recorder
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.units import MIB
+from tests.crash.runs import fill
 from tests.runfile.samples import SECOND, measure, measured, open_run, record
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def results_disk(small_disk: Callable[[int], Path]) -> Path:
     """Mount a file system of 8 MiB."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root to mount a tmpfs")
-    folder = tmp_path / "small"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
-    if subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("this machine does not let root mount a tmpfs")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def fill(folder: Path) -> None:
-    """Leave no free byte."""
-    with (folder / "others").open("ab", buffering=0) as file, suppress(OSError):
-        while file.write(bytes(4096)):
-            pass
-    assert shutil.disk_usage(folder).free == 0
+    return small_disk(8)
 
 
 def record_steps(recorder: Recorder, count: int) -> int:
@@ -58,35 +40,35 @@ def test_room_for_the_sealed_copy_is_in_the_estimate() -> None:
     assert 40 * MIB < day < 200 * MIB
 
 
-def test_a_run_that_does_not_fit_is_refused_before_it_begins(small_disk: Path) -> None:
+def test_a_run_that_does_not_fit_is_refused_before_it_begins(results_disk: Path) -> None:
     with pytest.raises(HostError, match="No room") as caught:
-        Recorder.create(small_disk / "run", record(), reserve_bytes=20 * MIB)
+        Recorder.create(results_disk / "run", record(), reserve_bytes=20 * MIB)
     assert caught.value.exit_code == 6
-    assert list(small_disk.iterdir()) == []
+    assert list(results_disk.iterdir()) == []
 
 
-def test_the_room_is_taken_not_promised(small_disk: Path) -> None:
+def test_the_room_is_taken_not_promised(results_disk: Path) -> None:
     recorder = Recorder.create(
-        small_disk / "run", replace(record(), remarks=()), reserve_bytes=6 * MIB
+        results_disk / "run", replace(record(), remarks=()), reserve_bytes=6 * MIB
     )
-    assert shutil.disk_usage(small_disk).free < 2 * MIB
+    assert shutil.disk_usage(results_disk).free < 2 * MIB
     recorder.close()
 
 
-def test_a_disk_that_fills_up_does_not_end_the_run(small_disk: Path) -> None:
-    recorder = open_run(small_disk / "run")
-    fill(small_disk)
+def test_a_disk_that_fills_up_does_not_end_the_run(results_disk: Path) -> None:
+    recorder = open_run(results_disk / "run")
+    fill(results_disk)
     assert record_steps(recorder, 100) == 106
     recorder.end("steady")
     found = reader.read(recorder.seal())
     assert len(found.steps) == 106
     assert RemarkKind.RESULTS_DISK in [remark.kind for remark in found.remarks]
-    assert {item.name for item in small_disk.iterdir()} == {"others", "run.teijo"}
+    assert {item.name for item in results_disk.iterdir()} == {"others", "run.teijo"}
 
 
-def test_when_the_reserve_is_used_up_all_that_was_recorded_stays(small_disk: Path) -> None:
-    recorder = open_run(small_disk / "run")
-    fill(small_disk)
+def test_when_the_reserve_is_used_up_all_that_was_recorded_stays(results_disk: Path) -> None:
+    recorder = open_run(results_disk / "run")
+    fill(results_disk)
     last = record_steps(recorder, 100_000)
     assert last > 100
     with pytest.raises(HostError, match="cannot be written") as caught:
@@ -94,23 +76,23 @@ def test_when_the_reserve_is_used_up_all_that_was_recorded_stays(small_disk: Pat
     assert caught.value.exit_code == 6
     assert "resume" in caught.value.remedy
     recorder.close()
-    assert len(reader.read(small_disk / "run").steps) == last
-    (small_disk / "others").unlink()
-    recorder = Recorder.reopen(small_disk / "run", reserve_bytes=MIB)
+    assert len(reader.read(results_disk / "run").steps) == last
+    (results_disk / "others").unlink()
+    recorder = Recorder.reopen(results_disk / "run", reserve_bytes=MIB)
     assert record_steps(recorder, 0) == 6
     recorder.close()
 
 
-def test_a_full_disk_at_sealing_leaves_the_open_file(small_disk: Path) -> None:
-    recorder = open_run(small_disk / "run")
+def test_a_full_disk_at_sealing_leaves_the_open_file(results_disk: Path) -> None:
+    recorder = open_run(results_disk / "run")
     record_steps(recorder, 300)
     recorder._ballast.remove()
-    fill(small_disk)
+    fill(results_disk)
     with pytest.raises(HostError, match=r"cannot be written|could not be sealed"):
         recorder.seal()
     recorder.close()
-    assert len(reader.read(small_disk / "run").steps) == 306
-    assert not (small_disk / "run.teijo.sealing").exists()
+    assert len(reader.read(results_disk / "run").steps) == 306
+    assert not (results_disk / "run.teijo.sealing").exists()
 
 
 def test_a_reserve_of_a_killed_run_is_used_again(tmp_path: Path) -> None:
