@@ -7,7 +7,7 @@ import pytest
 
 import teijo.api
 from teijo.errors import RunFileError
-from teijo.methods.pts.iops import Iops
+from teijo.methods.pts.iops.method import Iops
 from teijo.runfile import reader, recorder, seal
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder

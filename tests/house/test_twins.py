@@ -71,7 +71,7 @@ def test_a_module_is_reached_by_the_tests_of_its_room(path: Path) -> None:
 
 
 def test_a_test_that_is_named_after_no_module_has_a_theme_of_its_room() -> None:
-    names = {path.stem for path in modules()}
+    names = {name for path in modules() for name in (path.stem, path.parent.name)}
     parts = {part for name in names for part in name.split("_")}
     themes = {"browser", "capacity", "mistakes", "model", "help", "conversations", "engines", "fio"}
     lost = [

@@ -2,8 +2,8 @@
 
 from teijo.methods.knobs import unknown
 from teijo.methods.method import Method
-from teijo.methods.pts.iops import Iops
-from teijo.methods.pts.wsat import Wsat
+from teijo.methods.pts.iops.method import Iops
+from teijo.methods.pts.wsat.method import Wsat
 from teijo.methods.workload import FreeWorkload
 
 METHODS: tuple[Method, ...] = (Iops(), Wsat(), FreeWorkload())

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.methods.pts.header import cache_remarks, cache_state
-from teijo.methods.pts.iops import Iops
+from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.versions import version_of
 from teijo.terms.remark import Remark, RemarkKind
 from tests.methods.canned import IDENTITY, Canned, play

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.errors import PlanError
-from teijo.methods.pts.iops import Iops
+from teijo.methods.pts.iops.method import Iops
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import Gap, StepResult

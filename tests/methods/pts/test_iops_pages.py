@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.document.model import Bars3D, Facts, Note, Table, Verdict, XYChart
-from teijo.methods.pts.iops import Iops
+from teijo.methods.pts.iops.method import Iops
 from teijo.terms.remark import Remark, RemarkKind
 from tests.methods.canned import Played, record_of
 from tests.methods.documents import charts_of, plotted_numbers, table_numbers, text_of

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from teijo.errors import PlanError
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.iops import Iops
+from teijo.methods.pts.iops.method import Iops
 from teijo.terms.geometry import Geometry
 from tests.methods.canned import DRIVE, GIB
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from teijo.errors import PlanError
-from teijo.methods.pts.wsat import Wsat
+from teijo.methods.pts.wsat.method import Wsat
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import RemarkKind
 from teijo.terms.step import Measure, Purge, Step

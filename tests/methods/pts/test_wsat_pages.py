@@ -3,7 +3,7 @@
 import pytest
 
 from teijo.document.model import XYChart
-from teijo.methods.pts.wsat import Wsat
+from teijo.methods.pts.wsat.method import Wsat
 from tests.methods.canned import Played, record_of
 from tests.methods.documents import charts_of, plotted_numbers, table_numbers, text_of
 from tests.methods.pts.test_wsat import CHECKED, SATURATING, SLOW, SMALL, UNCHECKED, run

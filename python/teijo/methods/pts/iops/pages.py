@@ -20,7 +20,7 @@ from teijo.methods.knobs import show_mix
 from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
-from teijo.methods.pts.iops_matrix import IopsSettings, cell_name, matrix
+from teijo.methods.pts.iops.matrix import IopsSettings, cell_name, matrix
 from teijo.methods.pts.versions import version_of
 from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
 from teijo.terms.finding import Cell, Findings

@@ -25,7 +25,7 @@ from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
 from teijo.methods.pts.versions import MINUTE_NS, Version, version_of
-from teijo.methods.pts.wsat_minutes import (
+from teijo.methods.pts.wsat.minutes import (
     LEVEL_NAME,
     PLATEAU_NAME,
     Stop,

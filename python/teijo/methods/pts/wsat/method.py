@@ -1,6 +1,5 @@
 """PTS WSAT, write saturation: one continuous random write from a fresh drive, a sample a minute,
-until the version's stop rule. What a minute is and when to stop is in
-wsat_minutes, the report in wsat_pages.
+until the version's stop rule. What a minute is and when to stop is in minutes, the report in pages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ from teijo.methods.method import Conversation, Settings
 from teijo.methods.phrases import is_steady, purge
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.versions import SPECS, version_of
-from teijo.methods.pts.wsat_minutes import (
+from teijo.methods.pts.wsat.minutes import (
     LEVEL_NAME,
     PLATEAU_NAME,
     Stop,
@@ -124,7 +123,7 @@ class Wsat:
 
     def document(self, record: Record, findings: Findings) -> Document:
         """Return the report, in the standard's order of pages."""
-        from teijo.methods.pts.wsat_pages import pages
+        from teijo.methods.pts.wsat.pages import pages
 
         return pages(self.settings_from(record.run.settings), record, findings)
 

@@ -1,5 +1,5 @@
 """PTS IOPS: random I/O over a matrix of R/W mixes and block sizes, round after round, until the
-tracking variables are in steady state. The matrix is in iops_matrix, the report in iops_pages.
+tracking variables are in steady state. The matrix is in matrix, the report in pages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from teijo.methods import knobs
 from teijo.methods.method import Conversation, Settings
 from teijo.methods.phrases import is_steady, precondition, purge, rounds_until_steady
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.iops_matrix import (
+from teijo.methods.pts.iops.matrix import (
     IopsSettings,
     cell_name,
     determination,
@@ -139,7 +139,7 @@ class Iops:
 
     def document(self, record: Record, findings: Findings) -> Document:
         """Return the report, in the standard's order of pages."""
-        from teijo.methods.pts.iops_pages import pages
+        from teijo.methods.pts.iops.pages import pages
 
         return pages(self.settings_from(record.run.settings), record, findings)
 

@@ -1,0 +1,1 @@
+"""PTS IOPS: the method, its matrix of cells, its pages."""

@@ -1,0 +1,1 @@
+"""PTS write saturation (WSAT): the method, its minutes, its pages."""
