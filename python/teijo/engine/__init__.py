@@ -1,8 +1,10 @@
 """The door to the engine: open a session, run plans on it, keep its histograms.
 
-Three sessions look alike (`session.Session`): the native engine and fio on an open descriptor,
-and a simulated device in virtual time.
+Three sessions look alike (`session.Session`): the native engine on one or several open
+descriptors, fio on one, and a simulated device in virtual time.
 """
+
+from collections.abc import Sequence
 
 from teijo.engine.fio import FioSession
 from teijo.engine.native import (
@@ -17,7 +19,7 @@ from teijo.engine.native import (
     simulated_parameters,
     simulated_presets,
 )
-from teijo.engine.plan import Plan, StreamPlan
+from teijo.engine.plan import Layout, Plan, StreamPlan
 from teijo.engine.session import (
     Buckets,
     Ceilings,
@@ -29,6 +31,7 @@ from teijo.engine.session import (
     Session,
     Witness,
 )
+from teijo.errors import PlanError
 
 __all__ = [
     "Buckets",
@@ -36,6 +39,7 @@ __all__ = [
     "DirectionLap",
     "IntervalColumns",
     "Lap",
+    "Layout",
     "Observer",
     "Plan",
     "Progress",
@@ -57,36 +61,52 @@ __all__ = [
 
 
 def open_descriptor(
-    descriptor: int,
+    descriptors: int | Sequence[int],
     *,
     capacity_bytes: int,
     logical_block_bytes: int = 512,
     backend: Backend = "auto",
+    layout: Layout | None = None,
 ) -> Session:
-    """Open the native engine on a descriptor, which stays the caller's.
+    """Open the native engine on descriptors, which stay the caller's.
 
     Raises:
-        teijo.errors.HostError: the descriptor is not open.
+        teijo.errors.PlanError: the layout is not one of these descriptors.
+        teijo.errors.HostError: a descriptor is not open.
     """
     return NativeSession(
-        descriptor,
+        descriptors,
         capacity_bytes=capacity_bytes,
         logical_block_bytes=logical_block_bytes,
         backend=backend,
+        layout=layout,
     )
 
 
-def open_fio(descriptor: int, *, capacity_bytes: int, logical_block_bytes: int = 512) -> Session:
+def open_fio(
+    descriptors: int | Sequence[int],
+    *,
+    capacity_bytes: int,
+    logical_block_bytes: int = 512,
+    layout: Layout | None = None,
+) -> Session:
     """Open fio on a descriptor, which stays the caller's.
 
     fio opens the target a second time; a claim (O_EXCL) on the descriptor is no obstacle.
 
     Raises:
+        teijo.errors.PlanError: there are several descriptors.
         teijo.errors.HostError: fio is not installed, or too old.
         teijo.errors.DeviceError: the target cannot be read with direct I/O.
     """
+    files = [descriptors] if isinstance(descriptors, int) else list(descriptors)
+    if len(files) != 1 or (layout is not None and layout.kind != "single"):
+        raise PlanError(
+            f"fio is not driven over several targets at once ({len(files)} were named)",
+            remedy="Use --engine native, or one target.",
+        )
     return FioSession(
-        descriptor, capacity_bytes=capacity_bytes, logical_block_bytes=logical_block_bytes
+        files[0], capacity_bytes=capacity_bytes, logical_block_bytes=logical_block_bytes
     )
 
 

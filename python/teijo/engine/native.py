@@ -1,7 +1,7 @@
 """The Rust engine and the simulated devices as sessions: dictionaries become laps here."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teijo.engine import _native
-from teijo.engine.plan import DIRECTIONS, Direction, Plan, StreamPlan, check_fits
+from teijo.engine.plan import DIRECTIONS, Direction, Layout, Plan, StreamPlan, check_fits
 from teijo.engine.session import (
     Buckets,
     Ceilings,
@@ -21,7 +21,7 @@ from teijo.engine.session import (
     Progress,
     Witness,
 )
-from teijo.errors import HostError
+from teijo.errors import HostError, PlanError
 
 QUICK_NS: Final = 40_000_000
 
@@ -30,27 +30,39 @@ _Look = Callable[[dict[str, Any]], bool]
 
 
 class NativeSession:
-    """A `Session` on an open descriptor, which stays the caller's."""
+    """A `Session` on open descriptors, which stay the caller's."""
 
     def __init__(
         self,
-        descriptor: int,
+        descriptors: int | Sequence[int],
         *,
         capacity_bytes: int,
         logical_block_bytes: int,
         backend: Backend = "auto",
+        layout: Layout | None = None,
     ) -> None:
         """Open a session; "auto" is io_uring, or plain system calls where that is refused.
 
+        `layout` lies over the descriptors, in their order; None is for a single one.
+
         Raises:
-            teijo.errors.HostError: the descriptor is not open.
+            teijo.errors.PlanError: the layout is not one of these descriptors, or its borders
+                lie within a logical block.
+            teijo.errors.HostError: a descriptor is not open.
         """
+        files = [descriptors] if isinstance(descriptors, int) else list(descriptors)
+        layout = layout or Layout(kind="single", member_bytes=(capacity_bytes,))
+        _check_layout(layout, len(files), capacity_bytes, logical_block_bytes)
+        if layout.kind != "single":
+            raise PlanError(
+                f"a {layout.kind} target is not driven yet", remedy="Name one of its members."
+            )
         self._capacity_bytes = capacity_bytes
         self._logical_block_bytes = logical_block_bytes
         try:
-            self._native = _native.NativeSession(descriptor, backend)
+            self._native = _native.NativeSession(files[0], backend)
         except OSError as error:
-            raise HostError(f"descriptor {descriptor} cannot be used: {error}") from error
+            raise HostError(f"descriptors {files} cannot be used: {error}") from error
 
     @property
     def backend(self) -> str:
@@ -226,6 +238,30 @@ def decode_histogram(blob: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     """
     values, counts = _native.decode_histogram(blob)
     return _column(values), _column(counts)
+
+
+def _check_layout(
+    layout: Layout, files: int, capacity_bytes: int, logical_block_bytes: int
+) -> None:
+    if files != len(layout.member_bytes) or capacity_bytes > layout.capacity_bytes:
+        raise PlanError(
+            f"a {layout.kind} target of {len(layout.member_bytes)} members and "
+            f"{layout.capacity_bytes} B is not one of {files} descriptors and {capacity_bytes} B",
+            remedy="Name each member once, with its size.",
+        )
+    match layout.kind:
+        case "single":
+            borders: tuple[int, ...] = ()
+        case "concatenated":
+            borders = layout.member_bytes[:-1]
+        case "striped":
+            borders = (layout.chunk_bytes,)
+    if odd := [border for border in borders if border % logical_block_bytes]:
+        raise PlanError(
+            f"a member or a chunk ends at {odd[0]} B, within a logical block of "
+            f"{logical_block_bytes} B",
+            remedy="Give members and chunks sizes of whole blocks.",
+        )
 
 
 def _facts(raw: Mapping[str, Any]) -> SimulatedFacts:

@@ -1,6 +1,7 @@
 """What the engine is told: a step compiled to absolute bytes and nanoseconds.
 
-The same plan drives the native engine and fio. Field by field it is the Rust `plan.rs`.
+The same plan drives the native engine and fio. Field by field it is the Rust `plan.rs`. Its
+addresses are those of the whole target; `Layout` says which member they lie on, as `volume.rs`.
 """
 
 from dataclasses import dataclass
@@ -10,6 +11,52 @@ from teijo.errors import DeviceError, PlanError
 
 Direction = Literal["read", "write"]
 DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How one address space lies over the members of a target, in the order of the descriptors.
+
+    Concatenated members follow each other, each with all of its `member_bytes`. Striped ones take
+    turns, `chunk_bytes` at a time, over as many whole chunks as the smallest of them holds.
+    """
+
+    kind: Literal["single", "concatenated", "striped"]
+    member_bytes: tuple[int, ...]
+    chunk_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a layout over which no address could be laid.
+
+        Raises:
+            PlanError: a single target of several members, or a stripe without a chunk.
+        """
+        if not self.member_bytes or min(self.member_bytes) <= 0:
+            raise PlanError(
+                f"members of {self.member_bytes} B make no target",
+                remedy="Name at least one target, and none that is empty.",
+            )
+        if self.kind == "single" and len(self.member_bytes) > 1:
+            raise PlanError(
+                f"{len(self.member_bytes)} members are no single target",
+                remedy="Say whether they are concatenated or striped.",
+            )
+        if self.kind == "striped" and not 0 < self.chunk_bytes <= min(self.member_bytes):
+            raise PlanError(
+                f"a chunk of {self.chunk_bytes} B cannot be striped over members of "
+                f"{min(self.member_bytes)} B",
+                remedy="Give a chunk that every member holds at least once, as 64KiB.",
+            )
+
+    @property
+    def capacity_bytes(self) -> int:
+        """What the whole target holds."""
+        match self.kind:
+            case "single" | "concatenated":
+                return sum(self.member_bytes)
+            case "striped":
+                chunks = min(self.member_bytes) // self.chunk_bytes
+                return chunks * self.chunk_bytes * len(self.member_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)
