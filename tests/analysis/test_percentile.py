@@ -45,3 +45,24 @@ def test_a_curve_of_nothing_is_empty_and_a_long_one_is_thinned():
     assert percentile.curve_ns(EMPTY) == ()
     wide = histogram_of(list(range(1, 2048)))
     assert len(percentile.curve_ns(wide, points_most=100)) <= 105
+
+
+@given(st.lists(st.integers(0, 2047), min_size=1, max_size=500), st.sampled_from([1, 3, 10, 40]))
+def test_every_io_lies_in_one_bin_of_equal_width_on_a_log_axis(values, per_decade):
+    bins = percentile.decade_bins(histogram_of(values), per_decade)
+    assert sum(count for _, _, count in bins) == len(values)
+    for low, high, count in bins:
+        assert high / low == pytest.approx(10 ** (1 / per_decade))
+        inside = sum(low * (1 - 1e-9) <= max(value, 1) < high * (1 - 1e-9) for value in values)
+        assert count == inside
+    assert bins[0][2] > 0
+    assert bins[-1][2] > 0
+
+
+def test_a_wide_bucket_falls_in_the_bin_of_its_middle():
+    (only,) = percentile.decade_bins(Histogram(np.array([9_992_192]), np.array([5]), 0, 0, 0), 1)
+    assert only == (pytest.approx(1e6), pytest.approx(1e7), 5)
+    # The bucket from 9,998,336 is 8,192 wide: its middle lies in the next decade.
+    (only,) = percentile.decade_bins(Histogram(np.array([9_998_336]), np.array([5]), 0, 0, 0), 1)
+    assert only == (pytest.approx(1e7), pytest.approx(1e8), 5)
+    assert percentile.decade_bins(EMPTY) == ()

@@ -2,6 +2,7 @@
 
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.methods.phrases import (
+    histogram_run,
     idle,
     insist,
     is_steady,
@@ -10,7 +11,7 @@ from teijo.methods.phrases import (
     rounds_until_steady,
     sequential_writes,
 )
-from teijo.methods.rounds import ROUND, Rounds
+from teijo.methods.rounds import HISTOGRAM, ROUND, Rounds
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Idle, Measure, Precondition, Purge
 from teijo.terms.workload import WHOLE_RANGE, Access, Content, Stream, Workload
@@ -38,6 +39,10 @@ def test_a_phrase_insists_until_its_step_took_place():
     for phrase, step in (
         (purge(), Purge()),
         (idle(5), Idle(duration_ns=5)),
+        (
+            histogram_run(WORKLOAD, 9, cell="a"),
+            Measure(workload=WORKLOAD, duration_ns=9, phase=HISTOGRAM, cell="a"),
+        ),
         (precondition(WORKLOAD, 10), Precondition(workload=WORKLOAD, total_bytes=10)),
         (insist(Idle(duration_ns=1)), Idle(duration_ns=1)),
     ):

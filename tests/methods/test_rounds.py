@@ -3,7 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teijo.methods.rounds import MINUTE, ROUND, exchanges_of, minutes_of, rounds_of
+from teijo.methods.rounds import (
+    HISTOGRAM,
+    MINUTE,
+    ROUND,
+    exchanges_of,
+    histogram_run_of,
+    minutes_of,
+    rounds_of,
+)
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Measure, Precondition, Purge, Step
 from teijo.terms.workload import Stream, Workload
@@ -73,6 +81,15 @@ def test_minutes_are_those_since_the_last_purge_or_gap(kinds):
     assert [step.round_number for step, _ in minutes_of(exchanges)] == list(
         range(since, len(kinds))
     )
+
+
+def test_the_histogram_run_is_the_last_one_that_took_place_since_the_purge():
+    step, first = cell(1, phase=HISTOGRAM), RESULT
+    last = StepResult(started_ns=1, elapsed_ns=1)
+    assert histogram_run_of([(cell(1), first)]) is None
+    assert histogram_run_of([(step, Gap())]) is None
+    assert histogram_run_of([(step, Gap()), (step, last)]) is last
+    assert histogram_run_of([(step, first), (Purge(), RESULT)]) is None
 
 
 def test_a_records_conversation_is_its_steps_and_answers_in_order():

@@ -1,5 +1,7 @@
 """Latency percentiles, read off the histogram of every I/O; never averaged."""
 
+import numpy as np
+
 from teijo.terms.histogram import Histogram
 
 HEADLINE = (50.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999)
@@ -17,13 +19,7 @@ def percentiles_ns(latency: Histogram) -> tuple[tuple[float, int | None], ...]:
     None where the percentile lies beyond the I/Os there are: 99.999 % of fewer than 100,000
     I/Os would only be the maximum under another name.
     """
-    return tuple(
-        (
-            percent,
-            latency.quantile_ns(percent / 100) if _is_resolved(latency.count, percent) else None,
-        )
-        for percent in HEADLINE
-    )
+    return tuple((percent, level_ns(latency, percent)) for percent in HEADLINE)
 
 
 def curve_ns(latency: Histogram, points_most: int = 400) -> tuple[tuple[float, int], ...]:
@@ -47,6 +43,30 @@ def curve_ns(latency: Histogram, points_most: int = 400) -> tuple[tuple[float, i
     return tuple(points)
 
 
-def _is_resolved(count: int, percent: float) -> bool:
+def level_ns(latency: Histogram, percent: float) -> int | None:
+    """Return one percentile in ns; None where it lies beyond the I/Os there are."""
+    return latency.quantile_ns(percent / 100) if is_resolved(latency.count, percent) else None
+
+
+def decade_bins(latency: Histogram, per_decade: int = 40) -> tuple[tuple[float, float, int], ...]:
+    """Return (from, below in ns; I/Os) of bins of equal width on a log axis, first to last.
+
+    Between the fastest and the slowest I/O empty bins stand too. A histogram's bucket falls in
+    the bin that its middle lies in; latencies below 1 ns count as 1 ns.
+    """
+    if not latency.count:
+        return ()
+    widths = latency.upper_edges_ns() - latency.values_ns
+    middles = np.maximum(latency.values_ns + widths // 2, 1)
+    places = np.floor(np.log10(middles) * per_decade + 1e-9).astype(np.int64)
+    first, last = int(places[0]), int(places[-1])
+    counts = np.zeros(last - first + 1, np.int64)
+    np.add.at(counts, places - first, latency.counts)
+    edges = [10 ** (place / per_decade) for place in range(first, last + 2)]
+    return tuple(zip(edges[:-1], edges[1:], counts.tolist(), strict=True))
+
+
+def is_resolved(count: int, percent: float) -> bool:
+    """Return whether at least one of so many I/Os lies beyond a percentile."""
     # Whole I/Os beyond the percentile, in thousandths of a percent to stay in integers.
     return count * round((100 - percent) * 1000) >= 100_000

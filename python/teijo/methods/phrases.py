@@ -8,7 +8,7 @@ first cell.
 from collections.abc import Callable, Generator, Sequence
 
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.methods.rounds import Exchange, Rounds, rounds_of
+from teijo.methods.rounds import HISTOGRAM, Exchange, Rounds, rounds_of
 from teijo.terms.finding import SteadyState
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
@@ -67,6 +67,17 @@ def rounds_until_steady(
         if is_steady(states) or len(rounds.unbroken) >= limit_rounds:
             return states
         number = len(rounds.whole) + 1
+
+
+def histogram_run(
+    workload: Workload, duration_ns: int, *, cell: str
+) -> Generator[Step, Answer, StepResult]:
+    """Drive the stimulus long enough to see its rare slow I/Os; from the start after a gap."""
+    return (
+        yield from insist(
+            Measure(workload=workload, duration_ns=duration_ns, phase=HISTOGRAM, cell=cell)
+        )
+    )
 
 
 def is_steady(states: Sequence[SteadyState]) -> bool:

@@ -17,6 +17,7 @@ Measured = tuple[Measure, StepResult]
 
 ROUND = "round"
 MINUTE = "minute"
+HISTOGRAM = "histogram"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +87,17 @@ def minutes_of(exchanges: Iterable[Exchange]) -> list[Measured]:
         elif isinstance(step, Measure) and step.phase == MINUTE:
             minutes.append((step, answer))
     return minutes
+
+
+def histogram_run_of(exchanges: Iterable[Exchange]) -> StepResult | None:
+    """Return the answer of the histogram run since the last purge; None if there is none yet."""
+    found: StepResult | None = None
+    for step, answer in exchanges:
+        if isinstance(step, Purge):
+            found = None
+        elif isinstance(step, Measure) and step.phase == HISTOGRAM:
+            found = answer if isinstance(answer, StepResult) else None
+    return found
 
 
 def before_rounds(record: Record, watch: Watch, volume_left_bytes: int) -> Watch:
