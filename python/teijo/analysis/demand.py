@@ -1,0 +1,89 @@
+"""Demand: a sweep of threads × queue depth, and the operating points it has (PTS DIRTH, CBW).
+
+Works on one IOPS and one mean latency per point, reads and writes together.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from teijo import units
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemandPoint:
+    """What a device gave at one demand: all I/Os per second, and their mean latency (ART).
+
+    `latency_ns_mean` counts every I/O once, read or write.
+    """
+
+    threads: int
+    queue_depth: int
+    iops: float
+    latency_ns_mean: float
+
+    @property
+    def outstanding_ios(self) -> int:
+        """Total OIO: threads × queue depth."""
+        return self.threads * self.queue_depth
+
+    @property
+    def in_flight_share(self) -> float:
+        """IOPS × ART by the I/Os asked to be outstanding: 1 by Little's law."""
+        return self.iops * self.latency_ns_mean / units.NS_PER_S / self.outstanding_ios
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatingPoints:
+    """The points of a sweep that are looked at closely (PTS: MaxIOPS, MidIOPS, MinIOPS).
+
+    `target_iops` is halfway between the maximum's and the minimum's IOPS, where the middle is
+    looked for. `within_limit` tells whether the maximum keeps the latency limit: if no point
+    does, the maximum is the point of the lowest mean latency instead.
+    """
+
+    maximum: DemandPoint
+    middle: DemandPoint
+    minimum: DemandPoint
+    target_iops: float
+    within_limit: bool
+
+
+def operating_points(points: Sequence[DemandPoint], limit_ns: float) -> OperatingPoints | None:
+    """Return a sweep's operating points, None where no point completed an I/O.
+
+    The maximum has the highest IOPS of the points whose mean latency is below `limit_ns`; the
+    minimum is TC1 QD1, or the least demand there is; the middle has the IOPS nearest to the mean
+    of the two, of all points. Of equal points the one of lower latency counts, then that of less
+    demand.
+    """
+    served = [point for point in points if point.iops > 0]
+    if not served:
+        return None
+    minimum = min(served, key=lambda point: (point.outstanding_ios, point.threads))
+    quick = [point for point in served if point.latency_ns_mean < limit_ns]
+    maximum = (
+        min(quick, key=lambda point: (-point.iops, *_ease(point))) if quick else _quickest(served)
+    )
+    target = (maximum.iops + minimum.iops) / 2
+    return OperatingPoints(
+        maximum=maximum,
+        middle=min(served, key=lambda point: (abs(point.iops - target), *_ease(point))),
+        minimum=minimum,
+        target_iops=target,
+        within_limit=bool(quick),
+    )
+
+
+def farthest_from_littles_law(points: Sequence[DemandPoint]) -> DemandPoint | None:
+    """Return the point whose IOPS × ART is farthest from its outstanding I/Os, by ratio."""
+    served = [point for point in points if point.in_flight_share > 0]
+    return max(served, key=lambda point: abs(math.log(point.in_flight_share)), default=None)
+
+
+def _quickest(points: Sequence[DemandPoint]) -> DemandPoint:
+    return min(points, key=_ease)
+
+
+def _ease(point: DemandPoint) -> tuple[float, int, int]:
+    return point.latency_ns_mean, point.outstanding_ios, point.threads
