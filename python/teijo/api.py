@@ -12,6 +12,7 @@ from teijo.device.sessions import Engine
 from teijo.document.model import Document
 from teijo.engine import ceilings
 from teijo.errors import PlanError
+from teijo.methods.pts.determination import determination_document, determination_of
 from teijo.methods.registry import method_named
 from teijo.runfile import columns, reader
 from teijo.runfile import export as writing
@@ -26,8 +27,6 @@ from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark
-
-__all__ = ["Run", "analyse", "calibrate", "export", "open", "present", "preview", "resume", "run"]
 
 _PAPER = Geometry(capacity_bytes=2**50, nominal_capacity_bytes=2**50)
 """Large enough for every setting: what a method writes does not depend on the device's size."""
@@ -161,6 +160,9 @@ def preview(
 
 method = method_named
 """The method of a name: "pts.iops" or "iops"."""
+
+steady, steady_document = determination_of, determination_document
+"""The steady state determination for named series of numbers, and the report of it."""
 
 calibrate = ceilings
 """What this host does with no device at all, from the ns to spend on each figure."""

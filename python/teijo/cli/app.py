@@ -20,6 +20,7 @@ from teijo.cli import (
     report,
     resume,
     run,
+    steady,
     talk,
 )
 from teijo.errors import TeijoError
@@ -66,7 +67,8 @@ def program(
     """
 
 
-for room in (methods, devices, device, preview, run, resume, report, export, calibrate):
+ROOMS = (methods, devices, device, preview, run, resume, report, export, steady, calibrate)
+for room in ROOMS:
     app.command(room.__name__.rpartition(".")[2], epilog=talk.examples(*room.EXAMPLES))(room.verb)
 
 

@@ -121,17 +121,33 @@ def reports(
     Raises:
         HostError: it cannot be written there.
     """
+    remedy = f"The run is safe. Elsewhere: teijo report {run_file} -o DIR"
+    return print_all(document, run_file.stem, printers, folder, remedy=remedy)
+
+
+def print_all(
+    document: "Document",
+    stem: str,
+    printers: Sequence[str],
+    folder: Path,
+    *,
+    remedy: str = "Choose another folder with -o DIR.",
+) -> list[Path]:
+    """Write a document by each printer; return the paths, named STEM and what the printer adds.
+
+    Raises:
+        HostError: it cannot be written there.
+    """
     paths = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for printer in printers:
-            path = folder / (run_file.stem + ENDINGS[printer])
+            path = folder / (stem + ENDINGS[printer])
             print_one(document, printer, path)
             paths.append(path)
     except OSError as error:
         raise HostError(
-            f"cannot write the report to {folder}: {error.strerror}",
-            remedy=f"The run is safe. Elsewhere: teijo report {run_file} -o DIR",
+            f"cannot write the report to {folder}: {error.strerror}", remedy=remedy
         ) from error
     return paths
 

@@ -1,0 +1,102 @@
+"""Columns of numbers out of somebody's CSV file, with the line named where one is not a number."""
+
+import csv
+import io
+import math
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from teijo.cli.options import meant
+from teijo.errors import UsageError
+
+DELIMITERS = ",;\t|"
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+
+
+def columns_of(path: Path, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Return the named columns of a CSV file, "-" for stdin; `names` as in its first line.
+
+    Commas, semicolons, tabs and bars part the cells; where commas do not, a comma may be the
+    decimal sign. Empty lines, and those after the last value, do not count.
+
+    Raises:
+        UsageError: no such file or column, a cell that is no number, a value missing between two.
+    """
+    delimiter, table = _rows(_text(path), path)
+    head = [cell.strip() for cell in table[0][1]]
+    for name in names:
+        if head.count(name) != 1:
+            found = "stands twice" if name in head else f"is not there{meant(name, head)}"
+            raise UsageError(
+                f"the column {name!r} {found} in {path}",
+                remedy=f"Its first line names: {', '.join(head)}",
+            )
+    columns: dict[str, tuple[float, ...]] = {}
+    for name in names:
+        place = head.index(name)
+        cells = [(line, row[place].strip() if place < len(row) else "") for line, row in table[1:]]
+        while cells and not cells[-1][1]:
+            cells.pop()
+        columns[name] = tuple(
+            number_of(cell, place=f"line {line}, column {name}", decimal_comma=delimiter != ",")
+            for line, cell in cells
+        )
+    return columns
+
+
+def number_of(text: str, *, place: str, decimal_comma: bool = False) -> float:
+    """Return the finite number of a text.
+
+    Raises:
+        UsageError: it is none, or may be two; `place` says where it stands.
+    """
+    written = text.strip()
+    if decimal_comma and "," in written:
+        if _THOUSANDS.fullmatch(written):
+            digits = written.replace(",", "")
+            raise UsageError(
+                f"{written} ({place}) may be {digits} or {written.replace(',', '.', 1)}",
+                remedy="Save the sheet with decimal points and no marks between thousands.",
+            )
+        written = written.replace(",", ".")
+    try:
+        value = float(written)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UsageError(
+            f"{text!r} ({place}) is not a number",
+            remedy="Write numbers as 1234.5, without units and without marks between thousands.",
+        )
+    return value
+
+
+def _text(path: Path) -> str:
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    encoding = "utf-16" if data[:2] in _WIDE else "utf-8-sig"
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{path} is not a text in {encoding}", remedy="Save the sheet as CSV in UTF-8."
+        ) from error
+
+
+def _rows(text: str, path: Path) -> tuple[str, list[tuple[int, list[str]]]]:
+    """Return the delimiter, and (line number, cells) of each line that is not empty."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = max(DELIMITERS, key=first.count)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    try:
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise UsageError(f"{path} is not a CSV file: {error}") from error
+    if not rows:
+        raise UsageError(f"{path} is empty")
+    return delimiter, rows
