@@ -1,6 +1,7 @@
 """The pages of a steady state determination: verdict, all rounds, and the window close up."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from teijo.analysis.steady_state import line_at
 from teijo.document.model import (
@@ -16,11 +17,16 @@ from teijo.document.model import (
     Verdict,
     XYChart,
 )
+from teijo.document.phrase import say
 from teijo.methods.pts.header import NO_ROUNDS
 from teijo.terms.finding import Findings, SteadyState, Window
 from teijo.terms.record import Record
 
 WINDOW_NAME = "measurement window"
+_MEASURED = {"MB/s": "Throughput", "ms": "Response time"}
+"""What a tracking variable's unit is of; IOPS are a unit and its name in one."""
+_FINE_DIGITS = {"ms": 4}
+"""Digits more, of a unit in which a drive's numbers are far below one."""
 
 
 def verdict_of(record: Record, findings: Findings, rounds_name: str = "rounds") -> Verdict:
@@ -69,17 +75,22 @@ def window_spans(findings: Findings) -> tuple[Span, ...]:
 
 
 def determination_table(states: Sequence[SteadyState]) -> Table:
-    """Return one row per tracking variable: every operand and limit of the reported window."""
+    """Return one row per tracking variable: every operand and limit of the reported window.
+
+    All variables of one determination have one unit.
+    """
+    unit = states[0].unit if states else ""
+    digits = 2 + _FINE_DIGITS.get(unit, 0)
     columns = (
         Column(name="Tracking variable"),
         Column(name="Rounds"),
-        Column(name="Average", unit="IOPS", digits=2),
-        Column(name="Range", unit="IOPS", digits=2),
-        Column(name="Range limit", unit="IOPS", digits=2),
+        Column(name="Average", unit=unit, digits=digits),
+        Column(name="Range", unit=unit, digits=digits),
+        Column(name="Range limit", unit=unit, digits=digits),
         Column(name="Range", unit="%", digits=2),
-        Column(name="Slope", unit="IOPS/round", digits=4),
-        Column(name="Slope excursion", unit="IOPS", digits=2),
-        Column(name="Slope limit", unit="IOPS", digits=2),
+        Column(name="Slope", unit=say("{unit}/round", unit=unit), digits=digits + 2),
+        Column(name="Slope excursion", unit=unit, digits=digits),
+        Column(name="Slope limit", unit=unit, digits=digits),
         Column(name="Slope excursion", unit="%", digits=2),
         Column(name="Steady"),
     )
@@ -112,7 +123,14 @@ def all_rounds_section(states: Sequence[SteadyState], findings: Findings, x_name
     table = Table(
         columns=(
             Column(name=x_name, digits=0),
-            *(Column(name=state.variable, unit=state.unit, digits=1) for state in states),
+            *(
+                Column(
+                    name=state.variable,
+                    unit=state.unit,
+                    digits=1 + _FINE_DIGITS.get(state.unit, 0),
+                )
+                for state in states
+            ),
         ),
         rows=tuple(
             (number, *(state.values[place] for state in states))
@@ -123,7 +141,7 @@ def all_rounds_section(states: Sequence[SteadyState], findings: Findings, x_name
     chart = XYChart(
         title="Tracking variables",
         x=Axis(name=x_name, from_zero=False),
-        y=Axis(name="IOPS", scale="log" if len(states) > 1 else "linear"),
+        y=value_axis(states[0].unit, log=len(states) > 1),
         series=tuple(
             Series(name=state.variable, x=rounds, y=drawn(state.values, log=len(states) > 1))
             for state in states
@@ -146,11 +164,10 @@ def close_up_section(state: SteadyState, x_name: str) -> Section:
     table = Table(
         columns=(
             Column(name=x_name, digits=0),
-            Column(name="Measured", unit=state.unit, digits=3),
-            Column(name="Least-squares line", unit=state.unit, digits=3),
-            Column(name="Average", unit=state.unit, digits=3),
-            Column(name="110 %", unit=state.unit, digits=3),
-            Column(name="90 %", unit=state.unit, digits=3),
+            *(
+                Column(name=name, unit=state.unit, digits=3 + _FINE_DIGITS.get(state.unit, 0))
+                for name in ("Measured", "Least-squares line", "Average", "110 %", "90 %")
+            ),
         ),
         rows=tuple(
             (number, value, fit, window.average, window.average * 1.1, window.average * 0.9)
@@ -160,7 +177,7 @@ def close_up_section(state: SteadyState, x_name: str) -> Section:
     chart = XYChart(
         title=state.variable,
         x=Axis(name=x_name, from_zero=False),
-        y=Axis(name=state.unit, from_zero=False),
+        y=replace(value_axis(state.unit), from_zero=False),
         series=(
             Series(name="measured", x=numbers, y=window.values),
             Series(name="least-squares line", x=numbers, y=line, style="dashed"),
@@ -175,6 +192,12 @@ def close_up_section(state: SteadyState, x_name: str) -> Section:
         "fall of the line (10 %), not on the distance of a point from the average.",
     )
     return Section(title=title, blocks=(chart, window_facts(window, state.unit)))
+
+
+def value_axis(unit: str, *, log: bool = False) -> Axis:
+    """Return the axis of a tracking variable's unit."""
+    name = _MEASURED.get(unit, unit) or "Value"
+    return Axis(name=name, unit=unit, scale="log" if log else "linear")
 
 
 def window_facts(window: Window, unit: str) -> Facts:
