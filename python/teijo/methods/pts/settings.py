@@ -9,7 +9,7 @@ from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.method import Settings
-from teijo.methods.pts.versions import MINUTE_NS, Version
+from teijo.methods.pts.versions import MINUTE_NS, LoadRule, Version
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.workload import ActiveRange, Content
@@ -172,9 +172,14 @@ def pieces_of(amount_bytes: int | None, segments: int, geometry: Geometry) -> Pi
     return Pieces(amount_bytes=piece * count, segments=count)
 
 
-def shared_defaults(version: Version, geometry: Geometry) -> dict[str, object]:
-    """Return the shared fields as the version has them on this device."""
-    rule = version.active_range
+def shared_defaults(
+    version: Version, geometry: Geometry, load: LoadRule | None = None
+) -> dict[str, object]:
+    """Return the shared fields as the version has them on this device.
+
+    `load` is the method's own where it differs from the version's.
+    """
+    rule, load = version.active_range, load or version.load
     pieces = pieces_of(rule.amount_bytes, rule.segments, geometry)
     return {
         "spec": version.id,
@@ -182,8 +187,8 @@ def shared_defaults(version: Version, geometry: Geometry) -> dict[str, object]:
         "active_range_percent": rule.share_percent,
         "amount_bytes": pieces.amount_bytes,
         "segments": pieces.segments,
-        "threads": version.load.threads,
-        "queue_depth": version.load.queue_depth,
+        "threads": load.threads,
+        "queue_depth": load.queue_depth,
         "content": Content.RANDOM,
     }
 
@@ -272,10 +277,15 @@ def check_blocks(blocks: tuple[int, ...], geometry: Geometry) -> None:
 
 
 def shared_deviations(
-    settings: Settings, standard: Settings, version: Version, geometry: Geometry
+    settings: Settings,
+    standard: Settings,
+    version: Version,
+    geometry: Geometry,
+    load: LoadRule | None = None,
 ) -> list[Remark]:
     """Return one remark per setting that differs from the version's, and one for the scale.
 
+    `load` is the method's own where it differs from the version's.
     What a version leaves to the operator is no deviation: another active range or amount of the
     client's matrix, and threads and queue depth where none are recommended.
     """
@@ -292,7 +302,7 @@ def shared_deviations(
     names = knobs.knobs_of(type(settings))
     for field, knob in names.items():
         value, ruled = getattr(settings, field), getattr(standard, field)
-        if value == ruled or _is_allowed(field, value, version, geometry):
+        if value == ruled or _is_allowed(field, value, version, geometry, load or version.load):
             continue
         word = "the recommended " if field in ("threads", "queue_depth") else ""
         text = f"{knob.key} {knob.show(value)} instead of {word}{knob.show(ruled)}"
@@ -300,7 +310,9 @@ def shared_deviations(
     return remarks
 
 
-def _is_allowed(field: str, value: object, version: Version, geometry: Geometry) -> bool:
+def _is_allowed(
+    field: str, value: object, version: Version, geometry: Geometry, load: LoadRule
+) -> bool:
     rule = version.active_range
     match field:
         case "active_range_percent":
@@ -311,6 +323,6 @@ def _is_allowed(field: str, value: object, version: Version, geometry: Geometry)
                 for amount in rule.allowed_amounts_bytes
             }
         case "threads" | "queue_depth":
-            return not version.load.recommended
+            return not load.recommended
         case _:
             return False

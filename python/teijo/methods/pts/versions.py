@@ -21,6 +21,31 @@ PRECONDITION_BLOCK_BYTES = 128 * KIB
 PRECONDITION_TIMES = 2
 WSAT_BLOCK_BYTES = 4 * KIB
 
+LATENCY_READ_PERCENTS = (100, 65, 0)
+LATENCY_BLOCK_SIZES = tuple(round(kib * KIB) for kib in (8, 4, 0.5))
+"""The LAT matrix in the mandated order: mixes outside, block sizes inside."""
+
+THROUGHPUT_READ_PERCENTS = (100, 0)
+"""The two cells of a TP round, in their order."""
+
+DEMAND_LEVELS = (32, 16, 8, 6, 4, 2, 1)
+"""Thread counts and queue depths of DIRTH and the composite workload, in their order."""
+
+DIRTH_BLOCK_BYTES = 8 * KIB
+DIRTH_READ_PERCENT = 65
+COMPOSITE_READ_PERCENT = 40
+COMPOSITE_BLOCKS = tuple(
+    (round(kib * KIB), percent)
+    for kib, percent in (
+        *((0.5, 4), (1, 1), (1.5, 1), (2, 1), (2.5, 1), (3, 1), (3.5, 1), (4, 67)),
+        *((8, 10), (16, 7), (32, 3), (64, 3)),
+    )
+)
+"""(block size in bytes, percent of the accesses) of the composite workload."""
+
+COMPOSITE_ZONES = ((50.0, 5.0), (30.0, 15.0), (20.0, 80.0))
+"""(percent of the accesses, percent of the range), from LBA 0."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrackingCell:
@@ -51,6 +76,18 @@ class LoadRule:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ThroughputRule:
+    """TP: its block sizes, each a test of its own with its own purge, and its load.
+
+    `precondition_block_bytes` is None where a test is preconditioned with its own block size.
+    """
+
+    block_sizes_bytes: tuple[int, ...]
+    load: LoadRule
+    precondition_block_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SaturationRule:
     """When WSAT stops: the first of these. With `check_minutes`, also at five-round steady state
     of the check minute that follows every so many minutes.
@@ -62,8 +99,57 @@ class SaturationRule:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DemandRule:
+    """DIRTH and the composite workload: the latter's name, and their common minutes and limits.
+
+    Steady state of the preconditioning is determined on the first of every
+    `precondition_minutes`. `latency_limit_ns` is the ART that MaxIOPS stays below.
+    """
+
+    composite_name: Literal["ECW", "CBW"]
+    precondition_minutes: int = 30
+    prewrite_minutes: int = 5
+    point_prewrite_minutes: int = 60
+    histogram_minutes: int = 10
+    latency_limit_ns: int = 5_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleRecoveryRule:
+    """HIR: rounds of preconditioning to steady state, then bursts with idle time between them.
+
+    Each wait state is `bursts` times `burst_s` of writing and one of `idle_s` of rest, and then
+    `baseline_minutes` of writing without a rest.
+    """
+
+    round_minutes: int = 30
+    rounds_most: int = ROUNDS_MOST
+    burst_s: int = 5
+    bursts: int = 360
+    idle_s: tuple[int, ...] = (5, 10, 15, 25, 50)
+    baseline_minutes: int = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossStimulusRule:
+    """XSR: sequential, random, sequential writes, each for so many minutes, at this load."""
+
+    sequential_block_bytes: int = 1024 * KIB
+    random_block_bytes: int = 8 * KIB
+    first_minutes: int = 8 * 60
+    random_minutes: int = 6 * 60
+    last_minutes: int = 8 * 60
+    threads: int = 1
+    queue_depth: int = 32
+
+
+@dataclass(frozen=True, kw_only=True)
 class Version:
-    """One version of the standard. `required` names its methods that are (None: unverified)."""
+    """One version of the standard. `required` names its methods that are (None: unverified).
+
+    `demand` is None where the version has neither DIRTH nor the composite workload;
+    `histogram_minutes` where LAT and WSAT do not end with a run for the response-time histogram.
+    """
 
     id: str
     revision: str
@@ -74,8 +160,13 @@ class Version:
     load: LoadRule
     tracking: tuple[TrackingCell, ...]
     saturation: SaturationRule
+    throughput: ThroughputRule
     required: frozenset[str] | None
     aliases: tuple[str, ...]
+    idle_recovery: IdleRecoveryRule | None = None
+    cross_stimulus: CrossStimulusRule | None = None
+    demand: DemandRule | None = None
+    histogram_minutes: int | None = None
 
     @property
     def class_name(self) -> str:
@@ -90,6 +181,12 @@ _THREE_VARIABLES = (
     TrackingCell(read_percent=100, block_size_bytes=1024 * KIB),
 )
 _WHOLE = RangeRule(share_percent=100, allowed_percents=(100,))
+_LARGE, _MIDDLE = 1024 * KIB, 128 * KIB
+_FIVE_SIZES = tuple(round(kib * KIB) for kib in (1024, 64, 8, 4, 0.5))
+_FREE_ENTERPRISE = LoadRule(threads=2, queue_depth=16, recommended=False)
+_FREE_CLIENT = LoadRule(threads=1, queue_depth=8, recommended=False)
+_THROUGHPUT_LOAD = LoadRule(threads=1, queue_depth=32, recommended=True)
+_HISTOGRAM_MINUTES = 20
 
 VERSIONS: tuple[Version, ...] = (
     Version(
@@ -102,8 +199,13 @@ VERSIONS: tuple[Version, ...] = (
         load=LoadRule(threads=2, queue_depth=16, recommended=True),
         tracking=_THREE_VARIABLES,
         saturation=SaturationRule(capacity_times=4, minutes=6 * 60, check_minutes=30),
+        throughput=ThroughputRule(block_sizes_bytes=(_LARGE,), load=_THROUGHPUT_LOAD),
+        histogram_minutes=_HISTOGRAM_MINUTES,
+        idle_recovery=IdleRecoveryRule(),
+        cross_stimulus=CrossStimulusRule(),
         required=None,
         aliases=("2.0.2", "2.0", "2.0.2-c", "2.0-client", "2.0-c", "c-2.0.2", "client"),
+        demand=DemandRule(composite_name="CBW"),
     ),
     Version(
         id="2.0.2-enterprise",
@@ -115,8 +217,13 @@ VERSIONS: tuple[Version, ...] = (
         load=LoadRule(threads=4, queue_depth=32, recommended=True),
         tracking=_THREE_VARIABLES,
         saturation=SaturationRule(capacity_times=4, minutes=6 * 60, check_minutes=30),
+        throughput=ThroughputRule(block_sizes_bytes=(_LARGE, _MIDDLE), load=_THROUGHPUT_LOAD),
+        histogram_minutes=_HISTOGRAM_MINUTES,
+        idle_recovery=IdleRecoveryRule(),
+        cross_stimulus=CrossStimulusRule(),
         required=None,
         aliases=("2.0.2-e", "2.0-enterprise", "2.0-e", "e-2.0.2", "enterprise"),
+        demand=DemandRule(composite_name="CBW"),
     ),
     Version(
         id="1.1-enterprise",
@@ -125,11 +232,15 @@ VERSIONS: tuple[Version, ...] = (
         layout="2.0",
         write_cache="disabled",
         active_range=_WHOLE,
-        load=LoadRule(threads=2, queue_depth=16, recommended=False),
+        load=_FREE_ENTERPRISE,
         tracking=_ONE_VARIABLE,
         saturation=SaturationRule(capacity_times=4, minutes=24 * 60, check_minutes=30),
+        throughput=ThroughputRule(block_sizes_bytes=(_LARGE, _MIDDLE), load=_FREE_ENTERPRISE),
+        idle_recovery=IdleRecoveryRule(),
+        cross_stimulus=CrossStimulusRule(),
         required=None,
         aliases=("1.1", "1.1-e", "e-1.1", "pts-e-1.1"),
+        demand=DemandRule(composite_name="ECW"),
     ),
     Version(
         id="1.0-enterprise",
@@ -138,10 +249,15 @@ VERSIONS: tuple[Version, ...] = (
         layout="1.0",
         write_cache="disabled",
         active_range=_WHOLE,
-        load=LoadRule(threads=2, queue_depth=16, recommended=False),
+        load=_FREE_ENTERPRISE,
         tracking=_ONE_VARIABLE,
         saturation=SaturationRule(capacity_times=4, minutes=24 * 60, check_minutes=None),
-        required=frozenset({"pts.wsat", "pts.iops"}),
+        throughput=ThroughputRule(
+            block_sizes_bytes=_FIVE_SIZES,
+            load=_FREE_ENTERPRISE,
+            precondition_block_bytes=PRECONDITION_BLOCK_BYTES,
+        ),
+        required=frozenset({"pts.wsat", "pts.iops", "pts.tp", "pts.lat"}),
         aliases=("1.0-e", "e-1.0", "pts-e-1.0"),
     ),
     Version(
@@ -157,14 +273,20 @@ VERSIONS: tuple[Version, ...] = (
             allowed_amounts_bytes=(8 * GIB, 16 * GIB),
             segments=2048,
         ),
-        load=LoadRule(threads=1, queue_depth=8, recommended=False),
+        load=_FREE_CLIENT,
         tracking=_ONE_VARIABLE,
         saturation=SaturationRule(capacity_times=4, minutes=24 * 60, check_minutes=None),
-        required=frozenset({"pts.iops"}),
+        throughput=ThroughputRule(
+            block_sizes_bytes=(_LARGE,),
+            load=_FREE_CLIENT,
+            precondition_block_bytes=PRECONDITION_BLOCK_BYTES,
+        ),
+        required=frozenset({"pts.iops", "pts.tp", "pts.lat"}),
         aliases=("1.0-c", "c-1.0", "pts-c-1.0", "1.x-client", "1.x-c", "1.2-client"),
     ),
 )
 SPECS = tuple(version.id for version in VERSIONS)
+DEMAND_SPECS = tuple(version.id for version in VERSIONS if version.demand is not None)
 DEFAULT_SPEC = "2.0.2-client"
 
 
