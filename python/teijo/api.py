@@ -14,6 +14,7 @@ from teijo.engine import ceilings
 from teijo.errors import PlanError
 from teijo.methods.pts.determination import determination_document, determination_of
 from teijo.methods.registry import method_named
+from teijo.methods.rescore import rescored
 from teijo.runfile import columns, reader
 from teijo.runfile import export as writing
 from teijo.runfile.columns import Columns, Table
@@ -172,6 +173,11 @@ def open(path: Path | str) -> Run:  # noqa: A001
     """Return a run from its file, sealed or not; a RunFileError says what is wrong with it."""
     place = reader.locate(path)
     return Run(place, reader.read(place))
+
+
+def rescore(run: Run, spec: str) -> Run:
+    """Return a run judged by another version of its standard; see methods/rescore.py."""
+    return Run(run.path, rescored(run.record, method_named(run.record.run.method), spec))
 
 
 def analyse(record: Record) -> Findings:

@@ -74,3 +74,19 @@ def test_an_export_that_cannot_be_written_is_a_host_error(teijo: Teijo, run_file
     code, out, err = teijo("export", run_file, "-o", run_file / "below-a-file")
     assert (code, out) == (6, "")
     assert "cannot write" in err
+
+
+def test_a_run_is_judged_by_another_version_in_a_report_of_its_own(
+    teijo: Teijo, tmp_path: Path
+) -> None:
+    made = teijo("run", "iops", "sim:mlc-a", "-o", tmp_path / "a", "--seed", 1)
+    assert made[0] == 0
+    code, out, _ = teijo("report", tmp_path / "a.teijo", "--spec", "1.1", "--format", "text")
+    assert code == 0
+    assert "PTS-E 1.1" in out
+    assert "measured under 2.0.2-client, judged here by 1.1-enterprise" in out
+    code, out, _ = teijo("report", tmp_path / "a.teijo", "--spec", "1.1", "--format", "html")
+    assert (code, out.strip()) == (0, str(tmp_path / "a-1.1-enterprise.html"))
+    code, _, err = teijo("report", tmp_path / "a.teijo", "--spec", "9")
+    assert code == 2
+    assert "unknown version" in err

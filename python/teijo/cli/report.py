@@ -6,13 +6,15 @@ from typing import Annotated
 import typer
 
 from teijo.cli import talk
-from teijo.cli.options import printers_from
+from teijo.cli.options import Lang, ReportLang, printers_from
 from teijo.errors import UsageError
 
 EXAMPLES = (
     "teijo report run.teijo                       run.html and run.pdf beside it",
     "teijo report *.teijo --format pdf -o out     one PDF each, in the folder out",
     "teijo report run.teijo --format text         to read here and now",
+    "teijo report run.teijo --lang ja             run.ja.html and run.ja.pdf, in Japanese",
+    "teijo report run.teijo --spec 1.1-enterprise judged by another version of the standard",
 )
 
 
@@ -23,6 +25,13 @@ def verb(
     form: Annotated[
         str, typer.Option("--format", metavar="FORMATS", help="html,pdf,text,csv.")
     ] = "html,pdf",
+    spec: Annotated[
+        str,
+        typer.Option(
+            "--spec", metavar="VERSION", help="Judge the run by another version of its standard."
+        ),
+    ] = "",
+    lang: ReportLang = Lang.EN,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -40,10 +49,16 @@ def verb(
 
     for file in files:
         run = api.open(file)
+        name = file
+        if spec:
+            run = api.rescore(run, spec)
+            name = file.with_stem(f"{file.stem}-{run.record.run.spec}")
         if output is None and printers == ("text",):
             from teijo.report import text
+            from teijo.report.language import Language
 
-            talk.put(text.render(run.document()).rstrip("\n"))
+            told = text.render(run.document(), language=Language(lang.value))
+            talk.put(told.rstrip("\n"))
             continue
-        for path in reports(run.document(), run.path, printers, output or file.parent):
+        for path in reports(run.document(), name, printers, output or file.parent, lang):
             talk.put(str(path))

@@ -21,7 +21,11 @@ S = TypeVar("S", bound=Settings)
 
 @dataclass(frozen=True, kw_only=True)
 class Knob:
-    """How one setting is written. `parse` raises ValueError with the reason it refuses."""
+    """How one setting is written. `parse` raises ValueError with the reason it refuses.
+
+    A setting that `judges` decides when to stop or what is steady, and no step shows it: another
+    version of the standard may put its own in place when it looks at an old run.
+    """
 
     key: str
     meaning: str
@@ -29,6 +33,7 @@ class Knob:
     parse: Parse
     show: Show = str
     aliases: tuple[str, ...] = ()
+    judges: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,12 @@ class RemarkKind(StrEnum):
     CACHE_UNKNOWN = "cache state unknown"
     DEVIATION = "deviation from the standard"
     NOT_STEADY = "steady state not reached"
+    RESCORED = "re-scored"
+    STEPS_MISSING = "steps missing"
     RESUMED = "resumed"
     INTERRUPTED = "interrupted"
     IO_ERRORS = "i/o errors"
+    WRONG_DATA = "wrong data"
     BUFFERED = "not direct"
     ENGINE_FALLBACK = "engine fallback"
     CLOCK_STEPPED = "clock stepped"
@@ -48,9 +51,12 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.CACHE_UNKNOWN: "Read the write cache with the drive's own tool and note it.",
     RemarkKind.DEVIATION: "Leave the setting at the standard's value.",
     RemarkKind.NOT_STEADY: "Allow more rounds, or look for throttling and foreign I/O.",
+    RemarkKind.RESCORED: "Leave --spec away to see the run as it was made.",
+    RemarkKind.STEPS_MISSING: "Run the method anew under this version.",
     RemarkKind.RESUMED: "Run again without an interruption for an unbroken window.",
     RemarkKind.INTERRUPTED: "Continue with `teijo resume FILE`.",
     RemarkKind.IO_ERRORS: "Look at the kernel log and the drive's error log.",
+    RemarkKind.WRONG_DATA: "Keep nothing on the device, and look at what lies between it and you.",
     RemarkKind.BUFFERED: "Put the file on a file system that accepts O_DIRECT.",
     RemarkKind.ENGINE_FALLBACK: "Use a kernel with io_uring enabled.",
     RemarkKind.CLOCK_STEPPED: "Do not suspend or step the clock during a run.",

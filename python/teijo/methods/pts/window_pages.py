@@ -40,6 +40,8 @@ def verdict_of(record: Record, findings: Findings, rounds_name: str = "rounds") 
     counted = f"{count} {rounds_name.removesuffix('s') if count == 1 else rounds_name}"
     if record.run.ending == "running":
         return Verdict(text=f"STEADY STATE: not yet, {counted} measured", good=None)
+    if record.run.ending in ("interrupted", "failed"):
+        return Verdict(text=f"STEADY STATE: not reached in the {counted} there are", good=None)
     reported = f"; {rounds_name} {window} are reported" if findings.window_rounds else ""
     return Verdict(
         text=f"STEADY STATE: NO, after {counted}{reported}",

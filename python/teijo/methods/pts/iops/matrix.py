@@ -69,6 +69,7 @@ class IopsSettings(Settings, frozen=True):
             meaning="rounds at most, if steady state does not come before",
             example="25",
             parse=knobs.whole_number(WINDOW_ROUNDS, 10_000),
+            judges=True,
         ),
     ]
     precondition_times: Annotated[

@@ -64,6 +64,7 @@ class WsatSettings(Settings, frozen=True):
             example="20",
             parse=knobs.positive_number,
             show=knobs.show_optional,
+            judges=True,
         ),
     ]
     minutes_most: Annotated[
@@ -73,6 +74,7 @@ class WsatSettings(Settings, frozen=True):
             meaning="the standard's minutes at most",
             example="360",
             parse=knobs.whole_number(1, 1_000_000),
+            judges=True,
         ),
     ]
     check_minutes: Annotated[
@@ -83,6 +85,7 @@ class WsatSettings(Settings, frozen=True):
             example="30",
             parse=knobs.optional(knobs.whole_number(1, 10_000)),
             show=knobs.show_optional,
+            judges=True,
         ),
     ]
 

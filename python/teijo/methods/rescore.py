@@ -1,0 +1,148 @@
+"""An old run under another version of its standard: the other version's conversation is given the
+recorded answers, for as long as it asks for the recorded steps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from teijo.document.phrase import say
+from teijo.errors import PlanError
+from teijo.methods.knobs import knobs_of
+from teijo.methods.method import Method, Settings
+from teijo.terms.record import Ending, Record, StepRecord
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.step import Idle, Measure, Precondition, Purge, Step, step_to_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Heard:
+    """How far a conversation got: steps it took, how it ended, and what it asked for then."""
+
+    used: int
+    ending: Ending | None
+    asks: Step | None
+
+
+def rescored(record: Record, method: Method, spec: str) -> Record:
+    """Return the record as if it had been taken under another version of the standard.
+
+    What was asked of the device stays as it was; what decides when to stop and what is steady
+    comes from the version. Steps that the version would not have asked for are left out. Where
+    the recorded steps do not suffice, the record is `interrupted` and a remark says what is
+    missing; what differs from the version is a deviation, as in any run.
+
+    Raises:
+        PlanError: the method follows no standard, or there is no such version.
+    """
+    if not method.specs:
+        raise PlanError(
+            f"{method.id} follows no standard, so there is no version to judge it by",
+            remedy="Leave --spec away.",
+        )
+    settings = _judged_by(record, method, spec)
+    if settings.spec == record.run.spec:
+        return record
+    heard = _converse(method, settings, record)
+    return replace(
+        record,
+        run=replace(
+            record.run,
+            spec=settings.spec,
+            settings=settings.model_dump(mode="json"),
+            ending=heard.ending or "interrupted",
+        ),
+        steps=record.steps[: heard.used],
+        remarks=(
+            *_kept(record, method, heard.used),
+            *_remarks(record, settings.spec, heard),
+            *method.deviations(settings, record.geometry),
+        ),
+    )
+
+
+def _judged_by(record: Record, method: Method, spec: str) -> Settings:
+    """Return the run's settings with the version's own where they only judge."""
+    ruled = method.settings(spec, {}, record.geometry)
+    ran = method.settings_from(record.run.settings)
+    judging = {name for name, knob in knobs_of(type(ran)).items() if knob.judges}
+    own = {name: value for name, value in ran.model_dump().items() if name not in judging}
+    return type(ran).model_validate({**ruled.model_dump(), **own, "spec": ruled.spec})
+
+
+def _converse(method: Method, settings: Settings, record: Record) -> _Heard:
+    talk = method.steps(settings, record.geometry)
+    used = 0
+    try:
+        asks = next(talk)
+        for exchange in record.steps:
+            if step_to_json(asks) != step_to_json(exchange.step):
+                break
+            used += 1
+            asks = talk.send(exchange.answer)
+    except StopIteration as end:
+        return _Heard(used=used, ending=end.value, asks=None)
+    return _Heard(used=used, ending=None, asks=asks)
+
+
+def _kept(record: Record, method: Method, used: int) -> tuple[Remark, ...]:
+    """Return the recorded remarks that still hold: not the old version's deviations and verdict."""
+    old = set(method.deviations(method.settings_from(record.run.settings), record.geometry))
+    return tuple(
+        remark
+        for remark in record.remarks
+        if remark not in old
+        and remark.kind is not RemarkKind.NOT_STEADY
+        and (remark.step is None or remark.step <= used)
+    )
+
+
+def _remarks(record: Record, spec: str, heard: _Heard) -> Sequence[Remark]:
+    text = say("measured under {old}, judged here by {new}", old=record.run.spec, new=spec)
+    remarks = [Remark(kind=RemarkKind.RESCORED, text=text)]
+    left = len(record.steps) - heard.used
+    if heard.asks is not None:
+        following: StepRecord | None = record.steps[heard.used] if left else None
+        missing = say("{spec} goes on with {step}", spec=spec, step=_named(heard.asks))
+        if following is None:
+            text = say("{missing}, and the run has no more steps", missing=missing)
+        else:
+            text = say(
+                "{missing}; what the run has there (step {number}) is {other}",
+                missing=missing,
+                number=following.seq,
+                other=_named(following.step),
+            )
+        remarks.append(Remark(kind=RemarkKind.STEPS_MISSING, text=text))
+    elif left:
+        text = say(
+            "{spec} ends after step {used}; {left} more are left out",
+            spec=spec,
+            used=heard.used,
+            left=left,
+        )
+        remarks.append(Remark(kind=RemarkKind.RESCORED, text=text))
+    if heard.ending == "not steady":
+        remarks.append(
+            Remark(
+                kind=RemarkKind.NOT_STEADY,
+                text="Steady state was not reached; the report shows the last rounds.",
+            )
+        )
+    return remarks
+
+
+def _named(step: Step) -> str:
+    match step:
+        case Purge():
+            return "a purge"
+        case Precondition():
+            return say("a preconditioning of {gb:,.1f} GB", gb=step.total_bytes / 1e9)
+        case Idle():
+            return say("{seconds:g} s of idleness", seconds=step.duration_ns / 1e9)
+        case Measure():
+            cell = step.cell or step.phase
+            if step.round_number is None:
+                return say("the measurement {cell}", cell=cell)
+            return say(
+                "{phase} {number}, {cell}", phase=step.phase, number=step.round_number, cell=cell
+            )

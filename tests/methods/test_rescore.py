@@ -1,0 +1,97 @@
+"""An old run under another version: the same measurements, another judge."""
+
+import pytest
+
+from teijo.errors import PlanError
+from teijo.methods.pts.iops.method import Iops
+from teijo.methods.pts.wsat.method import Wsat
+from teijo.methods.rescore import rescored
+from teijo.methods.workload import FreeWorkload
+from teijo.terms.record import Record
+from teijo.terms.remark import RemarkKind
+from teijo.terms.step import Measure, Step
+from tests.methods.canned import Canned, play
+
+
+def read_cell_late(step: Step) -> float:
+    """A drive whose 1024 KiB reads settle from the sixth round on; all else is flat."""
+    assert isinstance(step, Measure)
+    assert step.round_number is not None
+    stream = step.workload.streams[0]
+    flat = 1e8 / stream.block_size_bytes + stream.read_percent
+    wild = step.cell == "100/0 1024 KiB" and step.round_number in (1, 3, 5)
+    return flat * 2 if wild else flat
+
+
+def texts(record: Record, kind: RemarkKind) -> list[str]:
+    return [remark.text for remark in record.remarks if remark.kind is kind]
+
+
+def test_a_run_of_three_variables_stops_earlier_under_a_version_of_one() -> None:
+    record = play(Iops(), Canned(read_cell_late), spec="2.0.2-enterprise").record
+    assert Iops().findings(record).window_rounds == (6, 10)
+    older = rescored(record, Iops(), "1.1-enterprise")
+    assert Iops().findings(older).window_rounds == (1, 5)
+    assert older.run.ending == "steady"
+    assert older.steps == record.steps[: 2 + 5 * 56]
+    assert "280 more are left out" in " ".join(texts(older, RemarkKind.RESCORED))
+    assert not texts(older, RemarkKind.STEPS_MISSING)
+
+
+def test_rounds_that_the_other_version_would_ask_for_are_named_as_missing() -> None:
+    record = play(Iops(), Canned(read_cell_late), spec="1.1-enterprise").record
+    assert Iops().findings(record).rounds == 5
+    newer = rescored(record, Iops(), "2.0.2-enterprise")
+    findings = Iops().findings(newer)
+    assert (findings.converged, findings.rounds) == (False, 5)
+    assert newer.run.ending == "interrupted"
+    assert texts(newer, RemarkKind.STEPS_MISSING) == [
+        "2.0.2-enterprise goes on with round 6, 100/0 1024 KiB, and the run has no more steps"
+    ]
+
+
+def test_what_was_asked_of_the_device_stays_and_is_a_deviation_where_it_differs() -> None:
+    record = play(Iops(), Canned(read_cell_late), spec="2.0.2-client").record
+    other = rescored(record, Iops(), "1.1-enterprise")
+    settings = Iops().settings_from(other.run.settings)
+    assert (settings.active_range_percent, settings.queue_depth) == (75, 16)
+    assert any("active_range 75" in text for text in texts(other, RemarkKind.DEVIATION))
+
+
+def test_the_old_versions_deviations_are_not_the_new_ones() -> None:
+    record = play(
+        Iops(), Canned(read_cell_late), spec="1.1-enterprise", overrides={"active_range": "75"}
+    ).record
+    assert texts(record, RemarkKind.DEVIATION)
+    as_client = rescored(record, Iops(), "2.0.2-client")
+    assert not any("active range" in text for text in texts(as_client, RemarkKind.DEVIATION))
+
+
+def test_there_and_back_again_is_the_record_itself() -> None:
+    record = play(Iops(), Canned(read_cell_late), spec="1.1-enterprise").record
+    back = rescored(rescored(record, Iops(), "2.0.2-enterprise"), Iops(), "1.1-enterprise")
+    assert back.steps == record.steps
+    assert back.run == record.run
+    assert Iops().findings(back) == Iops().findings(record)
+    assert rescored(record, Iops(), "1.1") is record
+
+
+def test_minutes_that_the_other_version_would_not_have_measured_are_left_out() -> None:
+    record = play(Wsat(), Canned(lambda _: 1000.0), spec="1.0-enterprise").record
+    newer = rescored(record, Wsat(), "2.0.2-enterprise")
+    assert len(record.steps) == 1 + 24 * 60
+    assert len(newer.steps) == 1 + 5 * 31
+    assert Wsat().findings(newer).converged
+
+
+def test_minutes_that_are_missing_are_named() -> None:
+    record = play(Wsat(), Canned(lambda _: 1000.0), spec="2.0.2-enterprise").record
+    older = rescored(record, Wsat(), "1.0-enterprise")
+    (missing,) = texts(older, RemarkKind.STEPS_MISSING)
+    assert missing.startswith("1.0-enterprise goes on with minute 156")
+
+
+def test_a_method_without_a_standard_has_no_other_judge() -> None:
+    record = play(FreeWorkload(), Canned(lambda _: 1000.0), overrides={"seconds": "1"}).record
+    with pytest.raises(PlanError, match="follows no standard"):
+        rescored(record, FreeWorkload(), "2.0.2")
