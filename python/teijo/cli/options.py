@@ -21,6 +21,13 @@ class Engine(StrEnum):
     FIO = "fio"
 
 
+class Lang(StrEnum):
+    """The languages of a report."""
+
+    EN = "en"
+    JA = "ja"
+
+
 class ProgressMode(StrEnum):
     """How a run tells where it stands, on stderr."""
 
@@ -66,6 +73,9 @@ Overwrite = Annotated[
 Progress = Annotated[
     ProgressMode | None,
     typer.Option("--progress", help="How to show progress. [default: rich on a terminal]"),
+]
+ReportLang = Annotated[
+    Lang, typer.Option("--lang", help="The report's language; CSV is always English.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from teijo.cli import talk
-from teijo.cli.options import ProgressMode
+from teijo.cli.options import Lang, ProgressMode
 from teijo.errors import HostError, Interrupted, TeijoError
 
 if TYPE_CHECKING:
@@ -85,7 +85,11 @@ def _late_ctrl_c_ignored(left: Sequence[Path]) -> Iterator[None]:
 
 
 def leave(
-    run: "Run", printers: Sequence[str], folder: Path, mode: ProgressMode | None = None
+    run: "Run",
+    printers: Sequence[str],
+    folder: Path,
+    mode: ProgressMode | None = None,
+    lang: Lang = Lang.EN,
 ) -> None:
     """Print the run file's path and those of its reports, one a line; say the verdict."""
     talk.put(str(run.path))
@@ -95,7 +99,7 @@ def leave(
         text = json.dumps(told, ensure_ascii=False)
     talk.say(text)
     if printers:
-        for path in reports(run.document(), run.path, printers, folder):
+        for path in reports(run.document(), run.path, printers, folder, lang):
             talk.put(str(path))
 
 
@@ -114,7 +118,11 @@ def verdict(run: "Run") -> str:
 
 
 def reports(
-    document: "Document", run_file: Path, printers: Sequence[str], folder: Path
+    document: "Document",
+    run_file: Path,
+    printers: Sequence[str],
+    folder: Path,
+    lang: Lang = Lang.EN,
 ) -> list[Path]:
     """Write a document by each printer; return the paths, named after the run file.
 
@@ -122,7 +130,7 @@ def reports(
         HostError: it cannot be written there.
     """
     remedy = f"The run is safe. Elsewhere: teijo report {run_file} -o DIR"
-    return print_all(document, run_file.stem, printers, folder, remedy=remedy)
+    return print_all(document, run_file.stem, printers, folder, lang, remedy=remedy)
 
 
 def print_all(
@@ -130,10 +138,13 @@ def print_all(
     stem: str,
     printers: Sequence[str],
     folder: Path,
+    lang: Lang = Lang.EN,
     *,
     remedy: str = "Choose another folder with -o DIR.",
 ) -> list[Path]:
     """Write a document by each printer; return the paths, named STEM and what the printer adds.
+
+    A report in another language than English is named after it, so that both may lie there.
 
     Raises:
         HostError: it cannot be written there.
@@ -142,8 +153,9 @@ def print_all(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for printer in printers:
-            path = folder / (stem + ENDINGS[printer])
-            print_one(document, printer, path)
+            tongue = "" if lang is Lang.EN or printer == "csv" else f".{lang.value}"
+            path = folder / (stem + tongue + ENDINGS[printer])
+            print_one(document, printer, path, lang)
             paths.append(path)
     except OSError as error:
         raise HostError(
@@ -152,21 +164,24 @@ def print_all(
     return paths
 
 
-def print_one(document: "Document", printer: str, path: Path) -> None:
-    """Write a document by one printer. CSV becomes a folder with one file a table."""
+def print_one(document: "Document", printer: str, path: Path, lang: Lang = Lang.EN) -> None:
+    """Write a document by one printer. CSV becomes a folder with one file a table, in English."""
+    from teijo.report.language import Language
+
+    language = Language(lang.value)
     match printer:
         case "html":
             from teijo.report import html
 
-            path.write_text(html.render(document), encoding="utf-8")
+            path.write_text(html.render(document, language), encoding="utf-8")
         case "pdf":
             from teijo.report import pdf
 
-            path.write_bytes(pdf.render(document))
+            path.write_bytes(pdf.render(document, language))
         case "text":
             from teijo.report import text
 
-            path.write_text(text.render(document), encoding="utf-8")
+            path.write_text(text.render(document, language=language), encoding="utf-8")
         case "csv":
             from teijo.report import csv
 

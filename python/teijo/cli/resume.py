@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from teijo.cli.options import Destroy, Overwrite, Progress, printers_from
+from teijo.cli.options import Destroy, Lang, Overwrite, Progress, ReportLang, printers_from
 
 EXAMPLES = (
     "teijo resume pts.iops-mlc-a-20260101-120000.teijo.open",
@@ -26,6 +26,7 @@ def verb(
         Path | None,
         typer.Option("--report-dir", metavar="DIR", help="[default: where the run file is]"),
     ] = None,
+    lang: ReportLang = Lang.EN,
     progress: Progress = None,
 ) -> None:
     """Carry on a run that was interrupted or killed, from its file."""
@@ -38,4 +39,4 @@ def verb(
         lambda observer: api.resume(file, destroy=destroy, overwrite=overwrite, observer=observer),
         progress,
     )
-    leave(run, printers, report_dir or run.path.parent, progress)
+    leave(run, printers, report_dir or run.path.parent, progress, lang)

@@ -9,10 +9,12 @@ import typer
 from teijo.cli.options import (
     Destroy,
     Engine,
+    Lang,
     Method,
     MoreSettings,
     Overwrite,
     Progress,
+    ReportLang,
     Settings,
     Spec,
     Target,
@@ -55,6 +57,7 @@ def verb(
         Path | None,
         typer.Option("--report-dir", metavar="DIR", help="[default: where the run file is]"),
     ] = None,
+    lang: ReportLang = Lang.EN,
     progress: Progress = None,
 ) -> None:
     """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
@@ -81,4 +84,4 @@ def verb(
         ),
         progress,
     )
-    leave(run, printers, report_dir or path.parent, progress)
+    leave(run, printers, report_dir or path.parent, progress, lang)

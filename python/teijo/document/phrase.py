@@ -1,5 +1,6 @@
 """Text that remembers how it was made, so that a printer can say it in another language."""
 
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -16,6 +17,12 @@ class Phrase(str):
     __slots__ = ("template", "values")
 
 
+class Verbatim(str):
+    """Text that is the same in every language: a serial number, a path, the key of a setting."""
+
+    __slots__ = ()
+
+
 def say(template: str, /, **values: Any) -> Phrase:
     """Return `template.format(**values)` as a phrase.
 
@@ -28,4 +35,20 @@ def say(template: str, /, **values: Any) -> Phrase:
     phrase = Phrase(template.format(**values))
     phrase.template = template
     phrase.values = values
+    return phrase
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Return the parts with commas between them, each still to be translated by itself."""
+    first, *rest = tuple(parts) or ("",)
+    return say("{first}, {rest}", first=first, rest=listed(rest)) if rest else first
+
+
+def capitalised(text: str) -> str:
+    """Return a text that begins with a capital, and still remembers how it was made."""
+    raised = text[:1].upper() + text[1:]
+    if not isinstance(text, Phrase):
+        return raised
+    phrase = Phrase(raised)
+    phrase.template, phrase.values = text.template, text.values
     return phrase

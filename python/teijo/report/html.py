@@ -6,10 +6,11 @@ CSS variables, so that one drawing serves light, dark and print.
 
 import base64
 import json
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import Any, Final
+from typing import Final
 
 from teijo.document.model import (
     Bars3D,
@@ -26,20 +27,45 @@ from teijo.document.model import (
     Verdict,
     XYChart,
 )
+from teijo.document.phrase import say
 from teijo.report.chart import bars3d, palette, svg, xy
-from teijo.report.chart.theme import Canvas, Specification
+from teijo.report.chart.theme import Canvas, Json, Specification
 from teijo.report.csv import table_csv
+from teijo.report.language import Language, Translator, translator
 from teijo.report.numbers import NOT_AVAILABLE, inked_rows, numeric_columns
-from teijo.report.tables import NumberedTable, numbered_tables
+from teijo.report.tables import NumberedTable, Places, numbered_tables
 
 _ROOM: Final = Path(__file__).parent
 _CANVAS: Final = Canvas(inks=palette.SCREEN, interactive=True, width_px=860, height_px=340)
 _WEIGHTS: Final = (("Regular", 400), ("SemiBold", 600))
+_SCRIPT_WORDS: Final = {
+    "undrawn": "This chart could not be drawn. Its numbers stand in the table below.",
+    "copied": "Copied",
+    "refused": "Not allowed here; use Download",
+}
+"""What the page's own script says, by the name it has there."""
+HINT: Final = "Drag to move along the axis, Ctrl + wheel to zoom, double-click to see all."
+NO_SCRIPT: Final = "The charts need JavaScript. Every number in them stands in a table."
 
 
-def render(document: Document) -> str:
-    """Return the whole page. The same document gives the same text."""
-    return page(document, library=svg.javascript())
+@dataclass(frozen=True, kw_only=True)
+class _Sheet:
+    """What a page is written with, and the charts and tables that its script will need.
+
+    `tables` are as they are shown, `originals` as other programs read them, in English.
+    """
+
+    words: Translator
+    canvas: Canvas
+    tables: Places
+    originals: Places
+    charts: list[Json]
+    files: dict[str, Json]
+
+
+def render(document: Document, language: Language = Language.ENGLISH) -> str:
+    """Return the whole page in a language. The same document gives the same text."""
+    return page(document, library=svg.javascript(), language=language)
 
 
 def framed(document: Document, *, height_px: int = 760) -> str:
@@ -51,19 +77,34 @@ def framed(document: Document, *, height_px: int = 760) -> str:
     )
 
 
-def page(document: Document, *, library: str) -> str:
+def page(document: Document, *, library: str, language: Language = Language.ENGLISH) -> str:
     """Return the page with a given chart library (a script that sets `vegaEmbed`)."""
-    data: dict[str, Any] = {"charts": [], "tables": {}}
-    sections = _sections(document, data)
-    header = document.header
+    words = translator(language)
+    said = words.document(document)
+    sheet = _Sheet(
+        words=words,
+        canvas=replace(_CANVAS, language=language),
+        tables=numbered_tables(said),
+        originals=numbered_tables(document),
+        charts=[],
+        files={},
+    )
+    sections = _sections(said, sheet)
+    told = {name: words.text(text) for name, text in _SCRIPT_WORDS.items()}
+    data = {"charts": sheet.charts, "tables": sheet.files, "words": told}
+    header = said.header
     return Template((_ROOM / "page.html").read_text("utf-8")).substitute(
+        language=language.value,
         title=escape(f"{header.title} · {header.subtitle}" if header.subtitle else header.title),
         fonts=_font_faces(),
         style=_style(),
-        bar=_bar(document),
-        contents="\n".join(_contents_line(*place) for place in enumerate(document.sections)),
+        bar=_bar(said, _model_of(document.header)),
+        skip=escape(words.text("Skip to the report")),
+        contents_title=escape(words.text("Contents")),
+        contents="\n".join(_contents_line(*place) for place in enumerate(said.sections)),
         header=_masthead(header),
         sections=sections,
+        noscript=escape(words.text(NO_SCRIPT)),
         data=_script_safe(json.dumps(data, ensure_ascii=False, separators=(",", ":"))),
         library=library,
         script=(_ROOM / "page.js").read_text("utf-8"),
@@ -97,7 +138,7 @@ def _script_safe(text: str) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _bar(document: Document) -> str:
+def _bar(document: Document, model: str) -> str:
     header = document.header
     verdict = next(
         (b for section in document.sections for b in section.blocks if isinstance(b, Verdict)),
@@ -108,14 +149,17 @@ def _bar(document: Document) -> str:
         end += f'<span class="pill {_tone(verdict)}">{escape(verdict.text)}</span>'
     return (
         f'<span class="bar-title">{escape(header.title)}</span>'
-        f'<span class="bar-quiet">{escape(_bar_names(header))}</span>'
+        f'<span class="bar-quiet">{escape(_joined(model, header.subtitle))}</span>'
         f'<span class="bar-end">{end}</span>'
     )
 
 
-def _bar_names(header: Header) -> str:
-    model = next((value for name, value in header.top if "model" in name.lower()), "")
-    return " · ".join(part for part in (model, header.subtitle) if part)
+def _model_of(header: Header) -> str:
+    return next((value for name, value in header.top if "model" in name.lower()), "")
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)
 
 
 def _stamp(header: Header) -> str:
@@ -127,7 +171,7 @@ def _contents_line(place: int, section: Section) -> str:
 
 
 def _masthead(header: Header) -> str:
-    issuer = " · ".join(part for part in (header.organisation, header.revision) if part)
+    issuer = _joined(header.organisation, header.revision)
     parts = [
         f'<p class="issuer">{escape(issuer)}</p>' if issuer else "",
         f"<h1>{escape(header.title)}</h1>",
@@ -158,13 +202,12 @@ def _definitions(rows: tuple[tuple[str, str], ...]) -> str:
     return "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in rows)
 
 
-def _sections(document: Document, data: dict[str, Any]) -> str:
-    tables = numbered_tables(document)
+def _sections(document: Document, sheet: _Sheet) -> str:
     parts = []
     for place, section in enumerate(document.sections):
         label = f'<span class="label">{escape(section.label)}</span>' if section.label else ""
         blocks = "\n".join(
-            _block(block, section, tables.get((place, at)), data)
+            _block(block, section, sheet.tables.get((place, at)), sheet)
             for at, block in enumerate(section.blocks)
         )
         parts.append(
@@ -174,21 +217,19 @@ def _sections(document: Document, data: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def _block(
-    block: Block, section: Section, numbered: NumberedTable | None, data: dict[str, Any]
-) -> str:
+def _block(block: Block, section: Section, numbered: NumberedTable | None, sheet: _Sheet) -> str:
     match block:
         case Table():
             assert numbered is not None
-            return _table_block(numbered, data)
+            return _table_block(numbered, sheet)
         case XYChart():
             assert numbered is not None
-            drawing = xy.specification(block, _CANVAS)
-            return _figure(section, drawing, block.note, numbered, data)
+            drawing = xy.specification(block, sheet.canvas)
+            return _figure(section, drawing, block.note, numbered, sheet)
         case Bars3D():
             assert numbered is not None
-            drawing = bars3d.specification(block, _CANVAS)
-            return _figure(section, drawing, "", numbered, data)
+            drawing = bars3d.specification(block, sheet.canvas)
+            return _figure(section, drawing, "", numbered, sheet)
         case Facts():
             caption = f'<p class="caption">{escape(block.caption)}</p>' if block.caption else ""
             return f'<div class="facts">{caption}<dl>{_definitions(block.rows)}</dl></div>'
@@ -197,15 +238,16 @@ def _block(
         case Verdict():
             return f'<p class="verdict {_tone(block)}">{escape(block.text)}</p>'
         case Note():
-            return _note(block)
+            return _note(block, sheet.words)
 
 
 def _tone(verdict: Verdict) -> str:
     return {True: "good", False: "bad", None: "neutral"}[verdict.good]
 
 
-def _note(note: Note) -> str:
-    step = f' <span class="step">step {note.step}</span>' if note.step is not None else ""
+def _note(note: Note, words: Translator) -> str:
+    step = words.text(say("step {step}", step=note.step)) if note.step is not None else ""
+    step = f' <span class="step">{escape(step)}</span>' if step else ""
     remedy = f'<p class="remedy">{escape(note.remedy)}</p>' if note.remedy else ""
     return (
         f'<div class="note"><p class="kind">{escape(note.kind)}{step}</p>'
@@ -218,56 +260,56 @@ def _figure(
     drawing: Specification,
     note: str,
     numbered: NumberedTable,
-    data: dict[str, Any],
+    sheet: _Sheet,
 ) -> str:
     title = numbered.title
     caption = f"<figcaption>{escape(title)}</figcaption>" if title != section.title else ""
     name = f"chart-{numbered.number}"
-    data["charts"].append({"id": name, "grammar": drawing.grammar, "body": drawing.body})
+    sheet.charts.append({"id": name, "grammar": drawing.grammar, "body": drawing.body})
     kind = " still" if drawing.grammar == "vega" else ""
     zooms = "zoom" in json.dumps(drawing.body.get("layer", [])[:4]) and drawing.grammar != "vega"
-    hint = (
-        '<p class="hint">Drag to move along the axis, Ctrl + wheel to zoom, '
-        "double-click to see all.</p>"
-        if zooms
-        else ""
-    )
+    hint = f'<p class="hint">{escape(sheet.words.text(HINT))}</p>' if zooms else ""
+    label = sheet.words.text(say("{title}; the table below has its numbers", title=title))
     said = f'<p class="chart-note">{escape(note)}</p>' if note else ""
     return (
         f'<figure>{caption}<div class="wide"><div class="chart{kind}" id="{name}" role="img" '
-        f'aria-label="{escape(title)}; the table below has its numbers"></div></div>'
-        f"{hint}{said}{_fold(numbered, data)}</figure>"
+        f'aria-label="{escape(label)}"></div></div>'
+        f"{hint}{said}{_fold(numbered, sheet)}</figure>"
     )
 
 
-def _table_block(numbered: NumberedTable, data: dict[str, Any]) -> str:
+def _table_block(numbered: NumberedTable, sheet: _Sheet) -> str:
     if numbered.table.folded:
-        return f'<div class="table-block">{_fold(numbered, data, named=True)}</div>'
+        return f'<div class="table-block">{_fold(numbered, sheet, named=True)}</div>'
     caption = f'<p class="caption">{escape(numbered.table.caption)}</p>'
     return (
-        f'<div class="table-block"><div class="table-head">{caption}{_tools(numbered, data)}</div>'
+        f'<div class="table-block"><div class="table-head">{caption}{_tools(numbered, sheet)}</div>'
         f"{_table(numbered)}</div>"
     )
 
 
-def _fold(numbered: NumberedTable, data: dict[str, Any], *, named: bool = False) -> str:
+def _fold(numbered: NumberedTable, sheet: _Sheet, *, named: bool = False) -> str:
     count = len(numbered.table.rows)
-    rows = f"{count:,} row{'' if count == 1 else 's'}"
     name = numbered.title if named else "Numbers"
+    rows = say("1 row") if count == 1 else say("{count:,} rows", count=count)
+    summary = sheet.words.text(say("{name}, {rows}", name=name, rows=rows))
     return (
-        f"<details><summary>{escape(name)}, {rows}</summary>{_tools(numbered, data)}"
+        f"<details><summary>{escape(summary)}</summary>{_tools(numbered, sheet)}"
         f"{_table(numbered)}</details>"
     )
 
 
-def _tools(numbered: NumberedTable, data: dict[str, Any]) -> str:
+def _tools(numbered: NumberedTable, sheet: _Sheet) -> str:
     key = str(numbered.number)
-    data["tables"][key] = {"name": numbered.file_name, "csv": table_csv(numbered.table)}
-    return (
-        f'<div class="tools"><button type="button" data-table="{key}" data-act="copy">Copy CSV'
-        f'</button><button type="button" data-table="{key}" data-act="download">Download CSV'
-        "</button></div>"
+    original = next(each for each in sheet.originals.values() if each.number == numbered.number)
+    sheet.files[key] = {"name": original.file_name, "csv": table_csv(original.table)}
+    acts = (("copy", "Copy CSV"), ("download", "Download CSV"))
+    buttons = "".join(
+        f'<button type="button" data-table="{key}" data-act="{act}">'
+        f"{escape(sheet.words.text(name))}</button>"
+        for act, name in acts
     )
+    return f'<div class="tools">{buttons}</div>'
 
 
 def _table(numbered: NumberedTable) -> str:

@@ -9,8 +9,7 @@
     try {
       await window.vegaEmbed(place, chart.body, options);
     } catch (error) {
-      place.textContent = "This chart could not be drawn (" + error.message +
-        "). Its numbers stand in the table below.";
+      place.textContent = data.words.undrawn + " (" + error.message + ")";
     }
   };
 
@@ -29,9 +28,9 @@
     };
     try {
       await navigator.clipboard.writeText(text);
-      say("Copied");
+      say(data.words.copied);
     } catch {
-      say("Not allowed here; use Download");
+      say(data.words.refused);
     }
   };
 

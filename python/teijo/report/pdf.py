@@ -7,6 +7,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,10 +23,13 @@ from teijo.document.model import (
     Verdict,
     XYChart,
 )
+from teijo.document.phrase import say
 from teijo.report.chart import bars3d, palette, svg, xy
 from teijo.report.chart.theme import Canvas
+from teijo.report.language import Language, Translator, translator
 from teijo.report.numbers import NOT_AVAILABLE, inked_rows, numeric_columns
 from teijo.report.tables import NumberedTable, numbered_tables, thinned
+from teijo.report.width import columns_of, longest_piece
 
 ROOMY_ROWS: Final = 12
 ROWS_LIMIT: Final = 400
@@ -42,7 +46,7 @@ SMALLEST_PT: Final = 4.5
 GROUP_CHARACTERS: Final = 31
 """About as many characters of header type as stand in the width of a group."""
 TEMPLATE: Final = Path(__file__).with_name("template.typ")
-FONT_FAMILIES: Final = ("Inter", "DejaVu Sans Mono")
+FONT_FAMILIES: Final = ("Inter", "Noto Sans CJK JP", "DejaVu Sans Mono")
 _LONG_WORD: Final = re.compile(r"\S{22,}")
 _ALONE: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=390)
 _AMONG_OTHERS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=215)
@@ -51,14 +55,22 @@ _AMONG_OTHERS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=66
 Json = dict[str, Any]
 
 
-def render(document: Document) -> bytes:
-    """Return the PDF. The same document gives the same bytes."""
+@dataclass(frozen=True, kw_only=True)
+class _Appendix:
+    """Tables that stand at the end, and the words that all of the report is said in."""
+
+    words: Translator
+    parts: list[Json]
+
+
+def render(document: Document, language: Language = Language.ENGLISH) -> bytes:
+    """Return the PDF in a language. The same document gives the same bytes."""
     import typst
 
     with tempfile.TemporaryDirectory(prefix="teijo-pdf-") as folder:
         root = Path(folder)
         (root / "main.typ").write_text(TEMPLATE.read_text("utf-8"), "utf-8")
-        (root / "data.json").write_text(json.dumps(_data(document)), "utf-8")
+        (root / "data.json").write_text(json.dumps(_data(document, translator(language))), "utf-8")
         compiler = typst.Compiler(
             str(root / "main.typ"),
             root=str(root),
@@ -70,12 +82,13 @@ def render(document: Document) -> bytes:
     return printed
 
 
-def _data(document: Document) -> Json:
-    header = document.header
-    tables = numbered_tables(document)
-    appendix: list[Json] = []
+def _data(document: Document, words: Translator) -> Json:
+    said = words.document(document)
+    header = said.header
+    tables = numbered_tables(said)
+    appendix = _Appendix(words=words, parts=[])
     sections = []
-    for place, section in enumerate(document.sections):
+    for place, section in enumerate(said.sections):
         blocks = [
             part
             for at, block in enumerate(section.blocks)
@@ -100,7 +113,10 @@ def _data(document: Document) -> Json:
             for group in header.groups
         ],
         "sections": sections,
-        "appendix": [{k: v for k, v in part.items() if k != "table"} for part in appendix],
+        "appendix": [{k: v for k, v in part.items() if k != "table"} for part in appendix.parts],
+        "appendix-title": words.text("Appendix: tables"),
+        "page": words.text(say("Page {page} of {pages}", page="\0", pages="\0")).split("\0"),
+        "language": words.language.value,
         "fonts": FONT_FAMILIES,
         "missing": NOT_AVAILABLE,
         "name": document.name,
@@ -109,20 +125,21 @@ def _data(document: Document) -> Json:
 
 
 def _parts(
-    block: Block, section: Section, numbered: NumberedTable | None, appendix: list[Json]
+    block: Block, section: Section, numbered: NumberedTable | None, appendix: _Appendix
 ) -> Iterator[Json]:
+    said = appendix.words.text
     match block:
         case Table():
             assert numbered is not None
             yield _table_or_pointer(numbered, appendix)
         case XYChart():
             assert numbered is not None
-            drawn = svg.svg(xy.specification(block, _canvas(section)))
+            drawn = svg.svg(xy.specification(block, _canvas(section, appendix.words)))
             yield _chart(section, block.title, drawn, note=block.note)
             yield _table_or_pointer(numbered, appendix)
         case Bars3D():
             assert numbered is not None
-            drawn = svg.svg(bars3d.specification(block, _ALONE))
+            drawn = svg.svg(bars3d.specification(block, _canvas(section, appendix.words)))
             yield _chart(section, block.title, drawn, note="")
             yield _table_or_pointer(numbered, appendix)
         case Facts():
@@ -142,7 +159,7 @@ def _parts(
                 "kind": block.kind,
                 "text": block.text,
                 "remedy": block.remedy,
-                "step": "" if block.step is None else f"step {block.step}",
+                "step": "" if block.step is None else said(say("step {step}", step=block.step)),
             }
 
 
@@ -155,9 +172,9 @@ def _breakable(text: str) -> str:
     return _LONG_WORD.sub(lambda word: "\u200b".join(word[0]), text)
 
 
-def _canvas(section: Section) -> Canvas:
+def _canvas(section: Section, words: Translator) -> Canvas:
     charts = [block for block in section.blocks if isinstance(block, XYChart | Bars3D)]
-    return _ALONE if len(charts) == 1 else _AMONG_OTHERS
+    return replace(_ALONE if len(charts) == 1 else _AMONG_OTHERS, language=words.language)
 
 
 def _chart(section: Section, title: str, drawn: str, *, note: str) -> Json:
@@ -165,23 +182,25 @@ def _chart(section: Section, title: str, drawn: str, *, note: str) -> Json:
     return {"kind_of": "chart", "title": title, "caption": caption, "svg": drawn, "note": note}
 
 
-def _table_or_pointer(numbered: NumberedTable, appendix: list[Json]) -> Json:
+def _table_or_pointer(numbered: NumberedTable, appendix: _Appendix) -> Json:
     """Return the table itself, or a line that tells where in the appendix it stands.
 
     Charts that share one table share its place in the appendix.
     """
-    table = numbered.table
+    table, words, parts = numbered.table, appendix.words, appendix.parts
     if numbered.of_chart and len(table.rows) <= INLINE_ROWS_LIMIT:
-        return _table(table, size=8.0 if len(table.rows) <= ROOMY_ROWS else 7.0)
+        return _table(table, words, size=8.0 if len(table.rows) <= ROOMY_ROWS else 7.0)
     if not (numbered.of_chart or table.folded or len(table.rows) > ROWS_LIMIT):
-        return _table(table, size=9.0)
-    place = next((at for at, part in enumerate(appendix) if part["table"] == table), None)
+        return _table(table, words, size=9.0)
+    place = next((at for at, part in enumerate(parts) if part["table"] == table), None)
     if place is None:
-        place = len(appendix)
+        place = len(parts)
         name = table.caption or numbered.title
-        told = {"table": table, "title": f"Table A.{place + 1}: {name}"}
-        appendix.append(_strips(_table(table, size=6.5), _abreast(table)) | told)
-    return {"kind_of": "pointer", "text": f"Numbers: table A.{place + 1} in the appendix."}
+        title = words.text(say("Table A.{number}: {name}", number=place + 1, name=name))
+        told = {"table": table, "title": title}
+        parts.append(_strips(_table(table, words, size=6.5), _abreast(table)) | told)
+    pointer = say("Numbers: table A.{number} in the appendix.", number=place + 1)
+    return {"kind_of": "pointer", "text": words.text(pointer)}
 
 
 def _abreast(table: Table) -> int:
@@ -223,24 +242,23 @@ def _strips(part: Json, abreast: int) -> Json:
 
 def _label_share(rows: tuple[tuple[str, str], ...]) -> float:
     """Return the share of a group's width that its names get, so that few of them wrap."""
-    longest = max((len(name) for name, _ in rows), default=0)
+    longest = max((columns_of(name) for name, _ in rows), default=0)
     return round(min(0.5, max(0.25, longest / GROUP_CHARACTERS)), 2)
-
-
-def _columns_of_text(table: Table) -> list[list[str]]:
-    """Return what stands in each column and cannot break: heading's words, unit, cells."""
-    rows = inked_rows(table)
-    return [
-        [*column.name.split(), column.unit, *(row[place] for row in rows)]
-        for place, column in enumerate(table.columns)
-    ]
 
 
 def _widths_pt(table: Table, size_pt: float) -> list[float]:
     """Return about how wide each column of a table is in a size of type."""
     inset_pt = 11.4 if size_pt >= TIGHT_PT else 8.0
-    widest = [max(len(text) for text in column) for column in _columns_of_text(table)]
-    return [characters * ADVANCE_EM * size_pt + inset_pt for characters in widest]
+    rows = inked_rows(table)
+    widest = [
+        max(
+            longest_piece(column.name),
+            columns_of(column.unit),
+            *(columns_of(row[place]) for row in rows),
+        )
+        for place, column in enumerate(table.columns)
+    ]
+    return [columns * ADVANCE_EM * size_pt + inset_pt for columns in widest]
 
 
 def _fitting_pt(table: Table, size_pt: float) -> float:
@@ -250,16 +268,16 @@ def _fitting_pt(table: Table, size_pt: float) -> float:
     return size_pt
 
 
-def _table(table: Table, *, size: float) -> Json:
+def _table(table: Table, words: Translator, *, size: float) -> Json:
     size = _fitting_pt(table, size)
     kept = thinned(len(table.rows), ROWS_LIMIT)
     places = {row: place for place, row in enumerate(kept)}
     rows = inked_rows(table)
     numeric = numeric_columns(table)
-    note = (
-        f"{len(kept):,} of {len(rows):,} rows; all rows in the HTML and the CSV"
-        if len(kept) < len(rows)
-        else ""
+    note = say(
+        "{kept:,} of {rows:,} rows; all rows in the HTML and the CSV",
+        kept=len(kept),
+        rows=len(rows),
     )
     return {
         "kind_of": "table",
@@ -269,7 +287,7 @@ def _table(table: Table, *, size: float) -> Json:
         "full": _is_matrix(table, numeric, size),
         "rows": [[_breakable(text) for text in rows[row]] for row in kept],
         "marked": [(places[row], column) for row, column in table.marked if row in places],
-        "note": note,
+        "note": words.text(note) if len(kept) < len(rows) else "",
         "size": size,
     }
 

@@ -1,6 +1,5 @@
 """A document as plain text for a terminal: verdicts, short tables, remarks. No charts."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -17,19 +16,24 @@ from teijo.document.model import (
     Verdict,
     XYChart,
 )
+from teijo.document.phrase import say
+from teijo.report.language import Language, Translator, translator
 from teijo.report.numbers import heading_of, inked_rows, numeric_columns
 from teijo.report.tables import thinned
+from teijo.report.width import columns_of, padded, wrapped
 
 ROWS_LIMIT: Final = 40
 """A longer table is thinned here; the other printers have all of it."""
 _VERDICT_SIGNS: Final = {True: "+", False: "!", None: "="}
 
 
-def render(document: Document, *, width: int = 100) -> str:
+def render(document: Document, *, width: int = 100, language: Language = Language.ENGLISH) -> str:
     """Return the report in lines of at most `width` columns; only a wide table goes over."""
-    lines = list(_header(document.header))
-    for section in document.sections:
-        told = [line for block in section.blocks for line in _block(block, section, width)]
+    words = translator(language)
+    said = words.document(document)
+    lines = list(_header(said.header))
+    for section in said.sections:
+        told = [line for block in section.blocks for line in _block(block, section, width, words)]
         if told:
             lines += ["", *_title(section), *told]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -49,27 +53,25 @@ def _header(header: Header) -> Iterator[str]:
 
 
 def _title(section: Section) -> list[str]:
-    return [section.title, "-" * len(section.title)]
+    return [section.title, "-" * columns_of(section.title)]
 
 
-def _block(block: Block, section: Section, width: int) -> Iterator[str]:
+def _block(block: Block, section: Section, width: int, words: Translator) -> Iterator[str]:
     match block:
         case Verdict():
             yield f"[{_VERDICT_SIGNS[block.good]}] {block.text}"
         case Paragraph():
-            yield from textwrap.wrap(block.text, width)
+            yield from wrapped(block.text, width)
         case Facts():
             yield from _captioned(block.caption, section, list(_pairs(block.rows)))
         case Table():
             if not block.folded:
-                yield from _captioned(block.caption, section, _table(block))
+                yield from _captioned(block.caption, section, _table(block, words))
         case Note():
-            step = f" (step {block.step})" if block.step is not None else ""
+            step = "" if block.step is None else words.text(say(" (step {step})", step=block.step))
             yield f"* {block.kind}{step}"
             for part in (block.text, block.remedy):
-                yield from textwrap.wrap(
-                    part, width, initial_indent="    ", subsequent_indent="    "
-                )
+                yield from wrapped(part, width, indent="    ")
         case XYChart() | Bars3D():
             yield from ()
 
@@ -80,24 +82,25 @@ def _captioned(caption: str, section: Section, lines: list[str]) -> list[str]:
 
 
 def _pairs(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    widest = max((len(name) for name, _ in rows), default=0)
-    yield from (f"{name:<{widest}}  {value}" for name, value in rows)
+    widest = max((columns_of(name) for name, _ in rows), default=0)
+    yield from (f"{padded(name, widest)}  {value}" for name, value in rows)
 
 
-def _table(table: Table) -> list[str]:
+def _table(table: Table, words: Translator) -> list[str]:
     kept = thinned(len(table.rows), ROWS_LIMIT)
     rows = inked_rows(table)
     cells = [[heading_of(column) for column in table.columns], *(rows[row] for row in kept)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(table.columns))]
+    widths = [max(columns_of(row[place]) for row in cells) for place in range(len(table.columns))]
     numeric = numeric_columns(table)
     lines = [
         "  ".join(
-            text.rjust(width) if number else text.ljust(width)
+            padded(text, width, right=number)
             for text, width, number in zip(row, widths, numeric, strict=True)
         )
         for row in cells
     ]
     lines.insert(1, "  ".join("-" * width for width in widths))
     if len(kept) < len(rows):
-        lines.append(f"({len(kept):,} of {len(rows):,} rows)")
+        told = say("({kept:,} of {rows:,} rows)", kept=len(kept), rows=len(rows))
+        lines.append(words.text(told))
     return lines

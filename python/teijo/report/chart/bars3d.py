@@ -13,14 +13,15 @@ from teijo.document.model import Bars3D
 from teijo.report.chart import palette, scale
 from teijo.report.chart.theme import (
     CHARACTER_WIDTH_PX,
-    FONT,
     FONT_SIZE_PX,
+    FONTS,
     Canvas,
     Json,
     Specification,
     configuration,
 )
 from teijo.report.numbers import heading_of, ink
+from teijo.report.width import columns_of
 
 HEIGHT_PX: Final = 235.0
 FRONT_PX: Final = 430.0
@@ -69,7 +70,7 @@ def specification(chart: Bars3D, canvas: Canvas) -> Specification:
         "height": HEIGHT_PX + DEPTH_PX[1],
         "padding": 4,
         "autosize": "pad",
-        "config": configuration(canvas.inks),
+        "config": configuration(canvas),
         "data": [
             {"name": "lines", "values": list(_lines(stage, _ticks(stage)))},
             {"name": "faces", "values": list(_faces(chart, stage))},
@@ -186,7 +187,7 @@ def _height_texts(chart: Bars3D, stage: _Stage) -> Iterator[Json]:
 
 
 def _row_texts(chart: Bars3D, stage: _Stage) -> Iterator[Json]:
-    widest = max((len(place) for place in chart.row_places), default=0) * CHARACTER_WIDTH_PX
+    widest = max((columns_of(place) for place in chart.row_places), default=0) * CHARACTER_WIDTH_PX
     slanted = widest > FRONT_PX / max(1, stage.rows) - 4
     for row, place in enumerate(chart.row_places):
         x = stage.at(row + 0.5, 0, stage.low)[0]
@@ -199,7 +200,9 @@ def _row_texts(chart: Bars3D, stage: _Stage) -> Iterator[Json]:
 
 
 def _column_texts(chart: Bars3D, stage: _Stage) -> Iterator[Json]:
-    widest = max((len(place) for place in chart.column_places), default=0) * CHARACTER_WIDTH_PX
+    widest = (
+        max((columns_of(place) for place in chart.column_places), default=0) * CHARACTER_WIDTH_PX
+    )
     for column, place in enumerate(chart.column_places):
         x, y = stage.at(stage.rows, column + 0.5, stage.low)
         yield _text((x + 9, y + 2), place, align="left")
@@ -261,7 +264,7 @@ def _text_mark(canvas: Canvas) -> Json:
             "enter": {
                 **{name: {"field": name} for name in ("x", "y", "text", "align", "angle")},
                 "baseline": {"value": "middle"},
-                "font": {"value": FONT},
+                "font": {"value": FONTS[canvas.language]},
                 "fontSize": {"value": FONT_SIZE_PX},
                 "fontWeight": [{"test": "datum.title", "value": 600}, {"value": 400}],
                 "fill": [{"test": "datum.title", "value": inks.text}, {"value": inks.quiet}],

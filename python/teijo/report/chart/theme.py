@@ -4,8 +4,13 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from teijo.report.chart.palette import Inks
+from teijo.report.language import Language
 
-FONT: Final = "Inter"
+FONTS: Final = {
+    Language.ENGLISH: "Inter",
+    Language.JAPANESE: "Inter, Hiragino Sans, Yu Gothic UI, Noto Sans CJK JP",
+}
+"""Fonts by language, the first that has a letter draws it; on paper that is one of our own."""
 FONT_SIZE_PX: Final = 11
 CHARACTER_WIDTH_PX: Final = 6.1
 """Mean advance of Inter at `FONT_SIZE_PX`, for what must be placed before it is drawn."""
@@ -32,25 +37,27 @@ class Canvas:
     interactive: bool
     width_px: int = 660
     height_px: int = 320
+    language: Language = Language.ENGLISH
 
 
-def configuration(inks: Inks) -> Json:
+def configuration(canvas: Canvas) -> Json:
     """Return the Vega(-Lite) configuration: quiet axes, a light grid, the legend on top."""
+    inks, font = canvas.inks, FONTS[canvas.language]
     return {
         "background": None,
-        "font": FONT,
+        "font": font,
         "view": {"stroke": None},
         "axis": {
             "domainColor": inks.axis,
             "gridColor": inks.grid,
             "labelColor": inks.quiet,
-            "labelFont": FONT,
+            "labelFont": font,
             "labelFontSize": FONT_SIZE_PX,
             "labelPadding": 6,
             "tickColor": inks.axis,
             "tickSize": 4,
             "titleColor": inks.text,
-            "titleFont": FONT,
+            "titleFont": font,
             "titleFontSize": FONT_SIZE_PX + 0.5,
             "titleFontWeight": 600,
             "titlePadding": 10,
@@ -58,7 +65,7 @@ def configuration(inks: Inks) -> Json:
         "axisY": {"domain": False, "ticks": False},
         "legend": {
             "labelColor": inks.text,
-            "labelFont": FONT,
+            "labelFont": font,
             "labelFontSize": FONT_SIZE_PX,
             "labelLimit": 320,
             "orient": "top",
@@ -69,5 +76,5 @@ def configuration(inks: Inks) -> Json:
             "symbolStrokeWidth": 2,
             "title": None,
         },
-        "text": {"font": FONT, "fontSize": FONT_SIZE_PX},
+        "text": {"font": font, "fontSize": FONT_SIZE_PX},
     }

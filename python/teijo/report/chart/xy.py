@@ -14,7 +14,9 @@ from teijo.report.chart.theme import (
     Specification,
     configuration,
 )
+from teijo.report.language import Translator, translator
 from teijo.report.numbers import heading_of, ink
+from teijo.report.width import columns_of
 
 DENSE_POINTS: Final = 60
 """A series with more points than this draws small ones."""
@@ -40,7 +42,7 @@ def specification(chart: XYChart, canvas: Canvas) -> Specification:
     body: Json = {
         "width": "container" if canvas.interactive else canvas.width_px,
         "height": canvas.height_px,
-        "config": configuration(canvas.inks),
+        "config": configuration(canvas),
         "layer": layers,
     }
     return Specification(grammar="vega-lite", body=body)
@@ -157,7 +159,7 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
         if _zooms(chart, canvas):
             layers[0]["params"] = [_ZOOM]
         if sum(len(series.x) for series in chart.series) <= HOVER_POINTS_LIMIT:
-            layers.append(_hover_layer(chart, encoding))
+            layers.append(_hover_layer(chart, encoding, translator(canvas.language)))
     return layers
 
 
@@ -182,7 +184,7 @@ def _rows(chart: XYChart, some: Sequence[Series]) -> list[Json]:
 def _legend(names: Sequence[str], chart: XYChart, canvas: Canvas) -> Json | None:
     if len(names) < 2 and not chart.rules:
         return None
-    widest_px = max((len(name) for name in names), default=0) * CHARACTER_WIDTH_PX + 30
+    widest_px = max((columns_of(name) for name in names), default=0) * CHARACTER_WIDTH_PX + 30
     lines = math.ceil(len(names) * widest_px / canvas.width_px)
     marks = len([rule for rule in chart.rules if rule.at == "x"]) or bool(chart.spans)
     shown = {
@@ -249,14 +251,14 @@ _ZOOM: Final[Json] = {
 }
 
 
-def _hover_layer(chart: XYChart, encoding: Json) -> Json:
+def _hover_layer(chart: XYChart, encoding: Json, words: Translator) -> Json:
     rows = [
         row | {"t": ink(row["y"]), "u": ink(row["x"])}
         for row in _rows(chart, chart.series)
         if row["y"] is not None
     ]
     # Pointing finds the nearest point through a cell around it, whose datum is that point's mark.
-    names = (("s", "Series"), ("u", heading_of(chart.x)), ("t", heading_of(chart.y)))
+    names = (("s", words.text("Series")), ("u", heading_of(chart.x)), ("t", heading_of(chart.y)))
     told = ", ".join(f"{json.dumps(name)}: (datum.datum || datum).{key}" for key, name in names)
     mark = {"type": "point", "filled": True, "size": 90, "clip": True}
     mark |= {"tooltip": {"expr": f"{{{told}}}"}}
