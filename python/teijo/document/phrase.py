@@ -44,6 +44,12 @@ def listed(parts: Iterable[str]) -> str:
     return say("{first}, {rest}", first=first, rest=listed(rest)) if rest else first
 
 
+def joined(parts: Iterable[str]) -> str:
+    """Return the parts with a middle dot between them, each still to be translated by itself."""
+    first, *rest = tuple(parts) or ("",)
+    return say("{first} · {rest}", first=first, rest=joined(rest)) if rest else first
+
+
 def capitalised(text: str) -> str:
     """Return a text that begins with a capital, and still remembers how it was made."""
     raised = text[:1].upper() + text[1:]

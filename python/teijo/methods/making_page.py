@@ -5,6 +5,7 @@ A check that could not look says "unknown".
 
 from teijo.analysis import validity
 from teijo.document.model import Column, Facts, Paragraph, Section, Table, Value
+from teijo.document.phrase import listed
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Precondition
@@ -59,7 +60,7 @@ def making_section(record: Record) -> Section | None:
 def _row(record: StepRecord, step: Measure | Precondition, answer: StepResult) -> tuple[Value, ...]:
     cell = step.cell if isinstance(step, Measure) else step.phase
     shares = validity.device_shares(answer)
-    kinds = ", ".join(dict.fromkeys(remark.kind.value for remark in answer.remarks)) or "none"
+    kinds = listed(dict.fromkeys(remark.kind.value for remark in answer.remarks)) or "none"
     device = (_known(shares.bytes_share), _known(shares.ios_share))
     witness = answer.witness
     if witness is None:

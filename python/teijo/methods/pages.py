@@ -17,6 +17,7 @@ from teijo.document.model import (
     Table,
     Value,
 )
+from teijo.document.phrase import Verbatim, joined, listed, say
 from teijo.methods.knobs import describe
 from teijo.methods.making_page import making_section
 from teijo.methods.method import Settings
@@ -96,7 +97,7 @@ def stamp_of(record: Record) -> str:
         words.append("RUNNING")
     elif record.run.ending in ("interrupted", "failed"):
         words.append("INCOMPLETE")
-    return " · ".join(words)
+    return joined(words)
 
 
 def purge_method(record: Record) -> str:
@@ -122,7 +123,7 @@ def remarks_section(remarks: Iterable[Remark]) -> Section:
     notes: list[Block] = [
         Note(
             kind=kind.value,
-            text=text + _named_steps(touched),
+            text=_with_steps(text, touched),
             remedy=REMEDIES[kind],
             step=touched[0] if len(touched) == 1 else None,
         )
@@ -137,14 +138,14 @@ def conditions_section(record: Record, settings: Settings) -> Section:
     rows = [
         ("Method", run.method),
         ("Version of the standard", run.spec or "none"),
-        *((f"{each.key}", each.value) for each in describe(settings)),
+        *((Verbatim(each.key), Verbatim(each.value)) for each in describe(settings)),
         ("Run", run.id),
         ("Seed", str(run.seed)),
         ("Engine", run.engine),
         ("Teijo", run.version),
         ("Started", date_of(run.started_at)),
         ("Ended", date_of(run.ended_at) or "not yet"),
-        ("Ending", run.ending + (f": {run.error}" if run.error else "")),
+        ("Ending", _ending(record)),
     ]
     return Section(
         title="Settings and environment",
@@ -153,6 +154,11 @@ def conditions_section(record: Record, settings: Settings) -> Section:
             Facts(caption="Environment", rows=tuple(record.environment.items())),
         ),
     )
+
+
+def _ending(record: Record) -> str:
+    run = record.run
+    return say("{ending}: {error}", ending=run.ending, error=run.error) if run.error else run.ending
 
 
 def device_section(record: Record) -> Section:
@@ -191,8 +197,10 @@ def steps_section(record: Record) -> Section:
 def capacity_name(record: Record) -> str:
     """Return the user capacity in the vendors' units; of a scaled device the nominal one."""
     geometry = record.geometry
-    scaled = f", at 1:{geometry.scale:.3g}" if geometry.scale > 1 else ""
-    return units.format_capacity(geometry.nominal_capacity_bytes) + scaled
+    capacity = units.format_capacity(geometry.nominal_capacity_bytes)
+    if geometry.scale <= 1:
+        return capacity
+    return say("{capacity}, at 1:{scale:.3g}", capacity=capacity, scale=geometry.scale)
 
 
 def ms(latency_ns: float) -> float:
@@ -205,15 +213,18 @@ def _capacity(record: Record) -> str:
     own = f"{units.format_capacity(geometry.capacity_bytes)} ({geometry.capacity_bytes:,} B)"
     if geometry.nominal_capacity_bytes == geometry.capacity_bytes:
         return own
-    return f"{own}, standing for {units.format_capacity(geometry.nominal_capacity_bytes)}"
+    nominal = units.format_capacity(geometry.nominal_capacity_bytes)
+    return say("{own}, standing for {nominal}", own=own, nominal=nominal)
 
 
-def _named_steps(steps: list[int]) -> str:
+def _with_steps(text: str, steps: list[int]) -> str:
     if len(steps) < 2:
-        return ""
+        return text
     named = ", ".join(str(step) for step in steps[:_STEPS_NAMED])
     more = len(steps) - _STEPS_NAMED
-    return f" (steps {named}{f' and {more} more' if more > 0 else ''})"
+    if more <= 0:
+        return say("{text} (steps {named})", text=text, named=named)
+    return say("{text} (steps {named} and {more} more)", text=text, named=named, more=more)
 
 
 def _health_blocks(answers: list[StepResult]) -> list[Block]:
@@ -230,7 +241,7 @@ def _health_blocks(answers: list[StepResult]) -> list[Block]:
             Column(name="At the end", digits=0),
             Column(name="Change", digits=0),
         ),
-        rows=tuple((name, a, b, b - a) for name, (a, b) in changes.items()),
+        rows=tuple((Verbatim(name), a, b, b - a) for name, (a, b) in changes.items()),
         caption="The device's own counters, over the whole run",
     )
     if amplification is None:
@@ -254,8 +265,8 @@ def _step_row(record: StepRecord) -> tuple[Value, ...]:
     place: tuple[Value, ...] = (record.seq, step.phase, number, cell or "")
     seed = str(record.seed)
     if isinstance(answer, Gap):
-        return (*place[:3], f"gap: {answer.reason}", *(None,) * 8, "", seed)
-    kinds = ", ".join(dict.fromkeys(remark.kind.value for remark in answer.remarks))
+        return (*place[:3], say("gap: {reason}", reason=answer.reason), *(None,) * 8, "", seed)
+    kinds = listed(dict.fromkeys(remark.kind.value for remark in answer.remarks))
     times = (answer.started_ns / 1e9, answer.elapsed_ns / 1e9, answer.gap_ns / 1e6)
     if not isinstance(step, Measure | Precondition):
         return (*place, *times, *(None,) * 5, kinds, seed)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from teijo import units
 from teijo.document.model import Header, HeaderGroup
+from teijo.document.phrase import say
 from teijo.methods.pages import NOT_KNOWN, capacity_name, date_of, purge_method, stamp_of
 from teijo.methods.pts.settings import PtsSettings
 from teijo.methods.pts.versions import Version
@@ -52,7 +53,12 @@ def pts_header(record: Record, settings: PtsSettings, version: Version, loop: Lo
         case "2.0":
             groups = _groups_2_0(record, settings, version, loop)
     return Header(
-        title=f"{version.class_name} {loop.title}{_required(version, loop.method)} – Report Page",
+        title=say(
+            "{family} {title}{required} – Report Page",
+            family=version.class_name,
+            title=loop.title,
+            required=_required(version, loop.method),
+        ),
         subtitle=loop.subtitle,
         organisation=ORGANISATION,
         revision=version.revision,
@@ -85,12 +91,16 @@ def cache_remarks(record: Record, version: Version) -> tuple[Remark, ...]:
     if state == version.write_cache:
         return ()
     if state is not None:
-        text = f"write cache {state} instead of {version.write_cache}"
+        text = say("write cache {state} instead of {asked}", state=state, asked=version.write_cache)
         return (Remark(kind=RemarkKind.DEVIATION, text=text),)
     if RemarkKind.CACHE_UNKNOWN in kinds:
         return ()
-    text = f"the device's write cache state is not known; {version.revision} asks for it "
-    return (Remark(kind=RemarkKind.CACHE_UNKNOWN, text=text + version.write_cache),)
+    text = say(
+        "the device's write cache state is not known; {revision} asks for it {asked}",
+        revision=version.revision,
+        asked=version.write_cache,
+    )
+    return (Remark(kind=RemarkKind.CACHE_UNKNOWN, text=text),)
 
 
 def _required(version: Version, method: str) -> str:
@@ -178,7 +188,12 @@ def _groups_2_0(
                 ("Interface", identity.interface or NOT_KNOWN),
                 ("NAND type", identity.facts.get("NAND type", NOT_KNOWN)),
                 ("Purge method", purge_method(record)),
-                ("Write cache", f"{_cache(record)} (asked: {version.write_cache})"),
+                (
+                    "Write cache",
+                    say(
+                        "{state} (asked: {asked})", state=_cache(record), asked=version.write_cache
+                    ),
+                ),
             ),
         ),
         HeaderGroup(
@@ -232,7 +247,9 @@ def _range_and_amount(settings: PtsSettings) -> str:
 
 
 def _steady(loop: Loop) -> str:
-    return loop.convergence + (f", rounds {loop.rounds}" if loop.rounds != NO_ROUNDS else "")
+    if loop.rounds == NO_ROUNDS:
+        return loop.convergence
+    return say("{verdict}, rounds {rounds}", verdict=loop.convergence, rounds=loop.rounds)
 
 
 def _segments(settings: PtsSettings) -> str:

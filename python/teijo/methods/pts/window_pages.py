@@ -35,18 +35,26 @@ def verdict_of(record: Record, findings: Findings, rounds_name: str = "rounds") 
     if findings.converged is None:
         return Verdict(text="STEADY STATE: not asked by this version", good=None)
     if findings.converged:
-        return Verdict(text=f"STEADY STATE: YES, {rounds_name} {window}", good=True)
+        text = say("STEADY STATE: YES, {rounds} {window}", rounds=rounds_name, window=window)
+        return Verdict(text=text, good=True)
     count = findings.rounds
-    counted = f"{count} {rounds_name.removesuffix('s') if count == 1 else rounds_name}"
+    name = rounds_name.removesuffix("s") if count == 1 else rounds_name
+    counted = say("{count} {rounds}", count=count, rounds=name)
     if record.run.ending == "running":
-        return Verdict(text=f"STEADY STATE: not yet, {counted} measured", good=None)
+        text = say("STEADY STATE: not yet, {counted} measured", counted=counted)
+        return Verdict(text=text, good=None)
     if record.run.ending in ("interrupted", "failed"):
-        return Verdict(text=f"STEADY STATE: not reached in the {counted} there are", good=None)
-    reported = f"; {rounds_name} {window} are reported" if findings.window_rounds else ""
-    return Verdict(
-        text=f"STEADY STATE: NO, after {counted}{reported}",
-        good=False,
+        text = say("STEADY STATE: not reached in the {counted} there are", counted=counted)
+        return Verdict(text=text, good=None)
+    if not findings.window_rounds:
+        return Verdict(text=say("STEADY STATE: NO, after {counted}", counted=counted), good=False)
+    text = say(
+        "STEADY STATE: NO, after {counted}; {rounds} {window} are reported",
+        counted=counted,
+        rounds=rounds_name,
+        window=window,
     )
+    return Verdict(text=text, good=False)
 
 
 def convergence_word(findings: Findings) -> str:
@@ -120,7 +128,8 @@ def all_rounds_section(states: Sequence[SteadyState], findings: Findings, x_name
     """Return the tracking variables over all rounds, the window shaded."""
     title = "Steady state measurement window"
     if not states or not states[0].rounds:
-        return Section(title=title, blocks=(Paragraph(text=f"No whole {x_name.lower()} yet."),))
+        text = say("No whole {round} yet.", round=x_name.lower())
+        return Section(title=title, blocks=(Paragraph(text=text),))
     rounds = states[0].rounds
     table = Table(
         columns=(
@@ -156,10 +165,10 @@ def all_rounds_section(states: Sequence[SteadyState], findings: Findings, x_name
 
 def close_up_section(state: SteadyState, x_name: str) -> Section:
     """Return one variable's window close up: the five points, the line, and the numbers."""
-    title = f"Steady state window: {state.variable}"
+    title = say("Steady state window: {variable}", variable=state.variable)
     window = state.window
     if window is None:
-        text = f"{len(state.rounds)} unbroken rounds; a window has five."
+        text = say("{count} unbroken rounds; a window has five.", count=len(state.rounds))
         return Section(title=title, blocks=(Paragraph(text=text),))
     numbers = tuple(range(window.first_round, window.last_round + 1))
     line = tuple(line_at(window, number) for number in numbers)
@@ -207,8 +216,17 @@ def window_facts(window: Window, unit: str) -> Facts:
 
     def judged(value: float, limit: float, ok: bool) -> str:
         share = share_percent(value, window.average)
-        percent = "" if share is None else f" ({share:.4f} % of the average)"
-        return f"{value:,.6f}{percent}, allowed {limit:,.6f}: {'PASS' if ok else 'FAIL'}"
+        word = "PASS" if ok else "FAIL"
+        if share is None:
+            told = "{value:,.6f}, allowed {limit:,.6f}: {word}"
+            return say(told, value=value, limit=limit, word=word)
+        return say(
+            "{value:,.6f} ({share:.4f} % of the average), allowed {limit:,.6f}: {word}",
+            value=value,
+            share=share,
+            limit=limit,
+            word=word,
+        )
 
     return Facts(
         caption="Determination",
