@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 from teijo import units
+from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
@@ -90,6 +91,39 @@ DataPattern = Annotated[
         example="random",
         parse=knobs.one_of(Content.RANDOM, Content.ZERO),
         show=lambda value: str(value),
+    ),
+]
+
+RoundsMost = Annotated[
+    int,
+    Knob(
+        key="rounds",
+        aliases=("max_rounds",),
+        meaning="rounds at most, if steady state does not come before",
+        example="25",
+        parse=knobs.whole_number(WINDOW_ROUNDS, 10_000),
+        judges=True,
+    ),
+]
+PreconditionTimes = Annotated[
+    int,
+    Knob(
+        key="precondition_times",
+        aliases=("wipc",),
+        meaning="user capacities written before the rounds; 0 for no preconditioning",
+        example="2",
+        parse=knobs.whole_number(0, 100),
+    ),
+]
+HistogramMinutes = Annotated[
+    int | None,
+    Knob(
+        key="histogram",
+        aliases=("histogram_minutes",),
+        meaning="minutes of the run for the response-time histogram at the end, or none",
+        example="20",
+        parse=knobs.optional(knobs.whole_number(1, 10_000)),
+        show=knobs.show_optional,
     ),
 ]
 

@@ -7,7 +7,6 @@ from functools import partial
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
@@ -25,9 +24,10 @@ from teijo.methods.pts.iops.matrix import (
     tracking_of,
     variable_name,
 )
+from teijo.methods.pts.loop import rounds_watch, window_rounds_of, window_scalars
 from teijo.methods.pts.versions import DEFAULT_SPEC, SPECS, version_of
-from teijo.methods.rounds import ROUND, Round, Rounds, before_rounds, exchanges_of, rounds_of
-from teijo.terms.finding import Cell, Findings, Scalar, SteadyState
+from teijo.methods.rounds import Round, Rounds, before_rounds, exchanges_of, rounds_of
+from teijo.terms.finding import Cell, Findings
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
@@ -119,7 +119,7 @@ class Iops:
         settings = self.settings_from(record.run.settings)
         rounds = rounds_of(exchanges_of(record), len(matrix(settings, 1)))
         states = determination(settings, rounds)
-        window = _window_rounds(states, rounds)
+        window = window_rounds_of(states, rounds)
         return Findings(
             method=self.id,
             spec=settings.spec,
@@ -127,7 +127,7 @@ class Iops:
             rounds=len(rounds.whole),
             window_rounds=(window[0].number, window[-1].number) if window else None,
             steady_states=states,
-            scalars=_scalars(record, window),
+            scalars=window_scalars(record, window),
             cells=_cells(settings, window),
         )
 
@@ -149,15 +149,6 @@ def _own(settings: Settings) -> IopsSettings:
     return settings
 
 
-def _window_rounds(states: Sequence[SteadyState], rounds: Rounds) -> tuple[Round, ...]:
-    window = states[0].window if states else None
-    if window is None:
-        return rounds.unbroken[-WINDOW_ROUNDS:]
-    return tuple(
-        each for each in rounds.unbroken if window.first_round <= each.number <= window.last_round
-    )
-
-
 def _cells(settings: IopsSettings, window: Sequence[Round]) -> tuple[Cell, ...]:
     if not window:
         return ()
@@ -174,43 +165,10 @@ def _cells(settings: IopsSettings, window: Sequence[Round]) -> tuple[Cell, ...]:
     )
 
 
-def _scalars(record: Record, window: Sequence[Round]) -> tuple[Scalar, ...]:
-    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
-    in_window = [answer for each in window for _, answer in each.cells]
-    written = sum(measures.written_bytes(answer) for answer in answers)
-    return (
-        Scalar(name="written in the run", value=written / 1e9, unit="GB"),
-        Scalar(
-            name="write amplification over the window",
-            value=measures.write_amplification(in_window),
-            unit="",
-        ),
-        Scalar(
-            name="longest gap between the window's steps",
-            value=max((a.gap_ns for a in in_window), default=0) / 1e6 if in_window else None,
-            unit="ms",
-        ),
-    )
-
-
 def _watch(settings: IopsSettings, record: Record, rounds: Rounds) -> Watch:
     states = determination(settings, rounds)
-    cells = matrix(settings, 1)
-    whole, unbroken = len(rounds.whole), len(rounds.unbroken)
-    least = max(rounds.broken_after + WINDOW_ROUNDS, whole + 1)
-    most = max(rounds.broken_after + settings.rounds_most, least)
-    in_round = len(rounds.under_way)
-    left = Watch(
-        phase=ROUND,
-        round_number=whole + 1,
-        rounds_least=least,
-        rounds_most=most,
-        cell=cells[in_round].cell,
-        steady=steady_words(states, unbroken),
-        remaining_ns_least=((least - whole) * len(cells) - in_round) * settings.minute_ns,
-        remaining_ns_most=((most - whole) * len(cells) - in_round) * settings.minute_ns,
-    )
-    return before_rounds(record, left, _volume_left(settings, record))
+    watch = rounds_watch(matrix(settings, 1), rounds, states, settings.rounds_most)
+    return before_rounds(record, watch, _volume_left(settings, record))
 
 
 def _volume_left(settings: IopsSettings, record: Record) -> int:
@@ -221,11 +179,3 @@ def _volume_left(settings: IopsSettings, record: Record) -> int:
     if done or not settings.precondition_times:
         return 0
     return preconditioning(settings, record.geometry)[1]
-
-
-def steady_words(states: Sequence[SteadyState], rounds: int) -> str:
-    """Return how far steady state is, in a few words."""
-    if rounds < WINDOW_ROUNDS:
-        return f"{rounds} of the first {WINDOW_ROUNDS} rounds"
-    steady = sum(state.windows[-1].steady for state in states)
-    return f"{steady} of {len(states)} tracking variables steady"
