@@ -74,12 +74,15 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """One line or one set of points. x and y have one length; y may hold None (a break)."""
+    """One line, one set of points, or bars. x and y have one length; y may hold None (a break).
+
+    Bars stand over categories, and then all of a chart's series are bars.
+    """
 
     name: str
     x: tuple[Value, ...]
     y: tuple[float | None, ...]
-    style: Literal["line", "points", "line and points", "dashed"] = "line and points"
+    style: Literal["line", "points", "line and points", "dashed", "bars"] = "line and points"
 
     def __post_init__(self) -> None:
         assert len(self.x) == len(self.y), "an x for each y"
@@ -120,6 +123,8 @@ class XYChart:
     def __post_init__(self) -> None:
         names = [series.name for series in self.series]
         assert len(set(names)) == len(names), "a chart's series have different names"
+        bars = [series.style == "bars" for series in self.series]
+        assert not any(bars) or (all(bars) and self.x.scale == "category"), "bars by category"
 
 
 @dataclass(frozen=True, kw_only=True)

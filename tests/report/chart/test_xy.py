@@ -83,10 +83,45 @@ def test_a_missing_value_breaks_its_line_and_a_zero_on_a_log_axis_too() -> None:
     assert [row["y"] for row in rows] == [5.0, None, None, None, 7.0]
 
 
+def bars(*heights: float | None) -> XYChart:
+    places = tuple(f"{size} KiB" for size in range(len(heights)))
+    return chart(
+        Series(name="0/100", x=places, y=heights, style="bars"),
+        Series(name="100/0", x=places, y=tuple(2 * (h or 0) for h in heights), style="bars"),
+        x=Axis(name="Block size", scale="category"),
+        y=Axis(name="Throughput", unit="MB/s"),
+    )
+
+
+def test_bars_stand_side_by_side_from_zero_each_with_its_value(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    drawn = bars(144.5, 1570.0)
+    standing, words = layers(drawn)
+    assert standing["mark"]["type"] == "bar"
+    assert standing["encoding"]["xOffset"]["field"] == "s"
+    assert standing["encoding"]["y"]["scale"]["domain"][0] == 0
+    assert [row["t"] for row in words["data"]["values"]] == ["144.5", "1,570", "289.0", "3,140"]
+    text = svg(specification(drawn, PAPER))
+    assert capfd.readouterr().err == ""
+    assert ">1,570<" in text
+
+
+def test_bars_stand_over_categories_only_and_not_among_lines() -> None:
+    with pytest.raises(AssertionError, match="bars by category"):
+        chart(Series(name="a", x=(1,), y=(1.0,), style="bars"))
+    category = Axis(name="x", scale="category")
+    bar = Series(name="a", x=("a",), y=(1.0,), style="bars")
+    with pytest.raises(AssertionError, match="bars by category"):
+        chart(bar, Series(name="b", x=("a",), y=(1.0,)), x=category)
+
+
 @pytest.mark.parametrize(
     "drawn",
     [
         chart(),
+        bars(),
+        bars(None, 3.0),
         chart(Series(name="none", x=(), y=())),
         chart(Series(name="nothing", x=(1, 2), y=(None, None))),
         chart(Series(name="one", x=(1,), y=(0.0,))),

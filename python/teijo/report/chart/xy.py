@@ -52,10 +52,13 @@ def _x_encoding(chart: XYChart, canvas: Canvas) -> Json:
     axis = chart.x
     if axis.scale == "category":
         names = list(dict.fromkeys(str(x) for series in chart.series for x in series.x))
+        steps: Json = {"type": "point", "padding": 0.5}
+        if _has_bars(chart):
+            steps = {"type": "band", "paddingInner": 0.4, "paddingOuter": 0.6}
         return {
             "field": "x",
             "type": "nominal",
-            "scale": {"domain": names, "type": "point", "padding": 0.5},
+            "scale": {"domain": names} | steps,
             "axis": {"title": heading_of(axis), "grid": False, "labelAngle": 0},
         }
     data = _drawn(axis, [x for series in chart.series for x in series.x])
@@ -129,6 +132,9 @@ def _zooms(chart: XYChart, canvas: Canvas) -> bool:
 def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Json]:
     names = [series.name for series in chart.series]
     encoding: Json = {"x": x, "y": y, "color": _colours(names, chart, canvas)}
+    if _has_bars(chart):
+        side = {"field": "s", "type": "nominal", "scale": {"domain": names, "paddingInner": 0.15}}
+        return _bar_layers(chart, encoding | {"xOffset": side}, canvas)
     lines = [series for series in chart.series if series.style != "points"]
     dotted = [series for series in chart.series if _is_dotted(series)]
     layers: list[Json] = []
@@ -163,8 +169,27 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
     return layers
 
 
+def _has_bars(chart: XYChart) -> bool:
+    return any(series.style == "bars" for series in chart.series)
+
+
+def _bar_layers(chart: XYChart, encoding: Json, canvas: Canvas) -> list[Json]:
+    """Return bars side by side over each category, each with its value above it."""
+    rows = [row | {"t": ink(row["y"])} for row in _rows(chart, chart.series)]
+    data = {"values": [row for row in rows if row["y"] is not None]}
+    mark = {"type": "bar", "width": {"band": 1}, "clip": True}
+    word = {"type": "text", "dy": -7, "color": canvas.inks.quiet}
+    shown = {name: encoding[name] for name in ("x", "y", "xOffset")} | {"text": {"field": "t"}}
+    return [
+        {"data": data, "mark": mark, "encoding": encoding},
+        {"data": data, "mark": word, "encoding": shown},
+    ]
+
+
 def _is_dotted(series: Series) -> bool:
     """Return whether a series shows its points; a line of a single value can only do so."""
+    if series.style == "bars":
+        return False
     return "points" in series.style or len(scale.finite(series.y)) == 1
 
 
@@ -192,6 +217,8 @@ def _legend(names: Sequence[str], chart: XYChart, canvas: Canvas) -> Json | None
         "offset": 8 + RULE_LABEL_PITCH_PX * marks,
     }
     dotted = any(_is_dotted(series) for series in chart.series)
+    if _has_bars(chart):
+        return shown | {"symbolType": "square"}
     return shown if dotted else shown | {"symbolType": LINE_SIGN}
 
 
@@ -219,7 +246,7 @@ def _dashes(chart: XYChart, canvas: Canvas) -> Json | None:
             case "line":
                 dashes.append(palette.cycled(palette.DASHES, plain))
                 plain += 1
-            case "points" | "line and points":
+            case "points" | "line and points" | "bars":
                 dashes.append(palette.DASHES[0])
     if all(dash == palette.DASHES[0] for dash in dashes):
         return None
