@@ -22,6 +22,7 @@ from teijo.document.model import (
     Verdict,
     XYChart,
 )
+from teijo.document.phrase import Verbatim, listed, say
 from teijo.methods.pages import NOT_KNOWN, assemble, capacity_name, date_of, ms, stamp_of
 from teijo.methods.workload import answer_of, stimulus_name
 from teijo.methods.workload_settings import WorkloadSettings
@@ -89,24 +90,36 @@ def _header(settings: WorkloadSettings, record: Record) -> Header:
 
 def _stimulus_rows(settings: WorkloadSettings) -> tuple[tuple[str, str], ...]:
     if settings.streams:
-        return tuple((each.name, each.title) for each in settings.streams)
+        return tuple((Verbatim(each.name), each.title) for each in settings.streams)
     return (
-        ("rw", f"{settings.rw}, {settings.read_percent} % read"),
+        ("rw", say("{rw}, {percent} % read", rw=settings.rw, percent=settings.read_percent)),
         ("Block size", settings.block_name),
-        ("OIO", f"{settings.threads} threads × QD {settings.queue_depth}"),
+        ("OIO", _outstanding(settings)),
     )
+
+
+def _outstanding(settings: WorkloadSettings) -> str:
+    depth = settings.queue_depth
+    return say("{threads} threads × QD {depth}", threads=settings.threads, depth=depth)
+
+
+def _headline(settings: WorkloadSettings, answer: StepResult, findings: Findings) -> str:
+    found = {scalar.name: scalar.value or 0.0 for scalar in findings.scalars}
+    headline = say(
+        "{iops:,.0f} IOPS, {throughput:,.1f} MB/s, mean {mean}, p99 {p99}",
+        iops=found["IOPS"],
+        throughput=found["throughput"],
+        mean=units.format_latency(found["latency mean"]),
+        p99=units.format_latency(measures.latency_of(answer).quantile_ns(0.99)),
+    )
+    response = measures.response_of(answer)
+    if response is None or settings.streams:
+        return headline
+    latency = units.format_latency(response.quantile_ns(0.99))
+    return say("{headline} (response {latency})", headline=headline, latency=latency)
 
 
 def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Findings) -> Section:
-    found = {scalar.name: scalar.value or 0.0 for scalar in findings.scalars}
-    headline = (
-        f"{found['IOPS']:,.0f} IOPS, {found['throughput']:,.1f} MB/s, "
-        f"mean {units.format_latency(found['latency mean'])}, "
-        f"p99 {units.format_latency(measures.latency_of(answer).quantile_ns(0.99))}"
-    )
-    response = measures.response_of(answer)
-    if response is not None and not settings.streams:
-        headline += f" (response {units.format_latency(response.quantile_ns(0.99))})"
     parts = {_name(answer, part): (part,) for part in answer.results}
     rows = [_row(name, answer, flows) for name, flows in parts.items()]
     if len(rows) > 1:
@@ -121,13 +134,19 @@ def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Fi
         Column(name="Failed", unit="I/Os", digits=0),
     )
     table = Table(columns=columns, rows=tuple(rows), caption="Result")
-    blocks: tuple[Block, ...] = (Verdict(text=headline, good=None), table)
+    blocks: tuple[Block, ...] = (
+        Verdict(text=_headline(settings, answer, findings), good=None),
+        table,
+    )
     blocks += _open_loop_blocks(settings, answer)
-    if kinds := ", ".join(dict.fromkeys(remark.kind.value for remark in answer.remarks)):
-        blocks += (Paragraph(text=f"To be read with the remarks on this step: {kinds}."),)
+    if kinds := listed(dict.fromkeys(remark.kind.value for remark in answer.remarks)):
+        text = say("To be read with the remarks on this step: {kinds}.", kinds=kinds)
+        blocks += (Paragraph(text=text),)
     failed = measures.errors_of(answer)
     if failed:
-        text = f"{failed:,} I/Os failed; they are counted in no rate and no latency."
+        text = say(
+            "{failed:,} I/Os failed; they are counted in no rate and no latency.", failed=failed
+        )
         blocks += (Paragraph(text=text), *_error_tables(answer))
     return Section(title="Result", blocks=blocks)
 
@@ -135,7 +154,10 @@ def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Fi
 def _name(answer: StepResult, part: StreamResult) -> str:
     """Return what a part of the answer is called: its stream is named where there are several."""
     several = len({each.stream for each in answer.results}) > 1
-    return f"{part.stream} {part.direction}" if several else part.direction
+    if not several:
+        return part.direction
+    stream = Verbatim(part.stream)
+    return say("{stream} {direction}", stream=stream, direction=part.direction)
 
 
 def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[Block, ...]:
@@ -163,7 +185,10 @@ def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[B
     )
     text = "Service counts from the issue of an I/O, response from the moment it was due."
     if all(part.response is None for part in answer.results):
-        text += " This engine measures no response."
+        text = (
+            "Service counts from the issue of an I/O, response from the moment it was due. This "
+            "engine measures no response."
+        )
     table = Table(columns=columns, rows=tuple(rows), caption="Service and response")
     return (table, _schedule_table(asked, answer), Paragraph(text=text))
 
@@ -175,7 +200,7 @@ def _schedule_table(asked: Mapping[str, float], answer: StepResult) -> Table:
         done = sum(part.ios + sum(part.errors.values()) for part in parts)
         backlogs = [(part.backlog_max, part.backlog_end) for part in parts]
         most, end = backlogs[0] if backlogs else (None, None)
-        rows.append((name, rate, units.per_second(done, answer.elapsed_ns), most, end))
+        rows.append((Verbatim(name), rate, units.per_second(done, answer.elapsed_ns), most, end))
     return Table(
         columns=(
             Column(name="Stream"),
@@ -235,7 +260,7 @@ def _time_section(answer: StepResult) -> Section:
         )
         charts.append(
             XYChart(
-                title=f"{name} over time",
+                title=say("{name} over time", name=name),
                 x=Axis(name="Time", unit="s"),
                 y=Axis(name=name, unit=unit),
                 series=tuple(
@@ -258,7 +283,8 @@ def _joined_note(answer: StepResult) -> str:
     """Say how long a point of the chart is, where it is longer than the run file's interval."""
     for part in answer.results:
         if part.intervals is not None and (joined := _joined(part.intervals)) > 1:
-            return f"Each point is {units.format_duration(joined * part.intervals.length_ns)} long."
+            length = units.format_duration(joined * part.intervals.length_ns)
+            return say("Each point is {length} long.", length=length)
     return ""
 
 
@@ -307,7 +333,7 @@ def _latency_section(answer: StepResult) -> Section:
         for part in answer.results
         for name, times in (
             (_name(answer, part), part.latency),
-            (f"{_name(answer, part)}, response", part.response),
+            (say("{name}, response", name=_name(answer, part)), part.response),
         )
     ]
     curves = [(name, percentile.curve_ns(one)) for name, one in times if one and one.count]
@@ -351,7 +377,7 @@ def _error_tables(answer: StepResult) -> tuple[Block, ...]:
     rows = tuple(
         itertools.chain.from_iterable(
             (
-                (part.stream, part.direction, str(number), count)
+                (Verbatim(part.stream), part.direction, str(number), count)
                 for number, count in sorted(part.errors.items())
             )
             for part in answer.results

@@ -16,6 +16,7 @@ from teijo.document.model import (
     Table,
     XYChart,
 )
+from teijo.document.phrase import capitalised, say
 from teijo.methods.knobs import show_mix
 from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import window_pages
@@ -35,6 +36,7 @@ SELECT_PERFORMANCE = (
     ("100/0", "1024 KiB"),
 )
 MATRIX_NOTE = "Arithmetic mean over the rounds of the measurement window."
+MATRIX_NOTES = MATRIX_NOTE + " The maximum latency is the maximum of the maxima."
 
 
 def pages(settings: IopsSettings, record: Record, findings: Findings) -> Document:
@@ -49,7 +51,7 @@ def pages(settings: IopsSettings, record: Record, findings: Findings) -> Documen
         *_matrix_sections(settings, findings),
     ]
     numbered = [
-        replace(section, label=f"Plot {place} of {len(plots)}")
+        replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
         for place, section in enumerate(plots, start=1)
     ]
     header = pts_header(record, settings, version, _loop(settings, findings))
@@ -67,9 +69,9 @@ def _loop(settings: IopsSettings, findings: Findings) -> Loop:
         workload_independent=f"{times}X SEQ/{block}" if times else "none",
         workload_dependent="Full IOPS loop",
         stimulus=(
-            ("Stimulus", f"RND, {units.format_duration(settings.minute_ns)} each"),
-            ("R/W mix, outer loop", f"{len(settings.mixes_read_percent)} mixes"),
-            ("Block size, inner loop", f"{len(settings.block_sizes_bytes)} sizes"),
+            ("Stimulus", say("RND, {time} each", time=units.format_duration(settings.minute_ns))),
+            ("R/W mix, outer loop", say("{count} mixes", count=len(settings.mixes_read_percent))),
+            ("Block size, inner loop", say("{count} sizes", count=len(settings.block_sizes_bytes))),
         ),
         convergence=window_pages.convergence_word(findings),
         rounds=window_pages.window_name(findings),
@@ -78,7 +80,7 @@ def _loop(settings: IopsSettings, findings: Findings) -> Loop:
 
 def _summary_section(record: Record, findings: Findings) -> Section:
     scalars = tuple(
-        (scalar.name.capitalize(), f"{scalar.value:,.3f} {scalar.unit}".strip())
+        (capitalised(scalar.name), f"{scalar.value:,.3f} {scalar.unit}".strip())
         for scalar in findings.scalars
         if scalar.value is not None
     )
@@ -149,7 +151,7 @@ def _convergence_section(settings: IopsSettings, findings: Findings, rounds: Rou
         ),
     )
     chart = XYChart(
-        title=f"IOPS at R/W {show_mix(read_percent)} by round",
+        title=say("IOPS at R/W {mix} by round", mix=show_mix(read_percent)),
         x=Axis(name="Round", from_zero=False),
         y=Axis(name="IOPS", scale="log"),
         series=tuple(
@@ -170,9 +172,10 @@ def _convergence_section(settings: IopsSettings, findings: Findings, rounds: Rou
 def _broken_note(rounds: Rounds) -> str:
     if not rounds.broken_after:
         return ""
-    return (
-        f"The run was interrupted after round {rounds.broken_after}: the window cannot begin "
-        "before the next one."
+    return say(
+        "The run was interrupted after round {number}: the window cannot begin before the next "
+        "one.",
+        number=rounds.broken_after,
     )
 
 
@@ -187,7 +190,7 @@ def _matrix_sections(settings: IopsSettings, findings: Findings) -> list[Section
         _matrix_table(settings, findings.cells, "Mean latency", "ms", 4),
         _matrix_table(settings, findings.cells, "Maximum latency", "ms", 3),
     )
-    note = Paragraph(text=MATRIX_NOTE + " The maximum latency is the maximum of the maxima.")
+    note = Paragraph(text=MATRIX_NOTES)
     return [
         Section(title=titles[0], blocks=(iops, *others, note)),
         Section(title=titles[1], blocks=(_two_dimensions(settings, findings.cells, iops),)),
@@ -230,9 +233,13 @@ def _matrix_table(
             (f"{block / units.KIB:g}", *(_number(cells, block, mix, name) for mix in mixes))
             for block in blocks
         ),
-        caption=f"{name}{f' ({unit})' if unit else ''} by block size and R/W mix",
+        caption=say("{name} by block size and R/W mix", name=_with_unit(name, unit)),
         folded=name != "IOPS",
     )
+
+
+def _with_unit(name: str, unit: str) -> str:
+    return say("{name} ({unit})", name=name, unit=unit) if unit else name
 
 
 def _two_dimensions(settings: IopsSettings, cells: Sequence[Cell], table: Table) -> XYChart:

@@ -7,6 +7,7 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.saturation import Sample
 from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
+from teijo.document.phrase import say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.method import Settings
@@ -167,7 +168,7 @@ def determination(settings: WsatSettings, answers: Sequence[StepResult]) -> tupl
     if settings.check_minutes is None:
         return ()
     checks = check_answers(settings, answers)
-    variable = f"check minute, RND {cell_name(settings)}"
+    variable = say("check minute, RND {cell}", cell=cell_name(settings))
     tracked = Tracked(variable=variable, unit="IOPS", values=tuple(a.iops for a in checks))
     return determine(range(1, len(checks) + 1), [tracked])
 

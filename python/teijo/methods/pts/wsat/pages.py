@@ -21,6 +21,7 @@ from teijo.document.model import (
     Verdict,
     XYChart,
 )
+from teijo.document.phrase import capitalised, say
 from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
@@ -77,7 +78,7 @@ def pages(settings: WsatSettings, record: Record, findings: Findings) -> Documen
         plots.append(window_pages.all_rounds_section(findings.steady_states, findings, CHECK))
         plots += [window_pages.close_up_section(state, CHECK) for state in findings.steady_states]
     numbered = [
-        replace(section, label=f"Plot {place} of {len(plots)}")
+        replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
         for place, section in enumerate(plots, start=1)
     ]
     header = pts_header(record, settings, version, _loop(settings, findings))
@@ -88,19 +89,19 @@ def pages(settings: WsatSettings, record: Record, findings: Findings) -> Documen
 
 
 def _loop(settings: WsatSettings, findings: Findings) -> Loop:
-    times = f"{settings.capacity_times:g}X user capacity"
-    limit = f"{settings.minutes_most} min"
-    steady = " or five-round SS" if settings.check_minutes is not None else ""
+    ends = "{times:g}X user capacity or {minutes} min"
+    if settings.check_minutes is not None:
+        ends = "{times:g}X user capacity or {minutes} min or five-round SS"
     return Loop(
         method="pts.wsat",
         title=TITLE,
         subtitle="WSAT loop",
         workload_independent="none",
-        workload_dependent=f"RND {cell_name(settings)}, continuous",
+        workload_dependent=say("RND {cell}, continuous", cell=cell_name(settings)),
         stimulus=(
             ("Stimulus", f"RND {cell_name(settings)}"),
             ("Sample", units.format_duration(settings.minute_ns)),
-            ("Ends at", f"{times} or {limit}{steady}"),
+            ("Ends at", say(ends, times=settings.capacity_times, minutes=settings.minutes_most)),
         ),
         convergence=window_pages.convergence_word(findings),
         rounds=window_pages.window_name(findings),
@@ -136,7 +137,7 @@ def _summary_section(
     stop = why_stop(settings, record.geometry, answers, written)
     rows = [
         (
-            scalar.name[0].upper() + scalar.name[1:],
+            capitalised(scalar.name),
             "n/a" if scalar.value is None else f"{scalar.value:,.6g} {scalar.unit}".strip(),
         )
         for scalar in findings.scalars
@@ -155,10 +156,14 @@ def _stop_sentence(settings: WsatSettings, stop: Stop | None) -> str:
         case "steady":
             return "The run ended with five check minutes in steady state."
         case "capacity":
-            times = f"{settings.capacity_times:g}"
-            return f"The run ended when {times} times the user capacity had been written."
+            return say(
+                "The run ended when {times:g} times the user capacity had been written.",
+                times=settings.capacity_times,
+            )
         case "minutes":
-            return f"The run ended after its {settings.minutes_most:,} minutes."
+            return say(
+                "The run ended after its {minutes:,} minutes.", minutes=settings.minutes_most
+            )
         case None:
             return "The run has not come to its end."
 
@@ -166,29 +171,38 @@ def _stop_sentence(settings: WsatSettings, stop: Stop | None) -> str:
 def _verdict(settings: WsatSettings, record: Record, findings: Findings) -> Verdict:
     if settings.check_minutes is None:
         text = "STEADY STATE: not determined by this version"
-        return Verdict(text=text + _levels(findings), good=None)
+        return Verdict(text=_with_levels(text, findings), good=None)
     if findings.converged is None:
-        text = f"STEADY STATE: not determined, {findings.rounds} of {WINDOW_ROUNDS} check minutes"
-        return Verdict(text=text + _levels(findings), good=None)
+        text = say(
+            "STEADY STATE: not determined, {count} of {needed} check minutes",
+            count=findings.rounds,
+            needed=WINDOW_ROUNDS,
+        )
+        return Verdict(text=_with_levels(text, findings), good=None)
     return window_pages.verdict_of(record, findings, "check minutes")
 
 
-def _levels(findings: Findings) -> str:
-    """Return where the curve began and where it ended, as the verdict goes on."""
+def _with_levels(verdict: str, findings: Findings) -> str:
+    """Return a verdict that goes on with where the curve began and where it ended."""
     values = {scalar.name: scalar.value for scalar in findings.scalars}
     fresh, last = values.get(PLATEAU_NAME), values.get(LEVEL_NAME)
     if fresh is None or last is None:
-        return ""
-    return f"; from {fresh:,.0f} IOPS fresh to {last:,.0f} at the end"
+        return verdict
+    return say(
+        "{verdict}; from {fresh:,.0f} IOPS fresh to {last:,.0f} at the end",
+        verdict=verdict,
+        fresh=fresh,
+        last=last,
+    )
 
 
 def _explanation(settings: WsatSettings) -> str:
-    minute = units.format_duration(settings.minute_ns)
-    return (
-        f"A minute is {minute} here. The FOB plateau is the leading run of minutes in which none "
+    return say(
+        "A minute is {minute} here. The FOB plateau is the leading run of minutes in which none "
         "falls below 90 % of the highest before it. The level at the end is the mean of the last "
         "fifth of the minutes; the curve is settled once its moving mean of five minutes stays "
-        "within 10 % of that level. Neither is the standard's steady state."
+        "within 10 % of that level. Neither is the standard's steady state.",
+        minute=units.format_duration(settings.minute_ns),
     )
 
 
@@ -205,12 +219,14 @@ def _plots(version: Version, curve: Curve) -> list[Section]:
 
 def _rulers(curve: Curve) -> tuple[Ruler, Ruler, Ruler]:
     minute_ns = curve.settings.minute_ns
-    standing = "" if minute_ns == MINUTE_NS else f" (of {units.format_duration(minute_ns)})"
+    time: str = "Time"
+    if minute_ns != MINUTE_NS:
+        time = say("Time (of {minute})", minute=units.format_duration(minute_ns))
     written = tuple(sample.written_bytes for sample in curve.samples)
     return (
         Ruler(
             name="time",
-            axis=Axis(name=f"Time{standing}", unit="min"),
+            axis=Axis(name=time, unit="min"),
             digits=0,
             places=tuple(float(place) for place in range(1, len(written) + 1)),
         ),
@@ -231,7 +247,7 @@ def _rulers(curve: Curve) -> tuple[Ruler, Ruler, Ruler]:
 
 def _iops_section(curve: Curve, ruler: Ruler, *, log: bool) -> Section:
     scale = "log" if log else "linear"
-    title = f"IOPS against {ruler.name}, {scale}"
+    title = say("IOPS against {ruler}, {scale}", ruler=ruler.name, scale=scale)
     iops = tuple(sample.iops for sample in curve.samples)
     chart = XYChart(
         title=title,
@@ -272,7 +288,7 @@ def _spans(curve: Curve, ruler: Ruler) -> tuple[Span, ...]:
 
 
 def _latency_section(curve: Curve, ruler: Ruler) -> Section:
-    title = f"Response time against {ruler.name}"
+    title = say("Response time against {ruler}", ruler=ruler.name)
     means = tuple(ms(measures.latency_ns_mean(answer)) for answer in curve.answers)
     nines = tuple(_five_nines_ms(answer) for answer in curve.answers)
     longest = tuple(ms(measures.latency_ns_max(answer)) for answer in curve.answers)
