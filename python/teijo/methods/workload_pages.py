@@ -24,6 +24,7 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.methods.pages import NOT_KNOWN, assemble, capacity_name, date_of, ms, stamp_of
+from teijo.methods.verification_page import verification_section
 from teijo.methods.workload import answer_of, stimulus_name
 from teijo.methods.workload_settings import WorkloadSettings
 from teijo.terms.finding import Findings
@@ -37,13 +38,14 @@ POINTS_MOST = 1440
 
 def pages(settings: WorkloadSettings, record: Record, findings: Findings) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    answer = answer_of(record)
+    answer, verified = answer_of(record), verification_section(record.steps)
     if answer is None:
         text = "The workload has not taken place yet."
         sections = [Section(title="Result", blocks=(Paragraph(text=text),))]
     else:
         sections = [
             _result_section(settings, answer, findings),
+            *([] if verified is None else [verified]),
             _time_section(answer),
             _latency_section(answer),
         ]
@@ -124,6 +126,7 @@ def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Fi
     rows = [_row(name, answer, flows) for name, flows in parts.items()]
     if len(rows) > 1:
         rows.append(_row("all", answer, answer.results))
+    rows += [_row(_name(answer, part), answer, (part,)) for part in answer.commands]
     percentiles = [percentile.percentile_name(percent) for percent in percentile.HEADLINE]
     columns = (
         Column(name="Direction"),
@@ -142,6 +145,9 @@ def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Fi
     if kinds := listed(dict.fromkeys(remark.kind.value for remark in answer.remarks)):
         text = say("To be read with the remarks on this step: {kinds}.", kinds=kinds)
         blocks += (Paragraph(text=text),)
+    if answer.commands:
+        aside = "Flushes and discards move no data: they are in no figure of the rows above them."
+        blocks += (Paragraph(text=aside),)
     failed = measures.errors_of(answer)
     if failed:
         text = say(
@@ -380,7 +386,7 @@ def _error_tables(answer: StepResult) -> tuple[Block, ...]:
                 (Verbatim(part.stream), part.direction, str(number), count)
                 for number, count in sorted(part.errors.items())
             )
-            for part in answer.results
+            for part in (*answer.results, *answer.commands)
         )
     )
     if not rows:

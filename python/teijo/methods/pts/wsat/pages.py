@@ -89,9 +89,13 @@ def pages(settings: WsatSettings, record: Record, findings: Findings) -> Documen
 
 
 def _loop(settings: WsatSettings, findings: Findings) -> Loop:
-    ends = "{times:g}X user capacity or {minutes} min"
+    ends = say(
+        "{times:g}X user capacity or {minutes} min",
+        times=settings.capacity_times,
+        minutes=settings.minutes_most,
+    )
     if settings.check_minutes is not None:
-        ends = "{times:g}X user capacity or {minutes} min or five-round SS"
+        ends = say("{ends} or five-round SS", ends=ends)
     return Loop(
         method="pts.wsat",
         title=TITLE,
@@ -101,7 +105,7 @@ def _loop(settings: WsatSettings, findings: Findings) -> Loop:
         stimulus=(
             ("Stimulus", f"RND {cell_name(settings)}"),
             ("Sample", units.format_duration(settings.minute_ns)),
-            ("Ends at", say(ends, times=settings.capacity_times, minutes=settings.minutes_most)),
+            ("Ends at", ends),
         ),
         convergence=window_pages.convergence_word(findings),
         rounds=window_pages.window_name(findings),
