@@ -19,6 +19,7 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import say
 from teijo.methods.pts.header import NO_ROUNDS
+from teijo.methods.rounds import Rounds
 from teijo.terms.finding import Findings, SteadyState, Window
 from teijo.terms.record import Record
 
@@ -82,6 +83,17 @@ def window_spans(findings: Findings) -> tuple[Span, ...]:
         return ()
     first, last = findings.window_rounds
     return (Span(name=WINDOW_NAME, first=float(first), last=float(last)),)
+
+
+def broken_note(rounds: Rounds) -> str:
+    """Say where an interruption lies among the rounds, nothing where there is none."""
+    if not rounds.broken_after:
+        return ""
+    return say(
+        "The run was interrupted after round {number}: the window cannot begin before the next "
+        "one.",
+        number=rounds.broken_after,
+    )
 
 
 def determination_table(states: Sequence[SteadyState]) -> Table:

@@ -164,19 +164,9 @@ def _convergence_section(settings: IopsSettings, findings: Findings, rounds: Rou
         ),
         table=table,
         spans=window_pages.window_spans(findings),
-        note=_broken_note(rounds),
+        note=window_pages.broken_note(rounds),
     )
     return Section(title=title, blocks=(chart,))
-
-
-def _broken_note(rounds: Rounds) -> str:
-    if not rounds.broken_after:
-        return ""
-    return say(
-        "The run was interrupted after round {number}: the window cannot begin before the next "
-        "one.",
-        number=rounds.broken_after,
-    )
 
 
 def _matrix_sections(settings: IopsSettings, findings: Findings) -> list[Section]:
