@@ -30,6 +30,9 @@ IDENTITY = Identity(
 Rate = Callable[[Step], float]
 """IOPS of a step."""
 
+Latency = Callable[[Step, str], int]
+"""Mean latency in ns of a step's reads or writes."""
+
 
 def latencies(count: int, mean_ns: int, max_ns: int | None = None) -> Histogram:
     """Return `count` latencies of `mean_ns`, the last of them of `max_ns`."""
@@ -74,6 +77,7 @@ class Canned:
     """A device of canned answers on its own clock. `gaps` are the sequence numbers it misses."""
 
     rate: Rate
+    latency_ns: Latency = lambda step, direction: 1_000
     gaps: frozenset[int] = frozenset()
     purge: str = "format"
     now_ns: int = 0
@@ -101,7 +105,12 @@ class Canned:
         self.now_ns += elapsed
         self.written += (ios - reads) * stream.block_size_bytes
         results = [
-            flow(direction, part, stream.block_size_bytes)
+            flow(
+                direction,
+                part,
+                stream.block_size_bytes,
+                mean_ns=self.latency_ns(step, direction),
+            )
             for direction, part in (("read", reads), ("write", ios - reads))
             if part
         ]
