@@ -82,7 +82,7 @@ def run(
     """Measure a target by a method, and return the run from its sealed file.
 
     `output` is NAME or NAME.teijo, `settings` as `--set` has them, `spec` "" the newest version,
-    `destroy` the serial of a block device to overwrite; a `seed` of None is drawn.
+    `destroy` the serial of a block device to overwrite ("S1,S2" of several); `seed` None is drawn.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.

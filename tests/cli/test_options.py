@@ -52,6 +52,7 @@ def test_nothing_is_meant_where_nothing_is_near() -> None:
         ("/dev/disk/by-id/nvme-Sam_1.0", "nvme-Sam_1.0"),
         ("drive.img?size=1GiB", "drive.img"),
         ("/a b/c*d", "c-d"),
+        ("stripe?chunk=64KiB:/dev/sdb,/tmp/b.img?size=1GiB", "sdb-b.img"),
         ("../..", "target"),
     ],
 )

@@ -8,10 +8,10 @@ import pytest
 
 from teijo.device import inspect_target, kernel, list_devices, open_target
 from teijo.device import purge as purging
-from teijo.device.block import BlockDevice
 from teijo.device.nvme import Namespace
 from teijo.device.preflight import claim
 from teijo.device.purge import may_format
+from teijo.device.real import RealDevice
 from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
 from teijo.terms.remark import RemarkKind
 from teijo.units import MIB
@@ -20,9 +20,9 @@ from tests.device.loops import LOOP_BYTES, Loops, run, serial_of
 LOOP_CHANGE_FD = 0x4C06
 
 
-def open_to_destroy(loop: Path) -> BlockDevice:
+def open_to_destroy(loop: Path) -> RealDevice:
     device = open_target(str(loop), write=True, destroy=serial_of(loop))
-    assert isinstance(device, BlockDevice)
+    assert isinstance(device, RealDevice)
     return device
 
 

@@ -25,6 +25,11 @@ def test_a_folder_on_the_device_is_noticed() -> None:
     assert lies_on(Identity(kind="block", target=str(device)), Path(__file__).parent)
 
 
+def test_a_folder_on_a_member_of_several_is_noticed() -> None:
+    for text in (f"stripe:/dev/none,{mounted_from()}", f"concat:{mounted_from()},/dev/none"):
+        assert lies_on(Identity(kind="block", target=text), Path(__file__).parent)
+
+
 def test_another_device_is_no_obstacle() -> None:
     assert not lies_on(Identity(kind="block", target="/dev/null"), Path(__file__).parent)
     assert not lies_on(Identity(kind="block", target="/dev/none"), Path(__file__).parent)

@@ -58,9 +58,9 @@ def program(
 ) -> None:
     """Measure storage to a provable steady state, as the SNIA PTS asks, and report it.
 
-    TARGET is a block device (/dev/disk/by-id/…), a file (drive.img?size=8GiB) or a simulated
-    device (sim:mlc-a). Nothing is written to a block device that is in use, or that is not
-    named with --destroy SERIAL.
+    TARGET is a block device (/dev/disk/by-id/…), a file (drive.img?size=8GiB), a simulated
+    device (sim:mlc-a), or several as one (stripe:A,B). Nothing is written to a block device
+    that is in use, or that is not named with --destroy SERIAL.
 
     Exit codes: 0 done, 2 usage, 3 refused as unsafe, 4 the device is another one, 5 device
     error, 6 host error, 7 interrupted and resumable, 8 the measurement is invalid.

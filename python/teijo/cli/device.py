@@ -1,6 +1,7 @@
 """The verb `device`: who a target is, whether it may be destroyed, and what to type for that."""
 
 import json
+import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "teijo device /dev/disk/by-id/nvme-…    identity, every preflight check, what to type",
     "teijo device sim:mlc-a                 the parameters of a simulated drive",
+    "teijo device stripe:/dev/sdb,/dev/sdc  several as one: what all, and what each, would need",
 )
 
 
 def verb(target: Target, as_json: Json = False) -> None:
     """Show who TARGET is and whether it may be written. Nothing is written by this."""
     from teijo.device import inspect_target, parse_target
-    from teijo.device.target import BlockTarget, FileTarget, SimulatedTarget
+    from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, SimulatedTarget
 
     match parse_target(target):
         case BlockTarget():
@@ -32,31 +34,72 @@ def verb(target: Target, as_json: Json = False) -> None:
             show_open(f"{target}{'&' if '?' in target else '?'}holes=allow", as_json)
         case SimulatedTarget():
             show_open(target, as_json)
+        case CompositeTarget():
+            show_several(target, inspect_target(target), as_json)
 
 
 def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
     """Print a block device with its preflight."""
-    checks = seen.preflight.checks
     if as_json:
-        put_json(
-            seen.identity,
-            seen.geometry,
-            {"preflight": [asdict(check) for check in checks], "destroy": seen.destroy},
-        )
+        put_json(seen.identity, seen.geometry, answers(seen))
         return
     facts(seen.identity, seen.geometry)
-    talk.put("\npreflight: may it be destroyed?")
-    rows = [(check.verdict, check.name, check.evidence) for check in checks]
-    for line in talk.columns(("VERDICT", "CHECK", "WHAT WAS SEEN"), rows):
-        talk.put("  " + line)
-    remedies = dict.fromkeys(check.remedy for check in seen.preflight.refusals if check.remedy)
+    preflight("may it be destroyed?", seen)
     if seen.destroy:
         talk.put("\nTo write to it, and lose everything on it:")
         talk.put(f"  teijo run pts.iops {target} --destroy {seen.destroy}")
     else:
-        talk.put("\nIt must not be written. " + " ".join(remedies))
+        talk.put("\nIt must not be written. " + " ".join(remedies(seen)))
     talk.put("To read from it:")
     talk.put(f"  teijo run workload {target} --set rw=randread bs=4KiB qd=32 seconds=10")
+
+
+def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
+    """Print a target of several members, the preflight of each, and what gives all of them up."""
+    if as_json:
+        members = [
+            {"identity": who(one.identity), "geometry": asdict(one.geometry), **answers(one)}
+            for one in seen.members
+        ]
+        put_json(seen.identity, seen.geometry, {"members": members, "destroy": seen.destroy})
+        return
+    facts(seen.identity, seen.geometry)
+    for member in seen.members:
+        if member.preflight.checks:
+            preflight(f"may {member.identity.target} be destroyed?", member)
+    word = shlex.quote(target)
+    refused = [one for one in seen.members if one.preflight.refusals]
+    if refused:
+        names = ", ".join(one.identity.target for one in refused)
+        found = dict.fromkeys(remedy for one in refused for remedy in remedies(one))
+        talk.put(f"\nIt must not be written, for {names} must not. " + " ".join(found))
+    else:
+        destroy = f" --destroy {seen.destroy}" if seen.destroy else ""
+        loss = ", and lose everything on every block device of it" if destroy else ""
+        talk.put(f"\nTo write to it{loss}:")
+        talk.put(f"  teijo run pts.iops {word}{destroy}")
+    talk.put("To read from it:")
+    talk.put(f"  teijo run workload {word} --set rw=randread bs=4KiB qd=32 seconds=10")
+
+
+def preflight(question: str, seen: "Inspection") -> None:
+    """Print the answer of every check."""
+    talk.put(f"\npreflight: {question}")
+    rows = [(check.verdict, check.name, check.evidence) for check in seen.preflight.checks]
+    for line in talk.columns(("VERDICT", "CHECK", "WHAT WAS SEEN"), rows):
+        talk.put("  " + line)
+
+
+def remedies(seen: "Inspection") -> list[str]:
+    """Return what would end the refusals, each once."""
+    found = (check.remedy for check in seen.preflight.refusals if check.remedy)
+    return list(dict.fromkeys(found))
+
+
+def answers(seen: "Inspection") -> dict[str, object]:
+    """Return the checks of a device and what to type, for JSON."""
+    checks = [asdict(check) for check in seen.preflight.checks]
+    return {"preflight": checks, "destroy": seen.destroy}
 
 
 def show_new_file(target: str, size_bytes: int, as_json: bool) -> None:
@@ -91,9 +134,13 @@ def show_open(target: str, as_json: bool) -> None:
 
 def put_json(identity: "Identity", geometry: "Geometry", more: dict[str, object]) -> None:
     """Print a device as JSON."""
-    who = asdict(identity) | {"facts": dict(identity.facts)}
-    whole = {"identity": who, "geometry": asdict(geometry), **more}
+    whole = {"identity": who(identity), "geometry": asdict(geometry), **more}
     talk.put(json.dumps(whole, ensure_ascii=False, indent=2))
+
+
+def who(identity: "Identity") -> dict[str, object]:
+    """Return an identity for JSON."""
+    return asdict(identity) | {"facts": dict(identity.facts)}
 
 
 def facts(identity: "Identity", geometry: "Geometry") -> None:

@@ -43,7 +43,8 @@ Target = Annotated[
     str,
     typer.Argument(
         metavar="TARGET",
-        help="/dev/disk/by-id/…, a file (drive.img?size=8GiB), or sim:NAME?key=value.",
+        help="/dev/disk/by-id/…, a file (drive.img?size=8GiB), sim:NAME?key=value, or several: "
+        "concat:A,B or stripe?chunk=64KiB:A,B.",
     ),
 ]
 MoreSettings = Annotated[
@@ -63,7 +64,8 @@ Destroy = Annotated[
     typer.Option(
         "--destroy",
         metavar="SERIAL",
-        help="Consent to lose all data on the block device with this serial number.",
+        help="Consent to lose all data on the block device with this serial number; S1,S2 for "
+        "a target of several.",
     ),
 ]
 Overwrite = Annotated[
@@ -142,7 +144,13 @@ def run_file_for(method: str, target: str, output: Path | None, now: datetime) -
 
 
 def name_of(target: str) -> str:
-    """Return a target as a part of a file name: "sim:mlc-a?seed=7" gives "mlc-a"."""
-    bare = target.partition("?")[0].removeprefix("sim:").rstrip("/").rpartition("/")[2]
+    """Return a target as a part of a file name: "sim:mlc-a?seed=7" gives "mlc-a".
+
+    Several as one give all their names: "stripe:/dev/sdb,/dev/sdc" gives "sdb-sdc".
+    """
+    from teijo.device.target import member_texts
+
+    places = (text.partition("?")[0].removeprefix("sim:") for text in member_texts(target))
+    bare = "-".join(place.rstrip("/").rpartition("/")[2] for place in places)
     kept = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in bare)
     return kept.strip("-.")[:60] or "target"

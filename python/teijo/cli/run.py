@@ -28,6 +28,7 @@ EXAMPLES = (
     "teijo run wsat 'sim:slc-a?capacity=4GiB' --spec 1.1-enterprise",
     "teijo run workload 'drive.img?size=2GiB' --set rw=randread bs=4KiB qd=32 seconds=10",
     "teijo run iops /dev/disk/by-id/nvme-… --destroy S4EVNX0R123456",
+    "teijo run iops 'stripe?chunk=64KiB:/dev/sdb,/dev/sdc' --destroy SERIAL1,SERIAL2",
 )
 
 

@@ -1,7 +1,6 @@
 """A block device under measurement: claimed, identified, watched, purged."""
 
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,41 +10,38 @@ from teijo.device.health import health
 from teijo.device.identify import Identification
 from teijo.device.mounts import mounts_of
 from teijo.device.preflight import Preflight, claim, consent, identify_open, open_to_read
-from teijo.device.purge import purge
-from teijo.device.sessions import Engine, open_session
+from teijo.device.purge import Purged, purge
 from teijo.device.stack import above, reach
 from teijo.device.target import BlockTarget
-from teijo.engine.session import Session
+from teijo.engine.plan import Layout
 from teijo.errors import DeviceError, IdentityError, UnsafeError
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
-from teijo.units import NS_PER_S
 
 
-class BlockDevice:
+class BlockMedium:
     """One open block device. For writing it is ours alone; for reading it may be shared."""
 
-    replayable = False
-
-    def __init__(self, subject: Subject, preflight: Preflight | None, engine: Engine) -> None:
+    def __init__(self, subject: Subject, preflight: Preflight | None) -> None:
         """Take over an open, examined device; `preflight` None means it is only read."""
         self.preflight = preflight
         self._subject = subject
-        self._remarks = [
+        self._remarks = (
             *(preflight.remarks() if preflight else _shared(subject.found)),
             *_caches(subject.found),
-        ]
+        )
         facts = dict(subject.found.identity.facts)
         if preflight is not None:
             facts["preflight"] = preflight.verdicts()
         self.identity: Identity = replace(subject.found.identity, facts=facts)
         self.geometry: Geometry = subject.found.geometry
-        self.session: Session = open_session(subject.fd, self.geometry, engine=engine)
+        self.descriptors = (subject.fd,)
+        self.layout = Layout(kind="single", member_bytes=(self.geometry.capacity_bytes,))
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return the blind checks, and after a purge by discard that it is only claimed."""
-        return tuple(self._remarks)
+        """Return the blind checks, who else uses it, and what memory may answer for it."""
+        return self._remarks
 
     def health(self) -> Health:
         """Return the drive's own counters and the kernel's (`kernel_…`)."""
@@ -54,23 +50,14 @@ class BlockDevice:
         except OSError:
             return {}
 
-    def purge(self) -> str | None:
+    def purge(self) -> Purged | None:
         """Purge by the surest means the drive has; see purge.py."""
         if self.preflight is None:
             raise UnsafeError(
                 f"{self.identity.target} was opened for reading and is not purged",
                 remedy=f"Add --destroy {self.identity.serial}",
             )
-        done = purge(self._subject)
-        if done is None:
-            return None
-        if done.claimed:
-            self._remarks.append(Remark(kind=RemarkKind.PURGE_CLAIMED, text=done.method))
-        return done.method
-
-    def idle(self, duration_ns: int) -> None:
-        """Let the device rest."""
-        time.sleep(duration_ns / NS_PER_S)
+        return purge(self._subject)
 
     def check(self) -> None:
         """Make sure that the device under the descriptor is the one that was examined."""
@@ -97,12 +84,13 @@ class BlockDevice:
                 remedy="Leave its size alone while it is measured, and run again.",
             )
 
-    def close(self) -> None:
+    def release(self) -> None:
         """Give up the claim."""
-        try:
-            self.session.close()
-        finally:
-            os.close(self._subject.fd)
+        os.close(self._subject.fd)
+
+    def abandon(self) -> None:
+        """Give up the claim; nothing was made for it."""
+        self.release()
 
 
 def open_block(
@@ -110,28 +98,36 @@ def open_block(
     *,
     write: bool,
     destroy: str | None,
-    engine: Engine,
     results: tuple[Path, ...] = (),
-) -> BlockDevice:
+) -> BlockMedium:
     """Open a block device: for reading as it is, for writing after preflight and consent.
 
     Raises:
         teijo.errors.UnsafeError: writing there could destroy something; nothing was written.
         teijo.errors.TargetError: it cannot be opened.
     """
-    if not write:
-        fd = open_to_read(target.path)
-        try:
-            found = identify_open(fd, target.text)
-            return BlockDevice(Subject(fd=fd, target=target.text, found=found), None, engine)
-        except BaseException:
-            os.close(fd)
-            raise
-    subject = claim(target.path, write=True, results=results)
+    subject = claim_block(target, write=write, results=results)
     try:
-        return BlockDevice(subject, consent(subject, destroy), engine)
+        return BlockMedium(subject, consent(subject, destroy) if write else None)
     except BaseException:
         os.close(subject.fd)
+        raise
+
+
+def claim_block(target: BlockTarget, *, write: bool, results: tuple[Path, ...] = ()) -> Subject:
+    """Return a device opened: for reading as it is, for writing ours alone if that can be.
+
+    Raises:
+        teijo.errors.TargetError: it cannot be opened.
+        teijo.errors.UnsafeError: it was to be written, and cannot be opened to look at.
+    """
+    if write:
+        return claim(target.path, write=True, results=results)
+    fd = open_to_read(target.path)
+    try:
+        return Subject(fd=fd, target=target.text, found=identify_open(fd, target.text))
+    except BaseException:
+        os.close(fd)
         raise
 
 

@@ -7,7 +7,6 @@ import errno
 import fcntl
 import os
 import stat
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +18,14 @@ from teijo.device.layout import Progress, has_holes, lay_out, reserve
 from teijo.device.mounts import Mount, mount_of_descriptor, swap_files
 from teijo.device.openers import openers
 from teijo.device.patience import patiently
-from teijo.device.sessions import Engine, open_session
 from teijo.device.stack import loops
 from teijo.device.target import FileTarget
-from teijo.engine.session import Session
+from teijo.engine.plan import Layout
 from teijo.errors import DeviceError, HostError, IdentityError, TargetError, UnsafeError
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
-from teijo.units import NS_PER_S, format_size
+from teijo.units import format_size
 
 LOCK_WAIT_SECONDS: Final = 0.5
 BUFFERING: Final = frozenset({"tmpfs", "ramfs", "zfs", "btrfs"})
@@ -43,26 +41,26 @@ class Opened:
     fd: int
     path: Path
     size_bytes: int
+    direct: bool
     created: bool
     ours: bool
     mount: Mount | None
     blind: str = ""
 
 
-class FileDevice:
-    """One open file, locked until `close`."""
+class FileMedium:
+    """One open file, locked until `release`."""
 
-    replayable = False
-
-    def __init__(self, target: FileTarget, opened: Opened, *, write: bool, engine: Engine) -> None:
+    def __init__(self, target: FileTarget, opened: Opened, *, write: bool) -> None:
         """Take over an open, locked file."""
         self._opened = opened
         self._status = os.fstat(opened.fd)
         self._marks = write
         self._remarks = _remarks(target, opened)
         self.identity = _identity(target, opened, self._status)
-        self.geometry = _geometry(opened, direct=target.direct)
-        self.session: Session = open_session(opened.fd, self.geometry, engine=engine)
+        self.geometry = file_geometry(opened)
+        self.descriptors = (opened.fd,)
+        self.layout = Layout(kind="single", member_bytes=(self.geometry.capacity_bytes,))
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return whether the file is buffered, and what of it could not be checked."""
@@ -72,13 +70,8 @@ class FileDevice:
         """Return nothing: a file counts nothing of its own."""
         return {}
 
-    def purge(self) -> str | None:
-        """Return None: what the drive below keeps of a file cannot be purged through it."""
-        return None
-
-    def idle(self, duration_ns: int) -> None:
-        """Let it rest."""
-        time.sleep(duration_ns / NS_PER_S)
+    def purge(self) -> None:
+        """Do nothing: what the drive below keeps of a file cannot be purged through it."""
 
     def check(self) -> None:
         """Make sure that the file is still there under its name, and as large."""
@@ -95,10 +88,9 @@ class FileDevice:
                 remedy="Leave it alone while it is measured, and run again.",
             )
 
-    def close(self) -> None:
+    def release(self) -> None:
         """Give up the lock; the file stays, marked as left in order."""
         try:
-            self.session.close()
             if self._marks:
                 with suppress(OSError):  # then it stays marked "in use", which is ours as well
                     marker.leave_mark(self._opened.fd, self._opened.path, in_use=False)
@@ -107,15 +99,18 @@ class FileDevice:
             fcntl.flock(self._opened.fd, fcntl.LOCK_UN)
             os.close(self._opened.fd)
 
+    def abandon(self) -> None:
+        """Give up the lock, and remove the file if it was made for this run."""
+        give_back(self._opened)
+
 
 def open_file(
     target: FileTarget,
     *,
     write: bool,
     overwrite: bool,
-    engine: Engine,
     progress: Progress | None = None,
-) -> FileDevice:
+) -> FileMedium:
     """Open an existing file, or make it, reserve its space and write it once.
 
     Raises:
@@ -124,27 +119,55 @@ def open_file(
         teijo.errors.DeviceError: the file system refuses direct I/O.
         teijo.errors.HostError: there is no space for it.
     """
+    opened = claim_file(target, write=write, overwrite=overwrite)
     try:
-        opened = _create(target)
-    except FileExistsError:
-        opened = _existing(target, write=write, overwrite=overwrite)
-    try:
-        if opened.created:
-            _fill(target, opened, progress)
-        elif write:
-            _prepare(target, opened, progress)
-        elif not target.allow_holes and has_holes(opened.fd, opened.size_bytes):
-            raise TargetError(
-                f"{target.path} has blocks never written, and reading them asks no drive",
-                remedy=f"Write it first, or accept it with {target.path}?holes=allow.",
-            )
-        return FileDevice(target, opened, write=write or opened.created, engine=engine)
+        return fill(target, opened, write=write, progress=progress)
     except BaseException:
-        os.close(opened.fd)
-        if opened.created:
-            target.path.unlink(missing_ok=True)
-            marker.remove_mark(target.path)
+        give_back(opened)
         raise
+
+
+def claim_file(target: FileTarget, *, write: bool, overwrite: bool) -> Opened:
+    """Open and lock a file that may be used; a new one is made, and is still empty.
+
+    Raises:
+        teijo.errors.UnsafeError: the file is somebody else's, or in use.
+        teijo.errors.TargetError: the file does not fit what is asked of it.
+        teijo.errors.DeviceError: the file system refuses direct I/O.
+    """
+    try:
+        return _create(target)
+    except FileExistsError:
+        return _existing(target, write=write, overwrite=overwrite)
+
+
+def fill(
+    target: FileTarget, opened: Opened, *, write: bool, progress: Progress | None = None
+) -> FileMedium:
+    """Take over a claimed file, with its space reserved and all of it written once.
+
+    Raises:
+        teijo.errors.TargetError: it is only read, and parts of it were never written.
+        teijo.errors.HostError: there is no space for it.
+    """
+    if opened.created:
+        _fill(target, opened, progress)
+    elif write:
+        _prepare(target, opened, progress)
+    elif not target.allow_holes and has_holes(opened.fd, opened.size_bytes):
+        raise TargetError(
+            f"{target.path} has blocks never written, and reading them asks no drive",
+            remedy=f"Write it first, or accept it with {target.path}?holes=allow.",
+        )
+    return FileMedium(target, opened, write=write or opened.created)
+
+
+def give_back(opened: Opened) -> None:
+    """Close a file, and remove it if it was made for this run."""
+    os.close(opened.fd)
+    if opened.created:
+        opened.path.unlink(missing_ok=True)
+        marker.remove_mark(opened.path)
 
 
 def _create(target: FileTarget) -> Opened:
@@ -162,6 +185,7 @@ def _create(target: FileTarget) -> Opened:
         fd=fd,
         path=target.path,
         size_bytes=size,
+        direct=target.direct,
         created=True,
         ours=True,
         mount=mount_of_descriptor(fd),
@@ -189,6 +213,7 @@ def _existing(target: FileTarget, *, write: bool, overwrite: bool) -> Opened:
             fd=fd,
             path=target.path,
             size_bytes=size,
+            direct=target.direct,
             created=False,
             ours=ours,
             mount=mount_of_descriptor(fd),
@@ -325,8 +350,9 @@ def _lock(fd: int, target: FileTarget, *, write: bool) -> None:
         ) from error
 
 
-def _geometry(opened: Opened, *, direct: bool) -> Geometry:
-    alignment = direct_alignment_bytes(opened.fd) if direct else 512
+def file_geometry(opened: Opened) -> Geometry:
+    """Return the size of an open file, and the blocks in which it can be read and written."""
+    alignment = direct_alignment_bytes(opened.fd) if opened.direct else 512
     block = os.fstatvfs(opened.fd).f_bsize
     return Geometry(
         capacity_bytes=opened.size_bytes,

@@ -3,26 +3,36 @@
 import os
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
 from teijo.device.block import open_block
 from teijo.device.checks import Subject
+from teijo.device.composite import open_composite, tell_apart
+from teijo.device.composition import geometry_over, identity_over
 from teijo.device.device import Device
 from teijo.device.file import open_file
 from teijo.device.layout import Progress
 from teijo.device.preflight import Preflight, claim, examine
+from teijo.device.real import device_on
 from teijo.device.sessions import Engine
 from teijo.device.simulated import open_simulated
-from teijo.device.target import BlockTarget, FileTarget, SimulatedTarget, parse_target
+from teijo.device.target import (
+    BlockTarget,
+    CompositeTarget,
+    FileTarget,
+    Member,
+    SimulatedTarget,
+    parse_target,
+)
 from teijo.errors import TargetError
 from teijo.terms.geometry import Geometry, Identity
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """A block device looked at without being changed.
+    """A device looked at without being changed. Files, and several as one, have no `preflight`.
 
     `destroy` is what to type after --destroy to give it up; empty while a check refuses.
     """
@@ -31,6 +41,7 @@ class Inspection:
     geometry: Geometry
     preflight: Preflight
     destroy: str
+    members: tuple["Inspection", ...] = ()
 
 
 def open_target(
@@ -46,8 +57,8 @@ def open_target(
     """Return the device a target text names, claimed until it is closed.
 
     `write` asks for a device that may be destroyed: a block device then needs `destroy`, its
-    serial, and a file that teijo did not make `overwrite`. `results` are folders that must
-    not lie on it. `progress` hears how far a new file is laid out.
+    serial (of several: all, as "S1,S2"), and a file that teijo did not make `overwrite`.
+    `results` are folders that must not lie on it. `progress` hears how far a new file is laid out.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
@@ -69,13 +80,26 @@ def open_target(
                     f"{text} is a file, and --destroy names a block device",
                     remedy="Leave --destroy away; an existing file is given up by --overwrite.",
                 )
-            return open_file(
-                target, write=write, overwrite=overwrite, engine=engine, progress=progress
-            )
+            file = open_file(target, write=write, overwrite=overwrite, progress=progress)
+            return device_on(file, engine=engine)
         case BlockTarget() as target:
-            return open_block(
-                target, write=write, destroy=destroy, engine=engine, results=tuple(results)
+            block = open_block(target, write=write, destroy=destroy, results=tuple(results))
+            return device_on(block, engine=engine)
+        case CompositeTarget() as target:
+            if engine != "native":
+                raise TargetError(
+                    f"{text} is several targets, and {engine} drives one",
+                    remedy="Leave --engine away, or name one of them.",
+                )
+            several = open_composite(
+                target,
+                write=write,
+                destroy=destroy,
+                overwrite=overwrite,
+                results=tuple(results),
+                progress=progress,
             )
+            return device_on(several, engine=engine)
         case other:
             assert_never(other)
 
@@ -89,8 +113,50 @@ def inspect_target(text: str) -> Inspection:
         teijo.errors.TargetError: it is no block device, or cannot be opened.
     """
     target = parse_target(text)
-    if not isinstance(target, BlockTarget):
-        raise TargetError(f"{text} is no block device", remedy="`teijo devices` lists them.")
+    match target:
+        case BlockTarget():
+            return _inspect_block(target)
+        case CompositeTarget():
+            return _inspect_members(target)
+        case FileTarget() | SimulatedTarget():
+            raise TargetError(f"{text} is no block device", remedy="`teijo devices` lists them.")
+
+
+def _inspect_members(target: CompositeTarget) -> Inspection:
+    tell_apart(target)
+    members = tuple(_inspect_member(member) for member in target.members)
+    identities = [member.identity for member in members]
+    geometries = [member.geometry for member in members]
+    refused = any(member.preflight.refusals for member in members)
+    return Inspection(
+        identity=identity_over(target, identities, geometries),
+        geometry=geometry_over(target, geometries),
+        preflight=Preflight(checks=()),
+        destroy="" if refused else ",".join(one.destroy for one in members if one.destroy),
+        members=members,
+    )
+
+
+def _inspect_member(member: Member) -> Inspection:
+    match member:
+        case BlockTarget():
+            return _inspect_block(member)
+        case FileTarget(path=path) if path.exists():
+            # Looking at a file is no measurement: holes in it are no reason to refuse.
+            allowed = replace(member, allow_holes=True)
+            file = open_file(allowed, write=False, overwrite=False)
+            try:
+                identity, geometry = file.identity, file.geometry
+            finally:
+                file.release()
+        case FileTarget():
+            identity, geometry = Identity(kind="file", target=member.text), _file_size(member)
+    return Inspection(
+        identity=identity, geometry=geometry, preflight=Preflight(checks=()), destroy=""
+    )
+
+
+def _inspect_block(target: BlockTarget) -> Inspection:
     subject: Subject = claim(target.path, write=False)
     try:
         report = examine(subject)
@@ -111,13 +177,20 @@ def geometry_of(text: str) -> Geometry:
         teijo.errors.TargetError: it is not there, or no target.
     """
     match parse_target(text):
-        case FileTarget(path=path, size_bytes=size_bytes):
-            size_bytes = path.stat().st_size if size_bytes is None else size_bytes
-            return Geometry(capacity_bytes=size_bytes, nominal_capacity_bytes=size_bytes)
-        case BlockTarget():
-            return inspect_target(text).geometry
+        case FileTarget() as target:
+            return _file_size(target)
+        case BlockTarget() as target:
+            return _inspect_block(target).geometry
+        case CompositeTarget() as target:
+            tell_apart(target)
+            return geometry_over(target, [geometry_of(member.text) for member in target.members])
         case SimulatedTarget() as target:
             with closing(open_simulated(target, engine="native")) as device:
                 return device.geometry
         case other:
             assert_never(other)
+
+
+def _file_size(target: FileTarget) -> Geometry:
+    size = target.path.stat().st_size if target.size_bytes is None else target.size_bytes
+    return Geometry(capacity_bytes=size, nominal_capacity_bytes=size)

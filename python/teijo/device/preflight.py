@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -147,18 +148,46 @@ def consent(subject: Subject, destroy: str | None) -> Preflight:
     Raises:
         teijo.errors.UnsafeError: a check refuses, or another serial or none was named.
     """
-    report = examine(subject)
-    refuse(subject, report)
-    found = subject.found
-    if destroy != found.token:
-        named = f"--destroy {destroy} names another device" if destroy else "no --destroy names it"
+    return consent_to_all((subject,), destroy)[0]
+
+
+def consent_to_all(subjects: Sequence[Subject], destroy: str | None) -> tuple[Preflight, ...]:
+    """Return the passed preflights of devices that a person gave up by all of their serials.
+
+    `destroy` has the serials with commas between them, in any order. One device that is refused
+    or not named, or one serial too many, refuses all.
+
+    Raises:
+        teijo.errors.UnsafeError: a check refuses a device, or another serial or none was named.
+    """
+    reports = tuple(examine(subject) for subject in subjects)
+    refuse(*zip(subjects, reports, strict=True))
+    tokens = [subject.found.token for subject in subjects]
+    given = [serial.strip() for serial in destroy.split(",")] if destroy else []
+    strange = [serial for serial in given if serial not in tokens]
+    for subject in subjects:
+        if subject.found.token not in given:
+            named = (
+                f"--destroy {destroy} names another device" if strange else "no --destroy names it"
+            )
+            raise UnsafeError(
+                f"{_described(subject)} is not given up: {named}",
+                remedy=f"To lose everything on {'it' if len(tokens) == 1 else 'them'}, "
+                f"add --destroy {','.join(tokens)}",
+            )
+    if strange:
         raise UnsafeError(
-            f"{subject.target} ({found.identity.model or 'model unknown'}, "
-            f"{format_size(found.geometry.capacity_bytes)}) is not given up: {named}",
-            remedy=f"To lose everything on it, add --destroy {found.token}",
+            f"--destroy names {', '.join(strange)}, and that is none of {', '.join(tokens)}",
+            remedy=f"Write --destroy {','.join(tokens)}",
         )
-    confirm(subject)
-    return report
+    for subject in subjects:
+        confirm(subject)
+    return reports
+
+
+def _described(subject: Subject) -> str:
+    model = subject.found.identity.model or "model unknown"
+    return f"{subject.target} ({model}, {format_size(subject.found.geometry.capacity_bytes)})"
 
 
 def confirm(subject: Subject) -> None:
@@ -169,18 +198,21 @@ def confirm(subject: Subject) -> None:
     """
     again = ("identity", "stack", "mounts", "swap")
     checks = tuple(ask(name, subject) for name in again)
-    refuse(subject, Preflight(checks=checks))
+    refuse((subject, Preflight(checks=checks)))
 
 
-def refuse(subject: Subject, report: Preflight) -> None:
-    """Raise what the report refuses, if it does."""
-    if report.refusals:
-        why = "; ".join(f"{check.name}: {check.evidence}" for check in report.refusals)
-        remedies = dict.fromkeys(check.remedy for check in report.refusals if check.remedy)
-        raise UnsafeError(
-            f"{subject.target} must not be written, nothing was: {why}",
-            remedy=" ".join(remedies),
-        )
+def refuse(*reports: tuple[Subject, Preflight]) -> None:
+    """Raise what the reports refuse, if any does; each device that is refused is named."""
+    causes = [
+        f"{subject.target} must not be written, nothing was: "
+        + "; ".join(f"{check.name}: {check.evidence}" for check in report.refusals)
+        for subject, report in reports
+        if report.refusals
+    ]
+    if causes:
+        checks = [check for _, report in reports for check in report.refusals]
+        remedies = dict.fromkeys(check.remedy for check in checks if check.remedy)
+        raise UnsafeError("; ".join(causes), remedy=" ".join(remedies))
 
 
 def _more_rights(error: OSError) -> str:

@@ -1,21 +1,28 @@
-"""The text that names a target, read: `sim:NAME?…`, a block device, or a file with its size.
+"""The text that names a target, read: `sim:NAME?…`, a block device, a file, or several as one.
 
 Nothing is opened here; `opening.py` does that.
 """
 
 import difflib
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import parse_qsl
 
 from teijo.errors import TargetError
-from teijo.units import format_size, parse_size
+from teijo.units import MIB, format_size, parse_size
 
 GRAMMAR: Final = "sim:NAME?key=value, /dev/disk/by-id/NAME, or PATH?size=8GiB"
+SEVERAL: Final = "concat:A,B or stripe?chunk=64KiB:A,B"
 LEAST_FILE_BYTES: Final = 1024 * 1024
+CHUNK_BYTES: Final = MIB
+"""A stripe's chunk where none is given; ORION's default."""
+
+_SEVERAL: Final = re.compile(r"(concat|stripe)(?:\?([^:]*))?:(.*)", re.DOTALL)
+_COMMA: Final = re.compile(r"(?<!\\),")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +53,28 @@ class BlockTarget:
     path: Path
 
 
-Target = SimulatedTarget | FileTarget | BlockTarget
+Member = FileTarget | BlockTarget
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompositeTarget:
+    """Several targets as one address space. `chunk_bytes` is 0 where they are concatenated."""
+
+    text: str
+    kind: Literal["concatenated", "striped"]
+    members: tuple[Member, ...]
+    chunk_bytes: int = 0
+
+
+Target = SimulatedTarget | FileTarget | BlockTarget | CompositeTarget
+
+
+def member_texts(text: str) -> tuple[str, ...]:
+    """Return the target texts within a target text: its members', or itself alone."""
+    several = _SEVERAL.fullmatch(text)
+    if several is None:
+        return (text,)
+    return tuple(part.replace(r"\,", ",") for part in _COMMA.split(several[3]))
 
 
 def parse_target(text: str) -> Target:
@@ -55,6 +83,12 @@ def parse_target(text: str) -> Target:
     Raises:
         teijo.errors.TargetError: it names nothing that can be measured; says why.
     """
+    if several := _SEVERAL.fullmatch(text):
+        return _composite(text, several[1], _pairs(several[2] or ""))
+    return _single(text)
+
+
+def _single(text: str) -> SimulatedTarget | Member:
     place, _, query = text.partition("?")
     if text.startswith("sim:"):
         name = place.removeprefix("sim:")
@@ -73,7 +107,65 @@ def parse_target(text: str) -> Target:
     return _on_disk(text, Path(place).expanduser(), _pairs(query))
 
 
-def _on_disk(text: str, path: Path, pairs: dict[str, str]) -> Target:
+def _composite(text: str, word: str, pairs: dict[str, str]) -> CompositeTarget:
+    known = ("chunk",) if word == "stripe" else ()
+    for key in pairs:
+        if key not in known:
+            raise TargetError(
+                f"{word}: has no setting {key!r}",
+                remedy=f"Write {SEVERAL}; a file's settings go behind the file.",
+            )
+    texts = member_texts(text)
+    if len(texts) < 2:
+        raise TargetError(
+            f"{word}: makes one target of several, and {len(texts)} is named",
+            remedy=f"Write {SEVERAL}.",
+        )
+    return CompositeTarget(
+        text=text,
+        kind="striped" if word == "stripe" else "concatenated",
+        members=tuple(_member(word, part) for part in texts),
+        chunk_bytes=_chunk(pairs.get("chunk")) if word == "stripe" else 0,
+    )
+
+
+def _member(word: str, text: str) -> Member:
+    if not text:
+        raise TargetError(
+            f"{word}: has an empty member",
+            remedy=rf"Write {SEVERAL}; a comma within a name is written \,.",
+        )
+    if _SEVERAL.fullmatch(text):
+        raise TargetError(
+            f"{text} is several targets already, and is no member of another",
+            remedy=f"Write {SEVERAL}.",
+        )
+    match _single(text):
+        case FileTarget() | BlockTarget() as member:
+            return member
+        case SimulatedTarget():
+            raise TargetError(
+                f"{text} is simulated, and {word}: takes block devices and files",
+                remedy="Name real devices or files, or measure the simulated one alone.",
+            )
+
+
+def _chunk(text: str | None) -> int:
+    if text is None:
+        return CHUNK_BYTES
+    try:
+        chunk = parse_size(text)
+    except ValueError as error:
+        raise TargetError(f"chunk: {error}", remedy="Write a chunk like 64KiB.") from error
+    if chunk == 0 or chunk % 512:
+        raise TargetError(
+            f"chunk={text} is {chunk} bytes, and a chunk is a multiple of 512 B",
+            remedy="Write a chunk like 64KiB.",
+        )
+    return chunk
+
+
+def _on_disk(text: str, path: Path, pairs: dict[str, str]) -> Member:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

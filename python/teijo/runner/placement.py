@@ -5,13 +5,14 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from teijo.device.target import member_texts
 from teijo.terms.geometry import Identity
 
 _BLOCKS: Final = Path("/sys/dev/block")
 
 
 def lies_on(identity: Identity, folder: Path) -> bool:
-    """Tell whether `folder` is in a file system on the block device `identity` names.
+    """Tell whether `folder` is in a file system on a block device that `identity` names.
 
     Looks through partitions and what is stacked on them (dm, md, loop files are the preflight's).
     Files and simulated devices carry no file system.
@@ -19,13 +20,19 @@ def lies_on(identity: Identity, folder: Path) -> bool:
     if identity.kind != "block":
         return False
     try:
-        target = Path(identity.target).stat()
         home = folder.stat().st_dev
     except OSError:
         return False
-    if not stat.S_ISBLK(target.st_mode):
-        return False
-    return target.st_rdev in _beneath(home, set())
+    numbers = {_device_number(text) for text in member_texts(identity.target)}
+    return not numbers.isdisjoint(_beneath(home, set()))
+
+
+def _device_number(target: str) -> int | None:
+    try:
+        status = Path(target).stat()
+    except OSError:
+        return None
+    return status.st_rdev if stat.S_ISBLK(status.st_mode) else None
 
 
 def _beneath(number: int, seen: set[int]) -> set[int]:

@@ -18,14 +18,13 @@ def purge(stage: Stage) -> Outcome:
     started_ns = stage.now_ns()
     method = stage.device.purge()
     ended_ns = stage.now_ns()
-    remarks: tuple[Remark, ...] = ()
-    if method is None:
-        text = "The device cannot be purged: it began in the state it was found in."
-        remarks = (Remark(kind=RemarkKind.NOT_PURGED, text=text),)
-    else:
+    kind = RemarkKind.NOT_PURGED if method is None else RemarkKind.PURGE_CLAIMED
+    remarks = tuple(one for one in stage.device.remarks() if one.kind is kind)
+    if method is not None:
         stage.cursors.clear()
-        claimed = RemarkKind.PURGE_CLAIMED
-        remarks = tuple(one for one in stage.device.remarks() if one.kind is claimed)
+    elif not remarks:
+        text = "The device cannot be purged: it began in the state it was found in."
+        remarks = (Remark(kind=kind, text=text),)
     return Outcome(
         result=StepResult(
             started_ns=started_ns,

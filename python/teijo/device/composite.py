@@ -1,0 +1,250 @@
+"""Several devices or files as one medium, each claimed, checked and held as if it were alone.
+
+All are claimed and proven free before the first of them is changed: one refusal refuses all.
+"""
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from teijo.device.block import BlockMedium, claim_block
+from teijo.device.checks import Subject
+from teijo.device.composition import geometry_over, health_over, identity_over, layout_over
+from teijo.device.file import Opened, claim_file, file_geometry, fill, give_back
+from teijo.device.kernel import Number
+from teijo.device.layout import Progress
+from teijo.device.medium import Medium
+from teijo.device.openers import FileKey
+from teijo.device.preflight import Preflight, consent_to_all
+from teijo.device.purge import Purged
+from teijo.device.stack import below, loops, node_of, reach
+from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, Member
+from teijo.document.phrase import say
+from teijo.errors import TargetError
+from teijo.terms.geometry import Geometry
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Health
+
+
+class Composite:
+    """One address space over several media. What it says of one of them names it."""
+
+    def __init__(self, target: CompositeTarget, members: Sequence[Medium]) -> None:
+        """Take over claimed members.
+
+        Raises:
+            teijo.errors.TargetError: no address space can be laid over them.
+        """
+        geometries = [member.geometry for member in members]
+        self._members = tuple(members)
+        self._purged_in_part: tuple[Remark, ...] = ()
+        self.layout = layout_over(target, geometries)
+        self.geometry = geometry_over(target, geometries)
+        self.identity = identity_over(target, [one.identity for one in members], geometries)
+        self.descriptors = tuple(fd for member in members for fd in member.descriptors)
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return the members' remarks: once what is true of all, else with the member's name."""
+        said = [(one, member) for member in self._members for one in member.remarks()]
+        found: list[Remark] = []
+        for remark in dict.fromkeys(remark for remark, _ in said):
+            names = [member.identity.target for one, member in said if one == remark]
+            if len(set(names)) == len(self._members):
+                found.append(remark)
+                continue
+            named = (say("{name}: {text}", name=name, text=remark.text) for name in names)
+            found += [Remark(kind=remark.kind, text=text) for text in named]
+        return (*found, *self._purged_in_part)
+
+    def health(self) -> Health:
+        """Return the members' counters, added up where that has a meaning."""
+        return health_over([member.health() for member in self._members])
+
+    def purge(self) -> Purged | None:
+        """Purge each member that can be. It counts as purged if all were, by the weakest means."""
+        done = [(member, member.purge()) for member in self._members]
+        purged = [one for _, one in done if one is not None]
+        if len(purged) < len(done):
+            names = ", ".join(member.identity.target for member, one in done if one is None)
+            text = say(
+                "{n} of {of} members were purged; cannot be: {names}",
+                n=len(purged),
+                of=len(done),
+                names=names,
+            )
+            remark = Remark(kind=RemarkKind.NOT_PURGED, text=text)
+            self._purged_in_part = (remark,) if purged else ()
+            return None
+        self._purged_in_part = ()
+        weakest = next((one for one in purged if one.claimed), purged[0])
+        method = say("{n} members, the weakest by {method}", n=len(purged), method=weakest.method)
+        return Purged(method=method, claimed=weakest.claimed)
+
+    def check(self) -> None:
+        """Make sure that every member is still the one that was opened."""
+        for member in self._members:
+            member.check()
+
+    def release(self) -> None:
+        """Give up every claim."""
+        with ExitStack() as ends:
+            for member in self._members:
+                ends.callback(member.release)
+
+    def abandon(self) -> None:
+        """Give up every claim, and remove the files that were made."""
+        with ExitStack() as ends:
+            for member in self._members:
+                ends.callback(member.abandon)
+
+
+def open_composite(
+    target: CompositeTarget,
+    *,
+    write: bool,
+    destroy: str | None,
+    overwrite: bool,
+    results: tuple[Path, ...] = (),
+    progress: Progress | None = None,
+) -> Composite:
+    """Open every member: for reading as it is, for writing after preflight and consent for all.
+
+    Raises:
+        teijo.errors.UnsafeError: one of them must not be written; nothing was written to any.
+        teijo.errors.TargetError: one cannot be opened, or two of them are the same.
+        teijo.errors.DeviceError: one refuses direct I/O.
+        teijo.errors.HostError: there is no space for a file.
+    """
+    tell_apart(target)
+    with ExitStack() as undo:
+        held: list[Subject | Opened] = []
+        for member in target.members:
+            held.append(_claim(member, write=write, overwrite=overwrite, results=results))
+            undo.callback(_give_back, held[-1])
+        layout_over(target, [_size(one) for one in held])
+        subjects = [one for one in held if isinstance(one, Subject)]
+        passed = _consent(target, subjects, destroy) if write else (None,) * len(subjects)
+        composite = Composite(target, _media(target, held, passed, write=write, progress=progress))
+        undo.pop_all()
+        return composite
+
+
+def tell_apart(target: CompositeTarget) -> None:
+    """Make sure that no two members are the same disk or file, under whatever names.
+
+    Names are looked at, not descriptors: for writing, the claims are the second lock.
+
+    Raises:
+        teijo.errors.TargetError: two of them share a disk or a file, or one went away.
+    """
+    seen: list[tuple[Member, _Footprint]] = []
+    for member in target.members:
+        try:
+            found = _footprint(member)
+        except OSError as error:
+            raise TargetError(f"{member.text} cannot be looked at: {error.strerror}") from error
+        for other, its in seen:
+            if found.own & (its.own | its.under) or found.under & its.own:
+                raise TargetError(
+                    f"{member.text} and {other.text} are the same disk or file, or one lies on "
+                    "the other",
+                    remedy="Name each member once, and whole disks of their own.",
+                )
+        seen.append((member, found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Footprint:
+    """What a write to a member changes, and what it stands on."""
+
+    own: frozenset[Number | FileKey | Path]
+    under: frozenset[Number]
+
+
+def _footprint(member: Member) -> _Footprint:
+    match member:
+        case BlockTarget(path=path):
+            number = Number.of(path.stat().st_rdev)
+            numbers = frozenset(node.number for node in reach(node_of(number)))
+            files = frozenset(
+                (loop.backing.file_device, loop.backing.inode)
+                for loop in loops()
+                if loop.node.number in numbers and loop.backing and not loop.backing.block_device
+            )
+            return _Footprint(own=numbers | files, under=below(number))
+        case FileTarget(path=path) if path.exists():
+            status = path.stat()
+            device = Number.of(status.st_dev)
+            return _Footprint(own=frozenset({(device, status.st_ino)}), under=below(device))
+        case FileTarget(path=path):
+            device = Number.of(path.parent.stat().st_dev)
+            return _Footprint(own=frozenset({path.resolve()}), under=below(device))
+
+
+def _claim(
+    member: Member, *, write: bool, overwrite: bool, results: tuple[Path, ...]
+) -> Subject | Opened:
+    match member:
+        case BlockTarget():
+            return claim_block(member, write=write, results=results)
+        case FileTarget():
+            return claim_file(member, write=write, overwrite=overwrite)
+
+
+def _give_back(one: Subject | Opened) -> None:
+    match one:
+        case Subject():
+            os.close(one.fd)
+        case Opened():
+            give_back(one)
+
+
+def _size(one: Subject | Opened) -> Geometry:
+    match one:
+        case Subject():
+            return one.found.geometry
+        case Opened():
+            return file_geometry(one)
+
+
+def _consent(
+    target: CompositeTarget, subjects: Sequence[Subject], destroy: str | None
+) -> tuple[Preflight, ...]:
+    if destroy is not None and not subjects:
+        raise TargetError(
+            f"{target.text} is over files, and --destroy names block devices",
+            remedy="Leave --destroy away; an existing file is given up by --overwrite.",
+        )
+    return consent_to_all(subjects, destroy)
+
+
+def _media(
+    target: CompositeTarget,
+    held: Sequence[Subject | Opened],
+    passed: Sequence[Preflight | None],
+    *,
+    write: bool,
+    progress: Progress | None,
+) -> list[Medium]:
+    """Take over what was claimed; only here is anything written, and only to files."""
+    media: list[Medium] = []
+    preflights = iter(passed)
+    laid_out, all_bytes = 0, sum(one.size_bytes for one in held if isinstance(one, Opened))
+    for member, one in zip(target.members, held, strict=True):
+        match one:
+            case Subject():
+                media.append(BlockMedium(one, next(preflights)))
+            case Opened():
+                assert isinstance(member, FileTarget)
+                heard = _part_of(progress, laid_out, all_bytes)
+                media.append(fill(member, one, write=write, progress=heard))
+                laid_out += one.size_bytes
+    return media
+
+
+def _part_of(progress: Progress | None, before: int, in_all: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda done, _: progress(before + done, in_all)

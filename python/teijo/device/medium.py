@@ -1,0 +1,50 @@
+"""What a session is opened on: something with blocks, claimed. A device, a file, or several."""
+
+from typing import Protocol
+
+from teijo.device.purge import Purged
+from teijo.engine.plan import Layout
+from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.remark import Remark
+from teijo.terms.result import Health
+
+
+class Medium(Protocol):
+    """Something with blocks, ours until `release` or `abandon`."""
+
+    identity: Identity
+    geometry: Geometry
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """The open descriptors, in the order of `layout`."""
+        ...
+
+    @property
+    def layout(self) -> Layout:
+        """How the address space lies over the descriptors."""
+        ...
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what must be said of every run on it."""
+        ...
+
+    def health(self) -> Health:
+        """Return its own counters now; empty where it has none."""
+        ...
+
+    def purge(self) -> Purged | None:
+        """Return how it was purged, or None where it cannot be; errors as `Device.purge`."""
+        ...
+
+    def check(self) -> None:
+        """Make sure it is still what was opened; errors as `Device.check`."""
+        ...
+
+    def release(self) -> None:
+        """Give up the claim at the end of a run."""
+        ...
+
+    def abandon(self) -> None:
+        """Give up the claim before anything was measured, and remove what was made for it."""
+        ...
