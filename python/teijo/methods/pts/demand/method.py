@@ -1,0 +1,239 @@
+"""PTS DIRTH and the composite workload: how a drive answers as demand grows, and how long its I/Os
+take at three operating points. The settings are in settings, the steps in stages.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.demand import DemandPoint, farthest_from_littles_law
+from teijo.document.model import Document
+from teijo.document.phrase import say
+from teijo.errors import PlanError
+from teijo.methods import knobs
+from teijo.methods.method import Conversation, Settings
+from teijo.methods.pages import ms
+from teijo.methods.phrases import is_steady, purge, rounds_until_steady
+from teijo.methods.pts import settings as shared
+from teijo.methods.pts.demand.settings import (
+    DemandSettings,
+    dropped_blocks,
+    standard,
+)
+from teijo.methods.pts.demand.stages import (
+    PointRun,
+    chosen_points,
+    demand_points,
+    determination,
+    measure_point,
+    named_points,
+    point_runs,
+    precondition,
+    precondition_determination,
+    preconditioned,
+    round_cells,
+    sweep_cells,
+    window_of,
+)
+from teijo.methods.pts.demand.watch import watch
+from teijo.methods.pts.histogram_pages import five_nines_ms
+from teijo.methods.pts.loop import window_scalars
+from teijo.methods.pts.versions import DEMAND_SPECS, Version, version_of
+from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
+from teijo.terms.finding import Findings, Scalar, SteadyState
+from teijo.terms.geometry import Geometry
+from teijo.terms.record import Record
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import StepResult
+from teijo.terms.watch import Watch
+
+
+class Demand:
+    """One of the two methods of this flow: `composite` has its stimulus from the version."""
+
+    specs = DEMAND_SPECS
+    # What a drive gives under many users is the enterprise's question; clients may ask it too.
+    default_spec = "2.0.2-enterprise"
+
+    def __init__(self, *, method_id: str, title: str, summary: str, composite: bool) -> None:
+        """Name the method."""
+        self.id = method_id
+        self.title = title
+        self.summary = summary
+        self.composite = composite
+
+    def settings(
+        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
+    ) -> DemandSettings:
+        """Return the settings of a version on this device; see Method."""
+        version = self._version(spec)
+        asked = knobs.parse_overrides(DemandSettings, overrides)
+        asked = shared.with_pieces(asked, version, geometry)
+        ruled = standard(version, geometry, composite=self.composite)
+        settings = knobs.changed(ruled, asked)
+        shared.check_blocks(settings.block_sizes_bytes, geometry)
+        shared.check_range(settings, geometry, max(settings.block_sizes_bytes))
+        return settings
+
+    def settings_from(self, stored: Mapping[str, object]) -> DemandSettings:
+        """Return the settings a run file holds."""
+        return knobs.build(DemandSettings, stored)
+
+    def writes(self, settings: Settings) -> bool:
+        """Return whether it writes: the preconditioning and the pre-writes do nothing else."""
+        settings = _own(settings)
+        before = settings.precondition_rounds_most + settings.prewrite_minutes
+        return settings.read_percent < 100 or before + settings.point_prewrite_minutes > 0
+
+    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+        """Return what differs from the version; see Method. More rounds than 25 are allowed.
+
+        DIRTH's block size and mix are the operator's choice; the composite workload has none.
+        """
+        settings = _own(settings)
+        version = version_of(settings.spec)
+        ruled = standard(version, geometry, composite=self.composite)
+        free: dict[str, object] = {
+            field: max(getattr(settings, field), getattr(ruled, field))
+            for field in ("rounds_most", "precondition_rounds_most")
+        }
+        if not self.composite:
+            free |= {"read_percent": settings.read_percent, "blocks": settings.blocks}
+        remarks = shared.shared_deviations(settings, knobs.changed(ruled, free), version, geometry)
+        for block in dropped_blocks(geometry) if self.composite else ():
+            text = say(
+                "{block} accesses dropped: the device's logical block is {logical}",
+                block=units.format_block_size(block),
+                logical=units.format_block_size(geometry.logical_block_bytes),
+            )
+            remarks.append(Remark(kind=RemarkKind.DEVIATION, text=text))
+        return tuple(remarks)
+
+    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+        """Purge, precondition, sweep until steady, then look closely at three points of it."""
+        del geometry
+        settings = _own(settings)
+        yield from purge()
+        yield from precondition(settings)
+        seen: list[Rounds] = []
+
+        def judge(rounds: Rounds) -> tuple[SteadyState, ...]:
+            seen.append(rounds)
+            return determination(settings, rounds)
+
+        states = yield from rounds_until_steady(
+            partial(round_cells, settings), judge=judge, limit_rounds=settings.rounds_most
+        )
+        points = chosen_points(settings, window_of(settings, seen[-1]))
+        if points is not None:
+            for number, (name, point) in enumerate(named_points(points), start=1):
+                yield from measure_point(settings, number, name, point)
+        return "steady" if is_steady(states) else "not steady"
+
+    def findings(self, record: Record) -> Findings:
+        """Return the determination, the sweep over the window, and what each point showed."""
+        settings = self.settings_from(record.run.settings)
+        exchanges = exchanges_of(record)
+        rounds = rounds_of(exchanges, len(round_cells(settings, 1)))
+        states = determination(settings, rounds)
+        window = window_of(settings, rounds)
+        return Findings(
+            method=self.id,
+            spec=settings.spec,
+            converged=is_steady(states),
+            rounds=len(rounds.whole),
+            window_rounds=(window[0].number, window[-1].number) if window else None,
+            steady_states=states,
+            scalars=(
+                *_point_scalars(point_runs(exchanges)),
+                *_precondition_scalars(settings, preconditioned(exchanges)),
+                *window_scalars(record, window),
+                _little_scalar(demand_points(settings, window)),
+            ),
+            cells=sweep_cells(settings, window),
+        )
+
+    def watch(self, record: Record) -> Watch:
+        """Return where the run stands; see Method."""
+        return watch(self.settings_from(record.run.settings), record)
+
+    def document(self, record: Record, findings: Findings) -> Document:
+        """Return the report, in the standard's order of pages."""
+        from teijo.methods.pts.demand.pages import pages
+
+        settings = self.settings_from(record.run.settings)
+        names = (self.id, self.title, self.name_in(version_of(settings.spec)))
+        return pages(names, settings, record, findings)
+
+    def name_in(self, version: Version) -> str:
+        """Return the test's short name in a version: the composite workload has changed its own."""
+        assert version.demand is not None, "the version has this test"
+        return version.demand.composite_name if self.composite else "DIRTH"
+
+    def _version(self, spec: str) -> Version:
+        version = version_of(spec or self.default_spec)
+        if version.demand is None:
+            raise PlanError(
+                f"{version.revision} has no such test as {self.id}.",
+                remedy=f"It is in {', '.join(self.specs)}.",
+            )
+        return version
+
+
+DIRTH = Demand(
+    method_id="pts.dirth",
+    title="Demand Intensity / Response Time Histogram",
+    summary="IOPS and response times as demand grows, histograms at three loads (SNIA PTS)",
+    composite=False,
+)
+CBW = Demand(
+    method_id="pts.cbw",
+    title="Composite Block Size Workload",
+    summary="demand under mixed block sizes with hot and cold ranges (SNIA PTS; ECW in 1.1)",
+    composite=True,
+)
+
+
+def _own(settings: Settings) -> DemandSettings:
+    assert isinstance(settings, DemandSettings), type(settings)
+    return settings
+
+
+def _point_scalars(runs: Sequence[PointRun]) -> list[Scalar]:
+    scalars = []
+    for run in runs:
+        if run.histogram is None:
+            continue
+        latency = measures.latency_of(run.histogram)
+        rows = (
+            (say("{point}: IOPS", point=run.name), run.histogram.iops, "IOPS"),
+            (say("{point}: ART", point=run.name), ms(latency.mean_ns), "ms"),
+            (say("{point}: 5 9s", point=run.name), five_nines_ms(latency), "ms"),
+            (say("{point}: MRT", point=run.name), ms(latency.max_ns), "ms"),
+        )
+        scalars += [Scalar(name=name, value=value, unit=unit) for name, value, unit in rows]
+    return scalars
+
+
+def _precondition_scalars(settings: DemandSettings, minutes: Sequence[StepResult]) -> list[Scalar]:
+    states = precondition_determination(settings, minutes)
+    window = states[0].window if is_steady(states) else None
+    return [
+        Scalar(
+            name="preconditioning, mean of its steady window",
+            value=None if window is None else window.average,
+            unit="IOPS",
+        ),
+        Scalar(name="minutes of preconditioning", value=float(len(minutes)), unit="min"),
+    ]
+
+
+def _little_scalar(points: Sequence[DemandPoint]) -> Scalar:
+    """Return how well IOPS and latencies agree with each other, at their worst."""
+    worst = farthest_from_littles_law(points)
+    return Scalar(
+        name="IOPS × ART by TOIO, farthest from 1 in the sweep",
+        value=None if worst is None else worst.in_flight_share,
+        unit="",
+    )

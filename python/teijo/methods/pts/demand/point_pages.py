@@ -1,0 +1,184 @@
+"""The operating points of DIRTH and the composite workload: how they were chosen, and for each
+its pre-write and its response-time histogram.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from teijo.analysis import measures
+from teijo.analysis.demand import DemandPoint, OperatingPoints
+from teijo.document.model import (
+    Axis,
+    Block,
+    Column,
+    Paragraph,
+    Section,
+    Series,
+    Table,
+    Value,
+    XYChart,
+)
+from teijo.document.phrase import say
+from teijo.methods.pages import ms
+from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
+from teijo.methods.pts.demand.stages import POINT_NAMES, PointRun, named_points
+from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
+
+NOT_YET = "Not measured yet."
+APART_SHARE = 0.2
+"""The range that steady state allows: what differs by more is another state of the drive."""
+
+
+def summary_blocks(
+    settings: DemandSettings, points: OperatingPoints | None, runs: Sequence[PointRun]
+) -> list[Block]:
+    """Return the operating points: in the sweep, and over their histograms."""
+    if points is None:
+        return [Paragraph(text="No operating points: no point of a whole round completed an I/O.")]
+    found = {run.name: run for run in runs}
+    rows = tuple(_row(name, point, found.get(name)) for name, point in named_points(points))
+    columns = (
+        Column(name="Operating point"),
+        Column(name="TC", digits=0),
+        Column(name="QD", digits=0),
+        Column(name="IOPS in the sweep", digits=1),
+        Column(name="ART in the sweep", unit="ms", digits=4),
+        Column(name="IOPS", digits=1),
+        Column(name="ART", unit="ms", digits=4),
+        Column(name="5 9s", unit="ms", digits=3),
+        Column(name="MRT", unit="ms", digits=3),
+    )
+    table = Table(columns=columns, rows=rows, caption="Operating points")
+    words = (*_choice_words(settings, points), *_apart_words(points, found))
+    return [table, *(Paragraph(text=text) for text in words)]
+
+
+def sections(settings: DemandSettings, runs: Sequence[PointRun]) -> list[Section]:
+    """Return two pages for each point: its pre-write, and its response-time histogram."""
+    found = {run.name: run for run in runs}
+    return [
+        section
+        for name in POINT_NAMES
+        for section in (
+            _prewrite_section(settings, name, found.get(name)),
+            _histogram_section(settings, name, found.get(name)),
+        )
+    ]
+
+
+def _row(name: str, point: DemandPoint, run: PointRun | None) -> tuple[Value, ...]:
+    label = say("{name}IOPS", name=name)
+    swept = (point.threads, point.queue_depth, point.iops, ms(point.latency_ns_mean))
+    if run is None or run.histogram is None:
+        return (label, *swept, None, None, None, None)
+    latency = measures.latency_of(run.histogram)
+    return (
+        label,
+        *swept,
+        run.histogram.iops,
+        ms(latency.mean_ns),
+        five_nines_ms(latency),
+        ms(latency.max_ns),
+    )
+
+
+def _choice_words(settings: DemandSettings, points: OperatingPoints) -> list[str]:
+    """Return how the points were found, and what is unusual about them."""
+    limit = ms(settings.latency_limit_ns)
+    words: list[str] = []
+    if points.within_limit:
+        words.append(
+            say(
+                "MaxIOPS has the highest IOPS of the points with an ART below {limit:g} ms; "
+                "MidIOPS is the point nearest to {target:,.1f} IOPS, halfway between Max and Min.",
+                limit=limit,
+                target=points.target_iops,
+            )
+        )
+    else:
+        words.append(
+            say(
+                "No point of the sweep has an ART below {limit:g} ms. The point of the lowest ART, "
+                "{art:,.3f} ms, stands in for MaxIOPS; MidIOPS is the point nearest to "
+                "{target:,.1f} IOPS.",
+                limit=limit,
+                art=ms(points.maximum.latency_ns_mean),
+                target=points.target_iops,
+            )
+        )
+    places = [point for _, point in named_points(points)]
+    if len(set(places)) < len(places):
+        words.append(
+            "Some of the three are one and the same point: more demand gave no more IOPS in time."
+        )
+    return words
+
+
+def _apart_words(points: OperatingPoints, found: Mapping[str, PointRun]) -> list[str]:
+    """Return where a point over its histogram is not what the sweep took it for."""
+    words: list[str] = []
+    for name, point in named_points(points):
+        run = found.get(name)
+        if run is None or run.histogram is None:
+            continue
+        share = run.histogram.iops / point.iops
+        if abs(share - 1) > APART_SHARE:
+            words.append(
+                say(
+                    "{name}IOPS: after its pre-write the drive gave {share:.0f} % of the IOPS it "
+                    "gave at this point of the sweep, where other loads come before it.",
+                    name=name,
+                    share=100 * share,
+                )
+            )
+    return words
+
+
+def _stimulus(settings: DemandSettings, read_percent: int, run: PointRun) -> str:
+    return say(
+        "{stimulus} TC {threads} QD {queue_depth}",
+        stimulus=stimulus_with(settings, read_percent),
+        threads=run.threads,
+        queue_depth=run.queue_depth,
+    )
+
+
+def _prewrite_section(settings: DemandSettings, name: str, run: PointRun | None) -> Section:
+    title = say("{name}IOPS: pre-writes", name=name)
+    if run is None or not run.prewrite:
+        return Section(title=title, blocks=(Paragraph(text=NOT_YET),))
+    numbers = tuple(range(1, len(run.prewrite) + 1))
+    iops = tuple(answer.iops for answer in run.prewrite)
+    table = Table(
+        columns=(
+            Column(name="Minute", digits=0),
+            Column(name="IOPS", digits=1),
+            Column(name="ART", unit="ms", digits=4),
+            Column(name="MRT", unit="ms", digits=3),
+        ),
+        rows=tuple(
+            (
+                number,
+                answer.iops,
+                ms(measures.latency_ns_mean(answer)),
+                ms(measures.latency_ns_max(answer)),
+            )
+            for number, answer in zip(numbers, run.prewrite, strict=True)
+        ),
+        folded=True,
+    )
+    chart = XYChart(
+        title="IOPS of the pre-write by minute",
+        x=Axis(name="Minute", from_zero=False),
+        y=Axis(name="IOPS"),
+        series=(Series(name=_stimulus(settings, 0, run), x=numbers, y=iops),),
+        table=table,
+    )
+    return Section(title=title, blocks=(chart,))
+
+
+def _histogram_section(settings: DemandSettings, name: str, run: PointRun | None) -> Section:
+    title = say("{name}IOPS: response-time histogram", name=name)
+    if run is None or run.histogram is None:
+        return Section(title=title, blocks=(Paragraph(text=NOT_YET),))
+    stimulus = _stimulus(settings, settings.read_percent, run)
+    return histogram_section(title, stimulus, measures.latency_of(run.histogram))

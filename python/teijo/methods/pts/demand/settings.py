@@ -1,0 +1,257 @@
+"""The settings of DIRTH and of the composite workload: one set of knobs, two sets of defaults."""
+
+from typing import Annotated
+
+from teijo import units
+from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.document.phrase import say
+from teijo.methods import knobs, workload_words
+from teijo.methods.knobs import Knob
+from teijo.methods.method import Settings
+from teijo.methods.pts import settings as shared
+from teijo.methods.pts.versions import (
+    COMPOSITE_BLOCKS,
+    COMPOSITE_READ_PERCENT,
+    COMPOSITE_ZONES,
+    DEMAND_LEVELS,
+    DIRTH_BLOCK_BYTES,
+    DIRTH_READ_PERCENT,
+    ROUNDS_MOST,
+    Version,
+)
+from teijo.methods.workload_words import BlockMix
+from teijo.terms.geometry import Geometry
+from teijo.terms.workload import Access
+
+MINUTES_MOST = 100_000
+
+
+def _levels(most: int) -> knobs.Parse:
+    one = knobs.whole_number(1, most)
+
+    def parse(text: str) -> tuple[object, ...]:
+        levels = [one(part) for part in text.split(",") if part.strip()]
+        if not levels:
+            raise ValueError("it names none")
+        if len(set(levels)) < len(levels):
+            raise ValueError("it names one of them twice")
+        return tuple(levels)
+
+    return parse
+
+
+def _show_levels(value: object) -> str:
+    assert isinstance(value, tuple)
+    return ",".join(str(each) for each in value)
+
+
+def _rounds_or_none(text: str) -> object:
+    return 0 if text.strip() == "0" else knobs.whole_number(WINDOW_ROUNDS, 10_000)(text)
+
+
+def _blocks(text: str) -> BlockMix:
+    """Return the sizes of "8KiB", or of "4KiB:70,8KiB:30"."""
+    if ":" not in text:
+        return ((knobs.size(text), 1),)
+    return workload_words.block_mix(text)
+
+
+def show_blocks(value: object) -> str:
+    """Show block sizes as they are written: a single one has no weight."""
+    assert isinstance(value, tuple)
+    single = len(value) == 1
+    return knobs.show_size(value[0][0]) if single else workload_words.show_block_mix(value)
+
+
+class DemandSettings(Settings, frozen=True):
+    """The numbers of one run, on the device at hand. Minutes are counts of the standard's."""
+
+    minute_ns: shared.Minute
+    active_range_percent: shared.RangePercent
+    amount_bytes: shared.Amount
+    segments: shared.Segments
+    content: shared.DataPattern
+    read_percent: Annotated[
+        int,
+        Knob(
+            key="mix",
+            aliases=("rw_mix",),
+            meaning="R/W mix under test",
+            example="65/35",
+            parse=lambda text: knobs.mixes(text)[0],
+            show=lambda value: knobs.show_mixes((value,)),
+        ),
+    ]
+    blocks: Annotated[
+        BlockMix,
+        Knob(
+            key="block_size",
+            aliases=("bs", "block_sizes"),
+            meaning="block size, or sizes with their weights",
+            example="8KiB",
+            parse=_blocks,
+            show=show_blocks,
+        ),
+    ]
+    access: Annotated[
+        str,
+        Knob(
+            key="access",
+            meaning="where the I/Os go: random, or zoned:ACCESSES/RANGE,… in percent",
+            example="zoned:50/5,30/15,20/80",
+            parse=workload_words.access,
+        ),
+    ]
+    thread_counts: Annotated[
+        tuple[int, ...],
+        Knob(
+            key="threads",
+            aliases=("tc", "thread_count"),
+            meaning="thread counts (TC) of a round, the outer loop",
+            example="32,16,8,6,4,2,1",
+            parse=_levels(shared.THREADS_MOST),
+            show=_show_levels,
+        ),
+    ]
+    queue_depths: Annotated[
+        tuple[int, ...],
+        Knob(
+            key="queue_depth",
+            aliases=("qd",),
+            meaning="queue depths (QD) of a round, the inner loop",
+            example="32,16,8,6,4,2,1",
+            parse=_levels(shared.QUEUE_DEPTH_MOST),
+            show=_show_levels,
+        ),
+    ]
+    rounds_most: shared.RoundsMost
+    precondition_rounds_most: Annotated[
+        int,
+        Knob(
+            key="precondition_rounds",
+            meaning="rounds of the preconditioning at most; 0 for no preconditioning",
+            example="25",
+            parse=_rounds_or_none,
+            judges=True,
+        ),
+    ]
+    precondition_minutes: Annotated[
+        int,
+        Knob(
+            key="precondition_minutes",
+            meaning="minutes of a round of the preconditioning; the first is the check minute",
+            example="30",
+            parse=knobs.whole_number(1, MINUTES_MOST),
+        ),
+    ]
+    prewrite_minutes: Annotated[
+        int,
+        Knob(
+            key="prewrite_minutes",
+            aliases=("prewrite",),
+            meaning="minutes of the pre-write that begins every round",
+            example="5",
+            parse=knobs.whole_number(0, MINUTES_MOST),
+        ),
+    ]
+    point_prewrite_minutes: Annotated[
+        int,
+        Knob(
+            key="point_prewrite_minutes",
+            aliases=("point_prewrite",),
+            meaning="minutes of the pre-write before each operating point's histogram",
+            example="60",
+            parse=knobs.whole_number(0, MINUTES_MOST),
+        ),
+    ]
+    histogram_minutes: Annotated[
+        int,
+        Knob(
+            key="histogram_minutes",
+            meaning="minutes of each operating point's response-time histogram",
+            example="10",
+            parse=knobs.whole_number(1, MINUTES_MOST),
+        ),
+    ]
+    latency_limit_ns: Annotated[
+        int,
+        Knob(
+            key="latency_limit",
+            aliases=("art_limit",),
+            meaning="mean response time (ART) that MaxIOPS stays below",
+            example="5ms",
+            parse=knobs.duration,
+            show=knobs.show_duration,
+        ),
+    ]
+
+    @property
+    def threads(self) -> int:
+        """Thread count of the greatest demand: preconditioning, pre-writes, tracking."""
+        return max(self.thread_counts)
+
+    @property
+    def queue_depth(self) -> int:
+        """Queue depth of the greatest demand."""
+        return max(self.queue_depths)
+
+    @property
+    def block_sizes_bytes(self) -> tuple[int, ...]:
+        """Every block size."""
+        return tuple(size for size, _ in self.blocks)
+
+
+def standard(version: Version, geometry: Geometry, *, composite: bool) -> DemandSettings:
+    """Return the settings as the version has them on this device, unchecked.
+
+    DIRTH's block size and mix are the operator's choice; these are common ones.
+    """
+    rule = version.demand
+    assert rule is not None, "the version has this test"
+    defaults = shared.shared_defaults(version, geometry)
+    del defaults["threads"], defaults["queue_depth"]
+    dropped = dropped_blocks(geometry) if composite else ()
+    zones = COMPOSITE_ZONES if composite else ()
+    access = Access.ZONED if composite else Access.RANDOM
+    return DemandSettings.model_validate(
+        {
+            **defaults,
+            "read_percent": COMPOSITE_READ_PERCENT if composite else DIRTH_READ_PERCENT,
+            "blocks": tuple(block for block in COMPOSITE_BLOCKS if block[0] not in dropped)
+            if composite
+            else ((DIRTH_BLOCK_BYTES, 1),),
+            "access": workload_words.show_access(access, 0.0, zones),
+            "thread_counts": DEMAND_LEVELS,
+            "queue_depths": DEMAND_LEVELS,
+            "rounds_most": ROUNDS_MOST,
+            "precondition_rounds_most": ROUNDS_MOST,
+            "precondition_minutes": rule.precondition_minutes,
+            "prewrite_minutes": rule.prewrite_minutes,
+            "point_prewrite_minutes": rule.point_prewrite_minutes,
+            "histogram_minutes": rule.histogram_minutes,
+            "latency_limit_ns": rule.latency_limit_ns,
+        }
+    )
+
+
+def dropped_blocks(geometry: Geometry) -> tuple[int, ...]:
+    """Return the composite workload's block sizes that this device cannot serve."""
+    logical = geometry.logical_block_bytes
+    return tuple(size for size, _ in COMPOSITE_BLOCKS if size % logical)
+
+
+def stimulus_name(settings: DemandSettings) -> str:
+    """Return what the I/Os are, without their mix: "RND 8 KiB", "12 block sizes, zoned"."""
+    kind, _, _ = workload_words.parse_access(settings.access)
+    if len(settings.blocks) > 1:
+        return say("{count} block sizes, {access}", count=len(settings.blocks), access=str(kind))
+    block = units.format_block_size(settings.blocks[0][0])
+    if kind is Access.RANDOM:
+        return say("RND {block}", block=block)
+    return say("{block}, {access}", block=block, access=str(kind))
+
+
+def stimulus_with(settings: DemandSettings, read_percent: int) -> str:
+    """Return what the I/Os are at a mix: "RND 8 KiB 0/100"."""
+    name, mix = stimulus_name(settings), knobs.show_mix(read_percent)
+    return say("{stimulus} {mix}", stimulus=name, mix=mix)
