@@ -1,6 +1,7 @@
 """The verbs `devices`, `device` and `preview`: looking writes nothing and says what to type."""
 
 import json
+import os
 from pathlib import Path
 
 from tests.cli.conftest import Teijo
@@ -54,3 +55,42 @@ def test_a_preview_has_a_least_and_a_most_and_its_assumption(teijo: Teijo) -> No
     assert shown["most"]["steps"] == 2 + 9 * 56
     assert shown["assumed"] in out
     assert "drive writes" in out
+
+
+def test_several_as_one_show_each_member_and_what_gives_all_up(
+    teijo: Teijo, loop_device: Path, scratch: Path
+) -> None:
+    target = f"concat:{loop_device},{scratch}/new.img?size=4MiB"
+    code, out, _ = teijo("device", target)
+    shown = json.loads(teijo("device", target, "--json")[1])
+    block, file = shown["members"]
+    assert code == 0
+    assert shown["geometry"]["capacity_bytes"] == (64 + 4) << 20
+    assert (shown["destroy"], file["preflight"]) == (block["destroy"], [])
+    for check in block["preflight"]:
+        assert check["evidence"] in out
+    assert f"preflight: may {loop_device} be destroyed?" in out
+    assert f"teijo run pts.iops '{target}' --destroy {block['destroy']}" in out
+    assert not (scratch / "new.img").exists()
+
+
+def test_several_as_one_are_not_given_up_while_one_is_in_use(
+    teijo: Teijo, loop_device: Path, scratch: Path
+) -> None:
+    descriptor = os.open(loop_device, os.O_RDONLY | os.O_EXCL)
+    try:
+        target = f"stripe:{loop_device},{scratch}/new.img?size=4MiB"
+        code, out, _ = teijo("device", target)
+    finally:
+        os.close(descriptor)
+    assert code == 0
+    assert f"It must not be written, for {loop_device} must not" in out
+    assert "--destroy" not in out
+
+
+def test_several_as_one_have_a_preview(teijo: Teijo, scratch: Path) -> None:
+    target = f"stripe:{scratch}/a.img?size=64MiB,{scratch}/b.img?size=64MiB"
+    code, out, err = teijo("preview", "iops", target)
+    assert (code, err) == (0, "")
+    assert "drive writes" in out
+    assert list(scratch.iterdir()) == []

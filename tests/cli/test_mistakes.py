@@ -85,6 +85,26 @@ def test_no_consent_at_all(makes_a_mistake: Callable[..., str], loop_device: Pat
     )
 
 
+def test_consent_to_lose_one_of_several(
+    makes_a_mistake: Callable[..., str], loop_device: Path, scratch: Path
+) -> None:
+    target = f"stripe:{loop_device},{scratch}/f?size=4MiB"
+    makes_a_mistake(
+        3, "run", "workload", target, *WRITES, says=(str(loop_device), "add --destroy loop-")
+    )
+    assert not (scratch / "f").exists()
+
+
+def test_one_device_named_twice(makes_a_mistake: Callable[..., str], loop_device: Path) -> None:
+    target = f"concat:{loop_device},{loop_device}"
+    makes_a_mistake(2, "run", "workload", target, *READS, says=("the same disk", "once"))
+
+
+def test_a_simulated_drive_among_several(makes_a_mistake: Callable[..., str]) -> None:
+    target = "stripe:sim:mlc-a,sim:mlc-a"
+    makes_a_mistake(2, "run", "workload", target, *READS, says=("is simulated", "sim:mlc-a"))
+
+
 def test_a_file_that_is_somebody_elses(makes_a_mistake: Callable[..., str], scratch: Path) -> None:
     letter = scratch / "letter.txt"
     letter.write_bytes(b"dear" * 2**20)
