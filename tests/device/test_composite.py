@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device import geometry_of, inspect_target, kernel, open_target
+from teijo.device import block, geometry_of, inspect_target, kernel, open_target
 from teijo.device.composite import Composite, open_composite
 from teijo.device.kernel import read_text
+from teijo.device.purge import Purged
 from teijo.device.target import CompositeTarget, parse_target
 from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
 from teijo.terms.remark import RemarkKind
@@ -125,9 +126,16 @@ def test_somebody_elses_file_refuses_all(loop: Path, tmp_path: Path) -> None:
 
 def test_a_chunk_that_fits_no_member_is_refused_before_a_file_is_laid_out(tmp_path: Path) -> None:
     text = f"stripe?chunk=8MiB:{tmp_path}/a?size=4MiB&direct=no,{tmp_path}/b?size=4MiB&direct=no"
+    heard: list[int] = []
     with pytest.raises(TargetError, match="holds less than 8 MiB"):
-        open_all(text)
-    assert list(tmp_path.iterdir()) == []
+        open_composite(
+            target_of(text),
+            write=True,
+            destroy=None,
+            overwrite=False,
+            progress=lambda done, _: heard.append(done),
+        )
+    assert (list(tmp_path.iterdir()), heard) == ([], [])
 
 
 def test_a_device_named_twice_is_refused_through_a_link_too(loop: Path, tmp_path: Path) -> None:
@@ -181,6 +189,20 @@ def test_a_loop_and_the_device_or_file_under_it_are_the_same(
     for text in (f"concat:{upper},{loop}", f"concat:{loop},{loops.folder}/disk.img?direct=no"):
         with pytest.raises(TargetError, match="one lies on the other"):
             open_all(text, write=False)
+
+
+def test_a_file_on_a_file_system_of_another_member_is_the_same_disk(
+    loop: Path, tmp_path: Path
+) -> None:
+    need("mkfs.ext4")
+    run("mkfs.ext4", "-q", str(loop))
+    mnt = tmp_path / "mnt"
+    mnt.mkdir()
+    run("mount", str(loop), str(mnt))
+    for members in (f"{loop},{mnt}/f?size=4MiB", f"{mnt}/f?size=4MiB,{loop}"):
+        with pytest.raises(TargetError, match="one lies on the other"):
+            open_all(f"concat:{members}", write=False)
+    assert not (mnt / "f").exists()
 
 
 def test_files_of_one_file_system_are_two_targets(tmp_path: Path) -> None:
@@ -239,6 +261,19 @@ def test_a_purge_reaches_every_member_and_names_the_weakest(
     assert done.method.startswith("2 members, the weakest by block discard")
     for name in ("a.img", "b.img"):
         assert not any((loops.folder / name).read_bytes())
+
+
+def test_a_format_beside_a_discard_counts_as_the_discard(
+    pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = pair
+    done = iter(
+        [Purged(method="NVMe Format", claimed=False), Purged(method="block discard", claimed=True)]
+    )
+    monkeypatch.setattr(block, "purge", lambda subject: next(done))
+    several = open_all(f"stripe:{a},{b}", serials(a, b))
+    assert several.purge() == Purged(method="2 members, the weakest by block discard", claimed=True)
+    several.release()
 
 
 def test_a_member_that_cannot_be_purged_makes_the_whole_not_purged(
