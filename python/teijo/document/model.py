@@ -183,11 +183,17 @@ Block = Table | XYChart | Bars3D | Facts | Paragraph | Verdict | Note
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """One page's worth of the report. `label` is the plot's place in the standard's order."""
+    """One page's worth of the report. `label` is the plot's place in the standard's order.
+
+    `header` stands on its pages instead of the document's, where a report is made of several
+    tests. `appendix` marks what all methods add at the end: settings, device, every step.
+    """
 
     title: str
     blocks: tuple[Block, ...]
     label: str = ""
+    header: Header | None = None
+    appendix: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from teijo import units
 from teijo.analysis import measures
@@ -18,6 +19,7 @@ from teijo.document.model import (
     Value,
 )
 from teijo.document.phrase import Verbatim, joined, listed, say
+from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.knobs import describe
 from teijo.methods.making_page import making_section
 from teijo.methods.method import Settings
@@ -58,19 +60,24 @@ def assemble(
 
     `remarks` are what the report itself must add to the recorded ones.
     """
-    making = making_section(record)
+    said = (*record.remarks, *remarks, *contradiction_remarks(record))
     return Document(
         name=document_name(record),
         header=header,
-        sections=(
-            *sections,
-            remarks_section((*record.remarks, *remarks)),
-            *([] if making is None else [making]),
-            conditions_section(record, settings),
-            device_section(record),
-            steps_section(record),
-        ),
+        sections=(*sections, remarks_section(said), *appendix_sections(record, settings)),
     )
+
+
+def appendix_sections(record: Record, settings: Settings) -> tuple[Section, ...]:
+    """Return what every method's report ends with."""
+    sections = (
+        making_section(record),
+        checks_section(record),
+        conditions_section(record, settings),
+        device_section(record),
+        steps_section(record),
+    )
+    return tuple(replace(each, appendix=True) for each in sections if each is not None)
 
 
 def document_name(record: Record) -> str:

@@ -2,11 +2,11 @@
 
 from teijo.methods.knobs import unknown
 from teijo.methods.method import Method
-from teijo.methods.pts.iops.method import Iops
-from teijo.methods.pts.wsat.method import Wsat
+from teijo.methods.pts.campaign.method import Campaign
+from teijo.methods.pts.campaign.plan import TESTS
 from teijo.methods.workload import FreeWorkload
 
-METHODS: tuple[Method, ...] = (Iops(), Wsat(), FreeWorkload())
+METHODS: tuple[Method, ...] = (*TESTS.values(), Campaign(), FreeWorkload())
 
 
 def method_named(name: str) -> Method:

@@ -22,6 +22,7 @@ _Kinds = dict[str, type[np.generic]]
 
 _STEPS: Final[_Kinds] = {
     "seq": np.int64,
+    "part": np.str_,
     "kind": np.str_,
     "phase": np.str_,
     "round": np.int64,
@@ -37,6 +38,7 @@ _STEPS: Final[_Kinds] = {
 }
 _RESULTS: Final[_Kinds] = {
     "seq": np.int64,
+    "part": np.str_,
     "phase": np.str_,
     "round": np.int64,
     "cell": np.str_,
@@ -82,7 +84,8 @@ def steps(record: Record) -> Columns:
 
 def _step_row(record: StepRecord) -> tuple[object, ...]:
     step, answer = record.step, record.answer
-    place = (record.seq, step.kind, step.phase, round_of(record) or 0, cell_of(record) or "")
+    named = (record.seq, step.part, step.kind, step.phase)
+    place = (*named, round_of(record) or 0, cell_of(record) or "")
     match answer:
         case Gap():
             return (*place, True, record.seed, 0, 0, 0, 0, 0, 0.0)
@@ -100,6 +103,7 @@ def results(record: Record) -> Columns:
     rows = [
         (
             step.seq,
+            step.step.part,
             step.step.phase,
             round_of(step) or 0,
             cell_of(step) or "",
@@ -171,10 +175,10 @@ def cell_of(record: StepRecord) -> str | None:
 
 
 def _results(record: Record) -> Iterable[tuple[StepRecord, StepResult, StreamResult]]:
-    """Yield (step, its answer, result) of every result."""
+    """Yield (step, its answer, result) of every result, flushes and discards after the I/Os."""
     for step in record.steps:
         if isinstance(step.answer, StepResult):
-            for result in step.answer.results:
+            for result in (*step.answer.results, *step.answer.commands):
                 yield step, step.answer, result
 
 

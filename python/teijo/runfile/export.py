@@ -115,6 +115,7 @@ def _step(record: StepRecord) -> dict[str, Any]:
         "seq": record.seq,
         "kind": record.step.kind,
         "phase": record.step.phase,
+        "part": record.step.part,
         "round": columns.round_of(record),
         "cell": columns.cell_of(record),
         "seed": record.seed,
@@ -141,6 +142,8 @@ def _step(record: StepRecord) -> dict[str, Any]:
         "health_after": dict(answer.health_after),
         "detail": dict(answer.detail),
         "witness": None if answer.witness is None else _witness(answer.witness),
+        "commands": [_result(command) for command in answer.commands],
+        "verification": None if answer.verification is None else asdict(answer.verification),
         "remarks": columns.remarks_of(answer),
     }
 
@@ -196,6 +199,9 @@ def _findings(findings: Findings) -> dict[str, Any]:
             for scalar in findings.scalars
         ],
         "cells": [{**asdict(cell), "labels": dict(cell.labels)} for cell in findings.cells],
+        "parts": [
+            {"name": part.name, "findings": _findings(part.findings)} for part in findings.parts
+        ],
     }
 
 

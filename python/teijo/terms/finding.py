@@ -105,3 +105,13 @@ class Findings:
     steady_states: tuple[SteadyState, ...] = ()
     scalars: tuple[Scalar, ...] = ()
     cells: tuple[Cell, ...] = ()
+    parts: tuple["PartFindings", ...] = ()
+    """The tests of a campaign that have begun; empty for a run of one test."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartFindings:
+    """What one test of a campaign found, under its name in the campaign."""
+
+    name: str
+    findings: Findings

@@ -30,6 +30,7 @@ class RemarkKind(StrEnum):
     IO_SPLIT = "i/o split"
     SAMPLER_GAP = "sampler gap"
     FOREIGN_IO = "foreign i/o"
+    CONTRADICTION = "contradiction"
     CHECK_BLIND = "check blind"
     RESULTS_DISK = "results disk"
 
@@ -67,6 +68,7 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.IO_SPLIT: "Use blocks of at most queue/max_sectors_kb for the device's own latency.",
     RemarkKind.SAMPLER_GAP: "Leave the program running, and the CPUs to it.",
     RemarkKind.FOREIGN_IO: "Stop whatever else uses the device, and run again.",
+    RemarkKind.CONTRADICTION: "Trust neither figure; look at the steps behind both.",
     RemarkKind.CHECK_BLIND: "Run as root, or install the program the check needs.",
     RemarkKind.RESULTS_DISK: "Free space where the run file is written.",
 }

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from teijo.terms.histogram import Histogram
 from teijo.terms.remark import Remark
+from teijo.terms.verification import Verification, Written
 
 Direction = Literal["read", "write"]
+Command = Literal["flush", "discard"]
 Health = Mapping[str, int]
 """A device's own counters by name, as SMART has them: bytes in `_bytes`, temperature in
 `_kelvin`. What a device does not count is absent, never zero."""
@@ -54,7 +56,7 @@ class StreamResult:
     """
 
     stream: str
-    direction: Direction
+    direction: Direction | Command
     ios: int
     bytes: int
     errors: Mapping[int, int]
@@ -113,7 +115,10 @@ class StepResult:
     `gap_ns` is the time between the end of the step before and this one's start: a drive
     rests in it. `cursors` says where each sequential stream goes on, in bytes from the start
     of its active range. `detail` carries facts of the step's kind (the purge method used).
-    `witness` is None where nobody could give an account (virtual time, fio).
+    `witness` is None where nobody could give an account (virtual time, fio). `commands` are the
+    flushes and discards, which move no data: they have a count and a latency of their own, and
+    are in none of the figures of the step. `verification` is None where no read was held to
+    anything; `written` is what later steps may hold reads to.
     """
 
     started_ns: int
@@ -126,6 +131,9 @@ class StepResult:
     detail: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
     witness: Witness | None = None
+    commands: tuple[StreamResult, ...] = ()
+    verification: Verification | None = None
+    written: tuple[Written, ...] = ()
 
     def of(self, direction: Direction) -> tuple[StreamResult, ...]:
         """Return the results of one direction, over all streams."""

@@ -1,4 +1,7 @@
-"""What a method asks for, one step at a time. The set is closed: a new kind is a new handler."""
+"""What a method asks for, one step at a time. The set is closed: a new kind is a new handler.
+
+`part` names the test a step belongs to where a run is made of several; else it is empty.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -13,16 +16,21 @@ class Purge:
     """Put the device in the state "never written" (FOB). A device that cannot says so."""
 
     phase: str = "purge"
+    part: str = ""
     kind: Literal["purge"] = "purge"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Precondition:
-    """Write until `total_bytes` are written (WIPC); the result counts, its speed is not asked."""
+    """Move `total_bytes`, however long that takes: writes that condition the device (WIPC).
+
+    A free workload that ends after so many bytes is one too, and so is a reading back.
+    """
 
     workload: Workload
     total_bytes: int
     phase: str = "precondition"
+    part: str = ""
     kind: Literal["precondition"] = "precondition"
 
 
@@ -42,6 +50,7 @@ class Measure:
     cell: str | None = None
     continues: bool = False
     open_ended: bool = False
+    part: str = ""
     kind: Literal["measure"] = "measure"
 
 
@@ -52,6 +61,7 @@ class Idle:
     duration_ns: int
     phase: str = "idle"
     round_number: int | None = None
+    part: str = ""
     kind: Literal["idle"] = "idle"
 
 

@@ -24,3 +24,5 @@ class Watch:
     remaining_ns_least: int = 0
     remaining_ns_most: int = 0
     remaining_bytes: int = 0
+    part: str = ""
+    """The test under way, where a run is made of several."""

@@ -91,11 +91,14 @@ class Stream:
     """Share of zeros of compressible content, of repeated pieces of dedupable content."""
     flush_every_writes: int = 0
     """A flush follows every so many writes of a thread; 0 is never."""
+    discard_percent: int = 0
+    """Share of discards among all I/Os; `read_percent` parts the rest."""
     verified: bool = False
-    """Writes carry stamps, and reads are held to them."""
+    """Writes carry stamps, and reads are held to those of this run, of earlier steps too."""
 
     def __post_init__(self) -> None:
         assert 0 <= self.read_percent <= 100, self.read_percent
+        assert 0 <= self.discard_percent <= 100, self.discard_percent
         sizes = [size for size, _ in self.block_mix]
         assert not sizes or max(sizes) == self.block_size_bytes, self.block_mix
         assert (self.access is Access.ZONED) == bool(self.zones), self.zones
@@ -115,8 +118,8 @@ class Stream:
 
     @property
     def writes(self) -> bool:
-        """Whether any I/O of this stream writes."""
-        return self.read_percent < 100
+        """Whether any I/O of this stream writes, or discards what was written."""
+        return self.read_percent < 100 or self.discard_percent > 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,148 @@
+"""The page of figures that must agree: Little's law in every step, and a campaign's tests."""
+
+from collections.abc import Sequence
+
+from teijo.analysis.cross_check import LITTLE_BOUNDS, Check, Occupancy, occupancy
+from teijo.document.model import Block, Column, Facts, Paragraph, Section, Table, Verdict
+from teijo.document.phrase import say
+from teijo.terms.record import Record
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import StepResult
+from teijo.terms.step import Measure, Precondition
+
+TITLE = "Cross-checks"
+_WORDS = {True: "agree", False: "CONTRADICT", None: "not told"}
+_STEPS_NAMED = 8
+
+
+def checks_section(record: Record, checks: Sequence[Check] = ()) -> Section | None:
+    """Return the page; None where nothing was measured that could be held to anything."""
+    found = occupancies(record)
+    if not found and not checks:
+        return None
+    strange = [number for number, each in found if not each.holds]
+    bad = len(strange) + sum(check.holds is False for check in checks)
+    blocks: list[Block] = []
+    if checks:
+        blocks.append(_verdict(bad))
+        blocks.append(_table(checks))
+    if found:
+        blocks.append(_little(found, strange))
+        blocks.append(Paragraph(text=_LITTLE_TEXT))
+    return Section(title=TITLE, blocks=tuple(blocks))
+
+
+_LITTLE_TEXT = (
+    "Little's law: in a closed loop the sum of all latencies by the time is the depth that was "
+    "asked for. Below it, the host was away between two I/Os; above it, latencies or times are "
+    "wrong. Bounds are this program's."
+)
+
+
+def occupancies(record: Record) -> list[tuple[int, Occupancy]]:
+    """Return Little's law in every step of the record it can be told of, by step number."""
+    return [
+        (each.seq, told)
+        for each in record.steps
+        if isinstance(each.step, Measure | Precondition)
+        and isinstance(each.answer, StepResult)
+        and (told := occupancy(each.step, each.answer)) is not None
+    ]
+
+
+def contradiction_remarks(record: Record, checks: Sequence[Check] = ()) -> tuple[Remark, ...]:
+    """Return a remark for each step and each check whose figures contradict each other."""
+    steps = [
+        Remark(
+            kind=RemarkKind.CONTRADICTION,
+            text="Little's law does not hold: latencies, rate and depth do not agree",
+            step=number,
+        )
+        for number, told in occupancies(record)
+        if not told.holds
+    ]
+    between = [
+        Remark(
+            kind=RemarkKind.CONTRADICTION,
+            text=say(
+                "{name}: {left:,.4g} against {right:,.4g} {unit}",
+                name=check.name,
+                left=check.left,
+                right=check.right,
+                unit=check.unit,
+            ),
+        )
+        for check in checks
+        if check.holds is False
+    ]
+    return (*steps, *between)
+
+
+def _verdict(bad: int) -> Verdict:
+    if bad:
+        return Verdict(text=say("CROSS-CHECKS: {bad} contradict each other", bad=bad), good=False)
+    return Verdict(text="CROSS-CHECKS: no contradiction found", good=True)
+
+
+def _table(checks: Sequence[Check]) -> Table:
+    return Table(
+        columns=(
+            Column(name="Figures"),
+            Column(name="First", digits=3),
+            Column(name="Second", digits=3),
+            Column(name="Unit"),
+            Column(name="Quotient", digits=3),
+            Column(name="At least", digits=2),
+            Column(name="At most", digits=2),
+            Column(name="Verdict"),
+        ),
+        rows=tuple(
+            (
+                check.name,
+                check.left,
+                check.right,
+                check.unit,
+                check.quotient,
+                *check.bounds,
+                _word(check),
+            )
+            for check in checks
+        ),
+        caption="Between the tests of this device",
+        marked=tuple((row, 7) for row, check in enumerate(checks) if check.holds is False),
+    )
+
+
+def _word(check: Check) -> str:
+    if check.holds is None and check.reason:
+        return say("not told: {reason}", reason=check.reason)
+    return _WORDS[check.holds]
+
+
+def _little(found: Sequence[tuple[int, Occupancy]], strange: Sequence[int]) -> Facts:
+    low = min(found, key=lambda each: each[1].quotient)
+    high = max(found, key=lambda each: each[1].quotient)
+    named = ", ".join(map(str, strange[:_STEPS_NAMED]))
+    more = len(strange) - _STEPS_NAMED
+    outside: str = "none"
+    if more > 0:
+        outside = say("{named} and {more} more", named=named, more=more)
+    elif strange:
+        outside = named
+    return Facts(
+        caption="Little's law, step by step",
+        rows=(
+            ("Steps held to it", str(len(found))),
+            ("Lowest quotient", say("{q:.4f} (step {n})", q=low[1].quotient, n=low[0])),
+            ("Highest quotient", say("{q:.4f} (step {n})", q=high[1].quotient, n=high[0])),
+            (
+                "Bounds",
+                say(
+                    "{low} less the mean latency by the step's length, {high}",
+                    low=LITTLE_BOUNDS[0],
+                    high=LITTLE_BOUNDS[1],
+                ),
+            ),
+            ("Steps outside", outside),
+        ),
+    )

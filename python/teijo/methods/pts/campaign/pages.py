@@ -1,0 +1,207 @@
+"""The report of a campaign: the summary of all tests, then each test's pages under its header."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from teijo.document.model import (
+    Block,
+    Column,
+    Document,
+    Facts,
+    Header,
+    Paragraph,
+    Section,
+    Table,
+    Value,
+    Verdict,
+)
+from teijo.document.phrase import say
+from teijo.methods.checks_page import checks_section, contradiction_remarks
+from teijo.methods.pages import (
+    NOT_KNOWN,
+    appendix_sections,
+    capacity_name,
+    date_of,
+    document_name,
+    purge_method,
+    remarks_section,
+    stamp_of,
+)
+from teijo.methods.pts.campaign.cross_checks import checks_between
+from teijo.methods.pts.campaign.parts import Part
+from teijo.methods.pts.campaign.plan import CampaignSettings
+from teijo.methods.pts.header import ORGANISATION
+from teijo.methods.pts.versions import Version, version_of
+from teijo.methods.pts.window_pages import convergence_word, window_name
+from teijo.terms.finding import Findings
+from teijo.terms.record import Record
+from teijo.terms.result import StepResult
+
+TITLE = "All tests"
+
+
+def pages(
+    settings: CampaignSettings, record: Record, findings: Findings, parts: Sequence[Part]
+) -> Document:
+    """Return the whole report of a campaign, growing or sealed."""
+    version = version_of(settings.spec)
+    checks = checks_between(parts)
+    summary = [_summary(settings, record, findings, parts), _select(parts)]
+    held = checks_section(record, checks)
+    return Document(
+        name=document_name(record),
+        header=_header(record, version),
+        sections=(
+            *(section for section in summary if section is not None),
+            *([] if held is None else [held]),
+            remarks_section((*record.remarks, *contradiction_remarks(record, checks))),
+            *(section for part in parts for section in _own_pages(part)),
+            *(each for each in appendix_sections(record, settings) if each.title != _held(held)),
+        ),
+    )
+
+
+def _held(section: Section | None) -> str:
+    """Return the title of what stands among the first pages already."""
+    return "" if section is None else section.title
+
+
+def _header(record: Record, version: Version) -> Header:
+    return Header(
+        title=say("{family} PTS, all tests – Summary", family=version.class_name),
+        subtitle=TITLE,
+        organisation=ORGANISATION,
+        revision=version.revision,
+        top=(
+            ("Test run date", date_of(record.run.started_at)),
+            ("Test run end", date_of(record.run.ended_at) or "running"),
+            ("Vendor", record.identity.facts.get("vendor", NOT_KNOWN)),
+            ("SSD model no", record.identity.model or NOT_KNOWN),
+            ("Test sponsor", record.environment.get("sponsor", NOT_KNOWN)),
+        ),
+        groups=(),
+        stamp=stamp_of(record),
+    )
+
+
+def _summary(
+    settings: CampaignSettings, record: Record, findings: Findings, parts: Sequence[Part]
+) -> Section:
+    begun = {part.name: part for part in parts}
+    rows = tuple(_row(part.name, begun.get(part.name)) for part in settings.parts)
+    table = Table(
+        columns=(
+            Column(name="Test"),
+            Column(name="Purge"),
+            Column(name="Steady state"),
+            Column(name="Rounds"),
+            Column(name="Time", unit="min", digits=1),
+            Column(name="Written", unit="GB", digits=2),
+            Column(name="Remarks", digits=0),
+        ),
+        rows=rows,
+        caption="Tests",
+    )
+    blocks: tuple[Block, ...] = (
+        _verdict(settings, findings, parts),
+        _device_facts(record),
+        table,
+        Paragraph(
+            text="Each test begins with its own purge and stands alone; its pages follow under "
+            "its own header. Time is the device's."
+        ),
+    )
+    return Section(title="Summary of all tests", blocks=blocks)
+
+
+def _verdict(settings: CampaignSettings, findings: Findings, parts: Sequence[Part]) -> Verdict:
+    asked, begun = len(settings.parts), len(parts)
+    failed = [part.name for part in parts if part.findings.converged is False]
+    if begun < asked:
+        text = say("{begun} of {asked} tests begun", begun=begun, asked=asked)
+        return Verdict(text=text, good=None)
+    if failed:
+        text = say(
+            "STEADY STATE: not in {count} of {asked} tests ({names})",
+            count=len(failed),
+            asked=asked,
+            names=", ".join(failed),
+        )
+        return Verdict(text=text, good=False)
+    if findings.converged is None:
+        return Verdict(text=say("{asked} tests ended", asked=asked), good=None)
+    text = say("STEADY STATE: YES, in every test that asks for it ({asked} tests)", asked=asked)
+    return Verdict(text=text, good=True)
+
+
+def _device_facts(record: Record) -> Facts:
+    identity, environment = record.identity, record.environment
+    return Facts(
+        caption="Device and platform",
+        rows=(
+            ("Device under test", identity.model or NOT_KNOWN),
+            ("Serial no", identity.serial or NOT_KNOWN),
+            ("Firmware rev", identity.firmware or NOT_KNOWN),
+            ("User capacity", capacity_name(record)),
+            ("Device interface", identity.interface or NOT_KNOWN),
+            ("Write cache", identity.write_cache or NOT_KNOWN),
+            ("System", environment.get("system", NOT_KNOWN)),
+            ("CPU", environment.get("cpu", NOT_KNOWN)),
+            ("Memory", environment.get("memory", NOT_KNOWN)),
+            ("OS", environment.get("os", NOT_KNOWN)),
+            ("Test software", say("Teijo {version}", version=record.run.version)),
+        ),
+    )
+
+
+def _row(name: str, part: Part | None) -> tuple[Value, ...]:
+    if part is None:
+        return (name, "", "not begun", "", None, None, None)
+    answers = [each.answer for each in part.record.steps if isinstance(each.answer, StepResult)]
+    written = sum(result.bytes for answer in answers for result in answer.of("write"))
+    return (
+        name,
+        purge_method(part.record),
+        convergence_word(part.findings),
+        window_name(part.findings),
+        sum(answer.elapsed_ns for answer in answers) / 60e9,
+        written / 1e9,
+        len(part.record.remarks),
+    )
+
+
+def _select(parts: Sequence[Part]) -> Section | None:
+    """Return the numbers that each test's own summary names first."""
+    rows: list[tuple[Value, ...]] = [
+        (part.name, scalar.name, scalar.value, scalar.unit)
+        for part in parts
+        for scalar in part.findings.scalars
+        if scalar.value is not None
+    ]
+    if not rows:
+        return None
+    table = Table(
+        columns=(
+            Column(name="Test"),
+            Column(name="Figure"),
+            Column(name="Value", digits=3),
+            Column(name="Unit"),
+        ),
+        rows=tuple(rows),
+        caption="Figures of each test",
+    )
+    return Section(title="Select performance data", blocks=(table,))
+
+
+def _own_pages(part: Part) -> list[Section]:
+    """Return one test's pages under its own header, without what stands at the report's end."""
+    document = part.method.document(part.record, part.findings)
+    return [
+        replace(
+            section,
+            title=say("{test}: {title}", test=part.name.upper(), title=section.title),
+            header=document.header,
+        )
+        for section in document.sections
+        if not section.appendix
+    ]

@@ -1,0 +1,102 @@
+"""A campaign's record taken apart: each test's steps as a record of its own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from teijo.methods.method import Method, Settings
+from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSettings
+from teijo.terms.finding import Findings
+from teijo.terms.record import Ending, Record, StepRecord
+from teijo.terms.remark import RemarkKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One test of a campaign that has begun, as if it had been run alone.
+
+    Its steps keep their numbers in the run file.
+    """
+
+    name: str
+    method: Method
+    settings: Settings
+    record: Record
+    findings: Findings
+
+
+def split(settings: CampaignSettings, record: Record) -> tuple[Part, ...]:
+    """Return the tests that have begun, in their order."""
+    found = {each.step.part for each in record.steps}
+    begun = [part for part in settings.parts if part.name in found]
+    return tuple(
+        part_of(part, record, steps_of(part.name, record), is_last=part is begun[-1])
+        for part in begun
+    )
+
+
+def part_of(
+    part: PartSettings, record: Record, steps: Sequence[StepRecord], *, is_last: bool
+) -> Part:
+    """Return one test from its steps; the last one to begin ends as the whole run does."""
+    method = TESTS[part.test]
+    own = record_of(part, record, steps, "done")
+    findings = method.findings(own)
+    ending = _ending(findings)
+    if is_last and record.run.ending in ("running", "interrupted", "failed"):
+        ending = record.run.ending
+    return Part(
+        name=part.name,
+        method=method,
+        settings=method.settings_from(part.settings),
+        record=replace(own, run=replace(own.run, ending=ending)),
+        findings=findings,
+    )
+
+
+def record_of(
+    part: PartSettings, record: Record, steps: Sequence[StepRecord], ending: Ending
+) -> Record:
+    """Return one test's record, with the remarks that are about it."""
+    method = TESTS[part.test]
+    settings = method.settings_from(part.settings)
+    numbers = {each.seq for each in steps}
+    remarks = (
+        *method.deviations(settings, record.geometry),
+        *(
+            remark
+            for remark in record.remarks
+            if remark.kind not in (RemarkKind.DEVIATION, RemarkKind.CAPACITY_SCALED)
+            and (remark.step is None or remark.step in numbers)
+        ),
+    )
+    return replace(
+        record,
+        run=replace(
+            record.run,
+            method=method.id,
+            spec=settings.spec,
+            settings=settings.model_dump(mode="json"),
+            ending=ending,
+        ),
+        steps=tuple(steps),
+        remarks=remarks,
+    )
+
+
+def steps_of(name: str, record: Record) -> tuple[StepRecord, ...]:
+    """Return the steps of one test, as it asked for them."""
+    return tuple(
+        replace(each, step=replace(each.step, part=""))
+        for each in record.steps
+        if each.step.part == name
+    )
+
+
+def _ending(findings: Findings) -> Ending:
+    match findings.converged:
+        case None:
+            return "done"
+        case True:
+            return "steady"
+        case False:
+            return "not steady"

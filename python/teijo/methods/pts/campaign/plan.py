@@ -1,0 +1,167 @@
+"""Which tests a version's campaign has, in which order, and with which settings."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel
+
+from teijo import units
+from teijo.errors import PlanError
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.method import Method, Settings
+from teijo.methods.pts.demand.method import CBW, DIRTH
+from teijo.methods.pts.hir.method import Hir
+from teijo.methods.pts.iops.method import Iops
+from teijo.methods.pts.lat.method import Lat
+from teijo.methods.pts.tp.method import Tp
+from teijo.methods.pts.versions import Version, version_of
+from teijo.methods.pts.wsat.method import Wsat
+from teijo.methods.pts.xsr.method import Xsr
+from teijo.terms.geometry import Geometry
+
+TESTS: Mapping[str, Method] = {
+    method.id.rpartition(".")[2]: method
+    for method in (Iops(), Tp(), Lat(), Wsat(), Hir(), Xsr(), CBW, DIRTH)
+}
+"""The tests by their short names, in the order of the standard's chapters."""
+
+_FIRST_EDITION = ("wsat", "iops", "tp", "lat")
+"""The order of 1.0, whose chapters are others."""
+
+
+class PartSettings(BaseModel, frozen=True, extra="forbid"):
+    """One test of a campaign: its name in the campaign, its method, its own settings as JSON."""
+
+    name: str
+    test: str
+    settings: dict[str, Any]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(part.strip().lower() for part in text.split(",") if part.strip())
+    if strange := [name for name in names if name not in TESTS]:
+        raise ValueError(f"{strange[0]!r} is none of {', '.join(TESTS)}")
+    if not names or len(set(names)) < len(names):
+        raise ValueError("it names no test, or one of them twice")
+    return names
+
+
+def _show_names(value: object) -> str:
+    assert isinstance(value, tuple)
+    return ",".join(value)
+
+
+class CampaignSettings(Settings, frozen=True):
+    """The tests of one campaign, on the device at hand."""
+
+    tests: Annotated[
+        tuple[str, ...],
+        Knob(
+            key="tests",
+            meaning="which tests; a setting of one test is written TEST.KEY=VALUE, "
+            "and KEY=VALUE is for every test that has it",
+            example="iops,tp,lat",
+            parse=_names,
+            show=_show_names,
+        ),
+    ]
+    parts: tuple[PartSettings, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Case:
+    """One test with what the campaign itself sets: the client's 2×2 of range and amount."""
+
+    name: str
+    test: str
+    overrides: Mapping[str, str]
+
+
+def tests_of(version: Version) -> tuple[str, ...]:
+    """Return the tests a version requires, in its order; all of them where that is not known."""
+    order = _FIRST_EDITION if version.layout == "1.0" else tuple(TESTS)
+    known = [name for name in order if version.id in TESTS[name].specs]
+    if version.required is None:
+        return tuple(known)
+    return tuple(name for name in known if TESTS[name].id in version.required)
+
+
+def planned(spec: str, overrides: Mapping[str, str], geometry: Geometry) -> CampaignSettings:
+    """Return the settings of a campaign; see Method.settings for the errors."""
+    version = version_of(spec)
+    own = {key: text for key, text in overrides.items() if key.strip().lower() == "tests"}
+    asked = knobs.parse_overrides(CampaignSettings, own)
+    tests = tests_of(version)
+    if "tests" in asked:
+        tests = asked["tests"]  # type: ignore[assignment]
+    if foreign := [name for name in tests if version.id not in TESTS[name].specs]:
+        raise PlanError(
+            f"{version.id} has no test {foreign[0]!r}",
+            remedy=f"Its tests are {', '.join(tests_of(version))}.",
+        )
+    common, single = _sorted_out(overrides, tests, version, geometry)
+    parts = []
+    for case in _cases(tests, version):
+        texts = {**common[case.test], **single[case.test], **case.overrides}
+        settings = TESTS[case.test].settings(version.id, texts, geometry)
+        parts.append(
+            PartSettings(name=case.name, test=case.test, settings=settings.model_dump(mode="json"))
+        )
+    return CampaignSettings(spec=version.id, tests=tests, parts=tuple(parts))
+
+
+def _cases(tests: Iterable[str], version: Version) -> list[_Case]:
+    rule = version.active_range
+    amounts = [amount for amount in rule.allowed_amounts_bytes if amount is not None]
+    if not amounts:
+        return [_Case(name=test, test=test, overrides={}) for test in tests]
+    return [
+        _Case(
+            name=f"{test} AR {share} % {units.format_size(amount)}",
+            test=test,
+            overrides={"active_range": str(share), "amount": str(amount)},
+        )
+        for test in tests
+        for share in rule.allowed_percents
+        for amount in amounts
+    ]
+
+
+_Texts = dict[str, dict[str, str]]
+
+
+def _sorted_out(
+    overrides: Mapping[str, str], tests: Iterable[str], version: Version, geometry: Geometry
+) -> tuple[_Texts, _Texts]:
+    """Return the overrides for every test that has the setting, and those for one test alone."""
+    tests = list(tests)
+    words = {test: _words(TESTS[test].settings(version.id, {}, geometry)) for test in tests}
+    common: _Texts = {test: {} for test in tests}
+    single: _Texts = {test: {} for test in tests}
+    for key, text in overrides.items():
+        word = key.strip().lower().replace("-", "_")
+        test, dot, inner = word.rpartition(".")
+        if word == "tests":
+            continue
+        if dot and test not in tests:
+            raise knobs.unknown("test of this campaign", test, tests)
+        if dot:
+            single[test][inner] = text
+            continue
+        having = [test for test in tests if word in words[test]]
+        if not having:
+            known = sorted(set().union(*words.values()))
+            raise knobs.unknown("setting", key, ["tests", *known])
+        for test in having:
+            common[test][key] = text
+    return common, single
+
+
+def _words(settings: Settings) -> set[str]:
+    return {
+        word
+        for name, knob in knobs.knobs_of(type(settings)).items()
+        for word in (knob.key, *knob.aliases, name)
+    }

@@ -1,0 +1,83 @@
+"""Figures that must agree, with an event-by-event oracle for Little's law."""
+
+import heapq
+import random
+from dataclasses import replace
+
+import pytest
+
+from teijo.analysis.cross_check import Check, contradictions, occupancy
+from teijo.terms.result import StepResult
+from teijo.terms.step import Measure
+from teijo.terms.workload import Rate, Stream, Workload
+from tests.methods.canned import flow
+
+
+def closed_loop(depth: int, seconds: float, seed: int) -> tuple[int, int]:
+    """Return (I/Os, Σ latency in ns) of a closed loop that never stops to think, event by event."""
+    draw, now, ends = random.Random(seed), 0, []
+    for _ in range(depth):
+        heapq.heappush(ends, (draw.randrange(50_000, 150_000), 0))
+    ios = latency = 0
+    while ends:
+        now, began = heapq.heappop(ends)
+        ios, latency = ios + 1, latency + now - began
+        if now < seconds * 1e9:
+            heapq.heappush(ends, (now + draw.randrange(50_000, 150_000), now))
+    return ios, latency
+
+
+def step(depth: int, **named: object) -> Measure:
+    stream = Stream(read_percent=100, block_size_bytes=4096, threads=1, queue_depth=depth)
+    workload = Workload(streams=(replace(stream, **named),))
+    return Measure(workload=workload, duration_ns=10**9)
+
+
+def answer(ios: int, mean_ns: int, elapsed_ns: int = 10**9) -> StepResult:
+    return StepResult(
+        started_ns=0, elapsed_ns=elapsed_ns, results=(flow("read", ios, 4096, mean_ns=mean_ns),)
+    )
+
+
+@pytest.mark.parametrize("depth", [1, 2, 8, 32])
+def test_littles_law_holds_in_a_closed_loop_that_was_simulated_event_by_event(depth: int) -> None:
+    ios, latency_ns = closed_loop(depth, 1.0, seed=depth)
+    told = occupancy(step(depth), answer(ios, round(latency_ns / ios)))
+    assert told is not None
+    assert told.holds
+    assert told.quotient == pytest.approx(1, abs=0.001)
+
+
+@pytest.mark.parametrize(("rate", "holds"), [(1.0, True), (1.1, False), (0.5, False)])
+def test_a_rate_that_its_latencies_cannot_have_is_seen(rate: float, holds: bool) -> None:
+    told = occupancy(step(4), answer(round(40_000 * rate), 100_000))
+    assert told is not None
+    assert told.holds is holds
+
+
+def test_a_step_hardly_longer_than_its_ios_may_be_half_empty() -> None:
+    told = occupancy(step(32), answer(64, 800_000_000, elapsed_ns=2_000_000_000))
+    assert told is not None
+    assert told.quotient == pytest.approx(0.8)
+    assert told.holds
+
+
+def test_what_is_in_no_latency_or_has_its_own_rate_is_not_judged() -> None:
+    full = answer(10_000, 100_000)
+    failed = replace(full, results=(replace(full.results[0], errors={5: 1}),))
+    assert occupancy(step(1), failed) is None
+    assert occupancy(step(1), answer(0, 0)) is None
+    assert occupancy(step(1, rate=Rate(ios_per_second=10.0)), full) is None
+    assert occupancy(step(1), replace(full, commands=(flow("write", 1, 0),))) is None
+
+
+def check(left: float | None, right: float | None, reason: str = "") -> Check:
+    return Check(name="a", unit="", left=left, right=right, bounds=(0.5, 2.0), reason=reason)
+
+
+def test_a_check_holds_up_to_its_bounds_and_has_no_verdict_without_both_figures() -> None:
+    assert [check(left, 2.0).holds for left in (0.99, 1.0, 4.0, 4.01)] == [False, True, True, False]
+    assert check(None, 1.0).holds is None
+    assert check(1.0, 0.0).holds is None
+    assert check(9.0, 1.0, reason="other ranges").holds is None
+    assert contradictions([check(1, 1), check(9, 1), check(9, 1, "why")]) == (check(9, 1),)

@@ -1,0 +1,184 @@
+"""A campaign: the tests of a version one after the other, in one record that comes apart again."""
+
+from dataclasses import replace
+
+import pytest
+
+from teijo.document.model import Table, Verdict
+from teijo.errors import PlanError
+from teijo.methods.checks_page import contradiction_remarks
+from teijo.methods.pts.campaign.cross_checks import checks_between
+from teijo.methods.pts.campaign.method import Campaign
+from teijo.methods.pts.campaign.parts import split
+from teijo.methods.pts.campaign.plan import TESTS
+from teijo.methods.pts.iops.method import Iops
+from teijo.methods.registry import METHODS
+from teijo.terms.remark import RemarkKind
+from teijo.terms.step import Measure, Purge, Step
+from tests.methods.canned import DRIVE, Canned, Played, play
+
+TWO = {"tests": "iops,lat"}
+
+
+def rate(step: Step) -> float:
+    assert isinstance(step, Measure)
+    stream = step.workload.streams[0]
+    return min(1e6 * stream.outstanding_ios, 4e9 / stream.block_size_bytes)
+
+
+def run(overrides: dict[str, str] | None = None, spec: str = "1.1", gaps=()) -> Played:
+    device = Canned(rate, gaps=frozenset(gaps))
+    return play(Campaign(), device, spec=spec, overrides=TWO if overrides is None else overrides)
+
+
+def test_every_test_of_the_standard_is_a_method_of_its_own_too() -> None:
+    assert set(TESTS.values()) <= set(METHODS)
+    assert len(TESTS) == 8
+
+
+@pytest.mark.parametrize(
+    ("spec", "tests"),
+    [
+        ("1.0-enterprise", ["wsat", "iops", "tp", "lat"]),
+        ("1.1-enterprise", ["iops", "tp", "lat", "wsat", "hir", "xsr", "cbw", "dirth"]),
+        ("2.0.2-client", ["iops", "tp", "lat", "wsat", "hir", "xsr", "cbw", "dirth"]),
+    ],
+)
+def test_a_version_has_its_tests_in_its_order(spec: str, tests: list[str]) -> None:
+    settings = Campaign().settings(spec, {}, DRIVE)
+    assert [part.name for part in settings.parts] == tests
+
+
+def test_the_first_clients_run_each_test_in_four_ranges() -> None:
+    settings = Campaign().settings("1.0-client", {}, DRIVE)
+    assert [part.test for part in settings.parts] == ["iops"] * 4 + ["tp"] * 4 + ["lat"] * 4
+    assert [part.name for part in settings.parts[:4]] == [
+        "iops AR 75 % 8 GiB", "iops AR 75 % 16 GiB", "iops AR 100 % 8 GiB", "iops AR 100 % 16 GiB",
+    ]  # fmt: skip
+    ranges = {
+        (part.settings["active_range_percent"], part.settings["amount_bytes"])
+        for part in settings.parts
+    }
+    assert ranges == {(ar, gib << 30) for ar in (75, 100) for gib in (8, 16)}
+
+
+def test_the_conversation_is_that_of_each_test_behind_its_own_purge() -> None:
+    played = run()
+    alone = play(Iops(), Canned(rate), spec="1.1")
+    stripped = [replace(step, part="") for step in played.asked]
+    assert stripped[: len(alone.asked)] == alone.asked
+    assert [step.part for step in played.asked if isinstance(step, Purge)] == ["iops", "lat"]
+    assert played.ending == "steady"
+
+
+def test_a_record_comes_apart_into_records_as_if_run_alone() -> None:
+    played = run()
+    iops, lat = split(Campaign().settings_from(played.record.run.settings), played.record)
+    alone = play(Iops(), Canned(rate), spec="1.1").record
+    assert iops.findings == Iops().findings(alone)
+    assert iops.record.run.settings == alone.run.settings
+    assert (iops.record.run.ending, lat.record.run.ending) == ("steady", "steady")
+    assert lat.record.steps[0].seq == len(iops.record.steps) + 1
+    findings = Campaign().findings(played.record)
+    assert [part.name for part in findings.parts] == ["iops", "lat"]
+    assert findings.parts[0].findings == iops.findings
+    assert findings.converged
+
+
+def test_settings_go_to_every_test_that_has_them_or_to_one_by_name() -> None:
+    settings = Campaign().settings("1.1", {**TWO, "minute": "1s", "lat.rounds": "7"}, DRIVE)
+    iops, lat = (part.settings for part in settings.parts)
+    assert iops["minute_ns"] == lat["minute_ns"] == 1_000_000_000
+    assert (iops["rounds_most"], lat["rounds_most"]) == (25, 7)
+    mixes = Campaign().settings("1.1", {**TWO, "mixes": "0/100"}, DRIVE)
+    assert mixes.parts[0].settings["mixes_read_percent"] == [0]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "complaint"),
+    [
+        ({"tests": "iops,nothing"}, "'nothing' is none of"),
+        ({"tests": "iops,iops"}, "twice"),
+        ({"tests": "iops", "lat.rounds": "7"}, "unknown test of this campaign 'lat'"),
+        ({"tests": "iops", "nonsense": "7"}, "unknown setting 'nonsense'"),
+        ({"tests": "iops", "iops.nonsense": "7"}, "unknown setting 'nonsense'"),
+    ],
+)
+def test_a_mistake_in_the_settings_is_named(overrides: dict[str, str], complaint: str) -> None:
+    with pytest.raises(PlanError, match=complaint):
+        Campaign().settings("1.1", overrides, DRIVE)
+
+
+def test_a_test_that_the_version_does_not_know_is_refused() -> None:
+    with pytest.raises(PlanError, match="has no test 'hir'"):
+        Campaign().settings("1.0-enterprise", {"tests": "hir"}, DRIVE)
+
+
+def test_a_gap_in_one_test_is_that_tests_alone() -> None:
+    last = len(run().asked)
+    played = run(gaps={last})
+    iops, lat = split(Campaign().settings_from(played.record.run.settings), played.record)
+    assert iops.findings == Campaign().findings(run().record).parts[0].findings
+    assert lat.findings.window_rounds == (5, 9)
+
+
+def test_the_watch_names_the_test_under_way() -> None:
+    played = run()
+    seen = {}
+    for count in (0, 1, 100, len(played.steps) - 3):
+        growing = replace(
+            played.record,
+            run=replace(played.record.run, ending="running"),
+            steps=played.record.steps[:count],
+        )
+        watch = Campaign().watch(growing)
+        seen[count] = (watch.part, watch.phase)
+    assert list(seen.values())[:3] == [
+        ("iops", "purge"),
+        ("iops", "precondition"),
+        ("iops", "round"),
+    ]
+    assert list(seen.values())[3][0] == "lat"
+
+
+def test_the_report_has_a_summary_and_each_tests_pages_under_its_own_header() -> None:
+    played = run()
+    document = Campaign().document(played.record, Campaign().findings(played.record))
+    (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
+    assert verdict.good
+    (table,) = [b for b in document.sections[0].blocks if isinstance(b, Table)]
+    assert [row[0] for row in table.rows] == ["iops", "lat"]
+    titles = {section.header.title for section in document.sections if section.header is not None}
+    assert len(titles) == 2
+    tail = [section for section in document.sections if section.appendix]
+    assert all(section.header is None for section in tail)
+    assert len({section.title for section in tail}) == len(tail)
+
+
+def test_tests_that_are_still_to_come_are_said_to_be() -> None:
+    played = run()
+    growing = replace(played.record, run=replace(played.record.run, ending="running"),
+                      steps=played.record.steps[:50])  # fmt: skip
+    document = Campaign().document(growing, Campaign().findings(growing))
+    (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
+    assert verdict.text == "1 of 2 tests begun"
+    (table,) = [b for b in document.sections[0].blocks if isinstance(b, Table)]
+    assert table.rows[1][:3] == ("lat", "", "not begun")
+
+
+def test_reads_that_are_faster_at_random_than_in_order_contradict_each_other() -> None:
+    def strange(step: Step) -> float:
+        assert isinstance(step, Measure)
+        large = step.workload.streams[0].block_size_bytes == 1 << 20
+        return rate(step) * (1.3 if large and step.cell == "100/0 1024 KiB" else 1.0)
+
+    played = play(
+        Campaign(), Canned(strange), spec="1.1",
+        overrides={"tests": "iops,tp", "block_sizes": "1024KiB,4KiB"},
+    )  # fmt: skip
+    parts = split(Campaign().settings_from(played.record.run.settings), played.record)
+    (check,) = checks_between(parts)
+    assert check.holds is False
+    assert check.quotient == pytest.approx(1.3, abs=0.01)
+    kinds = [remark.kind for remark in contradiction_remarks(played.record, (check,))]
+    assert RemarkKind.CONTRADICTION in kinds
