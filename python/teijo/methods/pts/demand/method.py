@@ -23,6 +23,7 @@ from teijo.methods.pts.demand.settings import (
 )
 from teijo.methods.pts.demand.stages import (
     PointRun,
+    cells_per_round,
     chosen_points,
     demand_points,
     determination,
@@ -135,7 +136,7 @@ class Demand:
         """Return the determination, the sweep over the window, and what each point showed."""
         settings = self.settings_from(record.run.settings)
         exchanges = exchanges_of(record)
-        rounds = rounds_of(exchanges, len(round_cells(settings, 1)))
+        rounds = rounds_of(exchanges, cells_per_round(settings))
         states = determination(settings, rounds)
         window = window_of(settings, rounds)
         return Findings(

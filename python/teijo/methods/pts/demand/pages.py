@@ -32,12 +32,12 @@ from teijo.methods.pts.demand import point_pages, sweep_pages
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_name, stimulus_with
 from teijo.methods.pts.demand.stages import (
     PointRun,
+    cells_per_round,
     chosen_points,
     point_runs,
     precondition_determination,
     preconditioned,
     prewrites_of,
-    round_cells,
     window_of,
 )
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
@@ -63,7 +63,7 @@ def pages(
     exchanges = exchanges_of(record)
     minutes = preconditioned(exchanges)
     before = precondition_determination(settings, minutes)
-    rounds = rounds_of(exchanges, len(round_cells(settings, 1)))
+    rounds = rounds_of(exchanges, cells_per_round(settings))
     window = window_of(settings, rounds)
     points = chosen_points(settings, window)
     runs = point_runs(exchanges)

@@ -97,7 +97,7 @@ class DemandSettings(Settings, frozen=True):
         str,
         Knob(
             key="access",
-            meaning="where the I/Os go: random, or zoned:ACCESSES/RANGE,… in percent",
+            meaning="where the I/Os go: random, shuffled, zipf:THETA, pareto:H or zoned:50/5,…",
             example="zoned:50/5,30/15,20/80",
             parse=workload_words.access,
         ),

@@ -163,6 +163,12 @@ def round_cells(settings: DemandSettings, round_number: int) -> tuple[Measure, .
     return (*prewrite, *sweep)
 
 
+def cells_per_round(settings: DemandSettings) -> int:
+    """Return how many steps a round has."""
+    sweep = len(settings.thread_counts) * len(settings.queue_depths)
+    return settings.prewrite_minutes + sweep
+
+
 def sweep_of(settings: DemandSettings) -> tuple[tuple[int, int], ...]:
     """Return (threads, queue depth) of every point of the sweep, in order."""
     return tuple(

@@ -10,6 +10,7 @@ from teijo.methods.pts.demand.stages import (
     POINT_NAMES,
     PRECONDITION,
     PREWRITE,
+    cells_per_round,
     check_minutes,
     determination,
     point_runs,
@@ -31,7 +32,7 @@ def watch(settings: DemandSettings, record: Record) -> Watch:
     """Return the stage under way, with the time of all that is still to come."""
     exchanges = exchanges_of(record)
     minutes = preconditioned(exchanges)
-    rounds = rounds_of(exchanges, len(round_cells(settings, 1)))
+    rounds = rounds_of(exchanges, cells_per_round(settings))
     states = determination(settings, rounds)
     if record.run.ending != "running":
         return Watch(phase=record.run.ending, steady=_steady_words(states))
@@ -103,7 +104,7 @@ def _ahead(settings: DemandSettings, minutes: Sequence[StepResult]) -> tuple[int
     least, most = (
         _precondition_minutes(settings, before)
         - len(minutes)
-        + count * len(round_cells(settings, 1))
+        + count * cells_per_round(settings)
         + _points_minutes(settings)
         for before, count in zip(rounds, after, strict=True)
     )
