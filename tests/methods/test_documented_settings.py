@@ -81,7 +81,28 @@ def test_the_versions_of_wsat_are_the_ones_in_the_table():
         assert row(rows, "plots against drive fills")[version.id] == fills
 
 
+def test_the_versions_of_tp_and_lat_are_the_ones_in_the_tables():
+    tp, lat = table_rows(page_of("pts.tp")), table_rows(page_of("pts.lat"))
+    for version in VERSIONS:
+        rule = version.throughput
+        sizes = ", ".join(f"{block / 1024:g}" for block in rule.block_sizes_bytes)
+        assert row(tp, "block sizes (KiB)")[version.id] == sizes
+        own = rule.precondition_block_bytes is None
+        assert row(tp, "preconditioned with")[version.id] == (
+            "the test's own" if own else "128 KiB"
+        )
+        word = "recommended" if rule.load.recommended else "free"
+        told = f"{rule.load.threads} × {rule.load.queue_depth}, {word}"
+        assert row(tp, "threads × queue depth")[version.id] == told
+        minutes = version.histogram_minutes
+        run = "–" if minutes is None else f"{minutes} min"
+        assert row(lat, "histogram run")[version.id] == run
+        assert row(lat, "5 9s in the table")[version.id] == ("–" if minutes is None else "yes")
+        told = f"{version.load.threads} × {version.load.queue_depth}"
+        assert row(lat, "load of the preconditioning")[version.id] == told
+
+
 def test_the_pages_name_every_version():
-    for method_id in ("pts.iops", "pts.wsat"):
+    for method_id in ("pts.iops", "pts.tp", "pts.lat", "pts.wsat"):
         assert all(f"`{version.id}`" in page_of(method_id) for version in VERSIONS)
         assert method_named(method_id).specs == tuple(version.id for version in VERSIONS)

@@ -32,7 +32,8 @@ _CACHE_STATES = {
 class Loop:
     """What a method adds to the header: its names, and how its loop is prepared and judged.
 
-    `stimulus` are further rows of the test's parameters (mixes, block sizes).
+    `stimulus` are further rows of the test's parameters (mixes, block sizes);
+    `preparation_load` is (threads, queue depth) where it is not the test's own.
     """
 
     method: str
@@ -43,6 +44,7 @@ class Loop:
     stimulus: tuple[tuple[str, str], ...]
     convergence: str
     rounds: str
+    preparation_load: tuple[int, int] | None = None
 
 
 def pts_header(record: Record, settings: PtsSettings, version: Version, loop: Loop) -> Header:
@@ -161,7 +163,7 @@ def _groups_2_0(
     record: Record, settings: PtsSettings, version: Version, loop: Loop
 ) -> tuple[HeaderGroup, ...]:
     environment, identity = record.environment, record.identity
-    outstanding = _outstanding(settings)
+    load = (settings.threads, settings.queue_depth)
     return (
         HeaderGroup(
             title="Test platform",
@@ -204,7 +206,7 @@ def _groups_2_0(
                 ("AR", f"{settings.active_range_percent} %"),
                 ("AR segments", _segments(settings)),
                 ("Pre-condition 1", loop.workload_independent),
-                ("TOIO, TC/QD", outstanding),
+                ("TOIO, TC/QD", _outstanding(*(loop.preparation_load or load))),
                 ("Pre-condition 2", loop.workload_dependent),
                 ("SS rounds", loop.rounds),
             ),
@@ -216,7 +218,7 @@ def _groups_2_0(
                 ("Data pattern", _pattern(settings)),
                 ("AR & amount", _range_and_amount(settings)),
                 *loop.stimulus,
-                ("TOIO, TC/QD", outstanding),
+                ("TOIO, TC/QD", _outstanding(*load)),
                 ("Steady state", _steady(loop)),
             ),
         ),
@@ -256,6 +258,5 @@ def _segments(settings: PtsSettings) -> str:
     return "N/A" if settings.amount_bytes is None else str(settings.segments)
 
 
-def _outstanding(settings: PtsSettings) -> str:
-    total = settings.threads * settings.queue_depth
-    return f"{total}, TC {settings.threads} / QD {settings.queue_depth}"
+def _outstanding(threads: int, queue_depth: int) -> str:
+    return f"{threads * queue_depth}, TC {threads} / QD {queue_depth}"

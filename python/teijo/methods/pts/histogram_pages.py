@@ -73,7 +73,7 @@ def level_name(percent: float) -> Phrase:
 
 def levels_table(stimulus: str, latency: Histogram) -> Table:
     """Return ART, every confidence level and MRT, one a row; a level not resolved is empty."""
-    rows: list[tuple[Value, ...]] = [("mean (ART)", ms(latency.mean_ns), None)]
+    rows: list[tuple[Value, ...]] = [("mean (ART)", ms(latency.mean_ns), "")]
     for percent, value in percentile.percentiles_ns(latency):
         beyond = round(latency.count * (100 - percent) / 100)
         rows.append((level_name(percent), _ms(value), beyond if value is not None else None))

@@ -1,0 +1,1 @@
+"""PTS latency (LAT): the method, its matrix, its pages."""

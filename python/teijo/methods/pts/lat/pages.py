@@ -1,0 +1,377 @@
+"""The report of PTS LAT, its plots in the standard's order, as meaning without ink."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.document.model import (
+    Axis,
+    Bars3D,
+    Block,
+    Column,
+    Document,
+    Facts,
+    Paragraph,
+    Section,
+    Series,
+    Table,
+    Value,
+    XYChart,
+)
+from teijo.document.phrase import capitalised, say
+from teijo.methods.knobs import show_mix
+from teijo.methods.pages import assemble, ms
+from teijo.methods.pts import window_pages
+from teijo.methods.pts.header import Loop, cache_remarks, pts_header
+from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
+from teijo.methods.pts.lat.matrix import (
+    TRACKED,
+    LatSettings,
+    cell_name,
+    latency_over,
+    matrix,
+    stimulus_name,
+)
+from teijo.methods.pts.lat.method import SELF_CHECK_NAME, one_io_share
+from teijo.methods.pts.loop import window_rounds_of
+from teijo.methods.pts.versions import Version, version_of
+from teijo.methods.rounds import Round, Rounds, exchanges_of, histogram_run_of, rounds_of
+from teijo.terms.finding import Findings
+from teijo.terms.histogram import EMPTY
+from teijo.terms.record import Record
+from teijo.terms.result import StepResult
+
+TITLE = "Latency"
+SELF_CHECK_LIMIT = 0.01
+"""How far average latency × IOPS may be from 1 before it is pointed out."""
+HISTOGRAM_TITLE = "Response-time histogram and confidence levels"
+_Figure = Callable[[StepResult], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One cell of the matrix over the window, latencies in ms.
+
+    `maximum` is the maximum of the rounds' maxima, `maxima_mean` their mean; `share` is the
+    average latency × IOPS of the round furthest from 1.
+    """
+
+    read_percent: int
+    block_size_bytes: int
+    average: float
+    five_nines: float | None
+    maximum: float
+    maxima_mean: float
+    iops: float
+    share: float | None
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether the self-check fails."""
+        return self.share is not None and abs(self.share - 1) > SELF_CHECK_LIMIT
+
+
+def pages(settings: LatSettings, record: Record, findings: Findings) -> Document:
+    """Return the whole report of a record, growing or sealed."""
+    version = version_of(settings.spec)
+    exchanges = exchanges_of(record)
+    rounds = rounds_of(exchanges, len(matrix(settings, 1)))
+    states = findings.steady_states
+    rows = _rows(settings, window_rounds_of(states, rounds))
+    plots = [
+        _convergence_section(settings, findings, rounds, "Average", _average_ms),
+        _convergence_section(settings, findings, rounds, "Maximum", _maximum_ms),
+        *(window_pages.close_up_section(state, "Round") for state in states),
+        *_matrix_sections(settings, version, rows),
+    ]
+    if settings.histogram_minutes is not None:
+        plots.append(_histogram_section(histogram_run_of(exchanges)))
+    numbered = [
+        replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
+        for place, section in enumerate(plots, start=1)
+    ]
+    header = pts_header(record, settings, version, _loop(settings, findings))
+    summary = _summary_section(version, record, findings, rows)
+    return assemble(record, settings, header, (summary, *numbered), cache_remarks(record, version))
+
+
+def _loop(settings: LatSettings, findings: Findings) -> Loop:
+    times = settings.precondition_times
+    block = units.format_block_size(settings.precondition_block_bytes).replace(" ", "")
+    length = units.format_duration(settings.minute_ns)
+    run: tuple[tuple[str, str], ...] = ()
+    if settings.histogram_minutes is not None:
+        minutes = settings.histogram_minutes * settings.minute_ns
+        run = (
+            (
+                "Stimulus 2",
+                say(
+                    "{stimulus}, {length}",
+                    stimulus=_tracked_stimulus(),
+                    length=units.format_duration(minutes),
+                ),
+            ),
+        )
+    return Loop(
+        method="pts.lat",
+        title=TITLE,
+        subtitle="Latency loop",
+        workload_independent=say("{times}X SEQ/{block}", times=times, block=block)
+        if times
+        else "none",
+        workload_dependent="Full latency loop",
+        stimulus=(
+            ("Stimulus", say("RND, {length} each", length=length)),
+            ("R/W mix, outer loop", say("{count} mixes", count=len(settings.mixes_read_percent))),
+            (
+                "Block size, inner loop",
+                say("{count} sizes", count=len(settings.block_sizes_bytes)),
+            ),
+            *run,
+        ),
+        convergence=window_pages.convergence_word(findings),
+        rounds=window_pages.window_name(findings),
+        preparation_load=(settings.precondition_threads, settings.precondition_queue_depth),
+    )
+
+
+def _rows(settings: LatSettings, window: Sequence[Round]) -> list[Row]:
+    """Return the cells over the window in the order of the report's table."""
+    if not window:
+        return []
+    return [
+        _row(read_percent, block, window)
+        for block in sorted(settings.block_sizes_bytes)
+        for read_percent in sorted(settings.mixes_read_percent)
+    ]
+
+
+def _row(read_percent: int, block_size_bytes: int, window: Sequence[Round]) -> Row:
+    name = cell_name(read_percent, block_size_bytes)
+    answers = [each.at(name) for each in window]
+    cell = measures.cell_over((), answers)
+    shares = [share for each in answers if (share := one_io_share(each)) is not None]
+    return Row(
+        read_percent=read_percent,
+        block_size_bytes=block_size_bytes,
+        average=ms(cell.latency_ns_mean),
+        five_nines=five_nines_ms(latency_over(window, name)),
+        maximum=ms(cell.latency_ns_max),
+        maxima_mean=sum(_maximum_ms(each) for each in answers) / len(answers),
+        iops=cell.iops,
+        share=max(shares, key=lambda share: abs(share - 1), default=None),
+    )
+
+
+def _summary_section(
+    version: Version, record: Record, findings: Findings, rows: Sequence[Row]
+) -> Section:
+    scalars = tuple(
+        (capitalised(scalar.name), f"{scalar.value:,.4f} {scalar.unit}".strip())
+        for scalar in findings.scalars
+        if scalar.value is not None and scalar.name != SELF_CHECK_NAME
+    )
+    blocks: list[Block] = [
+        window_pages.verdict_of(record, findings),
+        window_pages.determination_table(findings.steady_states),
+    ]
+    if rows:
+        blocks += [_figures_table(version, rows), _self_check(rows)]
+    facts = (("Rounds measured", str(findings.rounds)), *scalars)
+    blocks.append(Facts(caption="Run", rows=facts))
+    return Section(title="Summary", blocks=tuple(blocks))
+
+
+def _self_check(rows: Sequence[Row]) -> Paragraph:
+    """Say whether average latency × IOPS is 1, as it must be with one I/O outstanding."""
+    suspects = [row for row in rows if row.is_suspect]
+    known = [row for row in rows if row.share is not None]
+    if not known:
+        return Paragraph(text="Self-check: no I/O completed.")
+    worst = max(known, key=lambda row: abs((row.share or 0) - 1))
+    if not suspects:
+        text = say(
+            "Self-check passed: with one I/O outstanding, average latency × IOPS is 1; it is "
+            "{share:.4f} in the cell furthest from it.",
+            share=worst.share,
+        )
+        return Paragraph(text=text)
+    text = say(
+        "SELF-CHECK FAILED in {count} of {all} cells: average latency × IOPS is {share:.4f} for "
+        "{cell} and should be 1 within 1 %. For the rest of the time no I/O was outstanding: the "
+        "host took that long between two of them, so its IOPS are too low, not its latency.",
+        count=len(suspects),
+        all=len(rows),
+        share=worst.share,
+        cell=stimulus_name(worst.read_percent, worst.block_size_bytes),
+    )
+    return Paragraph(text=text)
+
+
+def _average_ms(answer: StepResult) -> float:
+    return ms(measures.latency_ns_mean(answer))
+
+
+def _maximum_ms(answer: StepResult) -> float:
+    return ms(measures.latency_ns_max(answer))
+
+
+def _convergence_section(
+    settings: LatSettings, findings: Findings, rounds: Rounds, which: str, figure: _Figure
+) -> Section:
+    title = say("Steady state convergence: {which} latency", which=which.lower())
+    if not rounds.whole:
+        return Section(title=title, blocks=(Paragraph(text="No whole round yet."),))
+    read_percent = TRACKED.read_percent
+    numbers = tuple(each.number for each in rounds.whole)
+    values = {
+        block: tuple(figure(each.at(cell_name(read_percent, block))) for each in rounds.whole)
+        for block in settings.block_sizes_bytes
+    }
+    table = Table(
+        columns=(
+            Column(name="Round", digits=0),
+            *(Column(name=units.format_block_size(block), unit="ms", digits=5) for block in values),
+        ),
+        rows=tuple(
+            (number, *(series[place] for series in values.values()))
+            for place, number in enumerate(numbers)
+        ),
+    )
+    chart = XYChart(
+        title=say("{which} latency at R/W {mix} by round", which=which, mix=show_mix(read_percent)),
+        x=Axis(name="Round", from_zero=False),
+        y=Axis(name=say("{which} latency", which=which), unit="ms"),
+        series=tuple(
+            Series(name=units.format_block_size(block), x=numbers, y=series)
+            for block, series in values.items()
+        ),
+        table=table,
+        spans=window_pages.window_spans(findings),
+        note=window_pages.broken_note(rounds),
+    )
+    return Section(title=title, blocks=(chart,))
+
+
+def _matrix_sections(settings: LatSettings, version: Version, rows: Sequence[Row]) -> list[Section]:
+    titles = (
+        "Average and maximum latency",
+        "Average latency by block size and mix, 3-D",
+        "Maximum latency by block size and mix, 3-D",
+    )
+    if not rows:
+        text = Paragraph(text="No whole round yet.")
+        return [Section(title=title, blocks=(text,)) for title in titles]
+    tables = (
+        _matrix_table(settings, rows, "Average latency", lambda row: row.average),
+        _matrix_table(settings, rows, "Maximum latency", lambda row: row.maximum),
+        _figures_table(version, rows),
+        Paragraph(text=_MATRIX_NOTE),
+    )
+    return [
+        Section(title=titles[0], blocks=tables),
+        Section(
+            title=titles[1],
+            blocks=(_bars(settings, rows, "Average latency", lambda row: row.average),),
+        ),
+        Section(
+            title=titles[2],
+            blocks=(_bars(settings, rows, "Maximum latency", lambda row: row.maximum),),
+        ),
+    ]
+
+
+_MATRIX_NOTE = (
+    "The average is the arithmetic mean over the rounds of the measurement window. The maximum is "
+    "the maximum of the rounds' maxima; the mean of those maxima stands beside it, since the "
+    "standard's rule for the window is not certain. 99.999 % (5 9s) is read off the histogram of "
+    "all the window's I/Os, and is left out of fewer than 100,000."
+)
+
+
+def _figures_table(version: Version, rows: Sequence[Row]) -> Table:
+    """Return a row per cell; 5 9s and IOPS belong to the 2.0 layout's table."""
+    with_nines = version.histogram_minutes is not None
+    nines = (Column(name="99.999 % (5 9s)", unit="ms", digits=4),) if with_nines else ()
+    columns = (
+        Column(name="Workload"),
+        Column(name="Average", unit="ms", digits=5),
+        *nines,
+        Column(name="Maximum", unit="ms", digits=4),
+        Column(name="Mean of the maxima", unit="ms", digits=4),
+        Column(name="IOPS", digits=1),
+        Column(name="Average × IOPS", digits=4),
+    )
+    table: list[tuple[Value, ...]] = [
+        (
+            stimulus_name(row.read_percent, row.block_size_bytes),
+            row.average,
+            *((row.five_nines,) if with_nines else ()),
+            row.maximum,
+            row.maxima_mean,
+            row.iops,
+            row.share,
+        )
+        for row in rows
+    ]
+    last = len(columns) - 1
+    return Table(
+        columns=columns,
+        rows=tuple(table),
+        caption="Latency over the measurement window",
+        marked=tuple((place, last) for place, row in enumerate(rows) if row.is_suspect),
+    )
+
+
+def _grid(
+    settings: LatSettings, rows: Sequence[Row], figure: Callable[[Row], float]
+) -> tuple[tuple[float, ...], ...]:
+    """Return figures by block size, smallest first, and by mix, from all writes to all reads."""
+    found = {(row.block_size_bytes, row.read_percent): figure(row) for row in rows}
+    return tuple(
+        tuple(found[block, mix] for mix in sorted(settings.mixes_read_percent))
+        for block in sorted(settings.block_sizes_bytes)
+    )
+
+
+def _matrix_table(
+    settings: LatSettings, rows: Sequence[Row], name: str, figure: Callable[[Row], float]
+) -> Table:
+    mixes = sorted(settings.mixes_read_percent)
+    blocks = sorted(settings.block_sizes_bytes)
+    return Table(
+        columns=(
+            Column(name="Block size", unit="KiB"),
+            *(Column(name=show_mix(mix), unit="ms", digits=5) for mix in mixes),
+        ),
+        rows=tuple(
+            (f"{block / units.KIB:g}", *values)
+            for block, values in zip(blocks, _grid(settings, rows, figure), strict=True)
+        ),
+        caption=say("{name} (ms) by block size and R/W mix", name=name),
+    )
+
+
+def _bars(
+    settings: LatSettings, rows: Sequence[Row], name: str, figure: Callable[[Row], float]
+) -> Bars3D:
+    return Bars3D(
+        title=say("{name} by block size and R/W mix", name=name),
+        rows=Axis(name="Block size", unit="KiB", scale="category"),
+        row_places=tuple(f"{block / units.KIB:g}" for block in sorted(settings.block_sizes_bytes)),
+        columns=Axis(name="R/W mix", scale="category"),
+        column_places=tuple(show_mix(mix) for mix in sorted(settings.mixes_read_percent)),
+        z=Axis(name=name, unit="ms"),
+        values=_grid(settings, rows, figure),
+        table=replace(_matrix_table(settings, rows, name, figure), folded=True),
+    )
+
+
+def _histogram_section(run: StepResult | None) -> Section:
+    latency = EMPTY if run is None else measures.latency_of(run)
+    return histogram_section(HISTOGRAM_TITLE, _tracked_stimulus(), latency)
+
+
+def _tracked_stimulus() -> str:
+    return stimulus_name(TRACKED.read_percent, TRACKED.block_size_bytes)

@@ -1,0 +1,1 @@
+"""PTS throughput (TP): the method, its tests by block size, its pages."""
