@@ -230,8 +230,9 @@ def window_facts(window: Window, unit: str) -> Facts:
         share = share_percent(value, window.average)
         word = "PASS" if ok else "FAIL"
         if share is None:
-            told = "{value:,.6f}, allowed {limit:,.6f}: {word}"
-            return say(told, value=value, limit=limit, word=word)
+            return say(
+                "{value:,.6f}, allowed {limit:,.6f}: {word}", value=value, limit=limit, word=word
+            )
         return say(
             "{value:,.6f} ({share:.4f} % of the average), allowed {limit:,.6f}: {word}",
             value=value,
