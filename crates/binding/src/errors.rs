@@ -32,7 +32,16 @@ impl Faced for EngineError {
                 "Use a block size that is a multiple of the logical block size, and a file only \
                  on a file system with direct I/O (ext4, xfs, btrfs; not tmpfs).",
             ),
-            Self::DeviceGone { .. } => (
+            Self::TooManyParts { .. } => (
+                "PlanError",
+                "Use a larger chunk, a smaller block size or a smaller queue depth, or the sync \
+                 backend.",
+            ),
+            Self::BorderUnaligned { .. } => (
+                "PlanError",
+                "Give members and chunks sizes of whole blocks.",
+            ),
+            Self::DeviceGone { .. } | Self::MemberGone { .. } => (
                 "DeviceError",
                 "Look at the kernel's log (dmesg) for the device; what was measured is kept.",
             ),
@@ -116,6 +125,29 @@ mod tests {
                     failures: 1,
                 },
                 "DeviceError",
+            ),
+            (
+                EngineError::MemberGone {
+                    member: 0,
+                    errno: 5,
+                    failures: 1,
+                },
+                "DeviceError",
+            ),
+            (
+                EngineError::TooManyParts {
+                    block_bytes: 1 << 20,
+                    smallest_bytes: 4096,
+                    queue_depth: 256,
+                },
+                "PlanError",
+            ),
+            (
+                EngineError::BorderUnaligned {
+                    border_bytes: 1000,
+                    alignment_bytes: 512,
+                },
+                "PlanError",
             ),
             (EngineError::RingRefused { errno: 1 }, "HostError"),
             (

@@ -1,18 +1,46 @@
-//! The engine on an open descriptor.
+//! The engine on open descriptors.
 
 use std::ops::ControlFlow;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use teijo_engine::session::{BackendKind, Session};
+use teijo_engine::volume::{Layout, Volume};
 
 use crate::errors::{not_free, raised};
 use crate::lap::lap_dict;
 use crate::observer::PyObserver;
 use crate::plan::PyPlan;
+
+/// `teijo.engine.plan.Layout`, read attribute by attribute.
+#[derive(FromPyObject)]
+struct PyLayout {
+    kind: String,
+    member_bytes: Vec<u64>,
+    chunk_bytes: u64,
+}
+
+/// The words are those of the Python type, which a type checker holds to its literals.
+impl From<PyLayout> for Layout {
+    fn from(layout: PyLayout) -> Self {
+        let PyLayout {
+            kind,
+            member_bytes,
+            chunk_bytes,
+        } = layout;
+        match kind.as_str() {
+            "concatenated" => Self::Concatenated { member_bytes },
+            "striped" => Self::Striped {
+                member_bytes,
+                chunk_bytes,
+            },
+            _ => Self::Single,
+        }
+    }
+}
 
 #[pyclass(frozen, module = "teijo.engine._native")]
 pub struct NativeSession {
@@ -22,20 +50,16 @@ pub struct NativeSession {
 #[pymethods]
 impl NativeSession {
     #[new]
-    #[pyo3(signature = (descriptor, backend="auto"))]
-    fn new(descriptor: i32, backend: &str) -> PyResult<Self> {
-        if descriptor < 0 {
-            return Err(PyValueError::new_err("a descriptor is not negative"));
-        }
-        // SAFETY: the caller's descriptor is open during this call, which only duplicates it; if
-        // it is not, the kernel says so (EBADF).
-        let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
-        let file = borrowed.try_clone_to_owned()?;
+    fn new(descriptors: Vec<i32>, backend: &str, layout: PyLayout) -> PyResult<Self> {
+        let files = descriptors.into_iter().map(duplicate);
+        let files: Vec<OwnedFd> = files.collect::<PyResult<_>>()?;
+        let volume = Volume::new(files, layout.into());
+        let volume = volume.map_err(|error| Python::attach(|py| raised(py, &error)))?;
         let session = match backend {
-            "auto" => Session::new(file),
-            "io_uring" => Session::with_backend(file, BackendKind::Uring),
-            "sync" => Session::with_backend(file, BackendKind::Sync),
-            "null" => Session::with_backend(file, BackendKind::Null),
+            "auto" => Session::new(volume),
+            "io_uring" => Session::with_backend(volume, BackendKind::Uring),
+            "sync" => Session::with_backend(volume, BackendKind::Sync),
+            "null" => Session::with_backend(volume, BackendKind::Null),
             other => return Err(PyValueError::new_err(format!("no backend {other:?}"))),
         };
         Ok(Self {
@@ -98,6 +122,16 @@ impl NativeSession {
             Ok(())
         })
     }
+}
+
+fn duplicate(descriptor: i32) -> PyResult<OwnedFd> {
+    if descriptor < 0 {
+        return Err(PyValueError::new_err("a descriptor is not negative"));
+    }
+    // SAFETY: the caller's descriptor is open during this call, which only duplicates it; if it
+    // is not, the kernel says so (EBADF).
+    let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    Ok(borrowed.try_clone_to_owned()?)
 }
 
 impl NativeSession {

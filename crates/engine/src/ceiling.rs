@@ -4,7 +4,6 @@
 use std::hint::black_box;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use crate::arena::{Arena, Shape};
 use crate::backend::ring::{Entry, Patience, Ring};
@@ -35,7 +34,7 @@ pub struct Ceilings {
 /// Measures the ceilings, each for about `each_ns`.
 pub fn measure(file: OwnedFd, each_ns: u64) -> Result<Ceilings, EngineError> {
     let clock = HostClock::best();
-    let mut session = Session::with_backend(Arc::new(file), BackendKind::Null);
+    let mut session = Session::with_backend(file, BackendKind::Null);
     let mut loop_ns = |depth| -> Result<f64, EngineError> {
         let lap = session.run(&plan(depth, each_ns))?;
         Ok(lap.elapsed_ns as f64 / lap.streams[0].read.ios.max(1) as f64)

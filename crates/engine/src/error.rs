@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use crate::backend::Streak;
+
+/// A device that fails this often without one success is taken for gone.
+const FAILURES_IN_A_ROW_MAX: u64 = 1_000;
+
 /// Why the engine refuses a plan, cannot start, or had to end a lap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineError {
@@ -17,6 +22,23 @@ pub enum EngineError {
     },
     /// The device is gone, or every I/O of a long run failed.
     DeviceGone { errno: i32, failures: u64 },
+    /// The same of one member of a target; members count from 0.
+    MemberGone {
+        member: usize,
+        errno: i32,
+        failures: u64,
+    },
+    /// A block of one stream lies on so many pieces that no ring holds those of its depth.
+    TooManyParts {
+        block_bytes: u32,
+        smallest_bytes: u64,
+        queue_depth: u32,
+    },
+    /// Direct I/O cannot be cut where one member ends and the next begins.
+    BorderUnaligned {
+        border_bytes: u64,
+        alignment_bytes: u32,
+    },
     /// The kernel refuses a ring (`EPERM`, `ENOSYS`, `ENOMEM`).
     RingRefused { errno: i32 },
     /// No memory for the buffers.
@@ -25,6 +47,31 @@ pub enum EngineError {
     ThreadLost { errno: i32 },
     /// Waiting for completions failed, which is no failure of an I/O.
     WaitFailed { errno: i32 },
+}
+
+/// Whether a device that fails so is gone, and need not be asked again.
+pub(crate) fn says_gone(errno: i32) -> bool {
+    matches!(errno, libc::ENODEV | libc::ENXIO)
+}
+
+impl EngineError {
+    /// What the failures in a row say, those of the whole target or of its `worst` member; None
+    /// as long as they may be chance.
+    pub(crate) fn of_failures(errno: i32, failures: u64, worst: Option<Streak>) -> Option<Self> {
+        let is_gone = |errno, failures| says_gone(errno) || failures >= FAILURES_IN_A_ROW_MAX;
+        match worst {
+            Some(Streak {
+                member,
+                errno,
+                failures,
+            }) if is_gone(errno, failures) => Some(Self::MemberGone {
+                member,
+                errno,
+                failures,
+            }),
+            _ => is_gone(errno, failures).then_some(Self::DeviceGone { errno, failures }),
+        }
+    }
 }
 
 /// A system call's errno, 0 where there is none.
@@ -70,6 +117,39 @@ impl fmt::Display for EngineError {
                 write!(
                     out,
                     "the device is gone: {failures} I/Os in a row failed, last: {errno}"
+                )
+            }
+            Self::MemberGone {
+                member,
+                errno,
+                failures,
+            } => {
+                let (number, errno) = (member + 1, Errno(*errno));
+                write!(
+                    out,
+                    "member {number} of the target is gone: {failures} I/Os in a row failed on \
+                     it, last: {errno}"
+                )
+            }
+            Self::TooManyParts {
+                block_bytes,
+                smallest_bytes,
+                queue_depth,
+            } => {
+                write!(
+                    out,
+                    "blocks of {block_bytes} B, {queue_depth} at a time, lie on more pieces of \
+                     {smallest_bytes} B than a ring of the kernel holds (32768)"
+                )
+            }
+            Self::BorderUnaligned {
+                border_bytes,
+                alignment_bytes,
+            } => {
+                write!(
+                    out,
+                    "a member or a chunk of {border_bytes} B ends within what direct I/O moves \
+                     at least, {alignment_bytes} B"
                 )
             }
             Self::RingRefused { errno } => {

@@ -2,7 +2,8 @@
 //! [`backend::Backend`] and [`clock::Clock`], a [`lap::Lap`] says what came of it. A
 //! [`crew::Crew`] holds the workers of a plan together, on threads or in virtual time.
 //!
-//! The engine opens no path: it is handed an open descriptor, or a backend of somebody else's.
+//! The engine opens no path: it is handed open descriptors ([`volume::Volume`]), or a backend of
+//! somebody else's.
 
 pub mod access;
 pub mod arena;
@@ -14,6 +15,7 @@ pub mod content;
 pub mod control;
 pub mod crew;
 pub mod error;
+mod fit;
 mod flight;
 pub mod histogram;
 pub mod interval;
@@ -27,5 +29,6 @@ mod tally;
 pub mod technique;
 mod thread;
 pub mod verify;
+pub mod volume;
 pub mod witness;
 pub mod worker;

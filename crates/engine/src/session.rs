@@ -1,5 +1,5 @@
-//! A session over one open descriptor: threads that stay warm between steps, laps that may go
-//! on without a gap, and somebody who looks on while they run.
+//! A session over the open descriptors of a target: threads that stay warm between steps, laps that
+//! may go on without a gap, and somebody who looks on while they run.
 
 use std::io::IoSliceMut;
 use std::os::fd::OwnedFd;
@@ -7,7 +7,7 @@ use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use rustix::fs::{fcntl_getfl, fcntl_setfl, statx, AtFlags, OFlags, StatxFlags};
+use rustix::fs::{fcntl_getfl, fcntl_setfl, OFlags};
 use rustix::io::{preadv2, Errno, ReadWriteFlags};
 
 use crate::arena::Shape;
@@ -16,10 +16,12 @@ use crate::backend::{FileBackend, Setup};
 use crate::clock::{Clock, CpuClock, HostClock};
 use crate::crew::{Crew, Depth, Progress};
 use crate::error::EngineError;
+use crate::fit::{check_fit, check_ring, refused_direct};
 use crate::lap::Lap;
-use crate::plan::{Access, Plan};
+use crate::plan::Plan;
 use crate::technique::{Technique, Techniques};
 use crate::thread::{Briefing, Job, Report, WorkerThread};
+use crate::volume::Volume;
 use crate::witness::Census;
 
 /// The observer is asked this often.
@@ -59,9 +61,9 @@ struct Watch {
     cpu_ns: u64,
 }
 
-/// One open target. Dropping it ends what runs and joins the threads.
+/// One open target, of one or several members. Dropping it ends what runs and joins the threads.
 pub struct Session {
-    file: Arc<OwnedFd>,
+    volume: Arc<Volume>,
     kind: BackendKind,
     reason: Reason,
     setup: Setup,
@@ -74,8 +76,8 @@ pub struct Session {
 
 impl Session {
     /// A session on the backend that suits: a ring, or plain system calls where it is refused.
-    pub fn new(file: OwnedFd) -> Self {
-        let file = Arc::new(file);
+    pub fn new(target: impl Into<Volume>) -> Self {
+        let volume = target.into();
         let probe = Shape {
             depth: 1,
             block_bytes: 4096,
@@ -83,28 +85,29 @@ impl Session {
             writes: false,
             min_complete_max: 1,
         };
-        let reason = match UringBackend::open(&file, probe, Setup::default()) {
+        let shared = Arc::new(volume.clone());
+        let reason = match UringBackend::open(&shared, probe, Setup::default()) {
             Err(error) => Reason::RingRefused(error),
-            Ok(_) if !can_queue(&file) => Reason::WouldBePunted,
+            Ok(_) if !volume.members().iter().all(|one| can_queue(one)) => Reason::WouldBePunted,
             Ok(_) => Reason::RingGranted,
         };
         let kind = match reason {
             Reason::RingGranted | Reason::Named => BackendKind::Uring,
             Reason::RingRefused(_) | Reason::WouldBePunted => BackendKind::Sync,
         };
-        let mut session = Self::with_backend(file, kind);
+        let mut session = Self::with_backend(volume, kind);
         session.reason = reason;
         session
     }
 
     /// A session on a named backend.
-    pub fn with_backend(file: impl Into<Arc<OwnedFd>>, kind: BackendKind) -> Self {
-        Self::with_techniques(file, kind, Techniques::ALL)
+    pub fn with_backend(target: impl Into<Volume>, kind: BackendKind) -> Self {
+        Self::with_techniques(target, kind, Techniques::ALL)
     }
 
     /// A session on a named backend that uses no other techniques than these.
     pub fn with_techniques(
-        file: impl Into<Arc<OwnedFd>>,
+        target: impl Into<Volume>,
         kind: BackendKind,
         wished: Techniques,
     ) -> Self {
@@ -113,10 +116,11 @@ impl Session {
         } else {
             HostClock::monotonic()
         };
-        let file = file.into();
-        let no_access_time = wished.has(Technique::NoAccessTime) && leave_access_time(&file);
+        let volume = target.into();
+        let no_access_time =
+            wished.has(Technique::NoAccessTime) && leave_access_time(volume.members());
         Self {
-            file,
+            volume: Arc::new(volume),
             kind,
             no_access_time,
             reason: Reason::Named,
@@ -187,7 +191,7 @@ impl Session {
         }
         match &lap.failure {
             Some(EngineError::DirectRefused { block_bytes, .. }) => {
-                Err(self.refused_direct(*block_bytes))
+                Err(refused_direct(&self.volume, *block_bytes))
             }
             _ => Ok(lap),
         }
@@ -219,7 +223,10 @@ impl Session {
             BackendKind::Uring | BackendKind::Null => Depth::Queued,
         };
         let crew = Crew::muster(plan, depth)?;
-        self.check_alignment(plan)?;
+        check_fit(&self.volume, plan)?;
+        if self.kind == BackendKind::Uring {
+            check_ring(&self.volume, plan)?;
+        }
         self.setup.clock = self.setup.clock.checked();
         let working = crew.seats().len();
         while self.threads.len() < working {
@@ -228,7 +235,7 @@ impl Session {
         let (sender, reports) = channel();
         let gate = Arc::new(Barrier::new(working + 1));
         let briefing = Briefing {
-            file: Arc::clone(&self.file),
+            volume: Arc::clone(&self.volume),
             setup: self.setup,
             gate: Arc::clone(&gate),
             reports: sender,
@@ -260,59 +267,6 @@ impl Session {
             watch.drain();
         }
         ready.map(|()| watch)
-    }
-
-    /// Refuses what would be no direct I/O: some file systems (ext4) serve it from the page cache
-    /// without a word when it is not aligned.
-    fn check_alignment(&self, plan: &Plan) -> Result<(), EngineError> {
-        let alignment = u64::from(self.direct_alignment().map_or(0, |wanted| wanted.0));
-        let is_odd = |bytes: u64| alignment > 0 && !bytes.is_multiple_of(alignment);
-        for stream in &plan.streams {
-            let range = stream.range;
-            let pieces = match stream.access {
-                Access::Sequential { cursor_bytes } => cursor_bytes | range.segment_bytes,
-                _ => u64::from(stream.grid_bytes()),
-            };
-            let stride_bytes = if range.segments > 1 {
-                range.stride_bytes
-            } else {
-                0
-            };
-            let block_bytes = stream
-                .sizes_bytes()
-                .fold(0, |all, one| all | u64::from(one));
-            if is_odd(block_bytes | range.start_bytes | stride_bytes | pieces) {
-                return Err(self.refused_direct(stream.block_bytes));
-            }
-        }
-        Ok(())
-    }
-
-    /// What the target wants of direct I/O: alignment of offsets and of memory in bytes, 0 where
-    /// the kernel does not tell. None when it was not opened for direct I/O.
-    fn direct_alignment(&self) -> Option<(u32, u32)> {
-        let flags = fcntl_getfl(&self.file).ok()?;
-        flags.contains(OFlags::DIRECT).then(|| {
-            let facts = statx(&self.file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
-            facts.map_or((0, 0), |facts| {
-                (facts.stx_dio_offset_align, facts.stx_dio_mem_align)
-            })
-        })
-    }
-
-    /// The device said EINVAL to the first I/O, or would have.
-    fn refused_direct(&self, block_bytes: u32) -> EngineError {
-        match self.direct_alignment() {
-            None => EngineError::DeviceGone {
-                errno: libc::EINVAL,
-                failures: 1,
-            },
-            Some((offset_alignment_bytes, memory_alignment_bytes)) => EngineError::DirectRefused {
-                block_bytes,
-                offset_alignment_bytes,
-                memory_alignment_bytes,
-            },
-        }
     }
 }
 
@@ -397,12 +351,16 @@ impl Watch {
 }
 
 /// Keeps reads from touching the time of the last access, which costs 7 % of a cheap one. Only
-/// the owner of a file may; true when it is so.
-fn leave_access_time(file: &OwnedFd) -> bool {
-    fcntl_getfl(file).is_ok_and(|flags| fcntl_setfl(file, flags | OFlags::NOATIME).is_ok())
+/// the owner of a file may; true when it is so on all members.
+fn leave_access_time(members: &[Arc<OwnedFd>]) -> bool {
+    let leave = |file: &OwnedFd| {
+        fcntl_getfl(file).is_ok_and(|flags| fcntl_setfl(file, flags | OFlags::NOATIME).is_ok())
+    };
+    let refusals = members.iter().filter(|one| !leave(one));
+    refusals.count() == 0
 }
 
-/// Whether the target takes an I/O that would have to wait without waiting for it. Asked with a
+/// Whether a member takes an I/O that would have to wait without waiting for it. Asked with a
 /// read, whose data nobody sees; true also where that cannot be told.
 fn can_queue(file: &OwnedFd) -> bool {
     const PAGE_BYTES: usize = 4096;

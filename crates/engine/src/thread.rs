@@ -1,7 +1,6 @@
 //! The threads of a session: each serves one seat after the other, on a backend of its own that
 //! stays open while its shape fits, and reports to whoever watches.
 
-use std::os::fd::OwnedFd;
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Barrier};
 use std::thread::JoinHandle;
@@ -16,6 +15,7 @@ use crate::crew::Seat;
 use crate::error::{errno_of, EngineError};
 use crate::session::BackendKind;
 use crate::technique::Techniques;
+use crate::volume::Volume;
 use crate::witness::{delay_ns, Account};
 use crate::worker::{Worker, WorkerLap};
 
@@ -25,7 +25,7 @@ const STACK_BYTES: usize = 512 << 10;
 /// What the worker threads of one plan need besides their seats.
 #[derive(Clone)]
 pub(crate) struct Briefing {
-    pub file: Arc<OwnedFd>,
+    pub volume: Arc<Volume>,
     pub setup: Setup,
     pub gate: Arc<Barrier>,
     pub reports: Sender<Report>,
@@ -105,7 +105,7 @@ fn serve<B: FileBackend>(jobs: &Receiver<Job>) {
         let shape = Shape::of(&seat.stream);
         let backend = match spare.take() {
             Some((old, backend)) if old == shape => Ok(backend),
-            _ => B::open(&briefing.file, shape, briefing.setup),
+            _ => B::open(&briefing.volume, shape, briefing.setup),
         };
         match backend {
             Ok(backend) => spare = work(backend, seat, &briefing).map(|backend| (shape, backend)),

@@ -25,8 +25,6 @@ use crate::witness::Account;
 /// The stamp is the low 48 bits of the clock: differences up to 78 hours survive.
 const STAMP_MASK: u64 = (1 << 48) - 1;
 const SLOT_BITS: u32 = 16;
-/// A device that fails this often without one success is taken for gone.
-const FAILURES_IN_A_ROW_MAX: u64 = 1_000;
 /// An idle worker looks up this often whether it shall stop.
 const NAP_NS: u64 = 20_000_000;
 
@@ -390,9 +388,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 offset_alignment_bytes: 0,
                 memory_alignment_bytes: 0,
             },
-            libc::ENODEV | libc::ENXIO => EngineError::DeviceGone { errno, failures },
-            _ if failures >= FAILURES_IN_A_ROW_MAX => EngineError::DeviceGone { errno, failures },
-            _ => return,
+            _ => match EngineError::of_failures(errno, failures, self.backend.worst_member()) {
+                Some(failure) => failure,
+                None => return,
+            },
         };
         self.fail(failure);
     }

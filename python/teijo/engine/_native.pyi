@@ -1,9 +1,9 @@
 """What `crates/binding` exports. Columns are the bytes of int64 arrays."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
-from teijo.engine.plan import Plan
+from teijo.engine.plan import Layout, Plan
 
 __all__ = [
     "NativeSession",
@@ -17,9 +17,9 @@ __all__ = [
 
 @final
 class NativeSession:
-    """The engine on an open descriptor, which stays the caller's."""
+    """The engine on open descriptors, which stay the caller's."""
 
-    def __new__(cls, descriptor: int, backend: str = "auto") -> NativeSession: ...
+    def __new__(cls, descriptors: Sequence[int], backend: str, layout: Layout) -> NativeSession: ...
     @property
     def backend(self) -> str: ...
     @property

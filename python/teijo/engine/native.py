@@ -53,14 +53,10 @@ class NativeSession:
         files = [descriptors] if isinstance(descriptors, int) else list(descriptors)
         layout = layout or Layout(kind="single", member_bytes=(capacity_bytes,))
         _check_layout(layout, len(files), capacity_bytes, logical_block_bytes)
-        if layout.kind != "single":
-            raise PlanError(
-                f"a {layout.kind} target is not driven yet", remedy="Name one of its members."
-            )
         self._capacity_bytes = capacity_bytes
         self._logical_block_bytes = logical_block_bytes
         try:
-            self._native = _native.NativeSession(files[0], backend)
+            self._native = _native.NativeSession(files, backend, layout)
         except OSError as error:
             raise HostError(f"descriptors {files} cannot be used: {error}") from error
 

@@ -1,22 +1,26 @@
 //! The seam between the worker and the world: requests go in, completions come out.
 //!
-//! A backend is owned by one worker and never shared. Real backends (`uring`, `sync`) hold an
-//! open descriptor and an arena of aligned buffers, one per slot; `null` completes everything at
-//! once; the simulated backend lives in the `sim` crate and moves its own virtual clock.
+//! A backend is owned by one worker and never shared. Real backends (`uring`, `sync`) hold a
+//! volume of open descriptors and an arena of aligned buffers, one per slot; `null` completes
+//! everything at once; the simulated backend lives in the `sim` crate and moves its own virtual clock.
 
 pub mod null;
+mod pace;
+mod parts;
 pub(crate) mod ring;
 pub mod sync;
 pub mod uring;
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crate::arena::Shape;
 use crate::clock::HostClock;
 use crate::error::EngineError;
 use crate::technique::Techniques;
+use crate::volume::Volume;
+
+pub use parts::Streak;
 
 /// What an I/O does to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +77,11 @@ pub trait Backend {
 
     /// The next ready completion, if any.
     fn reap(&mut self) -> Option<Completion>;
+
+    /// Of a target of several members, the one that fails most; asked after a failure.
+    fn worst_member(&self) -> Option<Streak> {
+        None
+    }
 }
 
 /// What a session gives every backend that it opens.
@@ -84,9 +93,10 @@ pub struct Setup {
     pub clock: HostClock,
 }
 
-/// A backend over an open descriptor; opened and used by one thread.
+/// A backend over open descriptors; opened and used by one thread. Its requests are in addresses
+/// of the volume; how an I/O that lies on several members is cut and joined is its own business.
 pub trait FileBackend: Backend + Sized {
-    fn open(file: &Arc<OwnedFd>, shape: Shape, setup: Setup) -> Result<Self, EngineError>;
+    fn open(volume: &Arc<Volume>, shape: Shape, setup: Setup) -> Result<Self, EngineError>;
 
     /// What it makes use of.
     fn granted(&self) -> Techniques {

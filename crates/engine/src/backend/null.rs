@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::{Backend, Completion, FileBackend, Request, Setup};
 use crate::arena::Shape;
 use crate::error::EngineError;
+use crate::volume::Volume;
 
 /// A device of no latency and no data.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl Backend for NullBackend {
 }
 
 impl FileBackend for NullBackend {
-    fn open(_file: &Arc<OwnedFd>, _shape: Shape, _setup: Setup) -> Result<Self, EngineError> {
+    fn open(_volume: &Arc<Volume>, _shape: Shape, _setup: Setup) -> Result<Self, EngineError> {
         Ok(Self::new())
     }
 }

@@ -237,12 +237,12 @@ impl Ring {
         }
     }
 
-    /// Registers one file as number 0.
-    pub fn register_file(&self, file: BorrowedFd<'_>) -> io::Result<()> {
-        let files = [file.as_raw_fd()];
-        let argument = files.as_ptr().cast();
-        // SAFETY: the argument is an array of one descriptor.
-        unsafe { io_uring_register(&self.file, IoringRegisterOp::RegisterFiles, argument, 1) }?;
+    /// Registers files as numbers from 0.
+    pub fn register_files(&self, files: &[RawFd]) -> io::Result<()> {
+        let (argument, count) = (files.as_ptr().cast(), files.len() as u32);
+        let operation = IoringRegisterOp::RegisterFiles;
+        // SAFETY: the argument is an array of so many descriptors.
+        unsafe { io_uring_register(&self.file, operation, argument, count) }?;
         Ok(())
     }
 

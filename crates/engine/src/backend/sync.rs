@@ -3,6 +3,7 @@
 //!
 //! Requests are executed in the order they were pushed, inside `wait`, as many as are wanted.
 //! A session gives every worker on this backend a depth of one and takes more workers instead.
+//! The parts of an I/O over several members follow each other.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,18 +15,22 @@ use rustix::io::{pread, pwrite};
 use rustix::thread::{clock_nanosleep_relative, ClockId, NanosleepRelativeResult};
 use rustix::time::Timespec;
 
-use super::{Backend, Completion, FileBackend, Op, Request, Setup};
+use super::parts::Joiner;
+use super::{Backend, Completion, FileBackend, Op, Request, Setup, Streak};
 use crate::arena::{Arena, Shape};
 use crate::clock::{Clock, HostClock};
 use crate::error::EngineError;
 use crate::technique::{Technique, Techniques};
+use crate::volume::{Part, Volume};
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
-/// An open descriptor behind plain system calls.
+/// Open descriptors behind plain system calls.
 #[derive(Debug)]
 pub struct SyncBackend {
-    file: Arc<OwnedFd>,
+    volume: Arc<Volume>,
+    /// Of a volume of several members.
+    joiner: Option<Joiner>,
     arena: Arena,
     clock: HostClock,
     pushed: VecDeque<Request>,
@@ -33,11 +38,12 @@ pub struct SyncBackend {
 }
 
 impl FileBackend for SyncBackend {
-    fn open(file: &Arc<OwnedFd>, shape: Shape, setup: Setup) -> Result<Self, EngineError> {
-        let file = Arc::clone(file);
+    fn open(volume: &Arc<Volume>, shape: Shape, setup: Setup) -> Result<Self, EngineError> {
         let arena = Arena::new(shape, setup.wished.has(Technique::HugePages))?;
+        let joiner = || Joiner::new(shape.depth, volume.members().len());
         Ok(Self {
-            file,
+            volume: Arc::clone(volume),
+            joiner: volume.single().is_none().then(joiner),
             arena,
             clock: setup.clock,
             pushed: VecDeque::new(),
@@ -52,34 +58,33 @@ impl FileBackend for SyncBackend {
 
 impl SyncBackend {
     fn execute(&mut self, request: Request) -> Completion {
-        let Request {
-            op,
-            offset_bytes,
-            length_bytes,
-            tag,
-        } = request;
-        let length = length_bytes as usize;
-        let moved = match op {
-            Op::Read => {
-                let buffer = &mut self.arena.read_bytes(request.slot())[..length];
-                pread(&self.file, buffer, offset_bytes)
-            }
-            Op::Write => {
-                let buffer = &self.arena.write_bytes(request.slot())[..length];
-                pwrite(&self.file, buffer, offset_bytes)
-            }
-            Op::Flush => fdatasync(&self.file).map(|()| 0),
-            Op::Discard => {
-                let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-                let hole = fallocate(&self.file, flags, offset_bytes, u64::from(length_bytes));
-                hole.map(|()| 0)
-            }
+        if self.joiner.is_some() {
+            return self.execute_parts(request);
+        }
+        let part = Part {
+            member: 0,
+            offset_bytes: request.offset_bytes,
+            at_bytes: 0,
+            length_bytes: request.length_bytes,
         };
-        let result = moved.map_or_else(
-            |errno| -errno.raw_os_error(),
-            |bytes| (bytes as u32).cast_signed(),
-        );
-        Completion { tag, result }
+        let file = &self.volume.members()[0];
+        Completion {
+            tag: request.tag,
+            result: carry_out(&mut self.arena, file, request, part),
+        }
+    }
+
+    fn execute_parts(&mut self, request: Request) -> Completion {
+        let joiner = self.joiner.as_mut().expect("the caller saw it");
+        joiner.begin(request, self.volume.parts(&request).count() as u32);
+        for part in self.volume.parts(&request) {
+            let file = &self.volume.members()[part.member];
+            let result = carry_out(&mut self.arena, file, request, part);
+            if let Some(whole) = joiner.join(request.slot(), part.member, result) {
+                return whole;
+            }
+        }
+        unreachable!("the last part ends the whole");
     }
 
     /// Sleeps until the clock shows `deadline_ns`, or a signal comes.
@@ -99,6 +104,36 @@ impl SyncBackend {
             NanosleepRelativeResult::Err(errno) => Err(errno.into()),
         }
     }
+}
+
+/// Does one part of a request (or all of it) on its member; bytes moved, or a negated errno.
+fn carry_out(arena: &mut Arena, file: &OwnedFd, request: Request, part: Part) -> i32 {
+    let Part {
+        offset_bytes,
+        at_bytes,
+        length_bytes,
+        ..
+    } = part;
+    let piece = at_bytes as usize..(at_bytes + length_bytes) as usize;
+    let moved = match request.op {
+        Op::Read => {
+            let buffer = &mut arena.read_bytes(request.slot())[piece];
+            pread(file, buffer, offset_bytes)
+        }
+        Op::Write => {
+            let buffer = &arena.write_bytes(request.slot())[piece];
+            pwrite(file, buffer, offset_bytes)
+        }
+        Op::Flush => fdatasync(file).map(|()| 0),
+        Op::Discard => {
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            fallocate(file, flags, offset_bytes, u64::from(length_bytes)).map(|()| 0)
+        }
+    };
+    moved.map_or_else(
+        |errno| -errno.raw_os_error(),
+        |bytes| (bytes as u32).cast_signed(),
+    )
 }
 
 impl Backend for SyncBackend {
@@ -132,5 +167,9 @@ impl Backend for SyncBackend {
 
     fn reap(&mut self) -> Option<Completion> {
         self.ready.pop_front()
+    }
+
+    fn worst_member(&self) -> Option<Streak> {
+        self.joiner.as_ref().and_then(Joiner::worst)
     }
 }

@@ -1,16 +1,21 @@
-//! `io_uring`: one ring per worker, with a registered file and one registered buffer. Every
-//! feature that an older kernel or a limit refuses is left out one by one.
+//! `io_uring`: one ring per worker, with registered files and one registered buffer. Every feature
+//! that an older kernel or a limit refuses is left out one by one. A target of one member, which
+//! is the common case, costs one branch to know.
 
+use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
-use super::ring::{body_word, head_word, Entry, Patience, Ring};
-use super::{Backend, Completion, FileBackend, Op, Request, Setup};
+use super::pace::{InlineGuess, Pace, SEVERAL_US};
+use super::parts::Joiner;
+use super::ring::{body_word, head_word, Cqe, Entry, Patience, Ring};
+use super::{Backend, Completion, FileBackend, Op, Request, Setup, Streak};
 use crate::arena::{Arena, Shape};
 use crate::clock::{Clock, HostClock};
 use crate::error::{errno_of, EngineError};
 use crate::technique::{Technique, Techniques};
+use crate::volume::{Part, Volume};
 
 /// Operations and flag bits of the kernel's interface.
 const IORING_OP_FSYNC: u8 = 3;
@@ -22,87 +27,46 @@ const IORING_OP_WRITE: u8 = 23;
 const IOSQE_FIXED_FILE: u8 = 1;
 const IORING_FSYNC_DATASYNC: u32 = 1;
 
-/// A failed guess is repeated after at most so many waits.
-const PATIENCE_MAX: u32 = 1024;
-/// No completion is held back for longer than this, at the pace of the last while.
-const HOLD_NS: u64 = 100_000;
-/// A wait for several completions is content with one after this time: a device that stalls is
-/// no reason to hold back what is there. Shorter timers fire, and cost more than they save.
-const SEVERAL_US: u32 = 2_000;
-/// The pace is taken over so long.
-const PACE_NS: u64 = 1_000_000;
+/// A part's tag has the slot below and the member above.
+const SLOT_BITS: u32 = 16;
 
-/// Whether the next submit will find everything complete when it returns, as on a target that
-/// never sleeps. Then the kernel need not be asked to wait, which saves 5 % at depth 1.
-#[derive(Debug, Default)]
-struct InlineGuess {
-    patience: u32,
-    waits_left: u32,
+/// No ring of the kernel is larger.
+pub(crate) const ENTRIES_MAX: u64 = 32_768;
+
+/// Entries that `depth` I/Os of at most `block_bytes` can have at once.
+pub(crate) fn entries_for(volume: &Volume, depth: u16, block_bytes: u32) -> u64 {
+    u64::from(depth) * volume.parts_max(block_bytes)
 }
 
-impl InlineGuess {
-    #[inline]
-    fn is_on(&mut self) -> bool {
-        let on = self.waits_left == 0;
-        self.waits_left = self.waits_left.saturating_sub(1);
-        on
-    }
-
-    #[inline]
-    fn was_right(&mut self) {
-        self.patience = 0;
-    }
-
-    fn was_wrong(&mut self) {
-        self.patience = (self.patience * 2 + 1).min(PATIENCE_MAX);
-        self.waits_left = self.patience;
-    }
-}
-
-/// For how many completions a wait may wait: each wake that is saved is CPU time saved, but what
-/// is held back ages. One, unless the pace brings the others within `HOLD_NS`.
+/// What a target of several members needs besides.
 #[derive(Debug)]
-struct Pace {
-    limit: u32,
-    since_ns: u64,
-    ios: u64,
-    several: u32,
-    several_max: u32,
+struct Spread {
+    volume: Arc<Volume>,
+    /// As `UringBackend::heads`, of each member.
+    heads: Vec<[u64; 4]>,
+    joiner: Joiner,
+    /// Whole I/Os that a wait found.
+    ready: VecDeque<Completion>,
 }
 
-impl Pace {
-    fn new(limit: u32) -> Self {
-        Self {
-            limit,
-            since_ns: 0,
-            ios: 0,
-            several: 1,
-            several_max: 1,
-        }
-    }
-
-    /// Takes the pace: `ios` were completed until `now_ns` since the ring was opened.
-    fn note(&mut self, ios: u64, now_ns: u64) {
-        let elapsed_ns = now_ns.saturating_sub(self.since_ns);
-        if elapsed_ns < PACE_NS {
-            return;
-        }
-        let in_time = (ios - self.ios) * HOLD_NS / elapsed_ns;
-        self.several = in_time.clamp(1, u64::from(self.limit)) as u32;
-        self.several_max = self.several_max.max(self.several);
-        (self.since_ns, self.ios) = (now_ns, ios);
+impl Spread {
+    fn join(&mut self, part: Cqe) -> Option<Completion> {
+        let member = (part.tag >> SLOT_BITS) as usize;
+        self.joiner.join(part.tag as u16, member, part.result)
     }
 }
 
-/// An open descriptor behind a ring. Belongs to the thread that opened it.
+/// Open descriptors behind a ring. Belongs to the thread that opened it.
 #[derive(Debug)]
 pub struct UringBackend {
     // The ring is dropped before the arena that its I/Os use.
     ring: Ring,
     arena: Arena,
-    _file: Arc<OwnedFd>,
+    _volume: Arc<Volume>,
     clock: HostClock,
+    /// First word of an entry of each operation on the first member.
     heads: [u64; 4],
+    spread: Option<Box<Spread>>,
     pace: Pace,
     reaped: u64,
     in_flight: u32,
@@ -111,10 +75,10 @@ pub struct UringBackend {
     granted: Techniques,
 }
 
-/// First word of an entry of each operation.
-fn heads(file: &OwnedFd, granted: Techniques) -> [u64; 4] {
+/// First word of an entry of each operation on the file of this number.
+fn heads(number: i32, file: &OwnedFd, granted: Techniques) -> [u64; 4] {
     let (flags, file) = if granted.has(Technique::RegisteredFile) {
-        (IOSQE_FIXED_FILE, 0)
+        (IOSQE_FIXED_FILE, number)
     } else {
         (0, file.as_raw_fd())
     };
@@ -133,9 +97,10 @@ fn heads(file: &OwnedFd, granted: Techniques) -> [u64; 4] {
 
 impl FileBackend for UringBackend {
     /// Opens with registrations where the kernel grants them, or without.
-    fn open(file: &Arc<OwnedFd>, shape: Shape, setup: Setup) -> Result<Self, EngineError> {
+    fn open(volume: &Arc<Volume>, shape: Shape, setup: Setup) -> Result<Self, EngineError> {
         let wished = setup.wished;
-        let ring = Ring::new(u32::from(shape.depth), wished).map_err(|error| {
+        let entries = entries_for(volume, shape.depth, shape.block_bytes).min(ENTRIES_MAX);
+        let ring = Ring::new(entries as u32, wished).map_err(|error| {
             let errno = errno_of(&error);
             EngineError::RingRefused { errno }
         })?;
@@ -147,7 +112,9 @@ impl FileBackend for UringBackend {
         ];
         let mut granted = others.into_iter().fold(ring.granted(), Techniques::without);
         granted = granted.and(arena.granted());
-        if wished.has(Technique::RegisteredFile) && ring.register_file(file.as_fd()).is_err() {
+        let members = volume.members().iter();
+        let files: Vec<RawFd> = members.map(AsRawFd::as_raw_fd).collect();
+        if wished.has(Technique::RegisteredFile) && ring.register_files(&files).is_err() {
             granted = granted.without(Technique::RegisteredFile);
         }
         // SAFETY: the arena stays mapped for as long as the ring lives. The registration is
@@ -161,11 +128,23 @@ impl FileBackend for UringBackend {
         } else {
             1
         };
+        let members = (0..).zip(volume.members());
+        let heads: Vec<[u64; 4]> = members
+            .map(|(number, file)| heads(number, file, granted))
+            .collect();
         Ok(Self {
-            heads: heads(file, granted),
+            heads: heads[0],
+            spread: volume.single().is_none().then(|| {
+                Box::new(Spread {
+                    volume: Arc::clone(volume),
+                    joiner: Joiner::new(shape.depth, heads.len()),
+                    heads,
+                    ready: VecDeque::new(),
+                })
+            }),
             ring,
             arena,
-            _file: Arc::clone(file),
+            _volume: Arc::clone(volume),
             clock: setup.clock,
             pace: Pace::new(limit),
             reaped: 0,
@@ -210,56 +189,62 @@ impl UringBackend {
     }
 }
 
-impl Backend for UringBackend {
-    const HAS_DATA: bool = true;
-
-    fn buffer(&mut self, slot: u16) -> &mut [u8] {
-        self.arena.write_bytes(slot)
-    }
-
-    fn read_back(&mut self, slot: u16) -> &[u8] {
-        self.arena.read_bytes(slot)
-    }
-
+/// Entries of the ring: whole I/Os of a single member, or parts of I/Os over several.
+impl UringBackend {
+    /// Writes the entry of one part of a request, or of all of it.
     #[inline]
-    fn push(&mut self, request: Request) {
-        let Request {
-            op,
-            offset_bytes,
-            length_bytes,
-            tag,
-        } = request;
-        let slot = request.slot();
+    fn push_part(&mut self, request: Request, part: Part, head: u64, tag: u64) {
+        let (op, slot) = (request.op, request.slot());
+        let at = |buffer: *mut u8| buffer.expose_provenance() as u64 + u64::from(part.at_bytes);
         let (address, body) = match op {
             Op::Read => (
-                self.arena.read_buffer(slot).expose_provenance() as u64,
-                body_word(length_bytes, 0),
+                at(self.arena.read_buffer(slot)),
+                body_word(part.length_bytes, 0),
             ),
             Op::Write => (
-                self.arena.write_buffer(slot).expose_provenance() as u64,
-                body_word(length_bytes, 0),
+                at(self.arena.write_buffer(slot)),
+                body_word(part.length_bytes, 0),
             ),
             Op::Flush => (0, body_word(0, IORING_FSYNC_DATASYNC)),
             Op::Discard => {
                 let hole = (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE) as u32;
-                (u64::from(length_bytes), body_word(hole, 0))
+                (u64::from(part.length_bytes), body_word(hole, 0))
             }
         };
         let entry = Entry {
-            head: self.heads[op as usize],
-            offset: if op == Op::Flush { 0 } else { offset_bytes },
+            head,
+            offset: if op == Op::Flush {
+                0
+            } else {
+                part.offset_bytes
+            },
             address,
             body,
             tag,
         };
-        // SAFETY: the buffer belongs to the slot until its completion is reaped, and the arena
-        // and the file live as long as the ring.
+        // SAFETY: the buffer belongs to the slot until its completion is reaped, a part lies
+        // within it, and the arena and the files live as long as the ring.
         unsafe { self.ring.push(entry) };
         self.in_flight += 1;
     }
 
+    // These stay out of the way of the single member.
+    #[inline(never)]
+    fn push_parts(&mut self, request: Request) {
+        let mut spread = self.spread.take().expect("the caller saw it");
+        let mut parts = 0;
+        for part in spread.volume.parts(&request) {
+            let tag = (part.member as u64) << SLOT_BITS | u64::from(request.slot());
+            let head = spread.heads[part.member][request.op as usize];
+            self.push_part(request, part, head, tag);
+            parts += 1;
+        }
+        spread.joiner.begin(request, parts);
+        self.spread = Some(spread);
+    }
+
     #[inline]
-    fn wait(&mut self, want: u32, deadline_ns: u64) -> io::Result<()> {
+    fn wait_for_entries(&mut self, want: u32, deadline_ns: u64) -> io::Result<()> {
         if self.ring.unsubmitted() == 0 && want > 0 && self.ring.ready() >= want {
             return Ok(());
         }
@@ -279,15 +264,91 @@ impl Backend for UringBackend {
         }
     }
 
+    /// As `wait`, where an entry is not yet a completion.
+    #[inline(never)]
+    fn wait_for_wholes(&mut self, want: u32, deadline_ns: u64) -> io::Result<()> {
+        loop {
+            self.wait_for_entries(want, deadline_ns)?;
+            let whole = self.join_parts();
+            if whole >= want as usize || self.clock.now_ns() >= deadline_ns {
+                return Ok(());
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn reap_whole(&mut self) -> Option<Completion> {
+        if self.spread.as_ref()?.ready.is_empty() {
+            self.join_parts();
+        }
+        self.spread.as_mut()?.ready.pop_front()
+    }
+
+    /// Joins the parts that are back; how many whole I/Os wait to be reaped.
+    fn join_parts(&mut self) -> usize {
+        while let Some(part) = self.reap_entry() {
+            if let Some(spread) = &mut self.spread {
+                let whole = spread.join(part);
+                spread.ready.extend(whole);
+            }
+        }
+        self.spread.as_ref().map_or(0, |one| one.ready.len())
+    }
+
     #[inline]
-    fn reap(&mut self) -> Option<Completion> {
-        let completion = self.ring.reap()?;
+    fn reap_entry(&mut self) -> Option<Cqe> {
+        let entry = self.ring.reap()?;
         self.in_flight -= 1;
         self.reaped += 1;
-        Some(Completion {
-            tag: completion.tag,
-            result: completion.result,
-        })
+        Some(entry)
+    }
+}
+
+impl Backend for UringBackend {
+    const HAS_DATA: bool = true;
+
+    fn buffer(&mut self, slot: u16) -> &mut [u8] {
+        self.arena.write_bytes(slot)
+    }
+
+    fn read_back(&mut self, slot: u16) -> &[u8] {
+        self.arena.read_bytes(slot)
+    }
+
+    #[inline]
+    fn push(&mut self, request: Request) {
+        if self.spread.is_some() {
+            return self.push_parts(request);
+        }
+        let part = Part {
+            member: 0,
+            offset_bytes: request.offset_bytes,
+            at_bytes: 0,
+            length_bytes: request.length_bytes,
+        };
+        let head = self.heads[request.op as usize];
+        self.push_part(request, part, head, request.tag);
+    }
+
+    #[inline]
+    fn wait(&mut self, want: u32, deadline_ns: u64) -> io::Result<()> {
+        if self.spread.is_some() {
+            return self.wait_for_wholes(want, deadline_ns);
+        }
+        self.wait_for_entries(want, deadline_ns)
+    }
+
+    #[inline]
+    fn reap(&mut self) -> Option<Completion> {
+        if self.spread.is_some() {
+            return self.reap_whole();
+        }
+        self.reap_entry()
+            .map(|Cqe { tag, result, .. }| Completion { tag, result })
+    }
+
+    fn worst_member(&self) -> Option<Streak> {
+        self.spread.as_ref().and_then(|one| one.joiner.worst())
     }
 }
 
@@ -307,7 +368,8 @@ mod tests {
 
     fn open(shape: Shape, wished: Techniques) -> Option<UringBackend> {
         let clock = HostClock::best();
-        match UringBackend::open(&two_blocks(), shape, Setup { wished, clock }) {
+        let volume = Arc::new(Volume::from(two_blocks()));
+        match UringBackend::open(&volume, shape, Setup { wished, clock }) {
             Ok(backend) => Some(backend),
             Err(error) => {
                 println!("skipped: {error}");
@@ -415,36 +477,5 @@ mod tests {
             backend.wait(1, u64::MAX).unwrap();
             while backend.reap().is_some() {}
         }
-    }
-
-    #[test]
-    fn a_wait_is_for_several_only_where_they_come_within_the_hold() {
-        let mut pace = Pace::new(8);
-        let mut at = |ios, now_ns| {
-            pace.note(ios, now_ns);
-            pace.several
-        };
-        assert_eq!(at(0, 10_000_000), 1);
-        assert_eq!(at(50, 10_500_000), 1, "too early to tell");
-        assert_eq!(at(100, 11_000_000), 8, "10 us apart: ten within the hold");
-        assert_eq!(at(140, 12_000_000), 4, "25 us apart");
-        assert_eq!(at(145, 13_000_000), 1, "200 us apart");
-        assert_eq!(pace.several_max, 8);
-    }
-
-    #[test]
-    fn a_wrong_guess_is_repeated_more_and_more_rarely() {
-        let mut guess = InlineGuess::default();
-        let mut asked = 0;
-        for _ in 0..100_000 {
-            if guess.is_on() {
-                asked += 1;
-                guess.was_wrong();
-            }
-        }
-        assert!(asked < 120, "{asked}");
-        guess.was_right();
-        guess.waits_left = 0;
-        assert!(guess.is_on() && guess.is_on());
     }
 }
