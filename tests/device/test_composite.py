@@ -199,10 +199,13 @@ def test_a_file_on_a_file_system_of_another_member_is_the_same_disk(
     mnt = tmp_path / "mnt"
     mnt.mkdir()
     run("mount", str(loop), str(mnt))
-    for members in (f"{loop},{mnt}/f?size=4MiB", f"{mnt}/f?size=4MiB,{loop}"):
-        with pytest.raises(TargetError, match="one lies on the other"):
-            open_all(f"concat:{members}", write=False)
-    assert not (mnt / "f").exists()
+    try:
+        for members in (f"{loop},{mnt}/f?size=4MiB", f"{mnt}/f?size=4MiB,{loop}"):
+            with pytest.raises(TargetError, match="one lies on the other"):
+                open_all(f"concat:{members}", write=False)
+        assert not (mnt / "f").exists()
+    finally:
+        run("umount", "--lazy", str(mnt))
 
 
 def test_files_of_one_file_system_are_two_targets(tmp_path: Path) -> None:
