@@ -13,6 +13,7 @@ from teijo.terms.record import Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, Intervals, StepResult, StreamResult, Witness
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+from teijo.terms.verification import Fault, Faults, Verification, Written
 from teijo.terms.workload import Access, ActiveRange, Rate, Stream, Workload
 
 SECOND = 1_000_000_000
@@ -55,6 +56,28 @@ WITNESS = Witness(
     io_wq_workers=0,
     techniques=("single-issuer", "tsc-clock"),
     drift_ppm=-0.25,
+)
+
+
+VERIFICATION = Verification(
+    sectors=1000,
+    sectors_unjudged=7,
+    faults=(
+        Faults(fault=Fault.STALE, sectors=9, first_bytes=(4096, 1 << 45)),
+        Faults(fault=Fault.ZERO, sectors=1, first_bytes=(512,)),
+    ),
+)
+WRITTEN = Written(
+    order="shuffled",
+    key=2**64 - 1,
+    block_bytes=65536,
+    start_bytes=0,
+    segments=1,
+    segment_bytes=1 << 30,
+    stride_bytes=1 << 30,
+    from_bytes=0,
+    to_bytes=3 << 29,
+    generation=5 << 40,
 )
 
 
@@ -171,7 +194,19 @@ def measured(number: int) -> StepResult:
                 backlog_end=0,
             ),
         ),
+        commands=(
+            StreamResult(
+                stream="log",
+                direction="discard",
+                ios=2,
+                bytes=2 * 65536,
+                errors={95: 1},
+                latency=histogram(300, 400),
+            ),
+        ),
         witness=WITNESS,
+        verification=VERIFICATION,
+        written=(WRITTEN,),
         cursors={"log": 65536},
         health_before={"host_writes_bytes": 10, "temperature_kelvin": 300},
         health_after={"host_writes_bytes": 20, "temperature_kelvin": 301},

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from teijo.errors import HostError, RunFileError
-from teijo.runfile import reader
+from teijo.runfile import reader, schema
 from teijo.terms.record import Record
 from tests.runfile.samples import open_run, record, sealed_run
 
@@ -127,7 +127,7 @@ def test_a_newer_version_is_refused(tmp_path: Path, sealed: bytes) -> None:
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(RunFileError, match=r"version 99.*knows 1 to 2"):
+    with pytest.raises(RunFileError, match=rf"version 99.*knows 1 to {schema.VERSION}\."):
         reader.read(path)
 
 

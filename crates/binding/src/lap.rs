@@ -8,6 +8,8 @@ use teijo_engine::interval::IntervalPair;
 use teijo_engine::lap::{DirectionLap, Interval, Lap, StreamLap};
 use teijo_engine::witness::Witness;
 
+use crate::verified::{findings_dict, written_dict};
+
 /// Numbers as the bytes of an int64 array of this machine.
 pub fn column(py: Python<'_>, numbers: impl Iterator<Item = u64>) -> Bound<'_, PyBytes> {
     let bytes: Vec<u8> = numbers
@@ -37,10 +39,10 @@ pub fn lap_dict<'py>(py: Python<'py>, lap: &Lap) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("started_ns", lap.started_ns)?;
     dict.set_item("elapsed_ns", lap.elapsed_ns)?;
     let failure = lap.failure.as_ref().map(ToString::to_string);
-    let failure = failure.or_else(|| wrong_data(lap));
     dict.set_item("failure", failure.unwrap_or_default())?;
     let streams: PyResult<Vec<_>> = lap.streams.iter().map(|s| stream_dict(py, s)).collect();
     dict.set_item("streams", streams?)?;
+    dict.set_item("findings", findings_dict(py, lap)?)?;
     dict.set_item("witness", witness_dict(py, &lap.witness)?)?;
     Ok(dict)
 }
@@ -66,19 +68,14 @@ fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, 
     Ok(dict)
 }
 
-/// What verified reads found wrong, as the failure of a lap that no error ended.
-fn wrong_data(lap: &Lap) -> Option<String> {
-    let mut found = lap.streams.iter().map(|stream| &stream.read.findings);
-    found
-        .find(|one| !one.faults.is_empty())
-        .map(ToString::to_string)
-}
-
 fn stream_dict<'py>(py: Python<'py>, stream: &StreamLap) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("cursor_bytes", stream.cursor_bytes)?;
     dict.set_item("read", direction_dict(py, &stream.read)?)?;
     dict.set_item("write", direction_dict(py, &stream.write)?)?;
+    dict.set_item("flush", direction_dict(py, &stream.flush)?)?;
+    dict.set_item("discard", direction_dict(py, &stream.discard)?)?;
+    dict.set_item("written", written_dict(py, stream)?)?;
     dict.set_item("backlog_max", stream.backlog_max)?;
     dict.set_item("backlog_end", stream.backlog_end)?;
     Ok(dict)

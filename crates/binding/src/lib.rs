@@ -11,6 +11,7 @@ mod native;
 mod observer;
 mod plan;
 mod simulated;
+mod verified;
 
 use pyo3::prelude::*;
 

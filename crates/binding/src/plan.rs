@@ -6,6 +6,8 @@ use teijo_engine::plan::{
     Access, BlockShare, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan, Verify, Zone,
 };
 
+use crate::verified::PyVerify;
+
 #[derive(FromPyObject)]
 pub struct PyPlan {
     streams: Vec<PyStream>,
@@ -40,12 +42,6 @@ struct PyStream {
     discard_percent: u8,
     flush_every_writes: u32,
     verify: Option<PyVerify>,
-}
-
-#[derive(FromPyObject)]
-struct PyVerify {
-    run: u64,
-    generation: u64,
 }
 
 impl From<PyPlan> for Plan {
@@ -134,11 +130,7 @@ impl From<PyStream> for StreamPlan {
                 stride_bytes: stream.stride_bytes,
             },
             content,
-            verify: stream.verify.map(|asked| Verify {
-                run: asked.run,
-                generation: asked.generation,
-                written: Vec::new(),
-            }),
+            verify: stream.verify.map(Verify::from),
             rate: stream.ios_per_second.map(|ios_per_second| Rate {
                 ios_per_second,
                 schedule,

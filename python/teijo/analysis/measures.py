@@ -49,8 +49,9 @@ def written_bytes(answer: StepResult) -> int:
 
 
 def errors_of(answer: StepResult) -> int:
-    """Return how many I/Os failed, of any cause."""
-    return sum(sum(result.errors.values()) for result in answer.results)
+    """Return how many I/Os failed, of any cause, flushes and discards among them."""
+    parts = (*answer.results, *answer.commands)
+    return sum(sum(result.errors.values()) for result in parts)
 
 
 def cell_over(labels: tuple[tuple[str, str], ...], answers: Sequence[StepResult]) -> Cell:

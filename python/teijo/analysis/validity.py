@@ -69,6 +69,11 @@ def schedule_remarks(step: Load, answer: StepResult) -> list[Remark]:
         parts = [part for part in answer.results if part.stream == stream.name]
         if stream.rate is None or not parts:
             continue
+        parts += [
+            part
+            for part in answer.commands
+            if part.stream == stream.name and part.direction == "discard"
+        ]
         text = _behind(stream, parts, answer.elapsed_ns)
         if text:
             found.append(Remark(kind=RemarkKind.SCHEDULE_NOT_KEPT, text=text))

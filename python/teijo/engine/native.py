@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teijo.engine import _native
-from teijo.engine.plan import DIRECTIONS, Direction, Layout, Plan, StreamPlan, check_fits
+from teijo.engine.plan import (
+    COMMANDS,
+    DIRECTIONS,
+    Command,
+    Direction,
+    Layout,
+    Plan,
+    StreamPlan,
+    Written,
+    check_fits,
+)
 from teijo.engine.session import (
     Buckets,
     Ceilings,
@@ -19,6 +29,7 @@ from teijo.engine.session import (
     Lap,
     Observer,
     Progress,
+    Verification,
     Witness,
 )
 from teijo.errors import HostError, PlanError
@@ -301,13 +312,34 @@ def _lap(
         notes=notes,
         failure=raw["failure"],
         witness=witness,
+        commands=tuple(
+            _direction(stream, command, lap)
+            for stream, lap in streams
+            for command in COMMANDS
+            if stream.sends(command)
+        ),
+        verification=_verification(plan, raw["findings"]),
+        written=tuple(Written(**lap["written"]) for _, lap in streams if lap["written"]),
     )
 
 
-def _direction(stream: StreamPlan, direction: Direction, lap: Mapping[str, Any]) -> DirectionLap:
+def _verification(plan: Plan, raw: Mapping[str, Any]) -> Verification | None:
+    """Return what was found, None where no read was held to anything."""
+    if not any(stream.verify is not None and stream.moves("read") for stream in plan.streams):
+        return None
+    return Verification(
+        sectors=raw["sectors"],
+        sectors_unjudged=raw["sectors_unjudged"],
+        faults=tuple((word, sectors, tuple(places)) for word, sectors, places in raw["faults"]),
+    )
+
+
+def _direction(
+    stream: StreamPlan, direction: Direction | Command, lap: Mapping[str, Any]
+) -> DirectionLap:
     raw = lap[direction]
     latency, response = _buckets(raw["latency"]), raw["response"]
-    is_open = stream.ios_per_second is not None
+    is_open = stream.ios_per_second is not None and direction in DIRECTIONS
     return DirectionLap(
         stream=stream.name,
         direction=direction,
@@ -320,7 +352,7 @@ def _direction(stream: StreamPlan, direction: Direction, lap: Mapping[str, Any])
         latency_ns_min=latency.min_ns,
         latency_ns_max=latency.max_ns,
         intervals=_columns(raw["intervals"]),
-        response=None if response is None else _buckets(response),
+        response=None if response is None or not is_open else _buckets(response),
         backlog_max=lap["backlog_max"] if is_open else None,
         backlog_end=lap["backlog_end"] if is_open else None,
     )

@@ -11,6 +11,8 @@ from teijo.errors import DeviceError, PlanError
 
 Direction = Literal["read", "write"]
 DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
+Command = Literal["flush", "discard"]
+COMMANDS: Final[tuple[Command, ...]] = ("flush", "discard")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +62,35 @@ class Layout:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Written:
+    """What writes in an order left behind, as a formula: field by field the Rust `Written`.
+
+    From `from_bytes` to `to_bytes`, counted over all passes; the first pass has `generation`.
+    `key` and `block_bytes` are a shuffle's, 0 of a sequential order.
+    """
+
+    order: Literal["sequential", "shuffled"]
+    key: int
+    block_bytes: int
+    start_bytes: int
+    segments: int
+    segment_bytes: int
+    stride_bytes: int
+    from_bytes: int
+    to_bytes: int
+    generation: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class VerifyPlan:
-    """Stamps of `run` in every write; `generation` is above those of all earlier steps."""
+    """Stamps of `run` in every write; `generation` is above those of all earlier steps.
+
+    `written` is what the earlier steps of the run left behind; reads are held to it.
+    """
 
     run: int
     generation: int
+    written: tuple[Written, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +130,14 @@ class StreamPlan:
     def moves(self, direction: Direction) -> bool:
         """Whether the stream reads, or writes, at all."""
         return self.read_percent < 100 if direction == "write" else self.read_percent > 0
+
+    def sends(self, command: Command) -> bool:
+        """Whether the stream flushes, or discards, at all."""
+        match command:
+            case "flush":
+                return self.flush_every_writes > 0 and self.moves("write")
+            case "discard":
+                return self.discard_percent > 0
 
     @property
     def sizes_bytes(self) -> tuple[int, ...]:

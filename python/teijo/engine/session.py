@@ -7,7 +7,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from teijo.engine.plan import Direction, Plan
+from teijo.engine.plan import Command, Direction, Plan, Written
 from teijo.units import NS_PER_S
 
 DEEP: Final = 8
@@ -51,7 +51,7 @@ class DirectionLap:
     """
 
     stream: str
-    direction: Direction
+    direction: Direction | Command
     ios: int
     bytes: int
     errors: Mapping[int, int]
@@ -94,6 +94,18 @@ class Witness:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What the verified reads of a lap were found to hold; sectors are of 512 B.
+
+    `faults` are (class, sectors, a few of their places in bytes), by a word of verified.rs.
+    """
+
+    sectors: int
+    sectors_unjudged: int
+    faults: tuple[tuple[str, int, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Lap:
     """What came of one plan. Times are on the session's clock (virtual for a simulated one)."""
 
@@ -107,6 +119,12 @@ class Lap:
     """Why the lap ended early on a failing device; what was measured before is in the lap."""
     witness: Witness | None = None
     """None where there is nothing to account for (virtual time), or nobody to do it (fio)."""
+    commands: tuple[DirectionLap, ...] = ()
+    """Flushes and discards, of streams that have any; in no count of the directions."""
+    verification: Verification | None = None
+    """None where nothing was verified."""
+    written: tuple[Written, ...] = ()
+    """What ordered verified writes left behind, for the plans after this one."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from teijo.methods import knobs
 from teijo.methods.method import Conversation, Settings
 from teijo.methods.phrases import insist
 from teijo.methods.pts.settings import check_blocks
+from teijo.methods.read_back import PHASE, read_back
 from teijo.methods.workload_settings import (
     THREADS_MOST,
     StreamSettings,
@@ -26,7 +27,8 @@ from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
-from teijo.terms.step import Measure, Precondition, Step
+from teijo.terms.step import Measure, Precondition
+from teijo.terms.verification import joined
 from teijo.terms.watch import Watch
 from teijo.terms.workload import ActiveRange, Workload
 
@@ -69,7 +71,7 @@ class FreeWorkload:
 
     def writes(self, settings: Settings) -> bool:
         """Return whether any I/O writes."""
-        return any(stimulus.read_percent < 100 for _, stimulus in _own(settings).stimuli)
+        return step_of(_own(settings)).workload.writes
 
     def deviations(
         self,
@@ -82,10 +84,15 @@ class FreeWorkload:
     def steps(
         self,
         settings: Settings,
-        geometry: Geometry,  # noqa: ARG002 — the contract's
+        geometry: Geometry,
     ) -> Conversation:
-        """Drive the workload once, from its start again after a gap."""
-        yield from insist(step_of(_own(settings)))
+        """Drive the workload once, from its start again after a gap; read back what it wrote."""
+        asked = step_of(_own(settings))
+        answer = yield from insist(asked)
+        if _own(settings).reads_back:
+            reading = read_back(asked.workload, geometry, answer)
+            if reading is not None:
+                yield from insist(reading)
         return "done"
 
     def findings(self, record: Record) -> Findings:
@@ -97,7 +104,7 @@ class FreeWorkload:
             spec="",
             converged=None,
             rounds=0 if answer is None else 1,
-            scalars=() if answer is None else _scalars(answer),
+            scalars=() if answer is None else _scalars(answer) + _verify_scalars(record),
             cells=() if answer is None else _cells(settings, answer),
         )
 
@@ -107,7 +114,7 @@ class FreeWorkload:
         if record.run.ending != "running":
             return Watch(phase=record.run.ending)
         if answer_of(record) is not None:
-            return Watch(phase="measure")
+            return Watch(phase=PHASE if settings.reads_back else "measure")
         return Watch(
             phase="measure",
             cell=stimulus_name(settings),
@@ -123,7 +130,7 @@ class FreeWorkload:
         return pages(self.settings_from(record.run.settings), record, findings)
 
 
-def step_of(settings: WorkloadSettings) -> Step:
+def step_of(settings: WorkloadSettings) -> Measure | Precondition:
     """Return the one step: a measurement for a time, or as many bytes as asked."""
     streams = tuple(stimulus.stream(name) for name, stimulus in settings.stimuli)
     workload = Workload(streams=streams)
@@ -136,8 +143,12 @@ def step_of(settings: WorkloadSettings) -> Step:
 
 
 def answer_of(record: Record) -> StepResult | None:
-    """Return the answer to the one step, None as long as there is none."""
-    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
+    """Return the answer to the measured step, None as long as there is none."""
+    answers = [
+        each.answer
+        for each in record.steps
+        if isinstance(each.answer, StepResult) and each.step.phase != PHASE
+    ]
     return answers[-1] if answers else None
 
 
@@ -198,6 +209,20 @@ def _scalars(answer: StepResult) -> tuple[Scalar, ...]:
         *_open_loop_scalars(answer),
         Scalar(name="failed I/Os", value=float(measures.errors_of(answer)), unit=""),
         Scalar(name="write amplification", value=measures.write_amplification([answer]), unit=""),
+    )
+
+
+def _verify_scalars(record: Record) -> tuple[Scalar, ...]:
+    """Return what verified reads held, over all steps, nothing if nothing was verified."""
+    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
+    parts = [each.verification for each in answers if each.verification is not None]
+    if not parts:
+        return ()
+    found = joined(parts)
+    return (
+        Scalar(name="sectors judged", value=float(found.sectors), unit="sectors"),
+        Scalar(name="sectors not judged", value=float(found.sectors_unjudged), unit="sectors"),
+        Scalar(name="sectors wrong", value=float(found.sectors_faulty), unit="sectors"),
     )
 
 

@@ -135,13 +135,23 @@ class StreamSettings(Settings, frozen=True):
             parse=knobs.whole_number(0, 1_000_000),
         ),
     ] = 0
+    discard_percent: Annotated[
+        int,
+        Knob(
+            key="discard",
+            aliases=("trim",),
+            meaning="percent of all I/Os that discard their block instead",
+            example="10%",
+            parse=knobs.percent(0, 100),
+        ),
+    ] = 0
     verify: Annotated[
-        Literal["on", "off"],
+        Literal["on", "after", "off"],
         Knob(
             key="verify",
-            meaning="whether reads are held to what was written: on or off",
+            meaning="whether reads are held to what was written: on, after (read back too) or off",
             example="on",
-            parse=knobs.one_of("on", "off"),
+            parse=knobs.one_of("on", "after", "off"),
         ),
     ] = "off"
     ios_per_second: Annotated[
@@ -186,7 +196,8 @@ class StreamSettings(Settings, frozen=True):
             content=content,
             content_percent=content_percent,
             flush_every_writes=self.flush_every_writes,
-            verified=self.verify == "on",
+            discard_percent=self.discard_percent,
+            verified=self.verify != "off",
             rate=None if rate is None else Rate(ios_per_second=rate, schedule=self.schedule),
         )
 
@@ -205,7 +216,8 @@ class StreamSettings(Settings, frozen=True):
         rate = (
             "" if self.ios_per_second is None else f", {self.ios_per_second:,g}/s {self.schedule}"
         )
-        return f"{self.rw}{mix} {block}, {self.threads} × {self.queue_depth}{rate}"
+        discard = f", {self.discard_percent} % discard" if self.discard_percent else ""
+        return f"{self.rw}{mix} {block}, {self.threads} × {self.queue_depth}{rate}{discard}"
 
 
 class NamedStream(StreamSettings, frozen=True):
@@ -289,6 +301,11 @@ class WorkloadSettings(StreamSettings, frozen=True):
             (each.name, each) for each in self.streams
         )
         return named or (("main", self),)
+
+    @property
+    def reads_back(self) -> bool:
+        """Whether what was written is read back at the end."""
+        return any(stimulus.verify == "after" for _, stimulus in self.stimuli)
 
 
 def settings_of(overrides: Mapping[str, str]) -> WorkloadSettings:
@@ -397,24 +414,32 @@ def _check_places(stimulus: StreamSettings) -> None:
 
 
 def _check_verify(stimuli: list[StreamSettings]) -> None:
-    verified = [each for each in stimuli if each.verify == "on"]
-    if not verified:
+    words = {each.verify for each in stimuli}
+    if words == {"off"}:
         return
-    if len(verified) < len(stimuli):
+    if len(words) > 1:
         raise PlanError(
-            "verify is on for some of the streams, and what the others write is not stamped",
-            remedy="Set verify=on for all of them.",
+            "verify differs between the streams, and what is not stamped cannot be judged",
+            remedy="Set verify=on, or verify=after, for all of them.",
         )
-    if all(each.read_percent == 100 for each in stimuli) or all(
-        each.read_percent == 0 for each in stimuli
-    ):
+    if all(each.read_percent == 100 for each in stimuli):
         raise PlanError(
-            "verify=on holds reads to what the same workload wrote, so it needs both",
-            remedy="Set rw=randrw or rw=rw, or a stream that reads beside one that writes.",
+            "verify holds reads to what the same workload wrote, and this one writes nothing",
+            remedy="Set rw=write, rw=randrw, or a stream that writes beside one that reads.",
+        )
+    if words == {"on"} and all(each.read_percent == 0 for each in stimuli):
+        raise PlanError(
+            "verify=on holds reads to what the same workload wrote, and this one reads nothing",
+            remedy="Set verify=after to read back what was written, or rw=randrw or rw=rw.",
         )
     for each in stimuli:
+        if each.discard_percent:
+            raise PlanError(
+                "nobody can say what is read of a discarded block, so it cannot be verified",
+                remedy="Leave discard out, or verify.",
+            )
         if each.content.startswith(("zero", "dedupable")):
             raise PlanError(
-                f"content={each.content} has no room for the stamps that verify=on checks",
+                f"content={each.content} has no room for the stamps that verify checks",
                 remedy="Set content=random, refill or compressible:PERCENT.",
             )

@@ -13,6 +13,7 @@ from teijo.errors import RunFileError
 from teijo.terms.histogram import Histogram
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import (
+    Command,
     Direction,
     Gap,
     Health,
@@ -21,6 +22,7 @@ from teijo.terms.result import (
     StreamResult,
     Witness,
 )
+from teijo.terms.verification import Fault, Faults, Verification, Written
 
 Value = str | int | bytes | None
 Row = tuple[Value, ...]
@@ -36,6 +38,8 @@ STEP_COLUMNS: Final = (
     "health_after",
     "detail",
     "witness",
+    "verification",
+    "written",
 )
 """The columns of `step` that its answer fills."""
 
@@ -60,7 +64,7 @@ def rows_of(answer: StepResult | Gap) -> AnswerRows:
     """Return the rows that hold `answer`."""
     match answer:
         case Gap():
-            return AnswerRows(step=("gap", None, None, None, answer.reason, *[None] * 5))
+            return AnswerRows(step=("gap", None, None, None, answer.reason, *[None] * 7))
         case StepResult():
             return AnswerRows(
                 step=(
@@ -74,9 +78,12 @@ def rows_of(answer: StepResult | Gap) -> AnswerRows:
                     to_json(answer.health_after),
                     to_json(answer.detail),
                     None if answer.witness is None else to_json(asdict(answer.witness)),
+                    None if answer.verification is None else to_json(asdict(answer.verification)),
+                    to_json([asdict(each) for each in answer.written]) if answer.written else None,
                 ),
                 results=tuple(
-                    _result_row(place, result) for place, result in enumerate(answer.results)
+                    _result_row(place, result)
+                    for place, result in enumerate((*answer.results, *answer.commands))
                 ),
                 intervals=tuple(
                     row
@@ -135,22 +142,26 @@ def answer_of(
     if step["status"] == "gap":
         return Gap(reason=str(step["gap_reason"]))
     interval_ns = _whole(step["interval_ns"])
+    parts = [
+        _stream_result(
+            row, intervals.get((str(row["stream"]), str(row["direction"])), []), interval_ns
+        )
+        for row in results
+    ]
     return StepResult(
         started_ns=_whole(step["started_ns"]),
         elapsed_ns=_whole(step["elapsed_ns"]),
         gap_ns=_whole(step["gap_ns"]),
-        results=tuple(
-            _stream_result(
-                row, intervals.get((str(row["stream"]), str(row["direction"])), []), interval_ns
-            )
-            for row in results
-        ),
+        results=tuple(part for part in parts if part.direction in ("read", "write")),
+        commands=tuple(part for part in parts if part.direction in ("flush", "discard")),
         cursors=_counters(step["cursors"]),
         health_before=_counters(step["health_before"]),
         health_after=_counters(step["health_after"]),
         detail=texts(step["detail"]),
         remarks=remarks,
         witness=_witness(step.get("witness")),
+        verification=_verification(step.get("verification")),
+        written=_written(step.get("written")),
     )
 
 
@@ -159,6 +170,28 @@ def _witness(text: Value) -> Witness | None:
         return None
     values: dict[str, Any] = from_json(text)
     return Witness(**{**values, "techniques": tuple(values["techniques"])})
+
+
+def _verification(text: Value) -> Verification | None:
+    if text is None:
+        return None
+    values: dict[str, Any] = from_json(text)
+    faults = (
+        Faults(
+            fault=Fault(each["fault"]),
+            sectors=each["sectors"],
+            first_bytes=tuple(each["first_bytes"]),
+        )
+        for each in values["faults"]
+    )
+    return Verification(**{**values, "faults": tuple(faults)})
+
+
+def _written(text: Value) -> tuple[Written, ...]:
+    if text is None:
+        return ()
+    assert isinstance(text, str)
+    return tuple(Written(**each) for each in json.loads(text))
 
 
 def _stream_result(
@@ -249,11 +282,9 @@ def _whole_or_none(value: Value) -> int | None:
     return None if value is None else _whole(value)
 
 
-def _direction(value: Value) -> Direction:
+def _direction(value: Value) -> Direction | Command:
     match value:
-        case "read":
-            return "read"
-        case "write":
-            return "write"
+        case "read" | "write" | "flush" | "discard":
+            return value
         case _:
             raise ValueError(f"{value!r} is no direction")

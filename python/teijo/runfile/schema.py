@@ -40,7 +40,27 @@ def _second_latency(connection: sqlite3.Connection) -> None:
         connection.execute(f"ALTER TABLE result ADD COLUMN {column}")
 
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (_create, _second_latency)
+def _verified_data(connection: sqlite3.Connection) -> None:
+    """Version 3: what verified reads held, what was written; rows of flushes and discards.
+
+    SQLite cannot widen a CHECK, so `result` is made anew, its columns as they were.
+    """
+    for column in ("verification", "written"):
+        check = f"CHECK ({column} IS NULL OR json_valid({column}))"
+        connection.execute(f"ALTER TABLE step ADD COLUMN {column} TEXT {check}")
+    (made,) = connection.execute(
+        "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'result'"
+    ).fetchone()
+    old = "direction IN ('read', 'write')"
+    new = "direction IN ('read', 'write', 'flush', 'discard')"
+    assert made.count(old) == 1, made
+    connection.execute("ALTER TABLE result RENAME TO result_before")
+    connection.execute(made.replace(old, new))
+    connection.execute("INSERT INTO result SELECT * FROM result_before")
+    connection.execute("DROP TABLE result_before")
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (_create, _second_latency, _verified_data)
 """In order: the function at place n takes a file from version n to n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from teijo.engine.plan import Plan, StreamPlan, VerifyPlan
@@ -21,16 +22,25 @@ def step_seed(run_seed: int, seq: int, round_number: int | None, cell: str | Non
     return _derive(run_seed, seq, round_number or 0, cell or "")
 
 
+def stamp_run(run_seed: int) -> int:
+    """Return the number that is in every stamp of a run and tells it from any other run's."""
+    return _derive(run_seed, "stamps")
+
+
 def compile_measure(
-    step: Measure, geometry: Geometry, cursors: Mapping[str, int], seed: int
+    step: Measure,
+    geometry: Geometry,
+    cursors: Mapping[str, int],
+    seed: int,
+    verify: VerifyPlan | None = None,
 ) -> Plan:
-    """Return the plan of a measurement.
+    """Return the plan of a measurement; `verify` is for its verified streams.
 
     Raises:
         PlanError: a block size the device cannot serve, or a range smaller than a block.
     """
     return Plan(
-        streams=_streams(step.workload.streams, geometry, cursors, seed),
+        streams=_streams(step.workload.streams, geometry, cursors, seed, verify),
         duration_ns=step.duration_ns,
         interval_ns=INTERVAL_NS,
         open_ended=step.open_ended,
@@ -39,7 +49,11 @@ def compile_measure(
 
 
 def compile_precondition(
-    step: Precondition, geometry: Geometry, cursors: Mapping[str, int], seed: int
+    step: Precondition,
+    geometry: Geometry,
+    cursors: Mapping[str, int],
+    seed: int,
+    verify: VerifyPlan | None = None,
 ) -> Plan:
     """Return the plan of a byte-bounded preconditioning.
 
@@ -47,19 +61,25 @@ def compile_precondition(
         PlanError: as `compile_measure`.
     """
     return Plan(
-        streams=_streams(step.workload.streams, geometry, cursors, seed),
+        streams=_streams(step.workload.streams, geometry, cursors, seed, verify),
         total_bytes=step.total_bytes,
         interval_ns=INTERVAL_NS,
     )
 
 
 def _streams(
-    streams: tuple[Stream, ...], geometry: Geometry, cursors: Mapping[str, int], seed: int
+    streams: tuple[Stream, ...],
+    geometry: Geometry,
+    cursors: Mapping[str, int],
+    seed: int,
+    verify: VerifyPlan | None,
 ) -> tuple[StreamPlan, ...]:
-    return tuple(
-        _stream(stream, geometry, cursors.get(stream.name, 0), _derive(seed, stream.name))
-        for stream in streams
-    )
+    plans = []
+    for stream in streams:
+        assert verify is not None or not stream.verified, "a verified stream has stamps"
+        plan = _stream(stream, geometry, cursors.get(stream.name, 0), _derive(seed, stream.name))
+        plans.append(replace(plan, verify=verify) if stream.verified else plan)
+    return tuple(plans)
 
 
 def _stream(stream: Stream, geometry: Geometry, cursor_bytes: int, seed: int) -> StreamPlan:
@@ -93,8 +113,7 @@ def _stream(stream: Stream, geometry: Geometry, cursor_bytes: int, seed: int) ->
         zones=stream.zones,
         content_percent=stream.content_percent,
         flush_every_writes=stream.flush_every_writes,
-        # A seed is the step's own: no step takes another's stamps for its own.
-        verify=VerifyPlan(run=seed, generation=1) if stream.verified else None,
+        discard_percent=stream.discard_percent,
     )
 
 

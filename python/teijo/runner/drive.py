@@ -12,7 +12,7 @@ from teijo.runner.handlers.idle import idle
 from teijo.runner.handlers.measure import measure
 from teijo.runner.handlers.precondition import precondition
 from teijo.runner.handlers.purge import purge
-from teijo.runner.stage import Outcome, Stage, error_remarks
+from teijo.runner.stage import Outcome, Stage, data_remarks, error_remarks
 from teijo.terms.record import Ending, StepRecord
 from teijo.terms.result import Answer
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
@@ -59,7 +59,7 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
         stage.observer(StepStarted(seq=seq, step=step))
         outcome = carry_out(stage, seq, step, seed)
         stage.recorder.record(seq, outcome.result)
-        stage.settle(outcome.result)
+        stage.settle(step, outcome.result)
         for remark in outcome.result.remarks:
             stage.observer(Remarked(remark=remark))
         stage.observer(StepDone(seq=seq, step=step, answer=outcome.result))
@@ -91,7 +91,11 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
         health_after=stage.device.health(),
         remarks=tuple(
             replace(remark, step=seq)
-            for remark in (*outcome.result.remarks, *error_remarks(outcome.result))
+            for remark in (
+                *outcome.result.remarks,
+                *data_remarks(outcome.result),
+                *error_remarks(outcome.result),
+            )
         ),
     )
     if isinstance(step, Measure | Precondition):

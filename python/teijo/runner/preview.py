@@ -1,7 +1,7 @@
 """Preview: a method talks to a device that exists on paper, steady at once or never."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -156,6 +156,7 @@ def _stream_results(
     if stream.rate is not None:
         rate = min(rate, stream.rate.ios_per_second)
     ios = max(1, round(rate * elapsed_ns / NS_PER_S))
+    ios -= ios * stream.discard_percent // 100
     reads = ios * stream.read_percent // 100
     parts: list[tuple[Direction, int]] = [("read", reads), ("write", ios - reads)]
     return [_result(stream.name, direction, count, count * block) for direction, count in parts
@@ -165,10 +166,7 @@ def _stream_results(
 def _exactly(results: list[StreamResult], total_bytes: int) -> list[StreamResult]:
     """Give a byte-bounded step the bytes it asks for."""
     have = sum(result.bytes for result in results) or 1
-    return [
-        _result(result.stream, result.direction, result.ios, result.bytes * total_bytes // have)
-        for result in results
-    ]
+    return [replace(result, bytes=result.bytes * total_bytes // have) for result in results]
 
 
 def _result(stream: str, direction: Direction, ios: int, size_bytes: int) -> StreamResult:

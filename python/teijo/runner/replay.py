@@ -28,6 +28,8 @@ def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
     """
     check_identity(record, stage.device)
     stage.replaying = True
+    resumed = [each for each in record.remarks if each.kind is RemarkKind.RESUMED]
+    stage.resumptions = len(resumed) + 1
     for exchange in record.steps:
         _check_asked(talk, exchange, record.run.version)
         if stage.device.replayable:
@@ -58,6 +60,7 @@ def _remark(done: int, stage: Stage) -> str:
 def _leave_gap(stage: Stage, talk: Talk, step: Step, seq: int) -> StepRecord:
     seed = seed_of(stage, seq, step)
     gap = Gap()
+    stage.miss(step)
     stage.recorder.record_gap(seq, step, seed, gap, interval_ns=INTERVAL_NS)
     stage.observer(StepDone(seq=seq, step=step, answer=gap))
     talk.answer(gap)
@@ -112,6 +115,6 @@ def _take_over(stage: Stage, exchange: StepRecord) -> None:
     stage.seed = exchange.seed
     match exchange.answer:
         case StepResult() as result:
-            stage.settle(result)
+            stage.settle(exchange.step, result)
         case Gap():
-            stage.ended_ns = None
+            stage.miss(exchange.step)

@@ -2,6 +2,7 @@
 
 done            the ending is recorded, the file sealed
 device error    ending "failed", sealed: nothing more can come of it
+wrong data      as a device error, at the end of all steps: reads did not hold what was written
 usage, unsafe   as a device error; if nothing was measured yet, no file is left
 interrupted     ending "interrupted", the file stays open for `resume`; so too when the device
                 is another by now: the right one may come back
@@ -20,6 +21,7 @@ from teijo.errors import (
     DeviceError,
     IdentityError,
     Interrupted,
+    InvalidMeasurement,
     TeijoError,
     UnsafeError,
     UsageError,
@@ -38,6 +40,8 @@ from teijo.runner.replay import catch_up
 from teijo.runner.stage import Stage
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import StepResult
+from teijo.terms.verification import joined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +121,7 @@ class _Act:
                 return self._end(self._carry_out(interrupt, resumed=resumed))
         except (Interrupted, KeyboardInterrupt, IdentityError) as stop:
             self._interrupted(stop)
-        except (DeviceError, UsageError, UnsafeError) as error:
+        except (DeviceError, UsageError, UnsafeError, InvalidMeasurement) as error:
             self._failed(error)
         finally:
             self._recorder.close()
@@ -151,7 +155,22 @@ class _Act:
         self._judge()
         ending = drive(stage, talk, len(self._steps) + 1, self._told)
         self._device.session.finish()
+        self._check_data()
         return ending
+
+    def _check_data(self) -> None:
+        """Make sure that all verified reads held what was written.
+
+        Raises:
+            InvalidMeasurement: they did not; the run is complete all the same.
+        """
+        answers = [each.answer for each in self._steps if isinstance(each.answer, StepResult)]
+        found = joined(each.verification for each in answers if each.verification is not None)
+        if found.faults:
+            raise InvalidMeasurement(
+                f"{found.text}.",
+                remedy="The run file is complete: `teijo report` shows each class and place.",
+            )
 
     def _told(self, exchange: StepRecord) -> None:
         self._steps.append(exchange)

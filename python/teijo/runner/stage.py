@@ -1,15 +1,24 @@
 """What every handler works on: the device, the run file, the clock and the cursors of one run."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from os import strerror
+from typing import Final
 
 from teijo.device.device import Device
+from teijo.engine.plan import VerifyPlan
+from teijo.engine.plan import Written as WrittenPlan
 from teijo.engine.session import Ceilings
 from teijo.runfile.recorder import Recorder
+from teijo.runner.compile import stamp_run
 from teijo.runner.events import Observer
 from teijo.runner.interrupt import Interrupt
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health, StepResult
+from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+from teijo.terms.verification import Written
+
+GENERATION_BITS: Final = 40
+"""Stamps of a step without an order count its writes: so many that no step reaches the next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +49,10 @@ class Stage:
     seed: int = 0
     """The last step's seed: a step that continues its stimulus has the same."""
     cursors: dict[str, int] = field(default_factory=dict)
+    written: tuple[Written, ...] = ()
+    """What verified writes left on the device, as formulas."""
+    resumptions: int = 0
+    """How often the run was taken up again."""
     health: Health = field(default_factory=dict)
     """The device's counters after the last step."""
     ceilings: Ceilings | None = None
@@ -55,11 +68,32 @@ class Stage:
         """Return how long the device rested before a step that started then."""
         return 0 if self.ended_ns is None else max(0, started_ns - self.ended_ns)
 
-    def settle(self, result: StepResult) -> None:
+    def settle(self, step: Step, result: StepResult) -> None:
         """Take over what the next step builds on."""
         self.ended_ns = result.started_ns + result.elapsed_ns
         self.cursors.update(result.cursors)
         self.health = result.health_after
+        if _overwrites(step):
+            self.written = ()
+        self.written += result.written
+
+    def miss(self, step: Step) -> None:
+        """Forget what a step that was cut short, or never begun, leaves unknown."""
+        self.ended_ns = None
+        if _overwrites(step):
+            self.written = ()
+
+    def verify_plan(self, seq: int) -> VerifyPlan:
+        """Return the stamps of step `seq`: above those of all earlier steps and attempts.
+
+        A step that was cut short left stamps behind that nobody counted; the attempt after it has
+        a higher number, as the steps after any step have.
+        """
+        return VerifyPlan(
+            run=stamp_run(self.run_seed),
+            generation=(seq + self.resumptions) << GENERATION_BITS,
+            written=tuple(WrittenPlan(**asdict(each)) for each in self.written),
+        )
 
     def new_notes(self, notes: tuple[str, ...]) -> tuple[Remark, ...]:
         """Return a remark for each thing the engine had to do differently, once a run."""
@@ -68,10 +102,29 @@ class Stage:
         return tuple(Remark(kind=RemarkKind.ENGINE_FALLBACK, text=note) for note in fresh)
 
 
+def _overwrites(step: Step) -> bool:
+    """Return whether a step may leave something else in the place of what was stamped."""
+    match step:
+        case Purge():
+            return True
+        case Measure() | Precondition():
+            return any(each.writes and not each.verified for each in step.workload.streams)
+        case Idle():
+            return False
+
+
+def data_remarks(result: StepResult) -> tuple[Remark, ...]:
+    """Return a remark that counts what verified reads found wrong, none if nothing was."""
+    found = result.verification
+    if found is None or not found.faults:
+        return ()
+    return (Remark(kind=RemarkKind.WRONG_DATA, text=f"{found.text}."),)
+
+
 def error_remarks(result: StepResult) -> tuple[Remark, ...]:
     """Return a remark that names the failed I/Os of a step, none if all went well."""
     counts: dict[int, int] = {}
-    for part in result.results:
+    for part in (*result.results, *result.commands):
         for errno, count in part.errors.items():
             counts[errno] = counts.get(errno, 0) + count
     if not any(counts.values()):

@@ -1,7 +1,7 @@
 """One plan on the engine: watched, its intervals recorded as they finish, its lap as an answer."""
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from teijo.engine.plan import Plan
 from teijo.engine.session import Buckets, DirectionLap, IntervalColumns, Lap
@@ -12,6 +12,7 @@ from teijo.runner.stage import Outcome, Stage
 from teijo.terms.histogram import Histogram
 from teijo.terms.result import Intervals, StepResult, StreamResult, Witness
 from teijo.terms.step import Measure, Precondition
+from teijo.terms.verification import Fault, Faults, Verification, Written
 from teijo.units import megabytes_per_second, per_second
 
 
@@ -34,9 +35,14 @@ def run_plan(stage: Stage, seq: int, step: Measure | Precondition, plan: Plan) -
             elapsed_ns=lap.elapsed_ns,
             gap_ns=stage.gap_ns(started_ns),
             results=tuple(_stream_result(part, plan) for part in lap.directions),
+            commands=tuple(
+                replace(_stream_result(part, plan), intervals=None) for part in lap.commands
+            ),
             cursors=dict(lap.cursors),
             detail=_detail(lap),
             remarks=stage.new_notes(lap.notes),
+            verification=_verification(lap),
+            written=tuple(Written(**asdict(each)) for each in lap.written),
             witness=_witness(
                 lap,
                 look_gap_ns_max=watcher.gap_ns_max,
@@ -92,6 +98,20 @@ class _Watcher:
 
 def _detail(lap: Lap) -> dict[str, str]:
     return {"failure": lap.failure} if lap.failure else {}
+
+
+def _verification(lap: Lap) -> Verification | None:
+    found = lap.verification
+    if found is None:
+        return None
+    return Verification(
+        sectors=found.sectors,
+        sectors_unjudged=found.sectors_unjudged,
+        faults=tuple(
+            Faults(fault=Fault(word), sectors=sectors, first_bytes=tuple(sorted(places)))
+            for word, sectors, places in found.faults
+        ),
+    )
 
 
 def _witness(

@@ -8,5 +8,6 @@ from teijo.terms.step import Measure
 
 def measure(stage: Stage, seq: int, step: Measure, seed: int) -> Outcome:
     """Drive the workload for its time."""
-    plan = compile_measure(step, stage.device.geometry, stage.cursors, seed)
+    verify = stage.verify_plan(seq)
+    plan = compile_measure(step, stage.device.geometry, stage.cursors, seed, verify)
     return run_plan(stage, seq, step, plan)

@@ -8,5 +8,6 @@ from teijo.terms.step import Precondition
 
 def precondition(stage: Stage, seq: int, step: Precondition, seed: int) -> Outcome:
     """Write until the bytes are written."""
-    plan = compile_precondition(step, stage.device.geometry, stage.cursors, seed)
+    verify = stage.verify_plan(seq)
+    plan = compile_precondition(step, stage.device.geometry, stage.cursors, seed, verify)
     return run_plan(stage, seq, step, plan)

@@ -1,0 +1,111 @@
+"""The page on what verified reads held: a verdict, how much was judged, each class of fault."""
+
+from collections.abc import Sequence
+
+from teijo.document.model import Block, Column, Paragraph, Section, Table, Value, Verdict
+from teijo.document.phrase import Verbatim, say
+from teijo.terms.record import StepRecord
+from teijo.terms.result import StepResult
+from teijo.terms.verification import Fault, Verification, joined
+
+PLACES_SHOWN = 4
+
+MEANINGS = {
+    Fault.FLIPPED: "bits flipped: the checksum is wrong",
+    Fault.MISPLACED: "another address's sector",
+    Fault.STALE: "an older write's: the last one was lost",
+    Fault.TORN: "an older write's beside sectors of a newer one",
+    Fault.FOREIGN: "of another run, or of no run",
+    Fault.ZERO: "zeros where something was written",
+}
+
+
+def verdict_of(found: Verification) -> str:
+    """Return what was found, in one line."""
+    if found.faults:
+        return say(
+            "WRONG DATA: {faulty:,} of {judged:,} sectors read are not what was written",
+            faulty=found.sectors_faulty,
+            judged=found.sectors,
+        )
+    if not found.sectors:
+        return "Nothing was judged: no sector was read that this run is known to have written"
+    return say("All of {judged:,} sectors judged hold what was written", judged=found.sectors)
+
+
+def verification_section(steps: Sequence[StepRecord]) -> Section | None:
+    """Return the page, None for a run that verified nothing."""
+    told = [
+        (each, each.answer.verification)
+        for each in steps
+        if isinstance(each.answer, StepResult) and each.answer.verification is not None
+    ]
+    if not told:
+        return None
+    whole = joined(found for _, found in told)
+    good = None if not whole.sectors and not whole.faults else not whole.faults
+    blocks: tuple[Block, ...] = (
+        Verdict(text=verdict_of(whole), good=good),
+        _steps_table(told),
+        _faults_table(whole),
+        Paragraph(text=_limits(whole)),
+    )
+    return Section(title="Verification", blocks=blocks)
+
+
+def _steps_table(told: Sequence[tuple[StepRecord, Verification]]) -> Table:
+    rows: list[tuple[Value, ...]] = [
+        (each.seq, each.step.phase, found.sectors, found.sectors_unjudged, found.sectors_faulty)
+        for each, found in told
+    ]
+    return Table(
+        columns=(
+            Column(name="Step", digits=0),
+            Column(name="Phase"),
+            Column(name="Judged", unit="sectors", digits=0),
+            Column(name="Not judged", unit="sectors", digits=0),
+            Column(name="Wrong", unit="sectors", digits=0),
+        ),
+        rows=tuple(rows),
+        caption="Sectors of 512 B that were read and held to what was written",
+    )
+
+
+def _faults_table(found: Verification) -> Table:
+    faults = {each.fault: each for each in found.faults}
+    rows: list[tuple[Value, ...]] = []
+    for fault in Fault:
+        each = faults.get(fault)
+        places = () if each is None else each.first_bytes[:PLACES_SHOWN]
+        rows.append(
+            (
+                fault.value,
+                MEANINGS[fault],
+                0 if each is None else each.sectors,
+                Verbatim(", ".join(str(place) for place in places)),
+            )
+        )
+    return Table(
+        columns=(
+            Column(name="Class"),
+            Column(name="What was read"),
+            Column(name="Wrong", unit="sectors", digits=0),
+            Column(name="First places, in bytes"),
+        ),
+        rows=tuple(rows),
+        caption="Faults by class",
+    )
+
+
+def _limits(found: Verification) -> str:
+    if found.sectors_unjudged:
+        return (
+            "Not judged is what this run is not known to have written, and what was being written "
+            "while it was read. A lost write is found where the writes had an order (sequential or "
+            "shuffled), or where it was read soon after; flipped, misplaced and torn sectors are "
+            "found in every read."
+        )
+    return (
+        "A lost write is found where the writes had an order (sequential or shuffled), or where it "
+        "was read soon after; flipped, misplaced and torn sectors are found in every read."
+    )
