@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from teijo.analysis.demand import (
     DemandPoint,
     OperatingPoints,
-    farthest_from_littles_law,
+    in_flight_share,
     operating_points,
 )
+from teijo.terms.histogram import Histogram
+from teijo.terms.result import StepResult, StreamResult
 
 MS = 1_000_000
 LIMIT = 5 * MS
@@ -155,11 +157,40 @@ def test_the_order_of_the_sweep_does_not_matter(answers, random):
     assert operating_points(points, LIMIT) == operating_points(shuffled, LIMIT)
 
 
-def test_iops_times_latency_is_what_is_outstanding():
-    assert point(2, 4, 8_000, 1.0).in_flight_share == pytest.approx(1)
-    assert point(2, 4, 8_000, 0.5).in_flight_share == pytest.approx(0.5)
-    sweep = [point(1, 1, 1_000, 1), point(1, 2, 1_000, 1.9), point(1, 4, 2_000, 2.2)]
-    farthest = farthest_from_littles_law(sweep)
-    assert farthest is not None
-    assert place(farthest) == (1, 4)
-    assert farthest_from_littles_law([point(1, 1, 0, 0)]) is None
+def answer(elapsed_ns: int, *latencies_ns: tuple[int, ...]) -> StepResult:
+    """Return a step with these latencies, one direction each."""
+    parts = tuple(
+        StreamResult(
+            stream="main",
+            direction="read" if place else "write",
+            ios=len(part),
+            bytes=len(part) * 4096,
+            errors={},
+            latency=Histogram(
+                *np.unique(part, return_counts=True), sum(part), min(part), max(part)
+            ),
+        )
+        for place, part in enumerate(latencies_ns)
+    )
+    return StepResult(started_ns=0, elapsed_ns=elapsed_ns, results=parts)
+
+
+def test_the_share_in_flight_is_the_time_of_all_ios_by_the_time_that_went_by():
+    # Two at a time for 100 ns: one of 100, and 60 and 40 one after the other.
+    full = answer(100, (100, 60), (40,))
+    assert in_flight_share([full], 2) == 1
+    assert in_flight_share([full], 4) == 0.5
+    # A slow minute and a fast one are both full, and so are the two together. The product of
+    # their mean IOPS and mean latency is not.
+    slow, fast = answer(1_000, (1_000,)), answer(1_000, (10,) * 100)
+    assert in_flight_share([slow, fast], 1) == 1
+    mean_iops, mean_latency = (1 + 100) / 2 / 1_000, (1_000 + 10) / 2
+    assert mean_iops * mean_latency == pytest.approx(25.5, rel=0.01)
+    assert in_flight_share([], 1) == 0
+
+
+@given(st.integers(1, 64), st.lists(st.integers(1, 1_000), min_size=1, max_size=50))
+def test_a_queue_that_is_never_empty_has_its_depth_in_flight(depth, latencies):
+    # Each of `depth` places works through the same list without a pause.
+    one = answer(sum(latencies), tuple(latencies * depth))
+    assert in_flight_share([one], depth) == pytest.approx(1)

@@ -3,11 +3,10 @@
 Works on one IOPS and one mean latency per point, reads and writes together.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from teijo import units
+from teijo.terms.result import StepResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,11 +25,6 @@ class DemandPoint:
     def outstanding_ios(self) -> int:
         """Total OIO: threads × queue depth."""
         return self.threads * self.queue_depth
-
-    @property
-    def in_flight_share(self) -> float:
-        """IOPS × ART by the I/Os asked to be outstanding: 1 by Little's law."""
-        return self.iops * self.latency_ns_mean / units.NS_PER_S / self.outstanding_ios
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +69,15 @@ def operating_points(points: Sequence[DemandPoint], limit_ns: float) -> Operatin
     )
 
 
-def farthest_from_littles_law(points: Sequence[DemandPoint]) -> DemandPoint | None:
-    """Return the point whose IOPS × ART is farthest from its outstanding I/Os, by ratio."""
-    served = [point for point in points if point.in_flight_share > 0]
-    return max(served, key=lambda point: abs(math.log(point.in_flight_share)), default=None)
+def in_flight_share(answers: Sequence[StepResult], outstanding_ios: int) -> float:
+    """Return the I/Os in flight over these steps by those asked for, by Little's law.
+
+    That is the time all I/Os took together, by the time that went by: 1 where the demand was
+    kept up from the first moment to the last, 0 where nothing was answered.
+    """
+    taken_ns = sum(part.latency.sum_ns for answer in answers for part in answer.results)
+    gone_ns = sum(answer.elapsed_ns for answer in answers)
+    return taken_ns / gone_ns / outstanding_ios if gone_ns else 0.0
 
 
 def _quickest(points: Sequence[DemandPoint]) -> DemandPoint:

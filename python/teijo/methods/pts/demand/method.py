@@ -7,7 +7,6 @@ from functools import partial
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.demand import DemandPoint, farthest_from_littles_law
 from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
@@ -25,8 +24,8 @@ from teijo.methods.pts.demand.stages import (
     PointRun,
     cells_per_round,
     chosen_points,
-    demand_points,
     determination,
+    in_flight_shares,
     measure_point,
     named_points,
     point_runs,
@@ -41,7 +40,7 @@ from teijo.methods.pts.demand.watch import watch
 from teijo.methods.pts.histogram_pages import five_nines_ms
 from teijo.methods.pts.loop import window_scalars
 from teijo.methods.pts.versions import DEMAND_SPECS, Version, version_of
-from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
+from teijo.methods.rounds import Round, Rounds, exchanges_of, rounds_of
 from teijo.terms.finding import Findings, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
@@ -150,7 +149,7 @@ class Demand:
                 *_point_scalars(point_runs(exchanges)),
                 *_precondition_scalars(settings, preconditioned(exchanges)),
                 *window_scalars(record, window),
-                _little_scalar(demand_points(settings, window)),
+                _in_flight_scalar(settings, window),
             ),
             cells=sweep_cells(settings, window),
         )
@@ -230,11 +229,11 @@ def _precondition_scalars(settings: DemandSettings, minutes: Sequence[StepResult
     ]
 
 
-def _little_scalar(points: Sequence[DemandPoint]) -> Scalar:
-    """Return how well IOPS and latencies agree with each other, at their worst."""
-    worst = farthest_from_littles_law(points)
+def _in_flight_scalar(settings: DemandSettings, window: Sequence[Round]) -> Scalar:
+    """Return how well the demand was kept up, where it was kept up worst."""
+    shares = in_flight_shares(settings, window).values() if window else ()
     return Scalar(
-        name="IOPS × ART by TOIO, farthest from 1 in the sweep",
-        value=None if worst is None else worst.in_flight_share,
+        name="I/Os in flight by TOIO, farthest from 1 in the sweep",
+        value=max(shares, key=lambda share: abs(share - 1), default=None),
         unit="",
     )

@@ -67,7 +67,7 @@ def pages(
     window = window_of(settings, rounds)
     points = chosen_points(settings, window)
     runs = point_runs(exchanges)
-    sweep = sweep_pages.Sweep(settings=settings, findings=findings, points=points)
+    sweep = sweep_pages.Sweep(settings=settings, findings=findings, points=points, window=window)
     plots = [
         _precondition_section(settings, minutes, before),
         _precondition_window_section(before),
@@ -76,7 +76,7 @@ def pages(
         *(window_pages.close_up_section(state, "Round") for state in findings.steady_states),
         sweep_pages.variation_section(sweep),
         sweep_pages.intensity_section(sweep),
-        sweep_pages.cpu_section(sweep, window),
+        sweep_pages.cpu_section(sweep),
         *point_pages.sections(settings, runs),
         sweep_pages.outstanding_section(sweep),
     ]

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 
 from teijo.analysis import measures
-from teijo.analysis.demand import DemandPoint, OperatingPoints, operating_points
+from teijo.analysis.demand import DemandPoint, OperatingPoints, in_flight_share, operating_points
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.document.phrase import say
 from teijo.methods import workload_words
@@ -234,6 +234,18 @@ def demand_points(settings: DemandSettings, window: Sequence[Round]) -> tuple[De
             sweep_of(settings), sweep_cells(settings, window), strict=False
         )
     )
+
+
+def in_flight_shares(
+    settings: DemandSettings, window: Sequence[Round]
+) -> dict[tuple[int, int], float]:
+    """Return the I/Os in flight by those asked for, by (threads, queue depth), over the window."""
+    return {
+        (threads, queue_depth): in_flight_share(
+            [each.at(cell_name(threads, queue_depth)) for each in window], threads * queue_depth
+        )
+        for threads, queue_depth in sweep_of(settings)
+    }
 
 
 # --- operating points -------------------------------------------------------------------------

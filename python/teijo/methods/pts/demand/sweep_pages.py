@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from teijo import units
 from teijo.analysis.demand import DemandPoint, OperatingPoints
 from teijo.document.model import (
     Axis,
@@ -23,7 +22,7 @@ from teijo.document.phrase import say
 from teijo.methods.pages import NOT_KNOWN, ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
-from teijo.methods.pts.demand.stages import cell_name, named_points
+from teijo.methods.pts.demand.stages import cell_name, in_flight_shares, named_points
 from teijo.methods.rounds import Round, Rounds
 from teijo.terms.finding import Cell, Findings
 
@@ -38,6 +37,7 @@ class Sweep:
     settings: DemandSettings
     findings: Findings
     points: OperatingPoints | None
+    window: tuple[Round, ...]
 
     def at(self, threads: int, queue_depth: int) -> Cell:
         """Return one cell."""
@@ -169,9 +169,9 @@ def outstanding_section(sweep: Sweep) -> Section:
     return Section(title=title, blocks=(chart,))
 
 
-def cpu_section(sweep: Sweep, window: Sequence[Round]) -> Section:
+def cpu_section(sweep: Sweep) -> Section:
     """Return the CPU that the sweep took, where anybody gave an account of it."""
-    title = "System CPU"
+    title, window = "System CPU", sweep.window
     if not window:
         return Section(title=title, blocks=(Paragraph(text=NO_ROUND),))
     counts, depths = sweep.rising()
@@ -256,6 +256,7 @@ def _table_of(
 def _points_table(sweep: Sweep) -> Table:
     """Return every point of the sweep as a row, from little demand to much."""
     counts, depths = sweep.rising()
+    shares = in_flight_shares(sweep.settings, sweep.window)
     places = sorted(((t, d) for t in counts for d in depths), key=lambda p: (p[0] * p[1], p[0]))
     return Table(
         columns=(
@@ -266,23 +267,22 @@ def _points_table(sweep: Sweep) -> Table:
             Column(name="Throughput", unit="MB/s", digits=2),
             Column(name="ART", unit="ms", digits=4),
             Column(name="MRT", unit="ms", digits=3),
-            Column(name="IOPS × ART by TOIO", digits=4),
+            Column(name="In flight by TOIO", digits=4),
         ),
-        rows=tuple(_point_row(sweep.at(*place), *place) for place in places),
+        rows=tuple(_point_row(sweep.at(*place), *place, shares[place]) for place in places),
         caption="Every point of the sweep",
         folded=True,
     )
 
 
-def _point_row(cell: Cell, threads: int, queue_depth: int) -> tuple[Value, ...]:
-    outstanding = threads * queue_depth
+def _point_row(cell: Cell, threads: int, queue_depth: int, in_flight: float) -> tuple[Value, ...]:
     return (
         threads,
         queue_depth,
-        outstanding,
+        threads * queue_depth,
         cell.iops,
         cell.throughput_mb_s,
         ms(cell.latency_ns_mean),
         ms(cell.latency_ns_max),
-        cell.iops * cell.latency_ns_mean / units.NS_PER_S / outstanding,
+        in_flight,
     )
