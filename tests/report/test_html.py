@@ -172,3 +172,17 @@ def test_a_notebook_gets_the_page_in_a_frame_of_its_own() -> None:
     (only,) = found
     assert only["srcdoc"] == html.render(workload_document())
     assert "allow-same-origin" not in (only["sandbox"] or "")
+
+
+def test_the_sections_of_each_test_stand_behind_that_tests_own_header() -> None:
+    document = workload_document()
+    own = replace(document.header, title="Another test – Report Page")
+    theirs = Section(title="Its page", blocks=(), header=own)
+    last = Section(title="Last page", blocks=())
+    text = page(replace(document, sections=(document.sections[0], theirs, last)))
+    places = [
+        text.index(mark)
+        for mark in ('id="part-1"', f"<h2>{own.title}</h2>", 'id="part-2"', 'id="part-3"')
+    ]
+    assert places == sorted(places)
+    assert text.count("<h1>") == 1

@@ -157,3 +157,28 @@ def test_a_wide_table_is_set_in_type_that_fits_the_page() -> None:
     document = Document(name="wide", header=header(), sections=(section,))
     text = pages(document)[0]
     assert [f"{100 + n}.0000" for n in range(15)] == re.findall(r"\b1[01][0-9]\.0000\b", text)
+
+
+def test_the_pages_of_each_test_have_that_tests_own_header() -> None:
+    document = workload_document()
+    own = replace(document.header, title="Another test – Report Page")
+    blocks = (Verdict(text="its answer", good=True),)
+    theirs = Section(title="Its page", blocks=blocks, header=own)
+    last = Section(title="Last page", blocks=blocks)
+    printed = pages(replace(document, sections=(document.sections[0], theirs, last)))
+    titled = [own.title in text for text in printed]
+    assert titled == ["Its page" in text for text in printed]
+    assert titled.count(True) == 1
+    assert document.header.title in printed[-1]
+    assert page_numbers(printed) == [(n, len(printed)) for n in range(1, len(printed) + 1)]
+
+
+def test_a_report_of_many_cells_is_not_tagged_and_a_short_one_is() -> None:
+    column = (Column(name="n", digits=0),) * 4
+    table = Table(columns=column, rows=((1, 2, 3, 4),) * 400, folded=True)
+    for count, tagged in ((1, True), (4, False)):
+        assert (count * 400 * 4 <= pdf.TAGGED_CELLS) == tagged
+        section = Section(title="t", blocks=(table,) * count)
+        document = replace(workload_document(), sections=(section,))
+        catalog = PdfReader(io.BytesIO(pdf.render(document))).trailer["/Root"]
+        assert ("/StructTreeRoot" in catalog) == tagged

@@ -1,5 +1,8 @@
 """The text for a terminal says the verdict, the short tables and the remarks."""
 
+from dataclasses import replace
+
+from teijo.document.model import Section, Verdict
 from teijo.report.text import render
 from tests.report.samples import iops_document, wsat_document
 
@@ -23,3 +26,11 @@ def test_no_line_of_the_sample_is_wider_than_asked_nor_ends_in_blanks() -> None:
     lines = render(iops_document(), width=100).splitlines()
     assert max(len(line) for line in lines) <= 100
     assert all(line == line.rstrip() for line in lines)
+
+
+def test_the_sections_of_each_test_stand_behind_that_tests_own_header() -> None:
+    document = iops_document()
+    own = replace(document.header, title="Another test")
+    theirs = Section(title="Its page", blocks=(Verdict(text="its answer", good=True),), header=own)
+    told = render(replace(document, sections=(document.sections[0], theirs)))
+    assert told.index("Another test") < told.index("Its page")

@@ -29,6 +29,7 @@ from teijo.terms.result import Gap, Health, StepResult
 from teijo.terms.step import Idle, Measure, Precondition, Purge
 
 NOT_KNOWN = "not known"
+REMARKS_TITLE = "Remarks"
 _STEPS_NAMED = 8
 
 STEP_COLUMNS = (
@@ -136,7 +137,7 @@ def remarks_section(remarks: Iterable[Remark]) -> Section:
         )
         for (kind, text), touched in steps.items()
     ]
-    return Section(title="Remarks", blocks=tuple(notes) or (Paragraph(text="None."),))
+    return Section(title=REMARKS_TITLE, blocks=tuple(notes) or (Paragraph(text="None."),))
 
 
 def conditions_section(record: Record, settings: Settings) -> Section:

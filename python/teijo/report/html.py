@@ -170,11 +170,12 @@ def _contents_line(place: int, section: Section) -> str:
     return f'<li><a href="#part-{place + 1}">{escape(section.title)}</a></li>'
 
 
-def _masthead(header: Header) -> str:
+def _masthead(header: Header, *, level: int = 1) -> str:
+    """Return a header; one of level 2 stands before the sections of one test among several."""
     issuer = _joined(header.organisation, header.revision)
     parts = [
         f'<p class="issuer">{escape(issuer)}</p>' if issuer else "",
-        f"<h1>{escape(header.title)}</h1>",
+        f"<h{level}>{escape(header.title)}</h{level}>",
         f'<p class="subtitle">{escape(header.subtitle)}</p>' if header.subtitle else "",
         _stamp(header),
         f'<div class="top">{_pairs(header.top)}</div>' if header.top else "",
@@ -182,7 +183,8 @@ def _masthead(header: Header) -> str:
     if header.groups:
         groups = "".join(_group(group) for group in header.groups)
         parts.append(f'<div class="groups">{groups}</div>')
-    return f'<header class="masthead">{"".join(parts)}</header>'
+    kind = "masthead" if level == 1 else "masthead chapter"
+    return f'<header class="{kind}">{"".join(parts)}</header>'
 
 
 def _pairs(rows: tuple[tuple[str, str], ...]) -> str:
@@ -204,7 +206,12 @@ def _definitions(rows: tuple[tuple[str, str], ...]) -> str:
 
 def _sections(document: Document, sheet: _Sheet) -> str:
     parts = []
+    above = document.header
     for place, section in enumerate(document.sections):
+        header = section.header or document.header
+        if header != above:
+            parts.append(_masthead(header, level=2))
+            above = header
         label = f'<span class="label">{escape(section.label)}</span>' if section.label else ""
         blocks = "\n".join(
             _block(block, section, sheet.tables.get((place, at)), sheet)

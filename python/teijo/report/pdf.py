@@ -16,6 +16,7 @@ from teijo.document.model import (
     Block,
     Document,
     Facts,
+    Header,
     Note,
     Paragraph,
     Section,
@@ -38,6 +39,10 @@ INLINE_ROWS_LIMIT: Final = 20
 """A chart's table this short stands under its chart, a longer one in the appendix."""
 STRIP_ROWS: Final = 52
 """Rows of a strip of a long and narrow table: as many as stand on a page of the appendix."""
+TAGGED_CELLS: Final = 4000
+"""Up to so many cells a PDF is tagged for screen readers; beyond, tags would be ten times the
+rest of the file, and the HTML has the same tables.
+"""
 PAGE_WIDTH_PT: Final = 515.0
 ADVANCE_EM: Final = 0.6
 """Mean advance of a character of a table, a little on the safe side."""
@@ -77,27 +82,51 @@ def render(document: Document, language: Language = Language.ENGLISH) -> bytes:
             font_paths=[str(svg.FONTS)],
             ignore_system_fonts=True,
         )
-        printed = compiler.compile(format="pdf")
+        printed = compiler.compile(format="pdf", pdf_tags=_cells(document) <= TAGGED_CELLS)
     assert isinstance(printed, bytes), "one PDF, in memory"
     return printed
 
 
+def _cells(document: Document) -> int:
+    tables = (numbered.table for numbered in numbered_tables(document).values())
+    return sum(min(len(table.rows), ROWS_LIMIT) * len(table.columns) for table in tables)
+
+
 def _data(document: Document, words: Translator) -> Json:
     said = words.document(document)
-    header = said.header
     tables = numbered_tables(said)
     appendix = _Appendix(words=words, parts=[])
-    sections = []
+    chapters: list[Json] = []
     for place, section in enumerate(said.sections):
         blocks = [
             part
             for at, block in enumerate(section.blocks)
             for part in _parts(block, section, tables.get((place, at)), appendix)
         ]
-        if any(part["kind_of"] != "pointer" for part in blocks) or not blocks:
-            sections.append({"title": section.title, "label": section.label, "blocks": blocks})
+        if blocks and all(part["kind_of"] == "pointer" for part in blocks):
+            continue
+        head = _head(section.header or said.header)
+        if not chapters or chapters[-1]["head"] != head:
+            chapters.append({"head": head, "sections": []})
+        told = {"title": section.title, "label": section.label, "blocks": blocks}
+        chapters[-1]["sections"].append(told)
     return {
-        "title": header.title,
+        "title": said.header.title,
+        "chapters": chapters or [{"head": _head(said.header), "sections": []}],
+        "appendix": [{k: v for k, v in part.items() if k != "table"} for part in appendix.parts],
+        "appendix-title": words.text("Appendix: tables"),
+        "page": words.text(say("Page {page} of {pages}", page="\0", pages="\0")).split("\0"),
+        "language": words.language.value,
+        "fonts": FONT_FAMILIES,
+        "missing": NOT_AVAILABLE,
+        "name": document.name,
+        "maker": "Teijo",
+    }
+
+
+def _head(header: Header) -> Json:
+    """Return what stands on top of every page of a chapter: the sections under one header."""
+    return {
         "heading": header.title,
         "subtitle": header.subtitle,
         "issuer": " · ".join(part for part in (header.organisation, header.revision) if part),
@@ -112,15 +141,6 @@ def _data(document: Document, words: Translator) -> Json:
             }
             for group in header.groups
         ],
-        "sections": sections,
-        "appendix": [{k: v for k, v in part.items() if k != "table"} for part in appendix.parts],
-        "appendix-title": words.text("Appendix: tables"),
-        "page": words.text(say("Page {page} of {pages}", page="\0", pages="\0")).split("\0"),
-        "language": words.language.value,
-        "fonts": FONT_FAMILIES,
-        "missing": NOT_AVAILABLE,
-        "name": document.name,
-        "maker": "Teijo",
     }
 
 

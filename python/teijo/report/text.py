@@ -31,11 +31,17 @@ def render(document: Document, *, width: int = 100, language: Language = Languag
     """Return the report in lines of at most `width` columns; only a wide table goes over."""
     words = translator(language)
     said = words.document(document)
-    lines = list(_header(said.header))
+    above = said.header
+    lines = list(_header(above))
     for section in said.sections:
         told = [line for block in section.blocks for line in _block(block, section, width, words)]
-        if told:
-            lines += ["", *_title(section), *told]
+        if not told:
+            continue
+        header = section.header or said.header
+        if header != above:
+            lines += ["", "=" * width, *_header(header)]
+            above = header
+        lines += ["", *_title(section), *told]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from teijo.analysis.cross_check import Check
 from teijo.document.model import (
     Block,
     Column,
     Document,
     Facts,
     Header,
+    Note,
     Paragraph,
     Section,
     Table,
@@ -19,6 +21,7 @@ from teijo.document.phrase import say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.pages import (
     NOT_KNOWN,
+    REMARKS_TITLE,
     appendix_sections,
     capacity_name,
     date_of,
@@ -46,6 +49,7 @@ def pages(
     """Return the whole report of a campaign, growing or sealed."""
     version = version_of(settings.spec)
     checks = checks_between(parts)
+    documents = [part.method.document(part.record, part.findings) for part in parts]
     summary = [_summary(settings, record, findings, parts), _select(parts)]
     held = checks_section(record, checks)
     return Document(
@@ -54,8 +58,12 @@ def pages(
         sections=(
             *(section for section in summary if section is not None),
             *([] if held is None else [held]),
-            remarks_section((*record.remarks, *contradiction_remarks(record, checks))),
-            *(section for part in parts for section in _own_pages(part)),
+            _remarks(record, checks, documents),
+            *(
+                page
+                for part, own in zip(parts, documents, strict=True)
+                for page in _own_pages(part, own)
+            ),
             *(each for each in appendix_sections(record, settings) if each.title != _held(held)),
         ),
     )
@@ -193,9 +201,22 @@ def _select(parts: Sequence[Part]) -> Section | None:
     return Section(title="Select performance data", blocks=(table,))
 
 
-def _own_pages(part: Part) -> list[Section]:
-    """Return one test's pages under its own header, without what stands at the report's end."""
-    document = part.method.document(part.record, part.findings)
+def _remarks(record: Record, checks: Sequence[Check], documents: Sequence[Document]) -> Section:
+    """Return every remark of the run, and what the tests' own reports add to them, each once."""
+    own = remarks_section((*record.remarks, *contradiction_remarks(record, checks)))
+    theirs = [
+        block
+        for document in documents
+        for section in document.sections
+        if section.title == REMARKS_TITLE
+        for block in section.blocks
+    ]
+    notes = [block for block in dict.fromkeys((*own.blocks, *theirs)) if isinstance(block, Note)]
+    return replace(own, blocks=tuple(notes) or own.blocks)
+
+
+def _own_pages(part: Part, document: Document) -> list[Section]:
+    """Return one test's pages under its own header, without what stands elsewhere once."""
     return [
         replace(
             section,
@@ -203,5 +224,5 @@ def _own_pages(part: Part) -> list[Section]:
             header=document.header,
         )
         for section in document.sections
-        if not section.appendix
+        if not section.appendix and section.title != REMARKS_TITLE
     ]
