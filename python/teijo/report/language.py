@@ -30,12 +30,14 @@ class Language(StrEnum):
 class Translator:
     """Says English texts in one language; what its catalogue does not have stays as it is.
 
-    `texts` are translations by template. `patterns` are templates of sentences that a run file
-    holds as plain text, so that their values must be found again.
+    `texts` are translations by template (its first letter small), `units` those of the few units
+    that are words (the unit "min" is a minute, the word a minimum). `patterns` are templates of
+    sentences that a run file holds as plain text, so that their values must be found again.
     """
 
     language: Language
     texts: dict[str, str]
+    units: dict[str, str]
     patterns: tuple[tuple[re.Pattern[str], str], ...]
 
     def text(self, text: str) -> str:
@@ -56,20 +58,26 @@ class Translator:
 
     def knows(self, template: str) -> bool:
         """Return whether the catalogue has a text, however its first letter is written."""
-        return template in self.texts or _lowered(template) in self.texts
+        return _lowered(template) in self.texts
 
     def _found(self, template: str) -> str:
-        return self.texts.get(template) or self.texts.get(_lowered(template)) or template
+        return self.texts.get(_lowered(template), template)
 
     def _recorded(self, text: str) -> str:
         for pattern, translation in self.patterns:
             if match := pattern.fullmatch(text):
-                values = {name: self.text(value) for name, value in match.groupdict().items()}
+                values = {name: self._found(value) for name, value in match.groupdict().items()}
                 return translation.format(**values)
         return text
 
     def _value(self, value: Any) -> Any:
         return self.text(value) if isinstance(value, str) else value
+
+    def _field(self, part: object, name: str) -> Any:
+        value = getattr(part, name)
+        if name == "unit" and not isinstance(value, Phrase):
+            return self.units.get(value, value)
+        return self._translated(value)
 
     def _translated(self, part: T) -> T:
         result: Any = part
@@ -79,7 +87,7 @@ class Translator:
             result = tuple(self._translated(each) for each in part)
         elif is_dataclass(part) and not isinstance(part, type):
             names = _worded_fields(type(part))
-            result = replace(part, **{n: self._translated(getattr(part, n)) for n in names})
+            result = replace(part, **{name: self._field(part, name) for name in names})
         return result  # type: ignore[no-any-return]
 
 
@@ -87,13 +95,15 @@ class Translator:
 def translator(language: Language) -> Translator:
     """Return the translator into a language, its catalogue read once."""
     if language is Language.ENGLISH:
-        return Translator(language, {}, ())
+        return Translator(language, {}, {}, ())
     catalogue = tomllib.loads((CATALOGUES / f"{language}.toml").read_text("utf-8"))
     sentences = {each["en"]: each[language] for each in catalogue.pop("sentences")}
     recorded = {each["en"]: each[language] for each in catalogue.pop("recorded")}
+    units = catalogue.pop("units")
     words = {text: said for table in catalogue.values() for text, said in table.items()}
     patterns = tuple((_pattern(text), said) for text, said in recorded.items() if "{" in text)
-    return Translator(language, words | sentences | recorded, patterns)
+    texts = {_lowered(text): said for text, said in (words | sentences | recorded).items()}
+    return Translator(language, texts, units, patterns)
 
 
 def translated(document: Document, language: Language) -> Document:
