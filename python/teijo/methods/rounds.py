@@ -79,12 +79,15 @@ def rounds_of(exchanges: Iterable[Exchange], cells_per_round: int) -> Rounds:
 
 
 def minutes_of(exchanges: Iterable[Exchange]) -> list[Measured]:
-    """Return the minutes of a continuous stimulus since the last purge, unbroken by a gap."""
+    """Return the minutes of a continuous stimulus since the last purge, unbroken by a gap.
+
+    The stimulus is over when the histogram's run begins: a gap in that breaks no minute.
+    """
     minutes: list[Measured] = []
     for step, answer in exchanges:
-        if isinstance(step, Purge) or isinstance(answer, Gap):
+        if isinstance(step, Purge) or (isinstance(answer, Gap) and step.phase != HISTOGRAM):
             minutes.clear()
-        elif isinstance(step, Measure) and step.phase == MINUTE:
+        elif isinstance(step, Measure) and step.phase == MINUTE and isinstance(answer, StepResult):
             minutes.append((step, answer))
     return minutes
 

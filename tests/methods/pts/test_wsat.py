@@ -6,6 +6,7 @@ import pytest
 
 from teijo.errors import PlanError
 from teijo.methods.pts.wsat.method import Wsat
+from teijo.methods.rounds import HISTOGRAM, MINUTE
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import RemarkKind
 from teijo.terms.step import Measure, Purge, Step
@@ -13,6 +14,8 @@ from tests.methods.canned import DRIVE, GIB, Canned, Played, play, record_of
 
 CHECKED = ("1.1-enterprise", "2.0.2-enterprise", "2.0.2-client")
 UNCHECKED = ("1.0-enterprise", "1.0-client")
+AFTER_ALL = 100_000
+"""The minute that the histogram's run is, to a drive whose rate goes by minutes."""
 SMALL = Geometry(capacity_bytes=100 * GIB, nominal_capacity_bytes=100 * GIB)
 
 
@@ -21,8 +24,7 @@ def minutes(iops: Callable[[int], float]):
 
     def rate(step: Step) -> float:
         assert isinstance(step, Measure)
-        assert step.round_number is not None
-        return iops(step.round_number)
+        return iops(step.round_number or AFTER_ALL)
 
     return rate
 
@@ -37,6 +39,10 @@ ERRATIC = minutes(lambda minute: 1_000.0 * (1 + minute // 31 % 2))
 
 def run(rate, *, gaps=(), purge: str = "format", **named) -> Played:
     return play(Wsat(), Canned(rate, gaps=frozenset(gaps), purge=purge), **named)
+
+
+def asked_minutes(played: Played) -> list[Measure]:
+    return [step for step in played.measured if step.phase == MINUTE]
 
 
 def scalars_of(played: Played) -> dict[str, float | None]:
@@ -54,7 +60,7 @@ def test_it_purges_and_never_preconditions(spec):
 
 
 def test_every_minute_continues_the_one_before_without_a_gap():
-    measured = run(SATURATING).measured
+    measured = asked_minutes(run(SATURATING))
     assert [step.continues for step in measured] == [False] + [True] * (len(measured) - 1)
     assert all(step.open_ended for step in measured)
     assert [step.round_number for step in measured] == list(range(1, len(measured) + 1))
@@ -62,7 +68,7 @@ def test_every_minute_continues_the_one_before_without_a_gap():
 
 
 def test_the_stimulus_is_random_4_kib_writes():
-    for step in run(SATURATING).measured:
+    for step in asked_minutes(run(SATURATING)):
         (stream,) = step.workload.streams
         assert (stream.read_percent, stream.block_size_bytes) == (0, 4096)
         assert step.duration_ns == 60_000_000_000
@@ -75,7 +81,7 @@ def test_the_stimulus_is_random_4_kib_writes():
 def test_it_stops_at_five_steady_check_minutes(spec):
     played = run(SLOW, spec=spec)
     assert played.ending == "steady"
-    assert len(played.measured) == 5 * 31
+    assert len(asked_minutes(played)) == 5 * 31
     findings = Wsat().findings(played.record)
     assert findings.converged is True
     assert findings.window_rounds == (1, 5)
@@ -107,7 +113,7 @@ def test_it_stops_at_four_times_the_user_capacity_without_claiming_steady_state(
 )
 def test_it_stops_when_its_hours_are_over(spec, most):
     played = run(ERRATIC, spec=spec)
-    assert len(played.measured) == most
+    assert len(asked_minutes(played)) == most
     assert played.ending == ("done" if spec in UNCHECKED else "not steady")
 
 
@@ -123,6 +129,18 @@ def test_a_longer_run_can_be_asked_for_and_is_a_deviation():
     assert played.ending == "steady"
     texts = [remark.text for remark in Wsat().deviations(played.settings, SMALL)]
     assert texts == ["capacity_times 20 instead of 4"]
+
+
+def test_version_2_then_drives_the_same_stimulus_for_the_histogram():
+    for spec in ("2.0.2-enterprise", "2.0.2-client"):
+        *_, before, last = run(SATURATING, spec=spec).measured
+        assert (last.phase, last.duration_ns) == (HISTOGRAM, 20 * 60_000_000_000)
+        assert last.workload == before.workload
+        assert not last.continues, "a stimulus of its own, whatever became of the minutes"
+    for spec in ("1.1-enterprise", *UNCHECKED):
+        assert all(step.phase == MINUTE for step in run(SATURATING, spec=spec).measured)
+    none = run(SATURATING, overrides={"histogram": "none"})
+    assert none.measured[-1].phase == MINUTE
 
 
 # --- what it finds ----------------------------------------------------------------------------
@@ -149,7 +167,7 @@ def test_its_one_cell_is_the_mean_over_the_windows_check_minutes():
     rates = {31: 1_900.0, 62: 1_950.0, 93: 2_000.0, 124: 2_050.0, 155: 2_100.0}
     # Their line rises by exactly 10 % of their average: on the limit, so steady.
     played = run(minutes(lambda minute: rates.get(minute, 5.0)))
-    assert (played.ending, len(played.measured)) == ("steady", 155)
+    assert (played.ending, len(asked_minutes(played))) == ("steady", 155)
     (cell,) = Wsat().findings(played.record).cells
     assert cell.iops == 2_000
     assert cell.labels[-1] == ("over", "check minutes")
@@ -165,9 +183,9 @@ def test_a_gap_starts_again_from_the_purge():
     kinds = [type(step) for step in played.asked]
     assert kinds.count(Purge) == 2
     assert kinds.index(Purge, 1) == 40
-    after = played.measured[39]
+    after = asked_minutes(played)[39]
     assert (after.round_number, after.continues) == (1, False)
-    assert len(played.measured) == 39 + 155
+    assert len(asked_minutes(played)) == 39 + 155
 
 
 def test_only_the_minutes_since_the_last_purge_are_found():
@@ -175,6 +193,21 @@ def test_only_the_minutes_since_the_last_purge_are_found():
     found = scalars_of(played)
     assert found["minutes measured"] == 155
     assert Wsat().findings(played.record).window_rounds == (1, 5)
+
+
+def test_a_gap_in_the_histograms_run_asks_for_it_again_and_keeps_the_curve():
+    whole = run(SLOW)
+    played = run(SLOW, gaps={len(whole.steps)})
+    assert played.asked[-1] == played.asked[-2]
+    assert [type(step) for step in played.asked].count(Purge) == 1
+    assert scalars_of(played) == scalars_of(whole)
+    assert scalars_of(played)["ART of the histogram's run"] == pytest.approx(0.001)
+
+
+def test_a_run_file_without_the_histogram_setting_had_no_such_run():
+    stored = run(SLOW, spec="2.0.2-client").record.run.settings
+    old = Wsat().settings_from({k: v for k, v in stored.items() if k != "histogram_minutes"})
+    assert old.histogram_minutes is None
 
 
 def test_a_gap_in_the_purge_purges_again():
@@ -198,9 +231,12 @@ def test_the_watch_says_when_the_earliest_end_comes():
     first = watch_after(played, 2)
     assert (first.phase, first.round_number) == ("minute", 2)
     assert (first.rounds_least, first.rounds_most) == (155, 360)
-    assert first.remaining_ns_least == 154 * 60_000_000_000
+    assert first.remaining_ns_least == (154 + 20) * 60_000_000_000
     assert first.steady == "0 of the first 5 check minutes"
     assert watch_after(played, 1 + 62).steady == "2 of the first 5 check minutes"
+    last = watch_after(played, 1 + 155)
+    assert (last.phase, last.round_number) == (HISTOGRAM, None)
+    assert last.remaining_ns_least == last.remaining_ns_most == 20 * 60_000_000_000
     assert Wsat().watch(played.record).phase == "steady"
     fast = run(SATURATING, geometry=SMALL)
     assert (watch_after(fast, 8).rounds_least or 0) < 155
@@ -235,5 +271,5 @@ def test_a_wrong_setting_is_named_with_its_reason(overrides, words):
 def test_checks_can_be_left_out_or_made_denser():
     assert run(SLOW, overrides={"check_every": "none", "max_minutes": "9"}).ending == "done"
     played = run(SLOW, overrides={"check_every": "1"})
-    assert len(played.measured) == 10
+    assert len(asked_minutes(played)) == 10
     assert played.ending == "steady"

@@ -34,6 +34,7 @@ def test_version_2_adds_drive_fills_and_the_determination():
         "Response time against drive fills",
         "Steady state measurement window",
         "Steady state window: check minute, RND 0/100 4 KiB",
+        "Response-time histogram and confidence levels",
     ]
 
 
@@ -75,7 +76,7 @@ def test_the_verdict_and_the_reason_of_the_end_are_told_honestly():
 
 def test_a_report_can_be_made_at_any_moment_of_a_run():
     played = run(SLOW, gaps={20})
-    for count in (0, 1, 2, 20, 21, 22, 40, 60, 120):
+    for count in (0, 1, 2, 20, 21, 22, 40, 60, 120, len(played.steps) - 1, len(played.steps)):
         record = record_of(Wsat(), played.settings, played.steps[:count])
         document = Wsat().document(record, Wsat().findings(record))
         assert "RUNNING" in document.header.stamp

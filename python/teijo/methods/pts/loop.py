@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from teijo.analysis import measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.phrase import say
+from teijo.methods.pages import ms
+from teijo.methods.pts.histogram_pages import five_nines_ms
 from teijo.methods.rounds import ROUND, Round, Rounds
 from teijo.terms.finding import Scalar, SteadyState
+from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure
@@ -42,6 +45,20 @@ def window_scalars(record: Record, window: Sequence[Round]) -> tuple[Scalar, ...
             value=max((a.gap_ns for a in in_window), default=0) / 1e6 if in_window else None,
             unit="ms",
         ),
+    )
+
+
+def histogram_scalars(run: StepResult | None) -> tuple[Scalar, ...]:
+    """Return ART, 5 9s and MRT of the histogram's run, each None before it took place."""
+    latency = EMPTY if run is None else measures.latency_of(run)
+    levels = (
+        ("ART of the histogram's run", ms(latency.mean_ns)),
+        ("5 9s of the histogram's run", five_nines_ms(latency)),
+        ("MRT of the histogram's run", ms(latency.max_ns)),
+    )
+    return tuple(
+        Scalar(name=name, value=value if latency.count else None, unit="ms")
+        for name, value in levels
     )
 
 

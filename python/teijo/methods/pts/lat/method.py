@@ -13,7 +13,6 @@ from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.method import Conversation, Settings
-from teijo.methods.pages import ms
 from teijo.methods.phrases import (
     histogram_run,
     is_steady,
@@ -36,7 +35,12 @@ from teijo.methods.pts.lat.matrix import (
     standard,
     stimulus_name,
 )
-from teijo.methods.pts.loop import rounds_watch, window_rounds_of, window_scalars
+from teijo.methods.pts.loop import (
+    histogram_scalars,
+    rounds_watch,
+    window_rounds_of,
+    window_scalars,
+)
 from teijo.methods.pts.versions import DEFAULT_SPEC, SPECS, version_of
 from teijo.methods.rounds import (
     HISTOGRAM,
@@ -48,7 +52,6 @@ from teijo.methods.rounds import (
 )
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
-from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
@@ -222,17 +225,8 @@ def _levels(
     stimulus = stimulus_name(TRACKED.read_percent, TRACKED.block_size_bytes)
     nines = five_nines_ms(latency_over(window, cell)) if window else None
     name = say("{stimulus}, 99.999 % (5 9s) over the window", stimulus=stimulus)
-    found = [Scalar(name=name, value=nines, unit="ms")]
-    if settings.histogram_minutes is None:
-        return tuple(found)
-    latency = EMPTY if run is None else measures.latency_of(run)
-    for level, value in (
-        ("ART of the histogram's run", ms(latency.mean_ns)),
-        ("5 9s of the histogram's run", five_nines_ms(latency)),
-        ("MRT of the histogram's run", ms(latency.max_ns)),
-    ):
-        found.append(Scalar(name=level, value=value if latency.count else None, unit="ms"))
-    return tuple(found)
+    found = Scalar(name=name, value=nines, unit="ms")
+    return (found, *(histogram_scalars(run) if settings.histogram_minutes is not None else ()))
 
 
 def _watch(settings: LatSettings, record: Record) -> Watch:

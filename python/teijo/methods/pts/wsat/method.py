@@ -2,7 +2,7 @@
 until the version's stop rule. What a minute is and when to stop is in minutes, the report in pages.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Literal
 
 from teijo import units
@@ -12,8 +12,9 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.model import Document
 from teijo.methods import knobs
 from teijo.methods.method import Conversation, Settings
-from teijo.methods.phrases import is_steady, purge
+from teijo.methods.phrases import histogram_run, is_steady, purge
 from teijo.methods.pts import settings as shared
+from teijo.methods.pts.loop import histogram_scalars
 from teijo.methods.pts.versions import SPECS, version_of
 from teijo.methods.pts.wsat.minutes import (
     LEVEL_NAME,
@@ -28,14 +29,24 @@ from teijo.methods.pts.wsat.minutes import (
     samples_of,
     standard,
     steady_since,
+    stimulus,
     why_stop,
 )
-from teijo.methods.rounds import MINUTE, before_rounds, exchanges_of, minutes_of
+from teijo.methods.rounds import (
+    HISTOGRAM,
+    MINUTE,
+    Exchange,
+    before_rounds,
+    exchanges_of,
+    histogram_run_of,
+    minutes_of,
+)
 from teijo.terms.finding import Cell, Findings, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark
-from teijo.terms.result import Gap, StepResult
+from teijo.terms.result import Answer, Gap, StepResult
+from teijo.terms.step import Step
 from teijo.terms.watch import Watch
 
 
@@ -75,20 +86,18 @@ class Wsat:
         return tuple(shared.shared_deviations(settings, ruled, version, geometry))
 
     def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
-        """Purge, then write minute after minute; from the purge again after a gap."""
+        """Purge, then write minute after minute, from the purge again after a gap; then the
+        histogram's run, where there is one.
+        """
         settings = _own(settings)
-        while True:
-            yield from purge()
-            answers: list[StepResult] = []
-            written = 0
-            while (stop := why_stop(settings, geometry, answers, written)) is None:
-                answer = yield minute(settings, len(answers) + 1)
-                if isinstance(answer, Gap):
-                    break
-                answers.append(answer)
-                written += measures.written_bytes(answer)
-            if stop is not None:
-                return _ending(settings, answers, stop)
+        answers, stop = yield from _saturated(settings, geometry)
+        if settings.histogram_minutes is not None:
+            yield from histogram_run(
+                stimulus(settings),
+                settings.histogram_minutes * settings.minute_ns,
+                cell=cell_name(settings),
+            )
+        return _ending(settings, answers, stop)
 
     def findings(self, record: Record) -> Findings:
         """Return the saturation curve's figures, and steady state where the version asks it.
@@ -97,7 +106,8 @@ class Wsat:
         has no formal determination, or where another rule ended the run before it could be made.
         """
         settings = self.settings_from(record.run.settings)
-        answers = [answer for _, answer in minutes_of(exchanges_of(record))]
+        exchanges = exchanges_of(record)
+        answers = [answer for _, answer in minutes_of(exchanges)]
         states = determination(settings, answers)
         checks = check_answers(settings, answers)
         window = states[0].window if states else None
@@ -111,7 +121,10 @@ class Wsat:
             rounds=len(checks),
             window_rounds=(window.first_round, window.last_round) if window else None,
             steady_states=states,
-            scalars=_scalars(settings, record.geometry, answers, states),
+            scalars=(
+                *_scalars(settings, record.geometry, answers, states),
+                *_levels(settings, exchanges),
+            ),
             cells=_cells(settings, answers, states),
         )
 
@@ -131,6 +144,24 @@ class Wsat:
 def _own(settings: Settings) -> WsatSettings:
     assert isinstance(settings, WsatSettings), type(settings)
     return settings
+
+
+def _saturated(
+    settings: WsatSettings, geometry: Geometry
+) -> Generator[Step, Answer, tuple[list[StepResult], Stop]]:
+    """Write from the purge to a stop rule; return the unbroken minutes and the rule."""
+    while True:
+        yield from purge()
+        answers: list[StepResult] = []
+        written = 0
+        while (stop := why_stop(settings, geometry, answers, written)) is None:
+            answer = yield minute(settings, len(answers) + 1)
+            if isinstance(answer, Gap):
+                break
+            answers.append(answer)
+            written += measures.written_bytes(answer)
+        if stop is not None:
+            return answers, stop
 
 
 def _ending(
@@ -198,6 +229,12 @@ def _scalars(
     return tuple(Scalar(name=name, value=value, unit=unit) for name, value, unit in rows)
 
 
+def _levels(settings: WsatSettings, exchanges: Sequence[Exchange]) -> tuple[Scalar, ...]:
+    if settings.histogram_minutes is None:
+        return ()
+    return histogram_scalars(histogram_run_of(exchanges))
+
+
 def _curve_rows(curve: Saturation) -> list[tuple[str, float | None, str]]:
     settled = curve.settled_samples
     return [
@@ -236,14 +273,16 @@ def _watch(settings: WsatSettings, record: Record, answers: Sequence[StepResult]
         )
     least = max(min(settings.minutes_most, by_steady, by_capacity), done + 1)
     most = max(settings.minutes_most, done + 1)
+    over = why_stop(settings, record.geometry, answers, written) is not None
+    histogram_ns = (settings.histogram_minutes or 0) * settings.minute_ns
     watch = Watch(
-        phase=MINUTE,
-        round_number=done + 1,
-        rounds_least=least,
-        rounds_most=most,
+        phase=HISTOGRAM if over else MINUTE,
+        round_number=None if over else done + 1,
+        rounds_least=None if over else least,
+        rounds_most=None if over else most,
         cell=cell_name(settings),
         steady=steady,
-        remaining_ns_least=(least - done) * settings.minute_ns,
-        remaining_ns_most=(most - done) * settings.minute_ns,
+        remaining_ns_least=histogram_ns + (0 if over else (least - done) * settings.minute_ns),
+        remaining_ns_most=histogram_ns + (0 if over else (most - done) * settings.minute_ns),
     )
     return before_rounds(record, watch, 0)

@@ -89,6 +89,8 @@ class WsatSettings(Settings, frozen=True):
             judges=True,
         ),
     ]
+    # Not in the run files of its first days, whose runs had none.
+    histogram_minutes: shared.HistogramMinutes = None
 
 
 def standard(version: Version, geometry: Geometry) -> WsatSettings:
@@ -102,12 +104,13 @@ def standard(version: Version, geometry: Geometry) -> WsatSettings:
             "capacity_times": rule.capacity_times,
             "minutes_most": rule.minutes,
             "check_minutes": rule.check_minutes,
+            "histogram_minutes": version.histogram_minutes,
         }
     )
 
 
-def minute(settings: WsatSettings, number: int) -> Measure:
-    """Return one minute of the continuous stimulus, numbered from 1."""
+def stimulus(settings: WsatSettings) -> Workload:
+    """Return what is driven in every minute, and in the run for the histogram."""
     stream = Stream(
         read_percent=settings.read_percent,
         block_size_bytes=settings.block_size_bytes,
@@ -116,8 +119,13 @@ def minute(settings: WsatSettings, number: int) -> Measure:
         active_range=shared.range_of(settings),
         content=settings.content,
     )
+    return Workload(streams=(stream,))
+
+
+def minute(settings: WsatSettings, number: int) -> Measure:
+    """Return one minute of the continuous stimulus, numbered from 1."""
     return Measure(
-        workload=Workload(streams=(stream,)),
+        workload=stimulus(settings),
         duration_ns=settings.minute_ns,
         phase=MINUTE,
         round_number=number,

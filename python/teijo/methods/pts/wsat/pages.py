@@ -25,6 +25,7 @@ from teijo.document.phrase import capitalised, say
 from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
+from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
 from teijo.methods.pts.versions import MINUTE_NS, Version, version_of
 from teijo.methods.pts.wsat.minutes import (
     LEVEL_NAME,
@@ -36,8 +37,9 @@ from teijo.methods.pts.wsat.minutes import (
     steady_since,
     why_stop,
 )
-from teijo.methods.rounds import exchanges_of, minutes_of
+from teijo.methods.rounds import exchanges_of, histogram_run_of, minutes_of
 from teijo.terms.finding import Findings
+from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
@@ -71,12 +73,15 @@ class Ruler:
 def pages(settings: WsatSettings, record: Record, findings: Findings) -> Document:
     """Return the whole report of a record, growing or sealed."""
     version = version_of(settings.spec)
-    answers = tuple(answer for _, answer in minutes_of(exchanges_of(record)))
+    exchanges = exchanges_of(record)
+    answers = tuple(answer for _, answer in minutes_of(exchanges))
     curve = _curve(settings, record, findings, answers)
     plots = _plots(version, curve) if curve is not None else []
     if settings.check_minutes is not None:
         plots.append(window_pages.all_rounds_section(findings.steady_states, findings, CHECK))
         plots += [window_pages.close_up_section(state, CHECK) for state in findings.steady_states]
+    if settings.histogram_minutes is not None:
+        plots.append(_histogram_section(settings, histogram_run_of(exchanges)))
     numbered = [
         replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
         for place, section in enumerate(plots, start=1)
@@ -106,10 +111,24 @@ def _loop(settings: WsatSettings, findings: Findings) -> Loop:
             ("Stimulus", f"RND {cell_name(settings)}"),
             ("Sample", units.format_duration(settings.minute_ns)),
             ("Ends at", ends),
+            *_histogram_rows(settings),
         ),
         convergence=window_pages.convergence_word(findings),
         rounds=window_pages.window_name(findings),
     )
+
+
+def _histogram_rows(settings: WsatSettings) -> tuple[tuple[str, str], ...]:
+    if settings.histogram_minutes is None:
+        return ()
+    length = units.format_duration(settings.histogram_minutes * settings.minute_ns)
+    return (("Then, for the histogram", length),)
+
+
+def _histogram_section(settings: WsatSettings, run: StepResult | None) -> Section:
+    latency = EMPTY if run is None else measures.latency_of(run)
+    stimulus = say("RND {cell}", cell=cell_name(settings))
+    return histogram_section("Response-time histogram and confidence levels", stimulus, latency)
 
 
 def _curve(
@@ -294,7 +313,7 @@ def _spans(curve: Curve, ruler: Ruler) -> tuple[Span, ...]:
 def _latency_section(curve: Curve, ruler: Ruler) -> Section:
     title = say("Response time against {ruler}", ruler=ruler.name)
     means = tuple(ms(measures.latency_ns_mean(answer)) for answer in curve.answers)
-    nines = tuple(_five_nines_ms(answer) for answer in curve.answers)
+    nines = tuple(five_nines_ms(measures.latency_of(answer)) for answer in curve.answers)
     longest = tuple(ms(measures.latency_ns_max(answer)) for answer in curve.answers)
     named: tuple[tuple[str, tuple[float | None, ...]], ...] = (
         ("mean (ART)", means),
@@ -314,11 +333,6 @@ def _latency_section(curve: Curve, ruler: Ruler) -> Section:
         note="A minute of fewer than 100,000 I/Os has no 99.999 % of its own.",
     )
     return Section(title=title, blocks=(chart,))
-
-
-def _five_nines_ms(answer: StepResult) -> float | None:
-    latency = measures.latency_of(answer)
-    return ms(latency.quantile_ns(0.99999)) if latency.count >= 100_000 else None
 
 
 def _against(
