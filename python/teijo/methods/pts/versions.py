@@ -140,8 +140,7 @@ class CrossStimulusRule:
     first_minutes: int = 8 * 60
     random_minutes: int = 6 * 60
     last_minutes: int = 8 * 60
-    threads: int = 1
-    queue_depth: int = 32
+    load: LoadRule = LoadRule(threads=1, queue_depth=32, recommended=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,147 @@
+"""Recovery: of a throughput after another stimulus (PTS XSR), and from idle time (PTS HIR).
+
+Works on series of samples in order; where they come from is not known here.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+KEPT_SHARE = 0.95
+SMOOTH_SAMPLES = 5
+BATCHES_MOST = 20
+BATCHES_LEAST = 5
+_Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recovery:
+    """How a series came back to an earlier one, in the unit of both.
+
+    `reference` is the mean of the whole earlier series, and `recovered_samples` how many samples
+    it took until one was not below it: the standard's figure (PTS XSR), None where none was.
+
+    The rest is ours, for an earlier series that begins fresh and fast, and for a single lucky
+    sample: `level` is the mean of the earlier series' end, `regained_samples` how many samples
+    it took until one from which on every moving mean of five is at least 95 % of that level, None
+    where the series never stays there; `end_share` is the mean of the later series' end by it.
+    """
+
+    samples: int
+    reference: float
+    recovered_samples: int | None
+    highest: float
+    level: float
+    regained_samples: int | None
+    end_share: float
+
+
+def recovery_of(
+    before: Sequence[float], after: Sequence[float], level_samples: int
+) -> Recovery | None:
+    """Return how `after` came back to `before`; None where either is empty.
+
+    Both ends are the last `level_samples` of their series, or all of a shorter one.
+    """
+    assert level_samples >= 1, level_samples
+    if not before or not after:
+        return None
+    reference = _mean(before)
+    level = _mean(before[-level_samples:])
+    return Recovery(
+        samples=len(after),
+        reference=reference,
+        recovered_samples=next(
+            (place for place, value in enumerate(after, start=1) if value >= reference), None
+        ),
+        highest=max(after),
+        level=level,
+        regained_samples=_regained_samples(after, level),
+        end_share=_mean(after[-level_samples:]) / level if level else 0.0,
+    )
+
+
+def _regained_samples(after: Sequence[float], level: float) -> int | None:
+    """Return the sample, counted from 1, after which no moving mean of five is too low."""
+    begin = len(after) - SMOOTH_SAMPLES
+    while begin >= 0 and _mean(after[begin : begin + SMOOTH_SAMPLES]) >= KEPT_SHARE * level:
+        begin -= 1
+    regained = begin + 2
+    return regained if regained <= len(after) - SMOOTH_SAMPLES + 1 else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean:
+    """A mean with the half-width of its 95 % confidence interval, None for too few samples."""
+
+    value: float
+    half_width: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gain:
+    """One mean against another: 0.25 is a quarter more. `low` and `high` bound it at 95 %."""
+
+    share: float
+    low: float | None
+    high: float | None
+
+
+def mean_of(samples: Sequence[float]) -> Mean | None:
+    """Return the mean of consecutive samples, None for none.
+
+    Neighbours resemble each other, so the interval is that of batch means, Student's t over them
+    (Law, Simulation Modeling and Analysis, §9.5.3). What fills no batch is in the mean only.
+    """
+    if not samples:
+        return None
+    means = batch_means(samples)
+    if len(means) < BATCHES_LEAST:
+        return Mean(value=_mean(samples), half_width=None)
+    centre = _mean(means)
+    variance = math.fsum((mean - centre) ** 2 for mean in means) / (len(means) - 1)
+    half_width = student_t95(len(means) - 1) * math.sqrt(variance / len(means))
+    return Mean(value=_mean(samples), half_width=half_width)
+
+
+def batch_means(samples: Sequence[float]) -> list[float]:
+    """Return the means of at most 20 equal batches in order; an incomplete last one is left out."""
+    batches = min(BATCHES_MOST, len(samples))
+    length = len(samples) // batches if batches else 0
+    return [_mean(samples[place * length : (place + 1) * length]) for place in range(batches)]
+
+
+def gain_of(raised: Mean, baseline: Mean) -> Gain | None:
+    """Return how far one mean lies above another, None of nothing.
+
+    The interval treats the two as independent and their quotient as linear nearby (the delta
+    method), so it is for means that are known to a few percent.
+    """
+    if baseline.value <= 0:
+        return None
+    ratio = raised.value / baseline.value
+    if raised.half_width is None or baseline.half_width is None:
+        return Gain(share=ratio - 1, low=None, high=None)
+    half_width = math.hypot(raised.half_width, ratio * baseline.half_width) / baseline.value
+    return Gain(share=ratio - 1, low=ratio - 1 - half_width, high=ratio - 1 + half_width)
+
+
+def student_t95(freedom: int) -> float:
+    """Return the 97.5 % quantile of Student's t with four or more degrees of freedom.
+
+    The Cornish-Fisher expansion about the normal quantile (Abramowitz and Stegun 26.7.5), within
+    0.3 % from four on.
+    """
+    assert freedom >= 4, freedom
+    z = _Z95
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return math.fsum(term / freedom**power for power, term in enumerate(terms))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

@@ -1,0 +1,1 @@
+"""PTS host idle recovery (HIR): the method, its bursts and rests, its pages."""

@@ -1,0 +1,1 @@
+"""PTS cross stimulus recovery (XSR): the method, its three groups, its pages."""
