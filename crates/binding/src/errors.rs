@@ -106,9 +106,8 @@ mod tests {
 
     const TREE: &str = include_str!("../../../python/teijo/errors.py");
 
-    #[test]
-    fn every_error_has_a_class_of_the_tree_and_a_remedy() {
-        let engine = [
+    fn engine_errors() -> Vec<(EngineError, &'static str)> {
+        vec![
             (EngineError::PlanRefused { reason: "no" }, "PlanError"),
             (EngineError::NothingToContinue, "PlanError"),
             (
@@ -159,7 +158,12 @@ mod tests {
             ),
             (EngineError::ThreadLost { errno: 11 }, "HostError"),
             (EngineError::WaitFailed { errno: 5 }, "HostError"),
-        ];
+        ]
+    }
+
+    #[test]
+    fn every_error_has_a_class_of_the_tree_and_a_remedy() {
+        let engine = engine_errors();
         let text = String::from("x");
         let params = [
             (

@@ -90,6 +90,14 @@ impl fmt::Display for Errno {
     }
 }
 
+fn write_gone(out: &mut fmt::Formatter<'_>, who: &str, failures: u64, errno: i32) -> fmt::Result {
+    let errno = Errno(errno);
+    write!(
+        out,
+        "the {who} is gone: {failures} I/Os in a row failed, last: {errno}"
+    )
+}
+
 impl fmt::Display for EngineError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -112,24 +120,14 @@ impl fmt::Display for EngineError {
                      {memory_alignment_bytes} B (0: it does not say)"
                 )
             }
-            Self::DeviceGone { errno, failures } => {
-                let errno = Errno(*errno);
-                write!(
-                    out,
-                    "the device is gone: {failures} I/Os in a row failed, last: {errno}"
-                )
-            }
+            Self::DeviceGone { errno, failures } => write_gone(out, "device", *failures, *errno),
             Self::MemberGone {
                 member,
                 errno,
                 failures,
             } => {
-                let (number, errno) = (member + 1, Errno(*errno));
-                write!(
-                    out,
-                    "member {number} of the target is gone: {failures} I/Os in a row failed on \
-                     it, last: {errno}"
-                )
+                let who = format!("target's member {}", member + 1);
+                write_gone(out, &who, *failures, *errno)
             }
             Self::TooManyParts {
                 block_bytes,

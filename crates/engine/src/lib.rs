@@ -1,9 +1,7 @@
 //! The load generator. A [`plan::Plan`] says what to do, a [`worker::Worker`] does it over any
 //! [`backend::Backend`] and [`clock::Clock`], a [`lap::Lap`] says what came of it. A
-//! [`crew::Crew`] holds the workers of a plan together, on threads or in virtual time.
-//!
-//! The engine opens no path: it is handed open descriptors ([`volume::Volume`]), or a backend of
-//! somebody else's.
+//! [`crew::Crew`] holds the workers of a plan together, on threads or in virtual time. The engine
+//! opens no path: it is handed a [`volume::Volume`] of open descriptors, or somebody's backend.
 
 pub mod access;
 pub mod arena;

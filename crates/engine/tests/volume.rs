@@ -464,7 +464,7 @@ fn a_member_that_fails_a_thousand_times_in_a_row_is_named_and_the_rest_is_kept()
         assert!(failures >= 1_000);
         let named = lap.failure.unwrap().to_string();
         assert!(
-            named.starts_with("member 2 of the target is gone"),
+            named.starts_with("the target's member 2 is gone"),
             "{named}"
         );
     }
@@ -525,7 +525,10 @@ fn what_does_not_fit_the_members_is_refused_by_name() {
         EngineError::BorderUnaligned { border_bytes, .. } => assert_eq!(border_bytes, 512),
         other => panic!("{other:?}"),
     }
+}
 
+#[test]
+fn a_layout_without_meaning_is_refused_before_any_io() {
     for (layout, members) in [
         (Layout::Single, 2),
         (

@@ -1,8 +1,8 @@
 //! The seam between the worker and the world: requests go in, completions come out.
 //!
 //! A backend is owned by one worker and never shared. Real backends (`uring`, `sync`) hold a
-//! volume of open descriptors and an arena of aligned buffers, one per slot; `null` completes
-//! everything at once; the simulated backend lives in the `sim` crate and moves its own virtual clock.
+//! volume of open descriptors and an arena of aligned buffers, one per slot; `null` completes all
+//! at once; the simulated backend lives in the `sim` crate and moves its own virtual clock.
 
 pub mod null;
 mod pace;

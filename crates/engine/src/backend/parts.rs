@@ -90,3 +90,87 @@ impl Joiner {
             .copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::EngineError;
+
+    const TAG: u64 = 77 << 16 | 2;
+
+    fn begun(op: Op, parts: u32) -> Joiner {
+        let mut joiner = Joiner::new(4, 3);
+        let request = Request {
+            op,
+            offset_bytes: 4096,
+            length_bytes: 12_288,
+            tag: TAG,
+        };
+        joiner.begin(request, parts);
+        joiner
+    }
+
+    fn joined(op: Op, results: [(usize, i32); 3]) -> i32 {
+        let mut joiner = begun(op, 3);
+        let mut ends = results.map(|(member, result)| joiner.join(2, member, result));
+        let whole = ends[2].take().expect("the last part ends it");
+        assert_eq!(ends, [None; 3], "no other part does");
+        assert_eq!(whole.tag, TAG);
+        whole.result
+    }
+
+    #[test]
+    fn an_io_ends_with_its_last_part_whichever_that_is() {
+        let whole = [(2, 4096), (0, 4096), (1, 4096)];
+        assert_eq!(joined(Op::Write, whole), 12_288);
+        assert_eq!(joined(Op::Flush, [(0, 0), (1, 0), (2, 0)]), 0);
+    }
+
+    #[test]
+    fn the_first_error_of_a_part_is_that_of_the_io_and_a_short_part_makes_it_short() {
+        let failed = [(0, 4096), (2, -libc::EIO), (1, -libc::ENOSPC)];
+        assert_eq!(joined(Op::Read, failed), -libc::EIO);
+        let short = [(0, 4096), (1, 0), (2, 512)];
+        assert_eq!(joined(Op::Read, short), 4608);
+        let flush = [(0, 0), (1, -libc::EIO), (2, 0)];
+        assert_eq!(joined(Op::Flush, flush), -libc::EIO);
+    }
+
+    #[test]
+    fn a_slot_is_free_again_when_its_io_is_back() {
+        let mut joiner = begun(Op::Read, 1);
+        assert!(joiner.join(2, 0, 4096).is_some());
+        let again = Request {
+            op: Op::Read,
+            offset_bytes: 0,
+            length_bytes: 4096,
+            tag: TAG,
+        };
+        joiner.begin(again, 1);
+        assert!(joiner.join(2, 1, 4096).is_some());
+    }
+
+    #[test]
+    fn the_member_that_says_it_is_gone_is_worse_off_than_one_that_fails_often() {
+        let mut joiner = begun(Op::Read, 20);
+        assert_eq!(joiner.worst(), None);
+        for result in [-libc::EIO, 4096, -libc::EIO, -libc::EIO] {
+            joiner.join(2, 0, result);
+        }
+        let often = Streak {
+            member: 0,
+            errno: libc::EIO,
+            failures: 2,
+        };
+        assert_eq!(joiner.worst(), Some(often));
+        assert_eq!(EngineError::of_failures(libc::EIO, 2, joiner.worst()), None);
+        joiner.join(2, 1, -libc::ENODEV);
+        let gone = EngineError::MemberGone {
+            member: 1,
+            errno: libc::ENODEV,
+            failures: 1,
+        };
+        let said = EngineError::of_failures(libc::EIO, 3, joiner.worst());
+        assert_eq!(said, Some(gone));
+    }
+}

@@ -1,9 +1,8 @@
 //! `pread` and `pwrite`: one I/O at a time, for kernels that refuse a ring and for targets on
 //! which a system call each is the fastest way.
-//!
-//! Requests are executed in the order they were pushed, inside `wait`, as many as are wanted.
-//! A session gives every worker on this backend a depth of one and takes more workers instead.
-//! The parts of an I/O over several members follow each other.
+//! Requests are executed in the order they were pushed, inside `wait`, as many as are wanted; a
+//! session gives every worker on this backend a depth of one and takes more workers instead. The
+//! parts of an I/O over several members follow each other.
 
 use std::collections::VecDeque;
 use std::io;
