@@ -103,6 +103,12 @@ def test_names_are_joined_in_the_members_order() -> None:
     }
 
 
+def test_members_of_one_model_are_counted() -> None:
+    members = [who("/dev/a", model="X"), who("/dev/b", model="X")]
+    found = identity_over(striped(), members, [size(MIB), size(MIB)])
+    assert found.model == "striped over 2: 2 × X"
+
+
 def test_swapped_members_are_another_device() -> None:
     a, b = who("/dev/a", model="X", serial="S1"), who("/dev/b", model="X", serial="S2")
     sizes = [size(MIB), size(MIB)]

@@ -3,6 +3,7 @@
 docs/targets.md says the same in prose.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -122,7 +123,8 @@ def health_over(members: Sequence[Health]) -> dict[str, int]:
 
 
 def _model(target: CompositeTarget, members: Sequence[Identity]) -> str:
-    models = ", ".join(member.model or member.target for member in members)
+    counts = Counter(member.model or member.target for member in members)
+    models = ", ".join(f"{n} × {model}" if n > 1 else model for model, n in counts.items())
     match target.kind:
         case "concatenated":
             return say("concatenated over {n}: {models}", n=len(members), models=models)
