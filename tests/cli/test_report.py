@@ -41,6 +41,19 @@ def test_the_text_report_is_read_here_and_now(teijo: Teijo, run_file: Path) -> N
     assert not run_file.with_suffix(".txt").exists()
 
 
+def test_a_report_in_japanese_lies_beside_the_english_one(teijo: Teijo, run_file: Path) -> None:
+    _, out, _ = teijo("report", run_file, "--lang", "ja", "--format", "html,text,csv")
+    html, text = (run_file.with_suffix(ending) for ending in (".ja.html", ".ja.txt"))
+    assert out.split() == [str(html), str(text), str(run_file.with_name("a-tables"))]
+    assert '<html lang="ja">' in html.read_text("utf-8")
+    assert "シミュレーションデバイス" in text.read_text("utf-8")
+    assert (
+        "シミュレーションデバイス"
+        in teijo("report", run_file, "--lang", "ja", "--format", "text")[1]
+    )
+    assert teijo("report", run_file, "--lang", "fr")[0] == 2
+
+
 def test_a_report_needs_a_format(teijo: Teijo, run_file: Path) -> None:
     assert teijo("report", run_file, "--format", "none")[0] == 2
 
@@ -90,3 +103,29 @@ def test_a_run_is_judged_by_another_version_in_a_report_of_its_own(
     code, _, err = teijo("report", tmp_path / "a.teijo", "--spec", "9")
     assert code == 2
     assert "unknown version" in err
+
+
+def test_each_test_of_a_campaign_has_a_report_of_its_own_where_it_is_asked_for(
+    teijo: Teijo, tmp_path: Path
+) -> None:
+    made = teijo(
+        "run", "all", "sim:mlc-a", "--set", "tests=tp,lat", "-o", tmp_path / "all",
+        "--seed", 1, "--report", "none",
+    )  # fmt: skip
+    assert made[0] == 0
+    code, out, _ = teijo("report", tmp_path / "all.teijo", "--each", "--format", "html")
+    assert (code, out.split()) == (
+        0,
+        [str(tmp_path / f"all-{test}.html") for test in ("tp", "lat")],
+    )
+    code, out, _ = teijo(
+        "report", tmp_path / "all.teijo", "--each", "--spec", "1.1", "--format", "csv"
+    )
+    assert code == 0
+    assert (tmp_path / "all-lat-1.1-enterprise-tables").is_dir()
+    whole = teijo("report", tmp_path / "all.teijo", "--format", "text")[1]
+    assert (
+        whole.index("Summary of all tests")
+        < whole.index("TP: Summary")
+        < whole.index("LAT: Summary")
+    )

@@ -164,7 +164,7 @@ def test_every_planted_fault_is_found_and_rightly_named(
         closing(open_target(text, write=True, destroy=serial(text))) as device,
         pytest.raises(InvalidMeasurement) as caught,
     ):
-        run_paper(path, device, method=TwoPasses(access), observer=observe)  # type: ignore[arg-type]
+        run_paper(path, device, method=TwoPasses(access), observer=observe)
     record = reader.read(tmp_path / "run.teijo")
     found = found_in(record)
     assert counts(found) == planted[0]
@@ -188,7 +188,7 @@ def test_what_was_written_is_known_after_a_resume(tmp_path: Path, target: tuple[
         closing(open_target(text, write=True, destroy=serial(text))) as device,
         pytest.raises(Interrupted),
     ):
-        run_paper(path, device, method=method, observer=stop)  # type: ignore[arg-type]
+        run_paper(path, device, method=method, observer=stop)
     with backing.open("r+b") as file:
         file.seek(77 * BLOCK)
         file.write(bytes(BLOCK))
@@ -197,7 +197,7 @@ def test_what_was_written_is_known_after_a_resume(tmp_path: Path, target: tuple[
         closing(open_target(text, write=True, **given)) as device,  # type: ignore[arg-type]
         pytest.raises(InvalidMeasurement),
     ):
-        resume_paper(path, device, method=method)  # type: ignore[arg-type]
+        resume_paper(path, device, method=method)
     found = found_in(reader.read(tmp_path / "run.teijo"))
     assert counts(found) == {Fault.ZERO: BLOCKS_OF_8}
     assert (found.sectors, found.sectors_unjudged) == (SECTORS, 0)
@@ -211,7 +211,7 @@ def test_the_command_line_and_the_report_show_what_was_planted(
 ) -> None:
     text, backing = target
     planted: list[Counts] = []
-    real = api.acts.begin
+    real = api.acting.acts.begin
 
     def begin(order: object, observer: Callable[[Event], None]) -> Path:
         spoil = when(StepDone, 1, lambda: planted.append(plant_without_old(backing)))
@@ -222,7 +222,7 @@ def test_the_command_line_and_the_report_show_what_was_planted(
 
         return real(order, both)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(api.acts, "begin", begin)
+    monkeypatch.setattr(api.acting.acts, "begin", begin)
     path = tmp_path / "run.teijo"
     words = ["run", "workload", text, "-o", str(path)]
     named = serial(text)

@@ -1,7 +1,7 @@
 """The verb `report`: print the report of run files once more, sealed or still growing."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,12 +9,16 @@ from teijo.cli import talk
 from teijo.cli.options import Lang, ReportLang, printers_from
 from teijo.errors import UsageError
 
+if TYPE_CHECKING:
+    from teijo.api import Run
+
 EXAMPLES = (
     "teijo report run.teijo                       run.html and run.pdf beside it",
     "teijo report *.teijo --format pdf -o out     one PDF each, in the folder out",
     "teijo report run.teijo --format text         to read here and now",
     "teijo report run.teijo --lang ja             run.ja.html and run.ja.pdf, in Japanese",
     "teijo report run.teijo --spec 1.1-enterprise judged by another version of the standard",
+    "teijo report all.teijo --each                a report of its own for each test of a campaign",
 )
 
 
@@ -31,6 +35,9 @@ def verb(
             "--spec", metavar="VERSION", help="Judge the run by another version of its standard."
         ),
     ] = "",
+    each: Annotated[
+        bool, typer.Option("--each", help="Of a campaign, each test's report by itself.")
+    ] = False,
     lang: ReportLang = Lang.EN,
     output: Annotated[
         Path | None,
@@ -44,21 +51,32 @@ def verb(
     if not printers:
         raise UsageError("no format is named", remedy="Name some: --format html,pdf")
 
-    from teijo import api
     from teijo.cli.outcome import reports
 
     for file in files:
-        run = api.open(file)
-        name = file
-        if spec:
-            run = api.rescore(run, spec)
-            name = file.with_stem(f"{file.stem}-{run.record.run.spec}")
-        if output is None and printers == ("text",):
-            from teijo.report import text
-            from teijo.report.language import Language
+        for run, name in _runs(file, spec, each=each):
+            if output is None and printers == ("text",):
+                from teijo.report import text
+                from teijo.report.language import Language
 
-            told = text.render(run.document(), language=Language(lang.value))
-            talk.put(told.rstrip("\n"))
-            continue
-        for path in reports(run.document(), name, printers, output or file.parent, lang):
-            talk.put(str(path))
+                told = text.render(run.document(), language=Language(lang.value))
+                talk.put(told.rstrip("\n"))
+                continue
+            for path in reports(run.document(), name, printers, output or file.parent, lang):
+                talk.put(str(path))
+
+
+def _runs(file: Path, spec: str, *, each: bool) -> "list[tuple[Run, Path]]":
+    """Return what is to be reported of a file, with the name its reports go by."""
+    from teijo import api
+
+    run = api.open(file)
+    named = [("", run)] if not each else list(api.parts(run).items())
+    told = []
+    for part, one in named:
+        stem = f"{file.stem}-{part.replace(' ', '-').replace('%', 'pct')}" if part else file.stem
+        if spec:
+            one = api.rescore(one, spec)
+            stem = f"{stem}-{one.record.run.spec}"
+        told.append((one, file.with_stem(stem)))
+    return told

@@ -7,6 +7,7 @@ import pytest
 from teijo.document.model import Table, Verdict
 from teijo.errors import PlanError
 from teijo.methods.checks_page import contradiction_remarks
+from teijo.methods.parts import parts_of
 from teijo.methods.pts.campaign.cross_checks import checks_between
 from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.campaign.parts import split
@@ -182,3 +183,11 @@ def test_reads_that_are_faster_at_random_than_in_order_contradict_each_other() -
     assert check.quotient == pytest.approx(1.3, abs=0.01)
     kinds = [remark.kind for remark in contradiction_remarks(played.record, (check,))]
     assert RemarkKind.CONTRADICTION in kinds
+
+
+def test_any_run_is_made_of_parts_and_most_of_one() -> None:
+    played = run()
+    assert [part.name for part in parts_of(played.record)] == ["iops", "lat"]
+    alone = play(Iops(), Canned(rate), spec="1.1").record
+    (part,) = parts_of(alone)
+    assert (part.name, part.record, part.findings) == ("iops", alone, Iops().findings(alone))

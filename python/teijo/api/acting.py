@@ -1,69 +1,26 @@
-"""The one door: run, resume, preview, open, analyse, present, export. It only composes."""
+"""What touches a device: run, resume. And preview, which only asks how large it is."""
 
 import secrets
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
+from teijo.api import reading
+from teijo.api.reading import Run
 from teijo.device import geometry_of, open_target
 from teijo.device.sessions import Engine
-from teijo.document.model import Document
-from teijo.engine import ceilings
 from teijo.errors import PlanError
-from teijo.methods.pts.determination import determination_document, determination_of
 from teijo.methods.registry import method_named
-from teijo.methods.rescore import rescored
-from teijo.runfile import columns, reader
-from teijo.runfile import export as writing
-from teijo.runfile.columns import Columns, Table
-from teijo.runfile.export import Format
+from teijo.runfile import reader
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
 from teijo.runner import preview as paper
 from teijo.runner import run as acts
 from teijo.runner.events import Observer, laying_out, unobserved
-from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry
-from teijo.terms.record import Record
-from teijo.terms.remark import Remark
 
 _PAPER = Geometry(capacity_bytes=2**50, nominal_capacity_bytes=2**50)
 """Large enough for every setting: what a method writes does not depend on the device's size."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run as its file holds it: `record` is all that was recorded, the rest follows from it."""
-
-    path: Path
-    record: Record
-
-    @cached_property
-    def findings(self) -> Findings:
-        """What the run's method finds in it."""
-        return analyse(self.record)
-
-    @property
-    def remarks(self) -> tuple[Remark, ...]:
-        """Every warning that goes with the numbers."""
-        return self.record.remarks
-
-    @cached_property
-    def columns(self) -> dict[Table, Columns]:
-        """The tables "steps", "results" and "intervals", as NumPy arrays by name."""
-        return columns.tables(self.record)
-
-    def document(self) -> Document:
-        """Return what the report says."""
-        return present(self.record, self.findings)
-
-    def _repr_html_(self) -> str:
-        """Show the report where a notebook asks for it."""
-        from teijo.report import html
-
-        return html.framed(self.document())
 
 
 def run(
@@ -114,7 +71,7 @@ def run(
             output=Path(output),
             engine=engine,
         )
-        return open(acts.begin(order, observer))
+        return reading.open(acts.begin(order, observer))
 
 
 def resume(
@@ -133,7 +90,7 @@ def resume(
     with closing(Recorder.reopen(path)) as recorder:
         record = reader.read(recorder.names.open)
         if record.run.ending not in ("running", "interrupted"):
-            return open(recorder.seal())  # it had ended; only its sealing was cut short
+            return reading.open(recorder.seal())  # it had ended; only its sealing was cut short
         method = method_named(record.run.method)
         writes = method.writes(method.settings_from(record.run.settings))
         with closing(
@@ -146,7 +103,7 @@ def resume(
                 engine="fio" if record.run.engine.startswith("fio") else "native",
             )
         ) as device:
-            return open(acts.resume(record, recorder, method, device, observer))
+            return reading.open(acts.resume(record, recorder, method, device, observer))
 
 
 def preview(
@@ -157,41 +114,3 @@ def preview(
     geometry = geometry_of(target)
     numbers = chosen.settings(spec or chosen.default_spec, settings or {}, geometry)
     return paper.preview(chosen, numbers, geometry)
-
-
-method = method_named
-"""The method of a name: "pts.iops" or "iops"."""
-
-steady, steady_document = determination_of, determination_document
-"""The steady state determination for named series of numbers, and the report of it."""
-
-calibrate = ceilings
-"""What this host does with no device at all, from the ns to spend on each figure."""
-
-
-def open(path: Path | str) -> Run:  # noqa: A001
-    """Return a run from its file, sealed or not; a RunFileError says what is wrong with it."""
-    place = reader.locate(path)
-    return Run(place, reader.read(place))
-
-
-def rescore(run: Run, spec: str) -> Run:
-    """Return a run judged by another version of its standard; see methods/rescore.py."""
-    return Run(run.path, rescored(run.record, method_named(run.record.run.method), spec))
-
-
-def analyse(record: Record) -> Findings:
-    """Return what the method of a record finds in it."""
-    return method_named(record.run.method).findings(record)
-
-
-def present(record: Record, findings: Findings | None = None) -> Document:
-    """Return the report of a record, by its method."""
-    findings = analyse(record) if findings is None else findings
-    return method_named(record.run.method).document(record, findings)
-
-
-def export(path: Path | str, *, to: Format, table: Table = "results") -> bytes:
-    """Return a run as JSON with everything in it, or one table of it as CSV or Parquet."""
-    found = open(path)
-    return writing.export(found.record, found.findings, to=to, table=table)

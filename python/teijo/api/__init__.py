@@ -1,0 +1,25 @@
+"""The one door: run, resume, preview, open, analyse, present, export. It only composes."""
+
+from teijo.api.acting import preview, resume, run
+from teijo.api.reading import Run, analyse, export, open, parts, present, rescore  # noqa: A004
+from teijo.engine import ceilings as calibrate
+from teijo.methods.pts.determination import determination_document as steady_document
+from teijo.methods.pts.determination import determination_of as steady
+from teijo.methods.registry import method_named as method
+
+__all__ = [
+    "Run",
+    "analyse",
+    "calibrate",
+    "export",
+    "method",
+    "open",
+    "parts",
+    "present",
+    "preview",
+    "rescore",
+    "resume",
+    "run",
+    "steady",
+    "steady_document",
+]

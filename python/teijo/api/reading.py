@@ -1,0 +1,83 @@
+"""What can be done with a run file alone: open, analyse, judge anew, present, export."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from teijo.document.model import Document
+from teijo.methods import parts as apart
+from teijo.methods.registry import method_named
+from teijo.methods.rescore import rescored
+from teijo.runfile import columns, reader
+from teijo.runfile import export as writing
+from teijo.runfile.columns import Columns, Table
+from teijo.runfile.export import Format
+from teijo.terms.finding import Findings
+from teijo.terms.record import Record
+from teijo.terms.remark import Remark
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as its file holds it: `record` is all that was recorded, the rest follows from it."""
+
+    path: Path
+    record: Record
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What the run's method finds in it."""
+        return analyse(self.record)
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """Every warning that goes with the numbers."""
+        return self.record.remarks
+
+    @cached_property
+    def columns(self) -> dict[Table, Columns]:
+        """The tables "steps", "results" and "intervals", as NumPy arrays by name."""
+        return columns.tables(self.record)
+
+    def document(self) -> Document:
+        """Return what the report says."""
+        return present(self.record, self.findings)
+
+    def _repr_html_(self) -> str:
+        """Show the report where a notebook asks for it."""
+        from teijo.report import html
+
+        return html.framed(self.document())
+
+
+def open(path: Path | str) -> Run:  # noqa: A001
+    """Return a run from its file, sealed or not; a RunFileError says what is wrong with it."""
+    place = reader.locate(path)
+    return Run(place, reader.read(place))
+
+
+def rescore(run: Run, spec: str) -> Run:
+    """Return a run judged by another version of its standard; see methods/rescore.py."""
+    return Run(run.path, rescored(run.record, method_named(run.record.run.method), spec))
+
+
+def parts(run: Run) -> dict[str, Run]:
+    """Return the tests a run is made of by their names, each as a run of its own."""
+    return {part.name: Run(run.path, part.record) for part in apart.parts_of(run.record)}
+
+
+def analyse(record: Record) -> Findings:
+    """Return what the method of a record finds in it."""
+    return method_named(record.run.method).findings(record)
+
+
+def present(record: Record, findings: Findings | None = None) -> Document:
+    """Return the report of a record, by its method."""
+    findings = analyse(record) if findings is None else findings
+    return method_named(record.run.method).document(record, findings)
+
+
+def export(path: Path | str, *, to: Format, table: Table = "results") -> bytes:
+    """Return a run as JSON with everything in it, or one table of it as CSV or Parquet."""
+    found = open(path)
+    return writing.export(found.record, found.findings, to=to, table=table)
