@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from teijo.methods.knobs import describe
-from teijo.methods.pts.versions import VERSIONS
+from teijo.methods.pts.versions import COMPOSITE_BLOCKS, COMPOSITE_ZONES, VERSIONS
 from teijo.methods.registry import METHODS, method_named
 from teijo.units import format_size
 from tests.methods.canned import DRIVE
@@ -101,6 +101,30 @@ def test_the_versions_of_tp_and_lat_are_the_ones_in_the_tables():
         assert row(lat, "5 9s in the table")[version.id] == ("–" if minutes is None else "yes")
         told = f"{version.load.threads} × {version.load.queue_depth}"
         assert row(lat, "load of the preconditioning")[version.id] == told
+
+
+def test_the_versions_of_dirth_and_cbw_are_the_ones_in_the_tables():
+    for method_id in ("pts.dirth", "pts.cbw"):
+        rows = table_rows(page_of(method_id))
+        versions = [version for version in VERSIONS if version.demand is not None]
+        assert {version.id for version in versions} == set(method_named(method_id).specs)
+        for version in versions:
+            share = f"{version.active_range.share_percent} %"
+            assert row(rows, "active range")[version.id] == share
+            assert row(rows, "write cache")[version.id] == version.write_cache
+            if method_id == "pts.cbw" and version.demand is not None:
+                assert row(rows, "name")[version.id] == version.demand.composite_name
+
+
+def test_the_page_of_cbw_has_the_composite_as_it_is():
+    rows = {cells[0]: cells[1:] for cells in table_rows(page_of("pts.cbw"))}
+    sizes, shares = zip(*COMPOSITE_BLOCKS, strict=True)
+    assert rows["Block size (KiB)"] == [f"{size / 1024:g}" for size in sizes]
+    told = [cells[1:] for cells in table_rows(page_of("pts.cbw")) if cells[0] == "% of accesses"]
+    assert told[0] == [str(share) for share in shares]
+    assert told[1] == [f"{share:g}" for share, _ in COMPOSITE_ZONES]
+    parts = [re.findall(r"(\d+) %", text)[0] for text in rows["Part of the active range"]]
+    assert parts == [f"{share:g}" for _, share in COMPOSITE_ZONES]
 
 
 def test_the_pages_name_every_version():

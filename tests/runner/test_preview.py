@@ -46,6 +46,21 @@ def test_a_faster_drive_is_written_more_in_the_same_time() -> None:
     assert fast.most.written_bytes >= slow.most.written_bytes
 
 
+def test_a_mix_of_sizes_is_written_by_its_mean_and_not_by_its_largest() -> None:
+    method = method_named("workload")
+    asked = {"rw": "randwrite", "seconds": "10", "bssplit": "4KiB:3,64KiB:1"}
+    found = preview(method, method.settings("", asked, DRIVE), DRIVE)
+    ios = min(100_000, 500_000_000 // (19 * 1024)) * 10
+    assert found.most.written_bytes == pytest.approx(ios * 19 * 1024, rel=1e-3)
+
+
+def test_dirth_takes_ten_hours_at_least_and_its_preconditioning_may_be_restless() -> None:
+    method = method_named("dirth")
+    found = preview(method, method.settings("", {}, DRIVE), DRIVE)
+    assert found.least.duration_ns == (121 + 5 * 54 + 3 * 70) * MINUTE
+    assert found.most.duration_ns == (721 + 25 * 54 + 3 * 70) * MINUTE
+
+
 def test_every_method_can_be_previewed() -> None:
     for method in METHODS:
         settings = method.settings(method.default_spec, {}, DRIVE)

@@ -44,3 +44,9 @@ def test_a_range_is_the_share_in_whole_blocks(capacity, share, block):
 def test_what_cannot_be_is_not_built(wrong):
     with pytest.raises(AssertionError):
         wrong()
+
+
+def test_the_mean_block_is_weighted_by_the_mix():
+    mixed = Stream(read_percent=0, block_size_bytes=65536, block_mix=((4096, 3), (65536, 1)))
+    assert mixed.block_bytes_mean == 19 * 1024
+    assert Stream(read_percent=0, block_size_bytes=8192).block_bytes_mean == 8192

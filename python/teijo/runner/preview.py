@@ -151,7 +151,7 @@ def _answer(step: Step, now_ns: int, rates: Rates, share: _Share, count: int) ->
 def _stream_results(
     stream: Stream, elapsed_ns: int, share: float, rates: Rates
 ) -> list[StreamResult]:
-    block = stream.block_size_bytes
+    block = stream.block_bytes_mean
     rate = min(rates.ios_per_second, rates.bytes_per_second / block) * share
     if stream.rate is not None:
         rate = min(rate, stream.rate.ios_per_second)
@@ -159,8 +159,11 @@ def _stream_results(
     ios -= ios * stream.discard_percent // 100
     reads = ios * stream.read_percent // 100
     parts: list[tuple[Direction, int]] = [("read", reads), ("write", ios - reads)]
-    return [_result(stream.name, direction, count, count * block) for direction, count in parts
-            if count]  # fmt: skip
+    return [
+        _result(stream.name, direction, count, round(count * block))
+        for direction, count in parts
+        if count
+    ]
 
 
 def _exactly(results: list[StreamResult], total_bytes: int) -> list[StreamResult]:

@@ -117,6 +117,12 @@ class Stream:
         return tuple(size for size, _ in self.block_mix) or (self.block_size_bytes,)
 
     @property
+    def block_bytes_mean(self) -> float:
+        """Bytes of an I/O on average, by the weights of a mix."""
+        mix = self.block_mix or ((self.block_size_bytes, 1),)
+        return sum(size * weight for size, weight in mix) / sum(weight for _, weight in mix)
+
+    @property
     def writes(self) -> bool:
         """Whether any I/O of this stream writes, or discards what was written."""
         return self.read_percent < 100 or self.discard_percent > 0

@@ -5,7 +5,11 @@ import pytest
 from teijo.errors import PlanError
 from teijo.methods.pts.versions import (
     BLOCK_SIZES,
+    COMPOSITE_BLOCKS,
+    COMPOSITE_ZONES,
     DEFAULT_SPEC,
+    DEMAND_LEVELS,
+    DEMAND_SPECS,
     READ_PERCENTS,
     SPECS,
     VERSIONS,
@@ -52,6 +56,32 @@ def test_the_versions_differ_as_the_standard_has_it(
 def test_saturation_stops_by_version(spec, minutes, checks):
     rule = version_of(spec).saturation
     assert (rule.capacity_times, rule.minutes, rule.check_minutes) == (4, minutes, checks)
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [("1.1-enterprise", "ECW"), ("2.0.2-enterprise", "CBW"), ("2.0.2-client", "CBW")],
+)
+def test_demand_is_swept_by_the_same_minutes_under_the_composites_changing_name(spec, name):
+    rule = version_of(spec).demand
+    assert rule is not None
+    assert rule.composite_name == name
+    assert (rule.precondition_minutes, rule.prewrite_minutes) == (30, 5)
+    assert (rule.point_prewrite_minutes, rule.histogram_minutes) == (60, 10)
+    assert rule.latency_limit_ns == 5_000_000
+
+
+def test_version_1_0_has_no_demand_intensity():
+    assert DEMAND_SPECS == ("2.0.2-client", "2.0.2-enterprise", "1.1-enterprise")
+    assert DEMAND_LEVELS == (32, 16, 8, 6, 4, 2, 1)
+
+
+def test_the_composites_shares_add_up():
+    assert sum(percent for _, percent in COMPOSITE_BLOCKS) == 100
+    assert [size / 1024 for size, _ in COMPOSITE_BLOCKS] == [
+        0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 8, 16, 32, 64,
+    ]  # fmt: skip
+    assert [sum(each) for each in zip(*COMPOSITE_ZONES, strict=True)] == [100, 100]
 
 
 @pytest.mark.parametrize(
