@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from teijo.device.device import Device
 from teijo.methods.method import Method
 from teijo.runfile import reader
 from teijo.runfile.names import Names
@@ -14,7 +15,7 @@ from tests.runner.fakes import FakeDevice, PaperMethod, PaperSettings
 
 def run_paper(
     path: Path,
-    device: FakeDevice | None = None,
+    device: Device | None = None,
     *,
     method: Method | None = None,
     observer: Observer = unobserved,
@@ -34,7 +35,7 @@ def run_paper(
 
 def resume_paper(
     path: Path,
-    device: FakeDevice | None = None,
+    device: Device | None = None,
     *,
     method: Method | None = None,
     observer: Observer = unobserved,
