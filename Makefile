@@ -22,6 +22,7 @@ OUT ?= reports
 TESTS ?=
 SYSTEM ?= yes
 BENCH ?=
+FUZZ ?= 60
 
 PYTHON ?= $(firstword $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name; done))
@@ -41,7 +42,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all run test lint format build docs bench lock clean help
+.PHONY: all run test lint format build docs bench fuzz lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -82,6 +83,14 @@ bench: $(STAMPS)/built ## measure the engine beside its peers, and the simulator
 	@mkdir -p $(OUT)
 	@$(BIN)/python benchmarks/peers.py --slice $(or $(CARGO_TARGET_DIR),target)/release/examples/slice \
 		--json $(OUT)/bench.json $(BENCH)
+
+fuzz: ## feed the plan check and the histogram any bytes (needs cargo-fuzz) [FUZZ=600]
+	@command -v cargo-fuzz >/dev/null || { echo 'error: there is no cargo-fuzz. Install it:' \
+		'cargo install cargo-fuzz' >&2; exit 1; }
+	@for target in plan histogram; do mkdir -p .stamps/fuzz/$$target; \
+	RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir crates/engine/fuzz --sanitizer none \
+		--target-dir target/fuzz $$target .stamps/fuzz/$$target -- -max_total_time=$(FUZZ) \
+		-max_len=400 -rss_limit_mb=4096 -artifact_prefix=.stamps/fuzz/; done
 
 lock: $(STAMPS)/packages ## pin the packages of pyproject.toml anew (needs uv and a network)
 	@uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --upgrade --quiet \

@@ -14,12 +14,18 @@ const WORKERS_MAX: u64 = 4_096;
 const BLOCK_BYTES_MAX: u32 = 1 << 30;
 const SIZES_MAX: usize = 32;
 const ZONES_MAX: usize = 256;
+/// Of a stream that counts over all its passes.
+pub(crate) const CURSOR_BYTES_MAX: u64 = 1 << 62;
 /// Ranks are drawn as doubles.
 const PLACES_MAX: u64 = 1 << 52;
 /// Beyond, one block would have every access.
 const THETA_MAX: f64 = 20.0;
-/// One arrival every nanosecond, the grain of the clock.
+/// One arrival every nanosecond, the grain of the clock, and one in twelve days: beyond, a gap
+/// is no number of nanoseconds.
 const RATE_MAX: f64 = 1e9;
+const RATE_MIN: f64 = 1e-6;
+/// Shorter intervals are too many to be kept, and too many for 32 bits within two months.
+const INTERVAL_MIN_NS: u64 = 1_000_000;
 
 fn check(condition: bool, reason: &'static str) -> Result<(), EngineError> {
     condition
@@ -30,7 +36,10 @@ fn check(condition: bool, reason: &'static str) -> Result<(), EngineError> {
 /// Refuses a plan that cannot be run.
 pub(crate) fn check_plan(plan: &Plan, depth: Depth) -> Result<(), EngineError> {
     check(!plan.streams.is_empty(), "it has no stream")?;
-    check(plan.interval_ns > 0, "an interval is longer than 0")?;
+    check(
+        plan.interval_ns >= INTERVAL_MIN_NS,
+        "an interval is 1 ms or longer",
+    )?;
     for stream in &plan.streams {
         check_load(stream, depth)?;
         check_range(stream)?;
@@ -59,11 +68,8 @@ fn check_load(plan: &StreamPlan, depth: Depth) -> Result<(), EngineError> {
     // Arrivals are counted one by one: a schedule without time between them would never end.
     let rate_is_real = plan
         .rate
-        .is_none_or(|rate| rate.ios_per_second > 0.0 && rate.ios_per_second <= RATE_MAX);
-    check(
-        rate_is_real,
-        "a rate is above 0 and at most 10^9 I/Os per second",
-    )
+        .is_none_or(|rate| (RATE_MIN..=RATE_MAX).contains(&rate.ios_per_second));
+    check(rate_is_real, "a rate is 10^-6 to 10^9 I/Os per second")
 }
 
 fn check_range(plan: &StreamPlan) -> Result<(), EngineError> {
@@ -123,8 +129,13 @@ fn check_access(plan: &StreamPlan, whole: &Plan) -> Result<(), EngineError> {
     let few = places(plan.block_bytes) <= PLACES_MAX;
     match &plan.access {
         Access::Random | Access::Sequential { .. } => Ok(()),
-        Access::Shuffled { .. } => {
+        Access::Shuffled { cursor_bytes, .. } => {
             check(few, "more than 2^52 blocks cannot be shuffled")?;
+            check(
+                cursor_bytes.is_multiple_of(u64::from(plan.block_bytes))
+                    && *cursor_bytes <= CURSOR_BYTES_MAX,
+                "a shuffled stream begins at a whole block, before 2^62",
+            )?;
             check_shuffle(plan, whole)
         }
         Access::Zoned(zones) => {

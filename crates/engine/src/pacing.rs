@@ -56,7 +56,7 @@ impl Train {
 
     #[inline]
     fn next_ns(&self) -> u64 {
-        self.started_ns + self.next_ns as u64
+        self.started_ns.saturating_add(self.next_ns as u64)
     }
 
     #[inline]

@@ -173,6 +173,7 @@ def check_fits(plan: Plan, capacity_bytes: int, logical_block_bytes: int) -> Non
         DeviceError: the target ends before the range does.
     """
     for stream in plan.streams:
+        _check_widths(stream)
         if stream.end_bytes > capacity_bytes:
             raise DeviceError(
                 f"the target holds {capacity_bytes} B, and the range ends at {stream.end_bytes}",
@@ -185,3 +186,19 @@ def check_fits(plan: Plan, capacity_bytes: int, logical_block_bytes: int) -> Non
                 f"{wrong[0]} B is no multiple of the logical block of {logical_block_bytes} B",
                 remedy="Change the block size or the active range.",
             )
+
+
+def _check_widths(stream: StreamPlan) -> None:
+    """Refuse numbers that have no room in the engine; it refuses what is too much by itself."""
+    percents = (stream.read_percent, stream.discard_percent, stream.content_percent)
+    counts = [stream.threads, stream.queue_depth, stream.alignment_bytes]
+    counts += [
+        stream.flush_every_writes,
+        *stream.sizes_bytes,
+        *(share for _, share in stream.blocks),
+    ]
+    if max(percents) > 100 or max(counts) >= 1 << 32:
+        raise PlanError(
+            f"stream {stream.name} asks for more than 100 % or 2^32 of something",
+            remedy="Check its shares, threads, depth, block sizes and weights.",
+        )

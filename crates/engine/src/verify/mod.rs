@@ -12,6 +12,7 @@ pub use ledger::Ledger;
 pub use stamp::{read_block, stamp_block, Seen, Stamp};
 pub(crate) use verifier::Verifier;
 
+use crate::check::CURSOR_BYTES_MAX;
 use crate::content::SECTOR_BYTES;
 use crate::plan::{Access, Bound, Content, Order, Plan, Range, StreamPlan};
 
@@ -19,6 +20,9 @@ use crate::plan::{Access, Bound, Content, Order, Plan, Range, StreamPlan};
 pub const EXAMPLES_MAX: usize = 32;
 /// The place of a sector in its block is 16 bits.
 const BLOCK_BYTES_MAX: u32 = (SECTOR_BYTES as u32) << 16;
+
+/// Of a first pass or write: those that follow are counted up from here.
+const GENERATION_MAX: u64 = 1 << 48;
 
 /// What is wrong with a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,8 +153,14 @@ pub(crate) fn check_plan(plan: &Plan) -> Option<&'static str> {
     if runs.any(|run| run != first) || verified.clone().count() < plan.streams.len() {
         return Some("the streams of a plan verify all for one run, or not at all");
     }
-    if verified.clone().any(|verify| verify.generation == 0) {
-        return Some("generations begin at 1");
+    let is_generation = |one: u64| (1..=GENERATION_MAX).contains(&one);
+    let past = verified.clone().flat_map(|verify| &verify.written);
+    let mut generations = verified
+        .clone()
+        .map(|verify| verify.generation)
+        .chain(past.map(|past| past.generation));
+    if !generations.all(is_generation) {
+        return Some("a generation is 1 to 2^48");
     }
     let mut odd = verified.flat_map(|verify| &verify.written).map(|past| {
         let block_bytes = match past.order {
@@ -168,6 +178,8 @@ pub(crate) fn check_plan(plan: &Plan) -> Option<&'static str> {
                 .segments
                 .checked_mul(room)
                 .is_none_or(|all| all > 1 << 62)
+            || past.from_bytes > past.to_bytes
+            || past.to_bytes > CURSOR_BYTES_MAX
     });
     if odd.any(|odd| odd) {
         return Some("what was written before has no range");
