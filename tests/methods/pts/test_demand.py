@@ -491,11 +491,13 @@ def test_a_scaled_device_has_shorter_minutes_and_that_is_remarked_as_its_scale(m
 def test_the_composite_has_the_name_of_its_version():
     assert method_named("dirth") is DIRTH
     assert method_named("cbw") is CBW
-    subtitles = [
-        CBW.document(played.record, CBW.findings(played.record)).header.subtitle
+    headers = [
+        CBW.document(played.record, CBW.findings(played.record)).header
         for played in (run(CBW, spec=spec, overrides=SMALL) for spec in SPECS)
     ]
-    assert subtitles == ["ECW loop", "CBW loop", "CBW loop"]
+    assert [header.subtitle for header in headers] == ["ECW loop", "CBW loop", "CBW loop"]
+    assert headers[0].title.startswith("Enterprise Composite Workload")
+    assert headers[2].title.startswith("Client Composite Block Size Workload")
 
 
 @pytest.mark.parametrize("spec", ["1.0-enterprise", "1.0-client"])

@@ -163,13 +163,19 @@ class Demand:
         from teijo.methods.pts.demand.pages import pages
 
         settings = self.settings_from(record.run.settings)
-        names = (self.id, self.title, self.name_in(version_of(settings.spec)))
-        return pages(names, settings, record, findings)
+        return pages(self._names(version_of(settings.spec)), settings, record, findings)
 
-    def name_in(self, version: Version) -> str:
-        """Return the test's short name in a version: the composite workload has changed its own."""
+    def _names(self, version: Version) -> tuple[str, str, str]:
+        """Return the id, the title and the short name, which changed for the composite workload."""
         assert version.demand is not None, "the version has this test"
-        return version.demand.composite_name if self.composite else "DIRTH"
+        if not self.composite:
+            return self.id, self.title, "DIRTH"
+        match version.demand.composite_name:
+            case "ECW":
+                # With the class before it: Enterprise Composite Workload.
+                return self.id, "Composite Workload", "ECW"
+            case "CBW":
+                return self.id, self.title, "CBW"
 
     def _version(self, spec: str) -> Version:
         version = version_of(spec or self.default_spec)
