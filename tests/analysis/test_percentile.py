@@ -1,5 +1,8 @@
 """Percentiles of a histogram, against numpy's order statistics."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,6 +26,13 @@ def test_percentiles_are_order_statistics_and_only_where_ios_lie_beyond(values):
             assert len(values) * (100 - percent) / 100 < 1
         else:
             assert value == np.quantile(values, percent / 100, method="inverted_cdf")
+
+
+@given(st.integers(1, 10**7), st.sampled_from(percentile.HEADLINE))
+def test_ios_beyond_a_percentile_are_counted_whole(count, percent):
+    exact = count * (Fraction(100) - Fraction(str(percent))) / 100
+    assert percentile.ios_beyond(count, percent) == math.floor(exact)
+    assert percentile.is_resolved(count, percent) == (exact >= 1)
 
 
 def test_five_nines_need_a_hundred_thousand_ios():

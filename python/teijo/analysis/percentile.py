@@ -68,5 +68,10 @@ def decade_bins(latency: Histogram, per_decade: int = 40) -> tuple[tuple[float, 
 
 def is_resolved(count: int, percent: float) -> bool:
     """Return whether at least one of so many I/Os lies beyond a percentile."""
-    # Whole I/Os beyond the percentile, in thousandths of a percent to stay in integers.
-    return count * round((100 - percent) * 1000) >= 100_000
+    return ios_beyond(count, percent) >= 1
+
+
+def ios_beyond(count: int, percent: float) -> int:
+    """Return how many whole I/Os of so many lie beyond a percentile."""
+    # In thousandths of a percent, to stay in integers.
+    return count * round((100 - percent) * 1000) // 100_000

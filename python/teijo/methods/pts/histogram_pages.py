@@ -54,7 +54,7 @@ def backing_words(latency: Histogram) -> Phrase:
         return say(
             "{count:,} I/Os stand behind these levels, {beyond:,} of them beyond 99.999 %.",
             count=latency.count,
-            beyond=latency.count // FIVE_NINES_IOS,
+            beyond=percentile.ios_beyond(latency.count, FIVE_NINES),
         )
     return say(
         "Only {count:,} I/Os stand behind these levels: 99.999 % (5 9s) is not resolved, for it "
@@ -75,8 +75,8 @@ def levels_table(stimulus: str, latency: Histogram) -> Table:
     """Return ART, every confidence level and MRT, one a row; a level not resolved is empty."""
     rows: list[tuple[Value, ...]] = [("mean (ART)", ms(latency.mean_ns), "")]
     for percent, value in percentile.percentiles_ns(latency):
-        beyond = round(latency.count * (100 - percent) / 100)
-        rows.append((level_name(percent), _ms(value), beyond if value is not None else None))
+        beyond = None if value is None else percentile.ios_beyond(latency.count, percent)
+        rows.append((level_name(percent), _ms(value), beyond))
     rows.append(("maximum (MRT)", ms(latency.max_ns), 0))
     return Table(
         columns=(
@@ -91,7 +91,8 @@ def levels_table(stimulus: str, latency: Histogram) -> Table:
 
 def _counts_chart(stimulus: str, latency: Histogram) -> XYChart:
     bins = percentile.decade_bins(latency)
-    middles = tuple(ms((low * high) ** 0.5) for low, high, _ in bins)
+    # Where a bin is drawn; its edges are exact in the table, so that few digits will do here.
+    middles = tuple(float(f"{ms((low * high) ** 0.5):.4g}") for low, high, _ in bins)
     counts = tuple(count for _, _, count in bins)
     table = Table(
         columns=(

@@ -61,7 +61,7 @@ def _loop(settings: TpSettings, findings: Findings, judged: Sequence[_Judged]) -
     return Loop(
         method="pts.tp",
         title=TITLE,
-        subtitle=listed([say("TP loop"), *names]),
+        subtitle="TP loop",
         workload_independent=_preconditioning(settings),
         workload_dependent="Full TP loop",
         stimulus=(
