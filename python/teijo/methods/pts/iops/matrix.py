@@ -6,7 +6,7 @@ How the cells are walked and judged is in iops.
 from typing import Annotated
 
 from teijo import units
-from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
+from teijo.analysis.steady_state import Tracked, determine
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.method import Settings
@@ -61,27 +61,8 @@ class IopsSettings(Settings, frozen=True):
             show=knobs.show_sizes,
         ),
     ]
-    rounds_most: Annotated[
-        int,
-        Knob(
-            key="rounds",
-            aliases=("max_rounds",),
-            meaning="rounds at most, if steady state does not come before",
-            example="25",
-            parse=knobs.whole_number(WINDOW_ROUNDS, 10_000),
-            judges=True,
-        ),
-    ]
-    precondition_times: Annotated[
-        int,
-        Knob(
-            key="precondition_times",
-            aliases=("wipc",),
-            meaning="user capacities written before the rounds; 0 for no preconditioning",
-            example="2",
-            parse=knobs.whole_number(0, 100),
-        ),
-    ]
+    rounds_most: shared.RoundsMost
+    precondition_times: shared.PreconditionTimes
     precondition_block_bytes: Annotated[
         int,
         Knob(
