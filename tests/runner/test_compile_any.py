@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from teijo.engine.native import NativeSession
+from teijo.engine.plan import VerifyPlan
 from teijo.engine.session import Lap
 from teijo.errors import PlanError
 from teijo.runner.compile import compile_measure
@@ -95,13 +96,14 @@ def run(descriptor: int, workload: Workload, geometry: Geometry) -> Lap | PlanEr
         backend="null",
     )
     try:
-        return session.run(compile_measure(step, geometry, cursors, 7))
+        return session.run(compile_measure(step, geometry, cursors, 7, STAMPS))
     except PlanError as refusal:
         return refusal
     finally:
         session.close()
 
 
+STAMPS = VerifyPlan(run=7, generation=1)
 DRIVE = Geometry(capacity_bytes=64 * MIB, nominal_capacity_bytes=64 * MIB)
 RARE = Stream(read_percent=0, block_size_bytes=4 * KIB, rate=Rate(ios_per_second=1e-300))
 WIDE = Stream(read_percent=0, block_size_bytes=4 * KIB, flush_every_writes=2**32)
