@@ -23,6 +23,14 @@ def test_iops_takes_from_five_to_twenty_five_rounds() -> None:
     assert "500 MB/s" in found.assumed
 
 
+@pytest.mark.parametrize(("name", "cells", "ends"), [("tp", 2, 0), ("lat", 9, 1)])
+def test_the_other_methods_of_rounds_have_the_same_bounds(name: str, cells: int, ends: int) -> None:
+    method = method_named(name)
+    found = preview(method, method.settings("2.0.2-client", {}, DRIVE), DRIVE)
+    assert found.least.steps == 2 + 5 * cells + ends
+    assert found.most.steps == 2 + 25 * cells + ends
+
+
 @pytest.mark.parametrize("spec", method_named("wsat").specs)
 def test_every_version_of_wsat_comes_to_an_end(spec: str) -> None:
     method = method_named("wsat")

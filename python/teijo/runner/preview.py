@@ -18,6 +18,7 @@ from teijo.units import NS_PER_S, format_size
 
 _MOST_STEPS: Final = 200_000
 _LATENCY_NS: Final = 100_000
+"""How long an I/O takes at the full rate; at a share of it, so much longer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +161,7 @@ def _stream_results(
     reads = ios * stream.read_percent // 100
     parts: list[tuple[Direction, int]] = [("read", reads), ("write", ios - reads)]
     return [
-        _result(stream.name, direction, count, round(count * block))
+        _result(stream.name, direction, count, round(count * block), round(_LATENCY_NS / share))
         for direction, count in parts
         if count
     ]
@@ -172,9 +173,11 @@ def _exactly(results: list[StreamResult], total_bytes: int) -> list[StreamResult
     return [replace(result, bytes=result.bytes * total_bytes // have) for result in results]
 
 
-def _result(stream: str, direction: Direction, ios: int, size_bytes: int) -> StreamResult:
+def _result(
+    stream: str, direction: Direction, ios: int, size_bytes: int, latency_ns: int
+) -> StreamResult:
     latency = Histogram(
-        np.array([_LATENCY_NS]), np.array([ios]), ios * _LATENCY_NS, _LATENCY_NS, _LATENCY_NS
+        np.array([latency_ns]), np.array([ios]), ios * latency_ns, latency_ns, latency_ns
     )
     return StreamResult(
         stream=stream, direction=direction, ios=ios, bytes=size_bytes, errors={}, latency=latency
