@@ -13,9 +13,9 @@ from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
 FIELD = re.compile(r"\{[^}]*\}")
-WORD = re.compile(r"\b[A-Za-z]?[a-z]{2,}[a-z]\b")
+WORD = re.compile(r"\b[A-Za-z][a-z]{2,}\b")
 NAMES = frozenset(method.id.rpartition(".")[2] for method in METHODS) - {"workload"}
-SYMBOLS = frozenset({"min", "ppm", "rnd", "seq", "teijo"}) | NAMES
+SYMBOLS = frozenset({"min", "mid", "max", "ppm", "teijo"}) | NAMES
 NO_WORDS = frozenset({"tone", "scale", "style", "at", "organisation"})
 """Fields of a document that hold a meaning or a name, not words."""
 

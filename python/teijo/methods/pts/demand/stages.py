@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from teijo.analysis import measures
 from teijo.analysis.demand import DemandPoint, OperatingPoints, in_flight_share, operating_points
 from teijo.analysis.steady_state import Tracked, determine
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.methods import workload_words
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
@@ -22,7 +22,7 @@ from teijo.terms.workload import Stream, Workload
 
 PRECONDITION = "precondition"
 PREWRITE = "pre-write"
-POINT_NAMES = ("Max", "Mid", "Min")
+POINT_NAMES = (Verbatim("Max"), Verbatim("Mid"), Verbatim("Min"))
 
 
 @dataclass(frozen=True, kw_only=True)
