@@ -31,6 +31,7 @@ from teijo.methods.pts import window_pages
 from teijo.methods.pts.demand import point_pages, sweep_pages
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_name, stimulus_with
 from teijo.methods.pts.demand.stages import (
+    POINT_NAMES,
     PointRun,
     cells_per_round,
     chosen_points,
@@ -170,7 +171,8 @@ def _summary_section(
             "n/a" if scalar.value is None else f"{scalar.value:,.6g} {scalar.unit}".strip(),
         )
         for scalar in findings.scalars
-        if ": " not in scalar.name
+        # The points have a table of their own.
+        if scalar.name.partition(":")[0] not in POINT_NAMES
     )
     blocks: list[Block] = [window_pages.verdict_of(record, findings), _precondition_verdict(before)]
     blocks.append(window_pages.determination_table((*findings.steady_states, *before)))
