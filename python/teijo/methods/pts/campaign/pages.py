@@ -17,7 +17,7 @@ from teijo.document.model import (
     Value,
     Verdict,
 )
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.pages import (
     NOT_KNOWN,
@@ -181,7 +181,7 @@ def _row(name: str, part: Part | None) -> tuple[Value, ...]:
 def _select(parts: Sequence[Part]) -> Section | None:
     """Return the numbers that each test's own summary names first."""
     rows: list[tuple[Value, ...]] = [
-        (part.name, scalar.name, scalar.value, scalar.unit)
+        (Verbatim(part.name), scalar.name, scalar.value, _unit(scalar.unit))
         for part in parts
         for scalar in part.findings.scalars
         if scalar.value is not None
@@ -226,3 +226,8 @@ def _own_pages(part: Part, document: Document) -> list[Section]:
         for section in document.sections
         if not section.appendix and section.title != REMARKS_TITLE
     ]
+
+
+def _unit(name: str) -> str:
+    """Return a unit for a cell: of a single word it is a symbol, the same in every language."""
+    return name if " " in name else Verbatim(name)
