@@ -22,7 +22,7 @@ pub const EXAMPLES_MAX: usize = 32;
 const BLOCK_BYTES_MAX: u32 = (SECTOR_BYTES as u32) << 16;
 
 /// Of a first pass or write: those that follow are counted up from here.
-const GENERATION_MAX: u64 = 1 << 48;
+const GENERATION_MAX: u64 = 1 << 62;
 
 /// What is wrong with a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,7 +160,7 @@ pub(crate) fn check_plan(plan: &Plan) -> Option<&'static str> {
         .map(|verify| verify.generation)
         .chain(past.map(|past| past.generation));
     if !generations.all(is_generation) {
-        return Some("a generation is 1 to 2^48");
+        return Some("a generation is 1 to 2^62");
     }
     let mut odd = verified.flat_map(|verify| &verify.written).map(|past| {
         let block_bytes = match past.order {
