@@ -101,6 +101,21 @@ def test_an_interrupted_run_ends_with_7_and_the_command_that_goes_on(
     assert f"teijo resume {scratch}/a.teijo.open" in json.loads(err.splitlines()[-1])["remedy"]
 
 
+def test_holes_are_read_only_where_that_is_set_and_the_run_file_knows_it(
+    teijo: Teijo, scratch: Path
+) -> None:
+    with (scratch / "sparse").open("wb") as file:
+        file.truncate(2**24)
+    reads = ("rw=randread", "bs=4KiB", "bytes=1MiB", "-o", scratch / "a", "--report", "none")
+    code, _, talk = teijo("run", "workload", scratch / "sparse", *reads)
+    assert code == 2
+    assert "--set holes=allow" in talk
+    assert teijo("run", "workload", scratch / "sparse", *reads, "--set", "holes=allow")[0] == 0
+    run = package.open(scratch / "a.teijo")
+    assert run.record.identity.target == f"{scratch}/sparse?holes=allow"
+    assert "holes" not in run.record.run.settings
+
+
 def test_python_opens_what_the_command_wrote(teijo: Teijo, tmp_path: Path) -> None:
     teijo("run", "workload", SIM, *WRITES, "-o", tmp_path / "a", "--report", "none")
     run = package.open(tmp_path / "a.teijo")

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device.target import BlockTarget, FileTarget, SimulatedTarget, parse_target
+from teijo.device.target import (
+    BlockTarget,
+    CompositeTarget,
+    FileTarget,
+    SimulatedTarget,
+    parse_target,
+    split_settings,
+)
 from teijo.errors import TargetError
 from teijo.units import GIB, MIB
 
@@ -78,3 +85,48 @@ def test_a_mistake_is_named_and_nothing_is_made(tmp_path: Path, text: str, why: 
 def test_a_typing_error_is_answered_with_the_word_that_was_meant(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=r"Did you mean size\?"):
         parse_target(f"{tmp_path}/new?szie=8GiB")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("HERE/a?size=8MiB", "HERE/a?size=8MiB&holes=allow"),
+        (r"stripe?chunk=4KiB:HERE/a\,b?size=8MiB,HERE/c?size=8MiB&direct=no",
+         r"stripe?chunk=4KiB:HERE/a\,b?size=8MiB&holes=allow,HERE/c?size=8MiB&direct=no&holes=allow"),
+    ],
+)  # fmt: skip
+def test_holes_as_a_setting_go_behind_every_file(tmp_path: Path, text: str, expected: str) -> None:
+    here = str(tmp_path)
+    given = {"rw": "randread", "holes": "allow"}
+    target, rest = split_settings(text.replace("HERE", here), given)
+    assert (target, rest) == (expected.replace("HERE", here), {"rw": "randread"})
+    match parse_target(target):
+        case FileTarget() as one:
+            assert one.allow_holes
+        case CompositeTarget(members=members):
+            assert all(isinstance(one, FileTarget) and one.allow_holes for one in members)
+        case SimulatedTarget() | BlockTarget() as other:
+            pytest.fail(f"{other} is no file")
+    assert split_settings("sim:mlc-a", {"rw": "write"}) == ("sim:mlc-a", {"rw": "write"})
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "why"),
+    [
+        ("sim:mlc-a", "allow", "holes=allow is of a file, and sim:mlc-a is none"),
+        ("HERE/a?size=8MiB", "maybe", "holes=maybe is unknown"),
+        ("HERE/a?size=8MiB&holes=refuse", "allow", "gives a setting twice"),
+    ],
+)
+def test_holes_of_what_has_none_or_said_twice_are_refused(
+    tmp_path: Path, text: str, value: str, why: str
+) -> None:
+    with pytest.raises(TargetError, match=why):
+        parse_target(split_settings(text.replace("HERE", str(tmp_path)), {"holes": value})[0])
+
+
+def test_a_block_device_has_no_holes_but_a_file_beside_it_has(loop: Path, tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="is of a file"):
+        split_settings(str(loop), {"holes": "allow"})
+    target, _ = split_settings(f"concat:{loop},{tmp_path}/a?size=8MiB", {"holes": "allow"})
+    assert target == f"concat:{loop},{tmp_path}/a?size=8MiB&holes=allow"

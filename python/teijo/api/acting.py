@@ -7,7 +7,7 @@ from pathlib import Path
 
 from teijo.api import reading
 from teijo.api.reading import Run
-from teijo.device import geometry_of, open_target
+from teijo.device import geometry_of, open_target, split_settings
 from teijo.device.sessions import Engine
 from teijo.errors import PlanError
 from teijo.methods.registry import method_named
@@ -45,7 +45,8 @@ def run(
         TeijoError: by class, see errors.py; what was measured is in the run file.
     """
     chosen = method_named(method)
-    spec, settings = spec or chosen.default_spec, settings or {}
+    spec = spec or chosen.default_spec
+    target, settings = split_settings(target, settings or {})
     seed = secrets.randbits(32) if seed is None else seed
     if not 0 <= seed < 2**53:
         raise PlanError(f"The seed {seed} is not in 0 … 2^53 − 1.")
@@ -111,6 +112,7 @@ def preview(
 ) -> paper.Preview:
     """Return how long a run takes and how much it writes, at least and at most; writes nothing."""
     chosen = method_named(method)
+    target, settings = split_settings(target, settings or {})
     geometry = geometry_of(target)
-    numbers = chosen.settings(spec or chosen.default_spec, settings or {}, geometry)
+    numbers = chosen.settings(spec or chosen.default_spec, settings, geometry)
     return paper.preview(chosen, numbers, geometry)

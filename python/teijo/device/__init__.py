@@ -4,7 +4,7 @@ from teijo.device.device import Device
 from teijo.device.discover import FoundDevice, list_devices
 from teijo.device.opening import Inspection, geometry_of, inspect_target, open_target
 from teijo.device.preflight import Preflight
-from teijo.device.target import Target, parse_target
+from teijo.device.target import Target, parse_target, split_settings
 
 __all__ = [
     "Device",
@@ -17,4 +17,5 @@ __all__ = [
     "list_devices",
     "open_target",
     "parse_target",
+    "split_settings",
 ]

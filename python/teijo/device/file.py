@@ -157,7 +157,7 @@ def fill(
     elif not target.allow_holes and has_holes(opened.fd, opened.size_bytes):
         raise TargetError(
             f"{target.path} has blocks never written, and reading them asks no drive",
-            remedy=f"Write it first, or accept it with {target.path}?holes=allow.",
+            remedy="Write it first, or accept it with --set holes=allow.",
         )
     return FileMedium(target, opened, write=write or opened.created)
 

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, assert_never
 from urllib.parse import parse_qsl
 
 from teijo.errors import TargetError
@@ -86,6 +86,43 @@ def parse_target(text: str) -> Target:
     if several := _SEVERAL.fullmatch(text):
         return _composite(text, several[1], _pairs(several[2] or ""))
     return _single(text)
+
+
+def split_settings(text: str, settings: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Return a target text with the target's own settings in it, and the method's that are left.
+
+    `holes` is the one there is; of several members it is every file's. Within the text it is
+    recorded with the run, so that a resume opens the same target.
+
+    Raises:
+        teijo.errors.TargetError: the target has no files, or says `holes` itself.
+    """
+    if "holes" not in settings:
+        return text, settings
+    query = f"holes={settings['holes']}"
+    rest = {key: value for key, value in settings.items() if key != "holes"}
+    match parse_target(text):
+        case FileTarget():
+            return _with_query(text, query), rest
+        case CompositeTarget(members=members) if any(isinstance(m, FileTarget) for m in members):
+            several = _SEVERAL.fullmatch(text)
+            assert several is not None, "it was read as a composite"
+            parts = (
+                _with_query(part, query) if isinstance(member, FileTarget) else part
+                for member, part in zip(members, _COMMA.split(several[3]), strict=True)
+            )
+            return text[: several.start(3)] + ",".join(parts), rest
+        case SimulatedTarget() | BlockTarget() | CompositeTarget():
+            raise TargetError(
+                f"holes={settings['holes']} is of a file, and {text} is none",
+                remedy="Leave the setting away: only a file has blocks that were never written.",
+            )
+        case other:
+            assert_never(other)
+
+
+def _with_query(text: str, query: str) -> str:
+    return f"{text}{'&' if '?' in text else '?'}{query}"
 
 
 def _single(text: str) -> SimulatedTarget | Member:
