@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import teijo
 from teijo import api
 from teijo.errors import HostError, PlanError, RunFileError, TargetError
-from teijo.runner.events import Event, LayingOut, RunStarted, StepDone, StepStarted
+from teijo.runner.events import Event, Judged, LayingOut, RunStarted, StepDone, StepStarted
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure
 from tests.crash.runs import SHORT, run_iops
@@ -153,3 +154,18 @@ def test_no_two_steps_of_a_run_have_one_seed_but_those_of_one_stimulus(tmp_path:
     assert len(minutes) == 6
     assert len({each.seed for each in minutes}) == 1, "its offsets go on from minute to minute"
     assert all(each.step.continues for each in minutes[1:])
+
+
+def test_of_many_short_steps_not_each_is_looked_at_but_the_last_is(tmp_path: Path) -> None:
+    events: list[Event] = []
+    settings = {"minute": "1ms", "rounds": "7"}
+    run = teijo.run(
+        "iops", "sim:mlc-a", output=tmp_path / "a", settings=settings, seed=1,
+        observer=events.append,
+    )  # fmt: skip
+    looks = [event for event in events if isinstance(event, Judged)]
+    assert 100 < len(looks) < len(run.record.steps)
+    assert isinstance(events[-2], Judged)
+    assert looks[-1].watch == teijo.api.method("iops").watch(
+        replace(run.record, run=replace(run.record.run, ending="running"))
+    )

@@ -77,7 +77,8 @@ class Canned:
     """A device of canned answers on its own clock. `gaps` are the sequence numbers it misses."""
 
     rate: Rate
-    latency_ns: Latency = lambda step, direction: 1_000
+    latency_ns: Latency | None = None
+    """By default that of a closed loop that is always full (Little's law)."""
     gaps: frozenset[int] = frozenset()
     purge: str = "format"
     now_ns: int = 0
@@ -109,7 +110,7 @@ class Canned:
                 direction,
                 part,
                 stream.block_size_bytes,
-                mean_ns=self.latency_ns(step, direction),
+                mean_ns=self.mean_ns(step, direction, ios, elapsed),
             )
             for direction, part in (("read", reads), ("write", ios - reads))
             if part
@@ -124,6 +125,12 @@ class Canned:
                 "nand_writes_bytes": 2 * self.written,
             },
         )
+
+    def mean_ns(self, step: Precondition | Measure, direction: str, ios: int, elapsed: int) -> int:
+        if self.latency_ns is not None:
+            return self.latency_ns(step, direction)
+        depth = sum(stream.outstanding_ios for stream in step.workload.streams)
+        return max(1, round(depth * elapsed / ios))
 
     @staticmethod
     def block(step: Precondition) -> int:

@@ -60,8 +60,8 @@ class Occupancy:
     """Little's law in one step of a closed loop, which keeps threads × queue depth in the system.
 
     `by_latency` is Σ latency / time, the arrival rate times the mean latency; `asked` the depth.
-    `edge` is the mean latency by the step's length: about so much of the time the loop fills or
-    drains.
+    `edge` is the longest latency by the step's length: at most so much of the sum belongs to I/Os
+    that the step did not begin or did not end, where a stimulus goes on from step to step.
     """
 
     by_latency: float
@@ -77,7 +77,7 @@ class Occupancy:
     def holds(self) -> bool:
         """Return whether the two agree within the bounds."""
         low, high = LITTLE_BOUNDS
-        return low - self.edge <= self.quotient <= high
+        return low - self.edge <= self.quotient <= high + self.edge
 
 
 def occupancy(step: Measure | Precondition, answer: StepResult) -> Occupancy | None:
@@ -97,7 +97,7 @@ def occupancy(step: Measure | Precondition, answer: StepResult) -> Occupancy | N
     return Occupancy(
         by_latency=latency_ns / answer.elapsed_ns,
         asked=sum(stream.outstanding_ios for stream in streams),
-        edge=latency_ns / answer.ios / answer.elapsed_ns,
+        edge=max(result.latency.max_ns for result in answer.results) / answer.elapsed_ns,
     )
 
 

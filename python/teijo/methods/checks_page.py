@@ -138,7 +138,7 @@ def _little(found: Sequence[tuple[int, Occupancy]], strange: Sequence[int]) -> F
             (
                 "Bounds",
                 say(
-                    "{low} less the mean latency by the step's length, {high}",
+                    "{low} to {high}, wider by the longest latency over the step's length",
                     low=LITTLE_BOUNDS[0],
                     high=LITTLE_BOUNDS[1],
                 ),

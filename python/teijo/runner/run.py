@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from time import monotonic_ns
+from typing import Final, NoReturn
 from uuid import uuid4
 
 from teijo.device.device import Device
@@ -42,6 +43,11 @@ from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
 from teijo.terms.verification import joined
+
+_ALL_JUDGED: Final = 100
+"""Up to so many steps, each is followed by a look at where the method stands."""
+_LOOK_SHARE: Final = 20
+"""Beyond, the time from one look to the next is so many times that of a look: 5 % of it all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +119,8 @@ class _Act:
         self._steps = list(record.steps)
         self._observer = observer
         self._untouched = False
+        self._seen = 0
+        self._next_look_ns = 0
 
     def run(self, *, resumed: bool) -> Path:
         interrupt = Interrupt(lambda name: self._observer(Stopping(signal=name)))
@@ -154,6 +162,8 @@ class _Act:
                 self._steps.append(gap)
         self._judge()
         ending = drive(stage, talk, len(self._steps) + 1, self._told)
+        if self._seen != len(self._steps):
+            self._judge()
         self._device.session.finish()
         self._check_data()
         return ending
@@ -174,10 +184,18 @@ class _Act:
 
     def _told(self, exchange: StepRecord) -> None:
         self._steps.append(exchange)
-        self._judge()
+        if len(self._steps) <= _ALL_JUDGED or monotonic_ns() >= self._next_look_ns:
+            self._judge()
 
     def _judge(self) -> None:
+        """Tell where the method stands. It reads the whole record, so it must not be asked often:
+        of a record of thousands of short steps it would take longer than the steps.
+        """
+        self._seen = len(self._steps)
+        began_ns = monotonic_ns()
         self._observer(Judged(watch=self._method.watch(self._so_far())))
+        ended_ns = monotonic_ns()
+        self._next_look_ns = ended_ns + _LOOK_SHARE * (ended_ns - began_ns)
 
     def _so_far(self) -> Record:
         return replace(self._record, steps=tuple(self._steps))

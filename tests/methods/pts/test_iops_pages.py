@@ -157,7 +157,7 @@ def test_a_failed_or_interrupted_run_says_that_it_is_incomplete():
     record = record_of(Iops(), played.settings, played.steps[:70], "failed")
     document = Iops().document(record, Iops().findings(record))
     assert "INCOMPLETE" in document.header.stamp
-    assert "STEADY STATE: NO, after 1 round;" in text_of(document)
+    assert "STEADY STATE: not reached in the 1 round there are" in text_of(document)
 
 
 def test_remarks_are_printed_once_each_with_their_remedy():
