@@ -1,6 +1,8 @@
 //! What every simulated device is, whatever is inside: it serves I/O in virtual time and keeps a
 //! health log. Nothing here knows flash, disks or arrays.
 
+use std::borrow::Cow;
+
 use teijo_engine::backend::Op;
 
 /// What came of one I/O.
@@ -66,8 +68,8 @@ pub struct Facts {
     pub logical_block_bytes: u32,
     pub physical_block_bytes: u32,
     pub label: Label,
-    /// Every parameter as (name, value, unit).
-    pub parameters: Vec<(&'static str, String, &'static str)>,
+    /// Every parameter as (name, value, unit); a part's names begin with its place.
+    pub parameters: Vec<(Cow<'static, str>, String, &'static str)>,
 }
 
 impl Facts {

@@ -375,7 +375,7 @@ impl Device for Ssd {
         let name = self.identity.name.to_uppercase();
         let value = |parameter: &crate::params::Parameter| {
             (
-                parameter.name,
+                parameter.name.into(),
                 parameter.value(&self.params),
                 parameter.unit,
             )
