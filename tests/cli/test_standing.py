@@ -1,8 +1,16 @@
 """Where a run stands: phase, round, and the time that is left as a person waits for it."""
 
-from teijo.cli.standing import Standing
+from dataclasses import replace
+from io import StringIO
+
+from rich.console import Console
+
+from teijo.cli.live import screen
+from teijo.cli.progress import as_json, state
+from teijo.cli.standing import Standing, forecast_words
 from teijo.runner.events import Ended, StepDone, StepStarted, Stopping
 from teijo.terms.step import Idle, Purge
+from teijo.terms.watch import RoundsLeft
 from tests.cli.events import (
     MEASURE,
     PATH,
@@ -98,3 +106,38 @@ def test_steps_too_short_for_a_look_show_the_rate_of_the_last_one() -> None:
     assert (standing.iops, standing.mb_s) == (3210.4, 13.15)
     standing.tell(StepDone(seq=1, step=MEASURE, answer=result(SECOND)))
     assert standing.iops == 3210.4, "a step without I/O has no rate"
+
+
+def test_a_forecast_is_told_with_its_confidence_and_the_risk_that_it_never_comes() -> None:
+    def words(low: int, median: int, high: int, never: float, phase: str = "round") -> str:
+        left = RoundsLeft(low=low, median=median, high=high, confidence=0.9, never=never)
+        return forecast_words(left, phase)
+
+    assert words(1, 3, 9, 0.02) == "3 more rounds (90 %: 1 to 9)"
+    assert words(1, 1, 1, 0.0) == "1 more round"
+    assert words(62, 93, 124, 0.0, "minute") == "93 more minutes (90 %: 62 to 124)"
+    assert words(2, 9, 20, 0.25) == "9 more rounds (90 %: 2 to 20), 25 % that it never is steady"
+
+
+def test_a_forecast_is_on_the_screen_in_the_lines_and_in_json() -> None:
+    left = RoundsLeft(low=1, median=3, high=9, confidence=0.9, never=0.0)
+    told = judged(0, 0)
+    told = replace(told, watch=replace(told.watch, rounds_left=left))
+    standing = Standing(Hands())
+    for event in (started(), told, StepStarted(seq=2, step=MEASURE)):
+        standing.tell(event)
+    assert standing.rounds_left == "3 more rounds (90 %: 1 to 9)"
+    assert standing.rounds_left in state(standing)
+    console = Console(width=100, file=StringIO())
+    console.print(screen(standing))
+    assert standing.rounds_left in console.file.getvalue()  # type: ignore[attr-defined]
+    assert as_json(told)["rounds_left"] == {
+        "low": 1,
+        "median": 3,
+        "high": 9,
+        "confidence": 0.9,
+        "never": 0.0,
+    }
+    assert as_json(judged(0, 0))["rounds_left"] is None
+    standing.tell(Ended(ending="steady", path=PATH))
+    assert standing.rounds_left == ""

@@ -47,6 +47,7 @@ def screen(standing: Standing) -> RenderableType:
         ("IOPS", rate(standing.iops, now.iops if now else None, digits=0)),
         ("MB/s", rate(standing.mb_s, now.mb_s if now else None, digits=1)),
         ("steady state", standing.steady),
+        ("forecast", standing.rounds_left),
         ("elapsed", coarse(standing.elapsed_ns)),
         ("time left", standing.left or "-"),
         ("remarks", remarks(standing)),

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 
 from teijo.cli import talk
 from teijo.cli.options import ProgressMode
@@ -101,6 +102,8 @@ def state(standing: Standing) -> str:
         parts.append(f"{standing.progress.mb_s:,.1f} MB/s")
     if standing.steady:
         parts.append(standing.steady)
+    if standing.rounds_left:
+        parts.append(standing.rounds_left)
     if standing.left:
         parts.append(f"{standing.left} left")
     return ", ".join(parts)
@@ -153,6 +156,7 @@ def as_json(event: Event) -> dict[str, object]:
                 "remaining_ns_least": watch.remaining_ns_least,
                 "remaining_ns_most": watch.remaining_ns_most,
                 "remaining_bytes": watch.remaining_bytes,
+                "rounds_left": None if watch.rounds_left is None else asdict(watch.rounds_left),
             }
         case Remarked():
             remark = event.remark

@@ -19,10 +19,11 @@ from teijo.terms.record import Ending
 from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
-from teijo.terms.watch import Watch
+from teijo.terms.watch import RoundsLeft, Watch
 from teijo.units import format_duration, format_size, megabytes_per_second
 
 NowNs = Callable[[], int]
+NEVER_WORTH_SAYING = 0.1
 
 
 class Standing:
@@ -112,6 +113,13 @@ class Standing:
         """How far steady state is, in words; nothing where it is not asked."""
         return self.watch.steady if self.watch else ""
 
+    @property
+    def rounds_left(self) -> str:
+        """The forecast in words: "3 more rounds (90 %: 1 to 9)"; nothing where there is none."""
+        if self.watch is None or self.watch.rounds_left is None or self.ending != "running":
+            return ""
+        return forecast_words(self.watch.rounds_left, self.watch.phase)
+
     def left_ns(self) -> tuple[int, int] | None:
         """Return the least and most time left, as a person waits; None while unknown.
 
@@ -176,3 +184,14 @@ def bounds(watch: Watch | None) -> str:
         return ""
     least, most = watch.rounds_least, watch.rounds_most
     return f" of {most}" if least is None or least == most else f" of {least} to {most}"
+
+
+def forecast_words(left: RoundsLeft, phase: str) -> str:
+    """Return a forecast in words, with the risk that the limit comes first where it is one."""
+    what = "minute" if phase == "minute" else "round"
+    words = f"{left.median} more {what}{'' if left.median == 1 else 's'}"
+    if left.low != left.high:
+        words += f" ({left.confidence * 100:.0f} %: {left.low} to {left.high})"
+    if left.never >= NEVER_WORTH_SAYING:
+        words += f", {left.never * 100:.0f} % that it never is steady"
+    return words

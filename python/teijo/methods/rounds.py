@@ -4,13 +4,15 @@ A round counts once every cell of it was measured without a gap; after a gap the
 of steady state starts anew.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from teijo.analysis import forecast
+from teijo.terms.finding import SteadyState
 from teijo.terms.record import Record
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Measure, Purge, Step
-from teijo.terms.watch import Watch
+from teijo.terms.watch import RoundsLeft, Watch
 
 Exchange = tuple[Step, Answer]
 Measured = tuple[Measure, StepResult]
@@ -124,4 +126,23 @@ def before_rounds(record: Record, watch: Watch, volume_left_bytes: int) -> Watch
         cell=None,
         steady="",
         remaining_bytes=volume_left_bytes,
+        rounds_left=None,
     )
+
+
+def rounds_left(
+    states: Sequence[SteadyState],
+    *,
+    limit_rounds: int,
+    counted: Callable[[int], int] = lambda rounds: rounds,
+) -> RoundsLeft | None:
+    """Return how many more rounds there will be by the forecast, None where it says nothing.
+
+    `counted` tells how many of the watch's own rounds as many more determined values are: where
+    only check minutes are looked at, a value takes many minutes.
+    """
+    left = forecast.rounds_left(states, limit_rounds=limit_rounds)
+    if left is None:
+        return None
+    low, median, high = (counted(rounds) for rounds in (left.low, left.median, left.high))
+    return replace(left, low=low, median=median, high=high)

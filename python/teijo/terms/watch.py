@@ -4,6 +4,22 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
+class RoundsLeft:
+    """How many more rounds there will be, the one under way among them: a forecast.
+
+    With the probability `confidence` they are `low` to `high`; as many futures have fewer than
+    `median` as more. The run's limit of rounds bounds all three; `never` is the probability that
+    steady state is not reached by then.
+    """
+
+    low: int
+    median: int
+    high: int
+    confidence: float
+    never: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Watch:
     """One look at a growing record.
 
@@ -26,3 +42,5 @@ class Watch:
     remaining_bytes: int = 0
     part: str = ""
     """The test under way, where a run is made of several."""
+    rounds_left: RoundsLeft | None = None
+    """Counted as `round_number` is; None where nothing can be said yet, or need be."""

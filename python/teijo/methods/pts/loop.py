@@ -9,7 +9,7 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts.histogram_pages import five_nines_ms
-from teijo.methods.rounds import ROUND, Round, Rounds
+from teijo.methods.rounds import ROUND, Round, Rounds, rounds_left
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
@@ -79,6 +79,7 @@ def rounds_watch(
         steady=steady_words(states, len(rounds.unbroken)),
         remaining_ns_least=((least - whole) * len(cells) - in_round) * minute_ns,
         remaining_ns_most=((most - whole) * len(cells) - in_round) * minute_ns,
+        rounds_left=rounds_left(states, limit_rounds=limit_rounds),
     )
 
 

@@ -20,7 +20,7 @@ from teijo.methods.pts.demand.stages import (
     round_cells,
 )
 from teijo.methods.pts.loop import rounds_watch, steady_words
-from teijo.methods.rounds import HISTOGRAM, Rounds, exchanges_of, rounds_of
+from teijo.methods.rounds import HISTOGRAM, Rounds, exchanges_of, rounds_left, rounds_of
 from teijo.terms.finding import SteadyState
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
@@ -57,15 +57,22 @@ def watch(settings: DemandSettings, record: Record) -> Watch:
 def _watch_precondition(settings: DemandSettings, minutes: Sequence[StepResult]) -> Watch:
     states = precondition_determination(settings, minutes)
     least, most = _ahead(settings, minutes)
+    whole = len(minutes) // settings.precondition_minutes
+    checked = len(check_minutes(settings, minutes))
     return Watch(
         phase=PRECONDITION,
-        round_number=len(minutes) // settings.precondition_minutes + 1,
+        round_number=whole + 1,
         rounds_least=_precondition_rounds_least(settings, minutes),
         rounds_most=settings.precondition_rounds_most,
         cell=f"minute {len(minutes) + 1}",
         steady=_steady_words(states),
         remaining_ns_least=least * settings.minute_ns,
         remaining_ns_most=most * settings.minute_ns,
+        rounds_left=rounds_left(
+            states,
+            limit_rounds=settings.precondition_rounds_most,
+            counted=lambda checks: checked + checks - whole,
+        ),
     )
 
 

@@ -31,7 +31,7 @@ from teijo.methods.pts.hir.bursts import (
     stimulus_name,
 )
 from teijo.methods.pts.versions import VERSIONS, version_of
-from teijo.methods.rounds import before_rounds, exchanges_of
+from teijo.methods.rounds import before_rounds, exchanges_of, rounds_left
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
@@ -220,6 +220,9 @@ def _watch_of_rounds(settings: HirSettings, log: Log, rounds: int) -> Watch:
         steady=f"{rounds} of the first {WINDOW_ROUNDS} rounds" if rounds < WINDOW_ROUNDS else "",
         remaining_ns_least=left_ns + least * round_ns,
         remaining_ns_most=left_ns + settings.rounds_most * round_ns,
+        rounds_left=rounds_left(
+            determination(settings, log.minutes), limit_rounds=settings.rounds_most
+        ),
     )
 
 

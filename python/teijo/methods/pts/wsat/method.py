@@ -40,6 +40,7 @@ from teijo.methods.rounds import (
     exchanges_of,
     histogram_run_of,
     minutes_of,
+    rounds_left,
 )
 from teijo.terms.finding import Cell, Findings, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
@@ -47,7 +48,7 @@ from teijo.terms.record import Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Step
-from teijo.terms.watch import Watch
+from teijo.terms.watch import RoundsLeft, Watch
 
 
 class Wsat:
@@ -280,9 +281,28 @@ def _watch(settings: WsatSettings, record: Record, answers: Sequence[StepResult]
         round_number=None if over else done + 1,
         rounds_least=None if over else least,
         rounds_most=None if over else most,
+        rounds_left=None if over else _minutes_left(settings, answers, min(most, by_capacity)),
         cell=cell_name(settings),
         steady=steady,
         remaining_ns_least=histogram_ns + (0 if over else (least - done) * settings.minute_ns),
         remaining_ns_most=histogram_ns + (0 if over else (most - done) * settings.minute_ns),
     )
     return before_rounds(record, watch, 0)
+
+
+def _minutes_left(
+    settings: WsatSettings, answers: Sequence[StepResult], last_minute: int
+) -> RoundsLeft | None:
+    """Return the minutes still to come by the forecast; without steady state the run ends at
+    `last_minute`.
+    """
+    if settings.check_minutes is None:
+        return None
+    every, done = settings.check_minutes + 1, len(answers)
+    checked, limit = done // every, last_minute // every
+
+    def minutes(checks: int) -> int:
+        last = checked + checks
+        return (last_minute if last == limit else last * every) - done
+
+    return rounds_left(determination(settings, answers), limit_rounds=limit, counted=minutes)
