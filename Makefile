@@ -42,7 +42,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all run test lint format build docs bench fuzz lock clean help
+.PHONY: all run examples test lint format build docs bench fuzz lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -53,6 +53,9 @@ run: .stamps/apt-run $(STAMPS)/built ## measure [TARGET=… METHOD=… SPEC=… 
 		$(if $(SEED),--seed '$(SEED)') \
 		--report '$(REPORT)' --report-dir '$(OUT)' -o '$(OUT)/'
 
+examples: $(STAMPS)/built ## every test of the PTS on three simulated drives, each report in English and Japanese
+	@$(BIN)/python examples/pts.py $(OUT)/examples
+
 test: .stamps/apt-test $(STAMPS)/built ## run every test, Rust and Python [TESTS=tests/cli]
 	@status=0; $(if $(TESTS),,cargo test --workspace --quiet || status=1;) \
 	$(BIN)/python -m pytest $(TESTS) || status=1; exit $$status
@@ -60,16 +63,16 @@ test: .stamps/apt-test $(STAMPS)/built ## run every test, Rust and Python [TESTS
 lint: $(STAMPS)/built ## check format, clippy, ruff, types and import order
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	$(BIN)/ruff check --quiet python tests
-	$(BIN)/ruff format --quiet --check python tests
+	$(BIN)/ruff check --quiet python tests examples benchmarks
+	$(BIN)/ruff format --quiet --check python tests examples benchmarks
 	$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-cache --no-logo >.stamps/imports || { cat .stamps/imports; false; }
 	@echo 'lint: clean'
 
 format: $(STAMPS)/packages ## format the Rust and the Python
 	@cargo fmt --all
-	@$(BIN)/ruff check --quiet --fix-only python tests
-	@$(BIN)/ruff format --quiet python tests
+	@$(BIN)/ruff check --quiet --fix-only python tests examples benchmarks
+	@$(BIN)/ruff format --quiet python tests examples benchmarks
 
 build: $(STAMPS)/built ## set up .venv with the engine in it, and stop there
 

@@ -1,0 +1,34 @@
+"""`make examples`: what it asks of the program, on one drive and one test."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from teijo.engine.native import simulated_presets
+from tests.house.tree import ROOT
+
+SCRIPT = ROOT / "examples" / "pts.py"
+
+
+def test_the_examples_print_each_test_and_the_whole_campaign_in_both_languages(
+    tmp_path: Path,
+) -> None:
+    ran = subprocess.run(
+        [sys.executable, SCRIPT, tmp_path, "--drives", "slc-a", "--tests", "tp"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    printed = {Path(line).name for line in ran.stdout.split()}
+    assert printed == {
+        f"{name}{language}.{kind}"
+        for name in ("slc-a", "slc-a-tp")
+        for language in ("", ".ja")
+        for kind in ("html", "pdf")
+    }
+    assert (tmp_path / "slc-a.teijo").exists()
+
+
+def test_the_examples_are_of_drives_that_there_are() -> None:
+    text = SCRIPT.read_text()
+    names = {preset.name for preset in simulated_presets()}
+    drives = text[text.index("DRIVES = (") :].partition(")")[0].partition("(")[2]
+    assert {name.strip(' "') for name in drives.split(",")} <= names
