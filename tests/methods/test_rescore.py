@@ -3,6 +3,8 @@
 import pytest
 
 from teijo.errors import PlanError
+from teijo.methods.parts import parts_of
+from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.wsat.method import Wsat
 from teijo.methods.rescore import rescored
@@ -13,10 +15,9 @@ from teijo.terms.step import Measure, Step
 from tests.methods.canned import Canned, play
 
 
-def read_cell_late(step: Step) -> float:
+def wild_reads(step: Step) -> float:
     """A drive whose 1024 KiB reads settle from the sixth round on; all else is flat."""
     assert isinstance(step, Measure)
-    assert step.round_number is not None
     stream = step.workload.streams[0]
     flat = 1e8 / stream.block_size_bytes + stream.read_percent
     wild = step.cell == "100/0 1024 KiB" and step.round_number in (1, 3, 5)
@@ -28,7 +29,7 @@ def texts(record: Record, kind: RemarkKind) -> list[str]:
 
 
 def test_a_run_of_three_variables_stops_earlier_under_a_version_of_one() -> None:
-    record = play(Iops(), Canned(read_cell_late), spec="2.0.2-enterprise").record
+    record = play(Iops(), Canned(wild_reads), spec="2.0.2-enterprise").record
     assert Iops().findings(record).window_rounds == (6, 10)
     older = rescored(record, Iops(), "1.1-enterprise")
     assert Iops().findings(older).window_rounds == (1, 5)
@@ -39,7 +40,7 @@ def test_a_run_of_three_variables_stops_earlier_under_a_version_of_one() -> None
 
 
 def test_rounds_that_the_other_version_would_ask_for_are_named_as_missing() -> None:
-    record = play(Iops(), Canned(read_cell_late), spec="1.1-enterprise").record
+    record = play(Iops(), Canned(wild_reads), spec="1.1-enterprise").record
     assert Iops().findings(record).rounds == 5
     newer = rescored(record, Iops(), "2.0.2-enterprise")
     findings = Iops().findings(newer)
@@ -51,7 +52,7 @@ def test_rounds_that_the_other_version_would_ask_for_are_named_as_missing() -> N
 
 
 def test_what_was_asked_of_the_device_stays_and_is_a_deviation_where_it_differs() -> None:
-    record = play(Iops(), Canned(read_cell_late), spec="2.0.2-client").record
+    record = play(Iops(), Canned(wild_reads), spec="2.0.2-client").record
     other = rescored(record, Iops(), "1.1-enterprise")
     settings = Iops().settings_from(other.run.settings)
     assert (settings.active_range_percent, settings.queue_depth) == (75, 16)
@@ -60,7 +61,7 @@ def test_what_was_asked_of_the_device_stays_and_is_a_deviation_where_it_differs(
 
 def test_the_old_versions_deviations_are_not_the_new_ones() -> None:
     record = play(
-        Iops(), Canned(read_cell_late), spec="1.1-enterprise", overrides={"active_range": "75"}
+        Iops(), Canned(wild_reads), spec="1.1-enterprise", overrides={"active_range": "75"}
     ).record
     assert texts(record, RemarkKind.DEVIATION)
     as_client = rescored(record, Iops(), "2.0.2-client")
@@ -68,7 +69,7 @@ def test_the_old_versions_deviations_are_not_the_new_ones() -> None:
 
 
 def test_there_and_back_again_is_the_record_itself() -> None:
-    record = play(Iops(), Canned(read_cell_late), spec="1.1-enterprise").record
+    record = play(Iops(), Canned(wild_reads), spec="1.1-enterprise").record
     back = rescored(rescored(record, Iops(), "2.0.2-enterprise"), Iops(), "1.1-enterprise")
     assert back.steps == record.steps
     assert back.run == record.run
@@ -95,3 +96,24 @@ def test_a_method_without_a_standard_has_no_other_judge() -> None:
     record = play(FreeWorkload(), Canned(lambda _: 1000.0), overrides={"seconds": "1"}).record
     with pytest.raises(PlanError, match="follows no standard"):
         rescored(record, FreeWorkload(), "2.0.2")
+
+
+def test_a_campaigns_tests_are_each_judged_by_the_other_version_if_it_has_them() -> None:
+    overrides = {"tests": "iops,hir"}
+    record = play(
+        Campaign(), Canned(wild_reads), spec="2.0.2-enterprise", overrides=overrides
+    ).record
+    older = rescored(record, Campaign(), "1.0-enterprise")
+    (iops,) = parts_of(older)
+    alone = parts_of(record)[0].record
+    assert iops.findings == Iops().findings(rescored(alone, Iops(), "1.0-enterprise"))
+    assert (iops.name, iops.findings.window_rounds) == ("iops", (1, 5))
+    assert older.run.ending == "steady"
+    assert Campaign().findings(older).spec == "1.0-enterprise"
+    assert rescored(record, Campaign(), "2.0.2-enterprise") is record
+
+
+def test_a_campaign_of_which_a_version_has_no_test_cannot_be_judged_by_it() -> None:
+    record = play(Campaign(), Canned(wild_reads), spec="1.1", overrides={"tests": "hir"}).record
+    with pytest.raises(PlanError, match="has none of this campaign's tests"):
+        rescored(record, Campaign(), "1.0-enterprise")

@@ -9,6 +9,10 @@ from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods.knobs import knobs_of
 from teijo.methods.method import Method, Settings
+from teijo.methods.pts.campaign.method import Campaign
+from teijo.methods.pts.campaign.parts import split
+from teijo.methods.pts.campaign.plan import CampaignSettings, PartSettings
+from teijo.methods.pts.versions import version_of
 from teijo.terms.record import Ending, Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step, step_to_json
@@ -39,6 +43,8 @@ def rescored(record: Record, method: Method, spec: str) -> Record:
             f"{method.id} follows no standard, so there is no version to judge it by",
             remedy="Leave --spec away.",
         )
+    if isinstance(method, Campaign):
+        return _rescored_campaign(record, method, spec)
     settings = _judged_by(record, method, spec)
     if settings.spec == record.run.spec:
         return record
@@ -58,6 +64,48 @@ def rescored(record: Record, method: Method, spec: str) -> Record:
             *method.deviations(settings, record.geometry),
         ),
     )
+
+
+def _rescored_campaign(record: Record, campaign: Campaign, spec: str) -> Record:
+    """Return a campaign whose tests are each judged by the other version, where it has them."""
+    version = version_of(spec)
+    if version.id == record.run.spec:
+        return record
+    settings = campaign.settings_from(record.run.settings)
+    known = [part for part in split(settings, record) if version.id in part.method.specs]
+    if not known:
+        raise PlanError(
+            f"{version.id} has none of this campaign's tests ({', '.join(settings.tests)})",
+            remedy="Leave --spec away.",
+        )
+    judged = [rescored(part.record, part.method, version.id) for part in known]
+    names = {part.name for part in known}
+    parts = tuple(
+        PartSettings(name=old.name, test=old.test, settings=dict(new.run.settings))
+        for old, new in zip((p for p in settings.parts if p.name in names), judged, strict=True)
+    )
+    tests = tuple(test for test in settings.tests if test in {part.test for part in parts})
+    own = CampaignSettings(spec=version.id, tests=tests, parts=parts)
+    return replace(
+        record,
+        run=replace(
+            record.run,
+            spec=version.id,
+            settings=own.model_dump(mode="json"),
+            ending=_worst([each.run.ending for each in judged]),
+        ),
+        steps=tuple(
+            replace(each, step=replace(each.step, part=part.name))
+            for part, each_record in zip(parts, judged, strict=True)
+            for each in each_record.steps
+        ),
+        remarks=tuple(dict.fromkeys(remark for each in judged for remark in each.remarks)),
+    )
+
+
+def _worst(endings: Sequence[Ending]) -> Ending:
+    order: tuple[Ending, ...] = ("interrupted", "failed", "running", "not steady", "steady", "done")
+    return min(endings, key=order.index)
 
 
 def _judged_by(record: Record, method: Method, spec: str) -> Settings:
