@@ -26,6 +26,11 @@ def checks_section(record: Record, checks: Sequence[Check] = ()) -> Section | No
     if checks:
         blocks.append(_verdict(bad))
         blocks.append(_table(checks))
+        blocks += [
+            Paragraph(text=say("{name}: not told, {reason}.", name=check.name, reason=check.reason))
+            for check in checks
+            if check.reason
+        ]
     if found:
         blocks.append(_little(found, strange))
         blocks.append(Paragraph(text=_LITTLE_TEXT))
@@ -104,19 +109,13 @@ def _table(checks: Sequence[Check]) -> Table:
                 check.unit,
                 check.quotient,
                 *check.bounds,
-                _word(check),
+                _WORDS[check.holds],
             )
             for check in checks
         ),
         caption="Between the tests of this device",
         marked=tuple((row, 7) for row, check in enumerate(checks) if check.holds is False),
     )
-
-
-def _word(check: Check) -> str:
-    if check.holds is None and check.reason:
-        return say("not told: {reason}", reason=check.reason)
-    return _WORDS[check.holds]
 
 
 def _little(found: Sequence[tuple[int, Occupancy]], strange: Sequence[int]) -> Facts:
