@@ -94,6 +94,39 @@ def test_an_open_loop_asks_for_no_depth():
     assert validity.depth_share(step(), shallow) == pytest.approx(0.1 / 32)
 
 
+def streams(*, reader_rate: float | None = None) -> Measure:
+    asked = None if reader_rate is None else Rate(ios_per_second=reader_rate)
+    reader = Stream(
+        name="reader", read_percent=100, block_size_bytes=KIB4, queue_depth=30, rate=asked
+    )
+    writer = Stream(name="writer", read_percent=0, block_size_bytes=KIB4, queue_depth=2)
+    return Measure(workload=Workload(streams=(reader, writer)), duration_ns=2 * SECOND)
+
+
+def test_each_stream_is_held_to_its_own_depth():
+    depths = {"stream_in_flight_asked": (30, 2), "in_flight_mean": 30.5}
+    shallow = replace(SOUND, stream_in_flight_mean=(29.0, 1.5), **depths)
+    (remark,) = validity.remarks_on(streams(), answer(witness=shallow))
+    assert remark.kind is RemarkKind.DEPTH_LIMITED, "95.3 % of all, and 75 % of the writer"
+    assert remark.text == "Stream writer: 1.50 of 2 I/Os were in flight on average."
+    deep = replace(SOUND, stream_in_flight_mean=(28.6, 1.9), **depths)
+    assert kinds(streams(), answer(witness=deep)) == []
+
+
+def test_a_closed_loop_beside_an_open_one_is_held_to_its_depth_too():
+    asked = {"stream_in_flight_asked": (30, 2), "in_flight_mean": 2.5}
+    idle = replace(SOUND, stream_in_flight_mean=(0.6, 1.9), **asked)
+    assert kinds(streams(reader_rate=500.0), answer(witness=idle)) == []
+    shallow = replace(SOUND, stream_in_flight_mean=(1.0, 1.5), **asked)
+    found = kinds(streams(reader_rate=500.0), answer(witness=shallow))
+    assert found == [RemarkKind.DEPTH_LIMITED]
+
+
+def test_a_run_that_was_recorded_without_streams_is_judged_as_a_whole():
+    old = replace(SOUND, in_flight_mean=30.3, stream_in_flight_mean=(), stream_in_flight_asked=())
+    assert kinds(streams(), answer(witness=old)) == [RemarkKind.DEPTH_LIMITED]
+
+
 def open_loop(ios: int, backlog_end: int | None) -> StepResult:
     return answer(replace(flow("read", ios, KIB4), backlog_end=backlog_end))
 

@@ -160,6 +160,17 @@ def test_a_backend_says_its_name(target: Path) -> None:
         assert session.backend in ("io_uring", "sync")
 
 
+def test_a_lap_says_which_backend_served_it(target: Path) -> None:
+    with opened(target) as session:
+        for queue_depth, backend in ((4, session.backend), (1, "sync"), (4, session.backend)):
+            plan = for_bytes(1 << 20, stream(SIZE, queue_depth=queue_depth))
+            witness = session.run(plan).witness
+            assert witness is not None
+            assert witness.backend == backend
+            assert witness.stream_in_flight_asked == (queue_depth,)
+            assert witness.stream_in_flight_mean == (witness.in_flight_mean,)
+
+
 def test_a_block_that_direct_io_refuses_is_a_named_error(target: Path) -> None:
     plan = for_bytes(100_000, stream(1_000_000, block_bytes=1000))
     with opened(target, logical_block_bytes=1000) as session:

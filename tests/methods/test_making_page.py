@@ -66,7 +66,8 @@ def test_the_clock_and_what_the_kernel_granted_are_named():
     assert section is not None
     facts = section.blocks[-1]
     assert isinstance(facts, Facts)
-    assert dict(facts.rows) == {"Clock": "tsc", "Techniques": "single-issuer, tsc-clock"}
+    expected = {"Clock": "tsc", "Techniques": "single-issuer, tsc-clock"}
+    assert dict(facts.rows) == {"Backend": "io_uring (steps: 1)", **expected}
 
 
 def test_in_virtual_time_there_is_no_such_page():

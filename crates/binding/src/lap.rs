@@ -8,6 +8,7 @@ use teijo_engine::interval::IntervalPair;
 use teijo_engine::lap::{DirectionLap, Interval, Lap, StreamLap};
 use teijo_engine::witness::Witness;
 
+use crate::native::word_of;
 use crate::verified::{findings_dict, written_dict};
 
 /// Numbers as the bytes of an int64 array of this machine.
@@ -49,6 +50,7 @@ pub fn lap_dict<'py>(py: Python<'py>, lap: &Lap) -> PyResult<Bound<'py, PyDict>>
 
 fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
+    dict.set_item("backend", witness.backend.map_or("", word_of))?;
     dict.set_item("wall_ns", witness.wall_ns)?;
     dict.set_item("cpu_ns", witness.cpu_ns)?;
     dict.set_item("worker_cpu_ns", witness.worker_cpu_ns)?;
@@ -57,15 +59,25 @@ fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, 
     dict.set_item("workers", witness.workers)?;
     dict.set_item("in_flight_mean", witness.in_flight_mean)?;
     dict.set_item("in_flight_asked", witness.in_flight_asked)?;
+    let means = witness.streams.iter().map(|one| one.mean);
+    let asked = witness.streams.iter().map(|one| one.asked);
+    dict.set_item("stream_in_flight_mean", tuple(py, means)?)?;
+    dict.set_item("stream_in_flight_asked", tuple(py, asked)?)?;
     dict.set_item("turn_gap_ns_max", witness.turn_gap_ns_max)?;
     dict.set_item("turns", witness.turns)?;
     dict.set_item("submit_calls", witness.submit_calls)?;
     dict.set_item("min_complete", witness.min_complete)?;
     dict.set_item("io_wq_workers", witness.io_wq_workers)?;
-    let techniques: Vec<_> = witness.techniques.names().collect();
-    dict.set_item("techniques", PyTuple::new(py, techniques)?)?;
+    dict.set_item("techniques", tuple(py, witness.techniques.names())?)?;
     dict.set_item("drift_ppm", witness.drift_ppm)?;
     Ok(dict)
+}
+
+fn tuple<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    parts: impl Iterator<Item = T>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, parts.collect::<Vec<_>>())
 }
 
 fn stream_dict<'py>(py: Python<'py>, stream: &StreamLap) -> PyResult<Bound<'py, PyDict>> {

@@ -69,11 +69,7 @@ impl NativeSession {
 
     #[getter]
     fn backend(&self) -> PyResult<&'static str> {
-        self.with(|session| match session.kind() {
-            BackendKind::Uring => "io_uring",
-            BackendKind::Sync => "sync",
-            BackendKind::Null => "null",
-        })
+        self.with(|session| word_of(session.kind()))
     }
 
     #[getter]
@@ -121,6 +117,15 @@ impl NativeSession {
             drop(session.take());
             Ok(())
         })
+    }
+}
+
+/// The word of `teijo.engine.session.Backend` for a backend.
+pub fn word_of(kind: BackendKind) -> &'static str {
+    match kind {
+        BackendKind::Uring => "io_uring",
+        BackendKind::Sync => "sync",
+        BackendKind::Null => "null",
     }
 }
 

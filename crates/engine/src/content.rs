@@ -171,13 +171,14 @@ mod tests {
 
     #[test]
     fn no_two_sectors_of_two_workers_are_alike() {
+        let writes = if cfg!(miri) { 10 } else { 500 };
         for content in [Content::Random, Content::Refill] {
             let mut seen = HashSet::new();
             for worker in 0..2 {
                 let mut stamper = Stamper::new(derive_seed(42, worker));
                 let mut buffer = vec![0; 4096];
                 fill_random(&mut buffer, 1);
-                for write in 0..500 {
+                for write in 0..writes {
                     stamper.write(&mut buffer, (write % 7) * 4096, content);
                     for sector in buffer.chunks(SECTOR_BYTES) {
                         assert!(seen.insert(sector.to_vec()), "a sector was written twice");
@@ -237,6 +238,10 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(
+        miri,
+        ignore = "a share of many pieces; deflating them takes Miri hours"
+    )]
     fn fresh_content_does_not_compress_and_a_share_of_zeros_does_by_that_share() {
         // The stamps' number, which all sectors of a write share, is the one thing to be found.
         assert!(deflated(Content::Refill, 4096) > 0.98);
@@ -267,6 +272,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "a share of many pieces takes Miri hours")]
     fn the_asked_share_of_the_pieces_is_found_twice() {
         for (percent, block_bytes) in [(0, 4096), (30, 4096), (30, 65536), (70, 8192)] {
             let share = repeated_share(percent, block_bytes);

@@ -14,7 +14,7 @@ use crate::lap::{Lap, StreamLap};
 use crate::plan::{Access, Plan, StreamPlan};
 use crate::tally::Board;
 use crate::verify::Ledger;
-use crate::witness::Witness;
+use crate::witness::{InFlight, Witness};
 use crate::worker::WorkerLap;
 
 /// One stream as its workers share it.
@@ -228,10 +228,12 @@ impl Crew {
         let elapsed_ns = ended_ns.saturating_sub(started_ns);
         let mut witness = Witness {
             wall_ns: elapsed_ns,
+            streams: vec![InFlight::default(); self.streams.len()],
             ..Witness::default()
         };
         for share in shares {
-            witness.add(&share.account, self.streams[share.stream].depth);
+            let depth = self.streams[share.stream].depth;
+            witness.add(&share.account, share.stream, depth);
             let WorkerLap {
                 directions: [read, write, flush, discard],
                 ..

@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn every_number_is_reached_once_whatever_the_count() {
-        for count in (1..200).chain([1023, 1024, 1025, 100_000]) {
+        let (step, largest) = if cfg!(miri) { (13, 257) } else { (1, 100_000) };
+        for count in (1..200).step_by(step).chain([1023, 1024, 1025, largest]) {
             let order = Permutation::new(count, count ^ 7);
             let mut seen = vec![false; count as usize];
             for number in 0..count {

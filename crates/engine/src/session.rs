@@ -51,6 +51,7 @@ pub enum Reason {
 /// A crew at work.
 struct Watch {
     crew: Crew,
+    kind: BackendKind,
     reports: Receiver<Report>,
     working: usize,
     clock: HostClock,
@@ -70,6 +71,8 @@ pub struct Session {
     no_access_time: bool,
     census: Census,
     threads: Vec<WorkerThread>,
+    /// Serves a plan of one I/O at a time by system calls, where a ring serves the others.
+    soloist: Vec<WorkerThread>,
     /// The open-ended stimulus that goes on between two laps.
     running: Option<Watch>,
 }
@@ -127,12 +130,26 @@ impl Session {
             setup: Setup { wished, clock },
             census: Census::default(),
             threads: Vec::new(),
+            soloist: Vec::new(),
             running: None,
         }
     }
 
     pub fn kind(&self) -> BackendKind {
         self.kind
+    }
+
+    /// What serves a plan. A session that may choose takes a system call for one I/O at a time:
+    /// a ring has nothing to gather there, and costs more than it saves. On several members it
+    /// has: the parts of an I/O.
+    fn kind_for(&self, plan: &Plan) -> BackendKind {
+        let alone = matches!(&plan.streams[..], [one] if (one.threads, one.queue_depth) == (1, 1));
+        let single = self.volume.single().is_some();
+        if alone && single && self.reason == Reason::RingGranted {
+            BackendKind::Sync
+        } else {
+            self.kind
+        }
     }
 
     /// Why it is that one.
@@ -182,7 +199,7 @@ impl Session {
             self.deploy(plan)?
         };
         let mut lap = watch.see_lap(plan.open_ended, observe)?;
-        lap.witness.io_wq_workers = match self.kind {
+        lap.witness.io_wq_workers = match watch.kind {
             BackendKind::Uring => self.census.io_wq_workers(),
             BackendKind::Sync | BackendKind::Null => 0,
         };
@@ -218,19 +235,25 @@ impl Session {
     }
 
     fn deploy(&mut self, plan: &Plan) -> Result<Watch, EngineError> {
-        let depth = match self.kind {
+        let kind = self.kind_for(plan);
+        let depth = match kind {
             BackendKind::Sync => Depth::OnePerWorker,
             BackendKind::Uring | BackendKind::Null => Depth::Queued,
         };
         let crew = Crew::muster(plan, depth)?;
         check_fit(&self.volume, plan)?;
-        if self.kind == BackendKind::Uring {
+        if kind == BackendKind::Uring {
             check_ring(&self.volume, plan)?;
         }
         self.setup.clock = self.setup.clock.checked();
         let working = crew.seats().len();
-        while self.threads.len() < working {
-            self.threads.push(WorkerThread::spawn(self.kind)?);
+        let threads = if kind == self.kind {
+            &mut self.threads
+        } else {
+            &mut self.soloist
+        };
+        while threads.len() < working {
+            threads.push(WorkerThread::spawn(kind)?);
         }
         let (sender, reports) = channel();
         let gate = Arc::new(Barrier::new(working + 1));
@@ -240,7 +263,7 @@ impl Session {
             gate: Arc::clone(&gate),
             reports: sender,
         };
-        for (thread, seat) in self.threads.iter().zip(crew.seats()) {
+        for (thread, seat) in threads.iter().zip(crew.seats()) {
             thread.take(Job {
                 seat: seat.clone(),
                 briefing: briefing.clone(),
@@ -249,6 +272,7 @@ impl Session {
         drop(briefing);
         let mut watch = Watch {
             crew,
+            kind,
             reports,
             working,
             clock: self.setup.clock,
@@ -273,7 +297,8 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.finish();
-        self.threads.iter_mut().for_each(WorkerThread::dismiss);
+        let threads = self.threads.iter_mut().chain(&mut self.soloist);
+        threads.for_each(WorkerThread::dismiss);
     }
 }
 
@@ -333,6 +358,7 @@ impl Watch {
     fn testify(&mut self, lap: &mut Lap) {
         let began_ns = std::mem::replace(&mut self.cpu_ns, CpuClock.now_ns());
         let witness = &mut lap.witness;
+        witness.backend = Some(self.kind);
         witness.cpu_ns = self.cpu_ns - began_ns;
         witness.techniques = self.granted.and(self.own);
         witness.drift_ppm = self.clock.drift_ppm();

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::access::derive_seed;
 
-    const DRAWS: u64 = 400_000;
+    const DRAWS: u64 = if cfg!(miri) { 2_000 } else { 400_000 };
 
     fn counts(count: usize, mut rank: impl FnMut(&mut dyn FnMut() -> u64) -> u64) -> Vec<u64> {
         let mut number = 0;
@@ -184,8 +184,9 @@ mod tests {
 
     #[test]
     fn zipf_ranks_follow_the_law_for_every_theta() {
+        let many = if cfg!(miri) { 50 } else { 5_000 };
         for theta in [0.2, 0.8, 0.99, 1.0, 1.1, 1.5, 2.5] {
-            for count in [2, 10, 5_000] {
+            for count in [2, 10, many] {
                 let zipf = Zipf::new(count, theta);
                 let drawn = counts(count as usize, |draw| zipf.rank(draw));
                 let total: f64 = (1..=count).map(|k| (k as f64).powf(-theta)).sum();
@@ -200,7 +201,7 @@ mod tests {
         for theta in [0.01, 0.5, 1.0, 1.2, 5.0, 20.0] {
             let zipf = Zipf::new(1 << 52, theta);
             let mut number = 0;
-            for _ in 0..10_000 {
+            for _ in 0..DRAWS / 40 {
                 let rank = zipf.rank(|| {
                     number += 1;
                     derive_seed(3, number)
@@ -220,7 +221,11 @@ mod tests {
             assert_fits(&drawn, probability, &format!("h {h}"));
             let hot: u64 = drawn[..(1_000.0 * h) as usize].iter().sum();
             let share = hot as f64 / DRAWS as f64;
-            assert!((share - (1.0 - h)).abs() < 0.01, "{share} for {h}");
+            let deviation = (h * (1.0 - h) / DRAWS as f64).sqrt();
+            assert!(
+                (share - (1.0 - h)).abs() < 5.0 * deviation,
+                "{share} for {h}"
+            );
         }
     }
 

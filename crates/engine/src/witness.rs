@@ -4,11 +4,14 @@
 use std::collections::HashSet;
 use std::fs;
 
+use crate::session::BackendKind;
 use crate::technique::Techniques;
 
 /// How a lap was made. All of it is zero or empty where it does not apply, as in virtual time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Witness {
+    /// What carried the I/O; None in virtual time.
+    pub backend: Option<BackendKind>,
     /// From the start to the end of the lap.
     pub wall_ns: u64,
     /// CPU time of the whole process over the lap, the kernel's helpers for its I/O included.
@@ -23,6 +26,8 @@ pub struct Witness {
     /// I/Os in flight, averaged over time, all workers together; what was asked for beside it.
     pub in_flight_mean: f64,
     pub in_flight_asked: u64,
+    /// The same of each stream, in the order of the plan.
+    pub streams: Vec<InFlight>,
     /// Longest time between two readings of its clock by one worker, waits included.
     pub turn_gap_ns_max: u64,
     /// Turns of the loop, each with one reading of the clock.
@@ -38,6 +43,13 @@ pub struct Witness {
     /// The counter's drift against the kernel's clock, in millionths; None if it was not used or
     /// for too short a time to say.
     pub drift_ppm: Option<f64>,
+}
+
+/// How deep one stream was: averaged over time, and as it was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InFlight {
+    pub mean: f64,
+    pub asked: u64,
 }
 
 /// One worker's part of it.
@@ -72,12 +84,15 @@ impl Account {
 }
 
 impl Witness {
-    /// Adds a worker that was asked to hold `depth` I/Os.
-    pub(crate) fn add(&mut self, account: &Account, depth: u16) {
+    /// Adds a worker of a stream that was asked to hold `depth` I/Os.
+    pub(crate) fn add(&mut self, account: &Account, stream: usize, depth: u16) {
         let wall_ns = self.wall_ns.max(1) as f64;
+        let held = account.in_flight_area as f64 / wall_ns;
         self.workers += 1;
         self.in_flight_asked += u64::from(depth);
-        self.in_flight_mean += account.in_flight_area as f64 / wall_ns;
+        self.in_flight_mean += held;
+        self.streams[stream].asked += u64::from(depth);
+        self.streams[stream].mean += held;
         self.turn_gap_ns_max = self.turn_gap_ns_max.max(account.turn_gap_ns_max);
         self.turns += account.turns;
         self.submit_calls += account.submit_calls;

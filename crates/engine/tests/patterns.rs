@@ -346,7 +346,7 @@ fn assert_within(plan: &Plan, requests: &[Request]) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 4_000,
+        cases: if cfg!(miri) { 20 } else { 4_000 },
         failure_persistence: None,
         ..Default::default()
     })]

@@ -12,7 +12,8 @@ mod rehearsal;
 use rehearsal::{contiguous, plan, stream, KIB, MIB};
 use teijo_engine::error::EngineError;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Rate, Schedule, StreamPlan};
-use teijo_engine::session::{BackendKind, Session};
+use teijo_engine::session::{BackendKind, Reason, Session};
+use teijo_engine::volume::{Layout, Volume};
 
 const FROM_THE_START: Access = Access::Sequential { cursor_bytes: 0 };
 const KINDS: [BackendKind; 2] = [BackendKind::Uring, BackendKind::Sync];
@@ -417,4 +418,61 @@ fn depth_on_plain_calls_is_held_by_more_threads() {
         .run(&plan(streams, bound))
         .unwrap();
     assert_eq!(lap.streams[0].read.ios, 1024);
+}
+
+#[test]
+fn a_session_that_may_choose_takes_a_system_call_for_one_io_at_a_time() {
+    let Some(target) = Target::new("alone", MIB) else {
+        return;
+    };
+    let mut session = Session::new(Arc::clone(&target.file));
+    if *session.reason() != Reason::RingGranted {
+        return println!("skipped: no ring on this target: {:?}", session.reason());
+    }
+    let served = |session: &mut Session, streams: Vec<StreamPlan>| {
+        let bound = Bound::Bytes {
+            total_bytes: 100 * 4096,
+        };
+        let lap = session.run(&plan(streams, bound)).unwrap();
+        let ios: u64 = lap.streams.iter().map(|one| one.read.ios).sum();
+        assert_eq!(ios, 100);
+        lap.witness.backend.expect("no virtual time here")
+    };
+    let reads = |threads, queue_depth| StreamPlan {
+        threads,
+        queue_depth,
+        ..stream(Access::Random, contiguous(0, MIB), 4096)
+    };
+    let ring = BackendKind::Uring;
+    for (streams, expected) in [
+        (vec![reads(1, 2)], ring),
+        (vec![reads(1, 1)], BackendKind::Sync),
+        (vec![reads(2, 1)], ring),
+        (vec![reads(1, 1), reads(1, 1)], ring),
+        (vec![reads(1, 1)], BackendKind::Sync),
+    ] {
+        let asked: Vec<_> = streams
+            .iter()
+            .map(|one| (one.threads, one.queue_depth))
+            .collect();
+        assert_eq!(served(&mut session, streams), expected, "{asked:?}");
+    }
+    assert_eq!(session.kind(), ring, "the session's own stays");
+    let mut named = target.session(ring);
+    assert_eq!(
+        served(&mut named, vec![reads(1, 1)]),
+        ring,
+        "a named one is kept"
+    );
+    let member = || target.file.try_clone().expect("a descriptor more");
+    let two = vec![member(), member()];
+    let layout = Layout::Concatenated {
+        member_bytes: vec![MIB / 2; 2],
+    };
+    let mut several = Session::new(Volume::new(two, layout).unwrap());
+    assert_eq!(
+        served(&mut several, vec![reads(1, 1)]),
+        ring,
+        "the parts of an I/O are in flight together"
+    );
 }

@@ -104,7 +104,7 @@ impl Backend for UnrulyBackend {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 40,
+        cases: if cfg!(miri) { 2 } else { 40 },
         failure_persistence: None,
         ..Default::default()
     })]
@@ -116,7 +116,8 @@ proptest! {
         let verdicts = Verdicts::default();
         let random = stream(Access::Random, contiguous(0, MIB), 4096);
         let streams = vec![StreamPlan { queue_depth, threads, read_percent, seed, ..random }];
-        let total_bytes = 2_000 * 4096;
+        let ios = if cfg!(miri) { 300 } else { 2_000 };
+        let total_bytes = ios * 4096;
         let lap = run_on_threads(&plan(streams, Bound::Bytes { total_bytes }), |seat| {
             let seed = derive_seed(seed, u64::from(seat.number));
             UnrulyBackend::new(seed, &verdicts)
@@ -134,7 +135,7 @@ proptest! {
             let in_intervals: u64 = side.intervals.iter().map(|one| one.errors).sum();
             prop_assert_eq!(in_intervals, side.errors.values().sum::<u64>());
         }
-        prop_assert_eq!(counted.values().sum::<u64>(), 2_000);
+        prop_assert_eq!(counted.values().sum::<u64>(), ios);
         prop_assert_eq!(counted, verdicts.lock().unwrap().clone());
         prop_assert_eq!(lap.failure, None);
     }

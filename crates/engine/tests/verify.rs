@@ -367,7 +367,7 @@ fn a_plan_that_cannot_be_verified_is_refused_by_name() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 24,
+        cases: if cfg!(miri) { 1 } else { 24 },
         failure_persistence: None,
         ..Default::default()
     })]

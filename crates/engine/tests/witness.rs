@@ -124,6 +124,26 @@ fn what_is_left_out_is_not_claimed_and_the_lap_is_the_same() {
     }
 }
 
+#[test]
+fn every_stream_has_its_own_depth_and_all_of_them_add_up() {
+    let mut plan = plan(1, 24, 64 * MIB);
+    let small = StreamPlan {
+        threads: 2,
+        queue_depth: 3,
+        ..plan.streams[0].clone()
+    };
+    plan.streams.push(small);
+    let witness = run(BackendKind::Null, &plan).unwrap().witness;
+    assert_eq!(witness.backend, Some(BackendKind::Null));
+    let [deep, small] = witness.streams[..] else {
+        panic!("there are two streams: {witness:?}");
+    };
+    assert_eq!((deep.asked, small.asked), (24, 6));
+    assert!(deep.mean <= 24.0 && small.mean <= 6.0, "{witness:?}");
+    let sum = deep.mean + small.mean;
+    assert!((sum - witness.in_flight_mean).abs() < 1e-9, "{witness:?}");
+}
+
 /// Were they carried on, the tenth lap would show ten times the depth. (A lap that is told its
 /// bound late, on a busy host, has more turns than fit in it, but not that many.)
 #[test]

@@ -100,10 +100,7 @@ def witness_remarks(step: Load, witness: Witness) -> list[Remark]:
     """Return what the engine's own account says against the numbers."""
     found = []
     if witness.wall_ns >= LEAST_NS:
-        depth = depth_share(step, witness)
-        if depth is not None and depth < DEPTH_SHARE_LEAST:
-            text = "Fewer than 95 % of the I/Os asked for were in flight, averaged over time."
-            found.append(Remark(kind=RemarkKind.DEPTH_LIMITED, text=text))
+        found += depth_remarks(step, witness)
         if witness.busiest_worker > BUSY_SHARE_MOST:
             text = "A thread that makes the I/O was busy for more than 85 % of the time."
             found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
@@ -123,6 +120,24 @@ def witness_remarks(step: Load, witness: Witness) -> list[Remark]:
     if witness.slept_ns > SLEEP_NS_MOST:
         text = f"The host slept for {format_duration(witness.slept_ns)} during the step."
         found.append(Remark(kind=RemarkKind.CLOCK_STEPPED, text=text))
+    return found
+
+
+def depth_remarks(step: Load, witness: Witness) -> list[Remark]:
+    """Return a remark for each closed loop that was not as deep as it was asked to be."""
+    streams = step.workload.streams
+    if len(streams) == 1 or len(streams) != len(witness.stream_in_flight_asked):
+        share = depth_share(step, witness)
+        if share is None or share >= DEPTH_SHARE_LEAST:
+            return []
+        text = "Fewer than 95 % of the I/Os asked for were in flight, averaged over time."
+        return [Remark(kind=RemarkKind.DEPTH_LIMITED, text=text)]
+    found = []
+    depths = zip(witness.stream_in_flight_mean, witness.stream_in_flight_asked, strict=True)
+    for stream, (mean, asked) in zip(streams, depths, strict=True):
+        if stream.rate is None and mean < DEPTH_SHARE_LEAST * asked:
+            text = f"Stream {stream.name}: {mean:.2f} of {asked} I/Os were in flight on average."
+            found.append(Remark(kind=RemarkKind.DEPTH_LIMITED, text=text))
     return found
 
 

@@ -72,10 +72,12 @@ class Witness:
 
     `busiest_worker` is CPU by wall time of the busiest thread; `worker_delay_ns` the time that
     threads were ready but had no CPU, all together. `in_flight_mean` counts over time and all
-    threads, `in_flight_asked` is threads × depth. `io_wq_workers` are threads of the kernel that
+    threads, `in_flight_asked` is threads × depth; the tuples have both for each stream of the
+    plan, in its order. `backend` may be another than the session's, by the plan. `io_wq_workers` are threads of the kernel that
     carried out I/Os which the target would not queue. `techniques` are names from technique.rs.
     """
 
+    backend: str
     wall_ns: int
     cpu_ns: int
     worker_cpu_ns: int
@@ -84,6 +86,8 @@ class Witness:
     workers: int
     in_flight_mean: float
     in_flight_asked: int
+    stream_in_flight_mean: tuple[float, ...]
+    stream_in_flight_asked: tuple[int, ...]
     turn_gap_ns_max: int
     turns: int
     submit_calls: int

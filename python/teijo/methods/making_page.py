@@ -3,9 +3,11 @@
 A check that could not look says "unknown".
 """
 
+from collections import Counter
+
 from teijo.analysis import validity
 from teijo.document.model import Column, Facts, Paragraph, Section, Table, Value
-from teijo.document.phrase import listed
+from teijo.document.phrase import listed, say
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Precondition
@@ -90,11 +92,14 @@ def _known(value: float | None) -> Value:
 
 
 def _granted(answers: list[StepResult]) -> Facts:
-    """Return the clocks that were read and what the kernel granted the engine, over all steps."""
+    """Return what carried the I/O, the clocks, and what the kernel granted, over all steps."""
     witnesses = [answer.witness for answer in answers if answer.witness is not None]
     clocks = dict.fromkeys(witness.clock for witness in witnesses)
     techniques = dict.fromkeys(name for witness in witnesses for name in witness.techniques)
+    backends = Counter(witness.backend for witness in witnesses if witness.backend)
+    served = (say("{name} (steps: {n})", name=name, n=n) for name, n in backends.items())
     rows = (
+        ("Backend", listed(served) or UNKNOWN),
         ("Clock", ", ".join(clocks) or UNKNOWN),
         ("Techniques", ", ".join(techniques) or ("none" if witnesses else UNKNOWN)),
     )

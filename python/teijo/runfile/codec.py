@@ -169,7 +169,8 @@ def _witness(text: Value) -> Witness | None:
     if text is None:
         return None
     values: dict[str, Any] = from_json(text)
-    return Witness(**{**values, "techniques": tuple(values["techniques"])})
+    tuples = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
+    return Witness(**{**values, **tuples})
 
 
 def _verification(text: Value) -> Verification | None:

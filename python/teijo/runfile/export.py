@@ -152,6 +152,8 @@ def _witness(witness: Witness) -> dict[str, Any]:
     return {
         **asdict(witness),
         "techniques": list(witness.techniques),
+        "stream_in_flight_mean": list(witness.stream_in_flight_mean),
+        "stream_in_flight_asked": list(witness.stream_in_flight_asked),
         "clock": witness.clock,
     }
 
@@ -201,6 +203,18 @@ def _findings(findings: Findings) -> dict[str, Any]:
         "cells": [{**asdict(cell), "labels": dict(cell.labels)} for cell in findings.cells],
         "parts": [
             {"name": part.name, "findings": _findings(part.findings)} for part in findings.parts
+        ],
+        "ledger": [
+            {
+                "requirement": line.requirement,
+                "name": line.name,
+                "asked": line.asked,
+                "evidence": line.evidence,
+                "verdict": line.verdict,
+                "optional": line.optional,
+                "decisive": line.decisive,
+            }
+            for line in findings.ledger
         ],
     }
 

@@ -73,8 +73,10 @@ class Witness:
 
     Times in ns over the whole step. `busiest_worker` is CPU by wall time of the busiest thread;
     `worker_delay_ns` the time threads were ready but had no CPU, all together. `in_flight_mean`
-    is over time, all threads together; `in_flight_asked` threads × queue depth. `look_gap_ns_max`
-    is the longest that the program did not look at the running step, `turn_gap_ns_max` the
+    is over time, all threads together; `in_flight_asked` threads × queue depth; the tuples have
+    both for each stream, in the order of the workload, and are empty in runs that were recorded
+    without. `backend` is what carried the I/O, "" if that was not told. `look_gap_ns_max` is the
+    longest that the program did not look at the running step, `turn_gap_ns_max` the
     longest between two readings of a thread's clock, its waits included; `slept_ns` is how long
     the whole host slept. `min_complete` is the
     most completions a wait asked for; `io_wq_workers` threads of the kernel that carried out
@@ -98,6 +100,9 @@ class Witness:
     min_complete: int
     io_wq_workers: int
     techniques: tuple[str, ...]
+    backend: str = ""
+    stream_in_flight_mean: tuple[float, ...] = ()
+    stream_in_flight_asked: tuple[int, ...] = ()
     slept_ns: int = 0
     ceiling_iops: float | None = None
     drift_ppm: float | None = None

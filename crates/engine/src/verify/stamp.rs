@@ -253,8 +253,9 @@ mod tests {
 
     #[test]
     fn plain_patterns_are_foreign_to_every_run() {
-        for run in 0..64 {
-            for byte in 1..=255 {
+        let (runs, step) = if cfg!(miri) { (2, 40) } else { (64, 1) };
+        for run in 0..runs {
+            for byte in (1..=255).step_by(step) {
                 let seen = read(&[byte; 512], run);
                 assert_eq!(seen, [Seen::Foreign], "{byte:#x} for run {run}");
             }
@@ -264,7 +265,8 @@ mod tests {
     #[test]
     fn every_single_flipped_bit_is_seen_as_one() {
         let sector = stamped(1);
-        for bit in 0..SECTOR_BYTES * 8 {
+        let step = if cfg!(miri) { 61 } else { 1 };
+        for bit in (0..SECTOR_BYTES * 8).step_by(step) {
             let mut flipped = sector.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(read(&flipped, 77), [Seen::Flipped], "bit {bit}");
