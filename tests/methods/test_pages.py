@@ -30,18 +30,17 @@ def test_a_report_is_named_after_method_device_and_day():
     [
         (RECORD, ""),
         (remarked(RemarkKind.SIMULATED), "SIMULATED DEVICE"),
-        (remarked(RemarkKind.DEVIATION), "DEVIATES FROM THE STANDARD"),
-        (remarked(RemarkKind.NOT_PURGED), "DEVIATES FROM THE STANDARD"),
-        (
-            remarked(RemarkKind.SIMULATED, RemarkKind.DEVIATION),
-            "SIMULATED DEVICE · DEVIATES FROM THE STANDARD",
-        ),
         (replace(RECORD, run=replace(RECORD.run, ending="failed")), "INCOMPLETE"),
         (replace(RECORD, run=replace(RECORD.run, ending="running")), "RUNNING"),
     ],
 )
 def test_every_page_is_stamped_with_what_must_not_be_missed(record, stamp):
     assert pages.stamp_of(record) == stamp
+
+
+def test_what_a_ledger_says_stands_beside_the_other_stamps():
+    simulated = remarked(RemarkKind.SIMULATED)
+    assert pages.stamp_of(simulated, "OPTIONAL") == "SIMULATED DEVICE · OPTIONAL"
 
 
 @pytest.mark.parametrize("kind", list(RemarkKind))

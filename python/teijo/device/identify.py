@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from teijo.device import kernel
+from teijo.device import kernel, nvme
 from teijo.device.kernel import HOST, Number, Roots, read_text
 from teijo.device.stack import Node, disks, node_of, whole_disk
 from teijo.terms.geometry import Geometry, Identity
@@ -44,6 +44,7 @@ def identify(fd: int, target: str, roots: Roots = HOST) -> Identification:
     disk = whole_disk(node, roots)
     sequence = kernel.disk_sequence(fd)
     own = _own_serial(disk)
+    write_cache, read_by = _write_cache(fd, disk)
     serial = own + _namespace(disk, own, roots) or _given_serial(fd, disk, sequence, roots)
     if node.is_partition:
         serial += f"-part{read_text(node.folder / 'partition')}"
@@ -56,8 +57,8 @@ def identify(fd: int, target: str, roots: Roots = HOST) -> Identification:
             firmware=_first(disk, "device/firmware_rev", "device/rev"),
             interface=_interface(disk),
             wwid=_first(disk, "wwid", "device/wwid", "uuid", "nguid", "eui", "dm/uuid", "md/uuid"),
-            write_cache=read_text(disk.folder / "queue" / "write_cache"),
-            facts=_facts(disk, own=bool(own)),
+            write_cache=write_cache,
+            facts=_facts(disk, own=bool(own)) | _further(node, read_by if write_cache else ""),
         ),
         geometry=_geometry(fd),
         number=number,
@@ -154,6 +155,22 @@ def _interface(disk: Node) -> str:
     return "SCSI" if (disk.folder / "device" / "vpd_pg80").exists() else ""
 
 
+def _write_cache(fd: int, disk: Node) -> tuple[str, str]:
+    """Return the state of the write cache and who was asked, empty where nobody knows.
+
+    Of SCSI and SATA the kernel reads the drive's own caching mode page. Of NVMe it only knows
+    that there is a cache, so the drive is asked whether it is on.
+    """
+    if disk.name.startswith("nvme"):
+        try:
+            enabled = nvme.write_cache_enabled(fd)
+        except OSError:
+            pass
+        else:
+            return "enabled" if enabled else "disabled", "NVMe Get Features 06h"
+    return read_text(disk.folder / "queue" / "write_cache"), "queue/write_cache"
+
+
 def _facts(disk: Node, *, own: bool) -> dict[str, str]:
     queue = disk.folder / "queue"
     facts = {
@@ -169,6 +186,13 @@ def _facts(disk: Node, *, own: bool) -> dict[str, str]:
             read_text(disk.folder / "loop" / "dio"), ""
         )
         facts["backing file"] = read_text(disk.folder / "loop" / "backing_file")
+    return {name: text for name, text in facts.items() if text}
+
+
+def _further(node: Node, cache_read_by: str) -> dict[str, str]:
+    """Return what a conformance ledger asks for: who told the cache, and which part this is."""
+    part = read_text(node.folder / "partition") if node.is_partition else ""
+    facts = {"write cache read by": cache_read_by, "partition": part}
     return {name: text for name, text in facts.items() if text}
 
 

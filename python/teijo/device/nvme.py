@@ -1,4 +1,4 @@
-"""NVMe admin commands on our own namespace descriptor: identify, list, format.
+"""NVMe admin commands on our own namespace descriptor: identify, list, ask a feature, format.
 
 No other node is opened and no name is built, so the command can only reach the controller the
 claimed namespace belongs to. A kernel passes these commands even under a mounted file system:
@@ -15,12 +15,16 @@ from typing import Final
 NVME_IOCTL_ID: Final = 0x4E40
 NVME_IOCTL_ADMIN_CMD: Final = 0xC0484E41
 IDENTIFY: Final = 0x06
+GET_FEATURES: Final = 0x0A
+VOLATILE_WRITE_CACHE: Final = 0x06
 FORMAT_NVM: Final = 0x80
 ACTIVE_LIST: Final = 0x02
 ALLOCATED_LIST: Final = 0x10
 PAGE_BYTES: Final = 4096
 FORMAT_TIMEOUT_MS: Final = 3_600_000
 USER_DATA_ERASE: Final = 1
+_RESULT: Final = slice(68, 72)
+"""Where the kernel puts what a command answers beside its data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +64,15 @@ def namespace(fd: int) -> Namespace:
     )
 
 
+def write_cache_enabled(fd: int) -> bool:
+    """Return whether the controller's volatile write cache is on (Get Features, feature 06h).
+
+    Raises:
+        OSError: it has none, or the command was refused.
+    """
+    return bool(_admin(fd, opcode=GET_FEATURES, number=0, cdw10=VOLATILE_WRITE_CACHE) & 1)
+
+
 def format_namespace(fd: int, found: Namespace) -> None:
     """Erase all user data of the namespace (Format NVM, secure erase setting 1).
 
@@ -76,8 +89,8 @@ def _identify(fd: int, *, structure: int, number: int) -> bytes:
         return buffer[:]
 
 
-def _admin(fd: int, *, opcode: int, number: int, cdw10: int, data: mmap.mmap | None = None) -> None:
-    """Send one admin command: struct nvme_admin_cmd of linux/nvme_ioctl.h."""
+def _admin(fd: int, *, opcode: int, number: int, cdw10: int, data: mmap.mmap | None = None) -> int:
+    """Send one admin command, struct nvme_admin_cmd of linux/nvme_ioctl.h; return its result."""
     address, length = (_address(data), len(data)) if data is not None else (0, 0)
     timeout_ms = FORMAT_TIMEOUT_MS if opcode == FORMAT_NVM else 0
     command = bytearray(
@@ -89,6 +102,7 @@ def _admin(fd: int, *, opcode: int, number: int, cdw10: int, data: mmap.mmap | N
     status = fcntl.ioctl(fd, NVME_IOCTL_ADMIN_CMD, command)
     if status != 0:
         raise OSError(status, f"the drive answered status {status:#x}")
+    return int.from_bytes(command[_RESULT], "little")
 
 
 def _address(buffer: mmap.mmap) -> int:

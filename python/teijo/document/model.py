@@ -30,7 +30,7 @@ class Header:
     top: tuple[tuple[str, str], ...]
     groups: tuple[HeaderGroup, ...]
     stamp: str = ""
-    """A word every page must show: "DEVIATES FROM THE STANDARD", "SIMULATED DEVICE" …"""
+    """A word every page must show: "NON-CONFORMING", "SIMULATED DEVICE" …"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -93,14 +93,14 @@ def date_of(moment: str) -> str:
     return moment[:16].replace("T", " ")
 
 
-def stamp_of(record: Record) -> str:
-    """Return the words that every page must show."""
+def stamp_of(record: Record, conformance: str = "") -> str:
+    """Return the words that every page must show; `conformance` is the ledger's."""
     kinds = {remark.kind for remark in record.remarks}
     words = []
     if RemarkKind.SIMULATED in kinds:
         words.append("SIMULATED DEVICE")
-    if kinds & {RemarkKind.DEVIATION, RemarkKind.NOT_PURGED}:
-        words.append("DEVIATES FROM THE STANDARD")
+    if conformance:
+        words.append(conformance)
     if record.run.ending == "running":
         words.append("RUNNING")
     elif record.run.ending in ("interrupted", "failed"):

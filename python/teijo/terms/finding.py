@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from teijo.terms.conformance import LedgerLine
+
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
@@ -107,6 +109,8 @@ class Findings:
     cells: tuple[Cell, ...] = ()
     parts: tuple["PartFindings", ...] = ()
     """The tests of a campaign that have begun; empty for a run of one test."""
+    ledger: tuple[LedgerLine, ...] = ()
+    """How the run kept to its standard; empty where it follows none, and of a campaign."""
 
 
 @dataclass(frozen=True, kw_only=True)

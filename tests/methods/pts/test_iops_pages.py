@@ -172,7 +172,7 @@ def test_remarks_are_printed_once_each_with_their_remedy():
     assert notes[0].text == "minute 1s instead of 60s"
     assert notes[0].remedy
     assert "(steps 5, 6, 7, 8, 9, 10, 11, 12 and 12 more)" in notes[1].text
-    assert "DEVIATES FROM THE STANDARD" in document.header.stamp
+    assert document.header.stamp == "NON-CONFORMING"
 
 
 def test_every_step_stands_in_the_folded_table():

@@ -4,14 +4,17 @@ It prints what was recorded (the purge that took place, the cache state read bac
 the version asks for; it never prints a wish as a fact.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teijo import units
 from teijo.document.model import Header, HeaderGroup
 from teijo.document.phrase import say
 from teijo.methods.pages import NOT_KNOWN, capacity_name, date_of, purge_method, stamp_of
+from teijo.methods.pts.ledger.stamp import stamp_of_ledger
 from teijo.methods.pts.settings import PtsSettings
 from teijo.methods.pts.versions import Version
+from teijo.terms.conformance import LedgerLine
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 
@@ -47,8 +50,14 @@ class Loop:
     preparation_load: tuple[int, int] | None = None
 
 
-def pts_header(record: Record, settings: PtsSettings, version: Version, loop: Loop) -> Header:
-    """Return the header in the version's own layout."""
+def pts_header(
+    record: Record,
+    settings: PtsSettings,
+    version: Version,
+    loop: Loop,
+    ledger: Sequence[LedgerLine],
+) -> Header:
+    """Return the header in the version's own layout, stamped by the ledger."""
     match version.layout:
         case "1.0":
             groups = _groups_1_0(record, settings, loop)
@@ -72,7 +81,7 @@ def pts_header(record: Record, settings: PtsSettings, version: Version, loop: Lo
             ("Test sponsor", record.environment.get("sponsor", NOT_KNOWN)),
         ),
         groups=groups,
-        stamp=stamp_of(record),
+        stamp=stamp_of(record, stamp_of_ledger(ledger)),
     )
 
 

@@ -26,6 +26,7 @@ from teijo.methods.pages import (
     capacity_name,
     date_of,
     document_name,
+    ms,
     purge_method,
     remarks_section,
     stamp_of,
@@ -34,13 +35,27 @@ from teijo.methods.pts.campaign.cross_checks import checks_between
 from teijo.methods.pts.campaign.parts import Part
 from teijo.methods.pts.campaign.plan import CampaignSettings
 from teijo.methods.pts.header import ORGANISATION
+from teijo.methods.pts.iops.pages import SELECT_PERFORMANCE
+from teijo.methods.pts.ledger.page import count
+from teijo.methods.pts.ledger.stamp import stamp_of_ledger
 from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.pts.window_pages import convergence_word, window_name
+from teijo.methods.pts.wsat.minutes import LEVEL_NAME, PLATEAU_NAME
+from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
 TITLE = "All tests"
+_LATENCIES = (("100/0", "4 KiB"), ("0/100", "4 KiB"))
+_HEADLINES = {
+    "pts.wsat": (PLATEAU_NAME, LEVEL_NAME),
+    "pts.hir": (": gain",),
+    "pts.xsr": ("mean of group 1", "highest minute of group 3", "recovery"),
+    "pts.cbw": (": IOPS", ": ART"),
+    "pts.dirth": (": IOPS", ": ART"),
+}
+"""How the names of a test's first figures end; those of cells are chosen by their place."""
 
 
 def pages(
@@ -54,7 +69,7 @@ def pages(
     held = checks_section(record, checks)
     return Document(
         name=document_name(record),
-        header=_header(record, version),
+        header=_header(record, version, parts),
         sections=(
             *(section for section in summary if section is not None),
             *([] if held is None else [held]),
@@ -74,7 +89,7 @@ def _held(section: Section | None) -> str:
     return "" if section is None else section.title
 
 
-def _header(record: Record, version: Version) -> Header:
+def _header(record: Record, version: Version, parts: Sequence[Part]) -> Header:
     return Header(
         title=say("{family} PTS, all tests – Summary", family=version.class_name),
         subtitle=TITLE,
@@ -88,8 +103,13 @@ def _header(record: Record, version: Version) -> Header:
             ("Test sponsor", record.environment.get("sponsor", NOT_KNOWN)),
         ),
         groups=(),
-        stamp=stamp_of(record),
+        stamp=stamp_of(record, _conformance(parts)),
     )
+
+
+def _conformance(parts: Sequence[Part]) -> str:
+    """Return the stamp of the whole campaign: of all its tests' ledgers as one."""
+    return stamp_of_ledger([line for part in parts for line in part.findings.ledger])
 
 
 def _summary(
@@ -105,6 +125,7 @@ def _summary(
             Column(name="Rounds"),
             Column(name="Time", unit="min", digits=1),
             Column(name="Written", unit="GB", digits=2),
+            Column(name="Conformance"),
             Column(name="Remarks", digits=0),
         ),
         rows=rows,
@@ -164,7 +185,7 @@ def _device_facts(record: Record) -> Facts:
 
 def _row(name: str, part: Part | None) -> tuple[Value, ...]:
     if part is None:
-        return (name, "", "not begun", "", None, None, None)
+        return (name, "", "not begun", "", None, None, "", None)
     answers = [each.answer for each in part.record.steps if isinstance(each.answer, StepResult)]
     written = sum(result.bytes for answer in answers for result in answer.of("write"))
     return (
@@ -174,18 +195,25 @@ def _row(name: str, part: Part | None) -> tuple[Value, ...]:
         window_name(part.findings),
         sum(answer.elapsed_ns for answer in answers) / 60e9,
         written / 1e9,
+        _verdict_words(part.findings.ledger),
         len(part.record.remarks),
     )
 
 
+def _verdict_words(lines: Sequence[LedgerLine]) -> str:
+    """Return how a test kept to the standard: its stamp, and the counts of its ledger."""
+    return say(
+        "{verdict}: {met} met, {deviated} deviated, {open} not verifiable",
+        verdict=stamp_of_ledger(lines) or "conforming",
+        met=count(lines, "met"),
+        deviated=count(lines, "deviated"),
+        open=count(lines, "not verifiable"),
+    )
+
+
 def _select(parts: Sequence[Part]) -> Section | None:
-    """Return the numbers that each test's own summary names first."""
-    rows: list[tuple[Value, ...]] = [
-        (Verbatim(part.name), scalar.name, scalar.value, _unit(scalar.unit))
-        for part in parts
-        for scalar in part.findings.scalars
-        if scalar.value is not None
-    ]
+    """Return the few figures that people ask for first, of each test that has them."""
+    rows = [row for part in parts for row in (*_of_cells(part), *_of_scalars(part))]
     if not rows:
         return None
     table = Table(
@@ -199,6 +227,30 @@ def _select(parts: Sequence[Part]) -> Section | None:
         caption="Figures of each test",
     )
     return Section(title="Select performance data", blocks=(table,))
+
+
+def _of_cells(part: Part) -> list[tuple[Value, ...]]:
+    rows: list[tuple[Value, ...]] = []
+    for cell in part.findings.cells:
+        place = tuple(place for _, place in cell.labels)
+        if part.method.id == "pts.iops" and place in SELECT_PERFORMANCE:
+            rows.append((part.name, " ".join(("RND", *place)), cell.iops, "IOPS"))
+        elif part.method.id == "pts.tp":
+            rows.append((part.name, " ".join(("SEQ", *place)), cell.throughput_mb_s, "MB/s"))
+        elif part.method.id == "pts.lat" and place in _LATENCIES:
+            name = " ".join(("RND", *place))
+            rows.append((part.name, say("{cell}, ART", cell=name), ms(cell.latency_ns_mean), "ms"))
+            rows.append((part.name, say("{cell}, MRT", cell=name), ms(cell.latency_ns_max), "ms"))
+    return rows
+
+
+def _of_scalars(part: Part) -> list[tuple[Value, ...]]:
+    wanted = _HEADLINES.get(part.method.id, ())
+    return [
+        (part.name, scalar.name, scalar.value, scalar.unit)
+        for scalar in part.findings.scalars
+        if scalar.value is not None and scalar.name.endswith(wanted)
+    ]
 
 
 def _remarks(record: Record, checks: Sequence[Check], documents: Sequence[Document]) -> Section:

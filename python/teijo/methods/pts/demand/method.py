@@ -38,6 +38,7 @@ from teijo.methods.pts.demand.stages import (
 )
 from teijo.methods.pts.demand.watch import watch
 from teijo.methods.pts.histogram_pages import five_nines_ms
+from teijo.methods.pts.ledger.ledger import with_ledger
 from teijo.methods.pts.loop import window_scalars
 from teijo.methods.pts.versions import DEMAND_SPECS, Version, version_of
 from teijo.methods.rounds import Round, Rounds, exchanges_of, rounds_of
@@ -138,7 +139,7 @@ class Demand:
         rounds = rounds_of(exchanges, cells_per_round(settings))
         states = determination(settings, rounds)
         window = window_of(settings, rounds)
-        return Findings(
+        found = Findings(
             method=self.id,
             spec=settings.spec,
             converged=is_steady(states),
@@ -153,6 +154,7 @@ class Demand:
             ),
             cells=sweep_cells(settings, window),
         )
+        return with_ledger(record, found)
 
     def watch(self, record: Record) -> Watch:
         """Return where the run stands; see Method."""

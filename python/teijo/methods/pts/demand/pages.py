@@ -42,6 +42,7 @@ from teijo.methods.pts.demand.stages import (
     window_of,
 )
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
+from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.versions import version_of
 from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
 from teijo.terms.finding import Findings, SteadyState
@@ -85,10 +86,12 @@ def pages(
         replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
         for place, section in enumerate(plots, start=1)
     ]
-    header = pts_header(record, settings, version, _loop(names, settings, findings, before))
+    loop = _loop(names, settings, findings, before)
+    header = pts_header(record, settings, version, loop, findings.ledger)
     summary = _summary_section(settings, record, findings, before, points, runs)
     remarks = (*cache_remarks(record, version), *_precondition_remarks(settings, minutes, before))
-    return assemble(record, settings, header, (summary, *numbered), remarks)
+    sections = (summary, *numbered, ledger_section(findings.ledger, version))
+    return assemble(record, settings, header, sections, remarks)
 
 
 def _loop(

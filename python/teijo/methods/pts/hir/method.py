@@ -30,6 +30,7 @@ from teijo.methods.pts.hir.bursts import (
     state_name,
     stimulus_name,
 )
+from teijo.methods.pts.ledger.ledger import with_ledger
 from teijo.methods.pts.versions import VERSIONS, version_of
 from teijo.methods.rounds import before_rounds, exchanges_of, rounds_left
 from teijo.terms.finding import Cell, Findings, Scalar
@@ -108,7 +109,7 @@ class Hir:
         log = log_of(settings, exchanges_of(record))
         states = determination(settings, log.minutes)
         window = states[0].window if states else None
-        return Findings(
+        found = Findings(
             method=self.id,
             spec=settings.spec,
             converged=is_steady(states),
@@ -118,6 +119,7 @@ class Hir:
             scalars=tuple(scalar for state in log.states for scalar in _scalars(state)),
             cells=tuple(cell for state in log.states for cell in _cells(state)),
         )
+        return with_ledger(record, found)
 
     def watch(self, record: Record) -> Watch:
         """Return where the run stands; see Method."""

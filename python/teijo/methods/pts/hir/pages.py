@@ -34,6 +34,7 @@ from teijo.methods.pts.hir.bursts import (
     state_name,
     stimulus_name,
 )
+from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.versions import MINUTE_NS, version_of
 from teijo.methods.rounds import exchanges_of
 from teijo.terms.finding import Findings
@@ -64,8 +65,9 @@ def pages(settings: HirSettings, record: Record, findings: Findings) -> Document
         replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
         for place, section in enumerate(plots, start=1)
     ]
-    header = pts_header(record, settings, version, _loop(settings, findings))
+    header = pts_header(record, settings, version, _loop(settings, findings), findings.ledger)
     sections = [_summary_section(course, record), *numbered]
+    sections.append(ledger_section(findings.ledger, version))
     return assemble(record, settings, header, sections, cache_remarks(record, version))
 
 

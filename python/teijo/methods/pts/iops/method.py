@@ -24,6 +24,7 @@ from teijo.methods.pts.iops.matrix import (
     tracking_of,
     variable_name,
 )
+from teijo.methods.pts.ledger.ledger import with_ledger
 from teijo.methods.pts.loop import rounds_watch, window_rounds_of, window_scalars
 from teijo.methods.pts.versions import DEFAULT_SPEC, SPECS, version_of
 from teijo.methods.rounds import Round, Rounds, before_rounds, exchanges_of, rounds_of
@@ -120,7 +121,7 @@ class Iops:
         rounds = rounds_of(exchanges_of(record), len(matrix(settings, 1)))
         states = determination(settings, rounds)
         window = window_rounds_of(states, rounds)
-        return Findings(
+        found = Findings(
             method=self.id,
             spec=settings.spec,
             converged=is_steady(states),
@@ -130,6 +131,7 @@ class Iops:
             scalars=window_scalars(record, window),
             cells=_cells(settings, window),
         )
+        return with_ledger(record, found)
 
     def watch(self, record: Record) -> Watch:
         """Return where the run stands; see Method."""

@@ -22,6 +22,7 @@ from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
 from teijo.methods.pts.iops.matrix import IopsSettings, cell_name, matrix
+from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.versions import version_of
 from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
 from teijo.terms.finding import Cell, Findings
@@ -54,9 +55,10 @@ def pages(settings: IopsSettings, record: Record, findings: Findings) -> Documen
         replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
         for place, section in enumerate(plots, start=1)
     ]
-    header = pts_header(record, settings, version, _loop(settings, findings))
+    header = pts_header(record, settings, version, _loop(settings, findings), findings.ledger)
     summary = _summary_section(record, findings)
-    return assemble(record, settings, header, (summary, *numbered), cache_remarks(record, version))
+    sections = (summary, *numbered, ledger_section(findings.ledger, version))
+    return assemble(record, settings, header, sections, cache_remarks(record, version))
 
 
 def _loop(settings: IopsSettings, findings: Findings) -> Loop:

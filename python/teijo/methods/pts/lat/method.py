@@ -35,6 +35,7 @@ from teijo.methods.pts.lat.matrix import (
     standard,
     stimulus_name,
 )
+from teijo.methods.pts.ledger.ledger import with_ledger
 from teijo.methods.pts.loop import (
     histogram_scalars,
     rounds_watch,
@@ -152,7 +153,7 @@ class Lat:
         rounds = rounds_of(exchanges, len(matrix(settings, 1)))
         states = determination(rounds)
         window = window_rounds_of(states, rounds)
-        return Findings(
+        found = Findings(
             method=self.id,
             spec=settings.spec,
             converged=is_steady(states),
@@ -166,6 +167,7 @@ class Lat:
             ),
             cells=_cells(settings, window),
         )
+        return with_ledger(record, found)
 
     def watch(self, record: Record) -> Watch:
         """Return where the run stands; see Method."""

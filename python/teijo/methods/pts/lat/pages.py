@@ -34,6 +34,7 @@ from teijo.methods.pts.lat.matrix import (
     stimulus_name,
 )
 from teijo.methods.pts.lat.method import SELF_CHECK_NAME, one_io_share
+from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.loop import window_rounds_of
 from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.rounds import Round, Rounds, exchanges_of, histogram_run_of, rounds_of
@@ -91,9 +92,10 @@ def pages(settings: LatSettings, record: Record, findings: Findings) -> Document
         replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
         for place, section in enumerate(plots, start=1)
     ]
-    header = pts_header(record, settings, version, _loop(settings, findings))
+    header = pts_header(record, settings, version, _loop(settings, findings), findings.ledger)
     summary = _summary_section(version, record, findings, rows)
-    return assemble(record, settings, header, (summary, *numbered), cache_remarks(record, version))
+    sections = (summary, *numbered, ledger_section(findings.ledger, version))
+    return assemble(record, settings, header, sections, cache_remarks(record, version))
 
 
 def _loop(settings: LatSettings, findings: Findings) -> Loop:

@@ -15,6 +15,7 @@ from teijo.methods import knobs
 from teijo.methods.method import Conversation, Settings
 from teijo.methods.phrases import is_steady, precondition, purge, rounds_until_steady
 from teijo.methods.pts import settings as shared
+from teijo.methods.pts.ledger.ledger import with_ledger
 from teijo.methods.pts.loop import rounds_watch, steady_words, window_rounds_of
 from teijo.methods.pts.tp.parts import (
     Part,
@@ -121,7 +122,7 @@ class Tp:
         parts = parts_of(settings, exchanges_of(record))
         each = [part_findings(settings, part) for part in parts]
         whole = len(parts) == len(settings.block_sizes_bytes)
-        return Findings(
+        found = Findings(
             method=self.id,
             spec=settings.spec,
             converged=whole and all(one.converged for one in each),
@@ -131,6 +132,7 @@ class Tp:
             scalars=_scalars(record),
             cells=tuple(cell for one in each for cell in one.cells),
         )
+        return with_ledger(record, found)
 
     def watch(self, record: Record) -> Watch:
         """Return where the run stands; see Method."""

@@ -22,6 +22,7 @@ from teijo.methods.knobs import show_mix
 from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import NO_ROUNDS, Loop, cache_remarks, pts_header
+from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.tp.method import part_findings
 from teijo.methods.pts.tp.parts import Part, TpSettings, cell_name, parts_of
 from teijo.methods.pts.versions import THROUGHPUT_READ_PERCENTS, version_of
@@ -42,10 +43,12 @@ def pages(settings: TpSettings, record: Record, findings: Findings) -> Document:
     judged = [
         (part, part_findings(settings, part)) for part in parts_of(settings, exchanges_of(record))
     ]
-    header = pts_header(record, settings, version, _loop(settings, findings, judged))
+    loop = _loop(settings, findings, judged)
+    header = pts_header(record, settings, version, loop, findings.ledger)
     sections = [_summary_section(record, findings, judged)]
     for part, found in judged:
         sections += _part_sections(part, found)
+    sections.append(ledger_section(findings.ledger, version))
     return assemble(record, settings, header, sections, cache_remarks(record, version))
 
 

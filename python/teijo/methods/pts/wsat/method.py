@@ -14,6 +14,7 @@ from teijo.methods import knobs
 from teijo.methods.method import Conversation, Settings
 from teijo.methods.phrases import histogram_run, is_steady, purge
 from teijo.methods.pts import settings as shared
+from teijo.methods.pts.ledger.ledger import with_ledger
 from teijo.methods.pts.loop import histogram_scalars
 from teijo.methods.pts.versions import SPECS, version_of
 from teijo.methods.pts.wsat.minutes import (
@@ -115,7 +116,7 @@ class Wsat:
         written = sum(measures.written_bytes(answer) for answer in answers)
         stop = why_stop(settings, record.geometry, answers, written)
         asked = stop is None or determinable(settings, answers)
-        return Findings(
+        found = Findings(
             method=self.id,
             spec=settings.spec,
             converged=is_steady(states) if settings.check_minutes and asked else None,
@@ -128,6 +129,7 @@ class Wsat:
             ),
             cells=_cells(settings, answers, states),
         )
+        return with_ledger(record, found)
 
     def watch(self, record: Record) -> Watch:
         """Return where the run stands; see Method."""

@@ -26,6 +26,7 @@ from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
 from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
+from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.versions import MINUTE_NS, Version, version_of
 from teijo.methods.pts.wsat.minutes import (
     LEVEL_NAME,
@@ -86,10 +87,11 @@ def pages(settings: WsatSettings, record: Record, findings: Findings) -> Documen
         replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
         for place, section in enumerate(plots, start=1)
     ]
-    header = pts_header(record, settings, version, _loop(settings, findings))
+    header = pts_header(record, settings, version, _loop(settings, findings), findings.ledger)
     sections = [_summary_section(settings, record, findings, answers), *numbered]
     if curve is not None:
         sections.append(_table_section(curve))
+    sections.append(ledger_section(findings.ledger, version))
     return assemble(record, settings, header, sections, cache_remarks(record, version))
 
 

@@ -11,6 +11,7 @@ from teijo.methods import knobs
 from teijo.methods.method import Conversation, Settings
 from teijo.methods.phrases import purge
 from teijo.methods.pts import settings as shared
+from teijo.methods.pts.ledger.ledger import with_ledger
 from teijo.methods.pts.versions import VERSIONS, version_of
 from teijo.methods.pts.xsr.groups import (
     Group,
@@ -95,7 +96,7 @@ class Xsr:
         answers = answers_of(record)
         cells = [_cell(group, group.of(answers)) for group in groups_of(settings)]
         written = sum(measures.written_bytes(answer) for answer in answers)
-        return Findings(
+        found = Findings(
             method=self.id,
             spec=settings.spec,
             converged=None,
@@ -111,6 +112,7 @@ class Xsr:
             ),
             cells=tuple(cell for cell in cells if cell is not None),
         )
+        return with_ledger(record, found)
 
     def watch(self, record: Record) -> Watch:
         """Return where the run stands; see Method."""

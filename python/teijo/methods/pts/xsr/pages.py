@@ -25,6 +25,7 @@ from teijo.document.model import (
 from teijo.document.phrase import say
 from teijo.methods.pages import assemble, ms
 from teijo.methods.pts.header import NO_ROUNDS, Loop, cache_remarks, pts_header
+from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.versions import MINUTE_NS, version_of
 from teijo.methods.pts.window_pages import drawn
 from teijo.methods.pts.xsr.groups import (
@@ -71,7 +72,6 @@ class Course:
 
 def pages(settings: XsrSettings, record: Record, findings: Findings) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    del findings
     version = version_of(settings.spec)
     answers = tuple(answers_of(record))
     course = Course(
@@ -85,10 +85,11 @@ def pages(settings: XsrSettings, record: Record, findings: Findings) -> Document
         replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
         for place, section in enumerate(plots, start=1)
     ]
-    header = pts_header(record, settings, version, _loop(settings))
+    header = pts_header(record, settings, version, _loop(settings), findings.ledger)
     sections = [_summary_section(course, record), *numbered]
     if answers:
         sections.append(_table_section(course))
+    sections.append(ledger_section(findings.ledger, version))
     return assemble(record, settings, header, sections, cache_remarks(record, version))
 
 

@@ -1,0 +1,121 @@
+"""What the record shows of the device: that it is one, its purge, its cache, its other users."""
+
+import re
+
+from teijo import units
+from teijo.analysis import validity
+from teijo.document.phrase import Verbatim, listed, say
+from teijo.methods.pts.header import cache_state
+from teijo.methods.pts.ledger.requirement import Case, Found, met_if, untold
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.step import Measure
+
+KERNEL_CACHE = "queue/write_cache"
+COMPOSITE_FACT = "layout"
+PARTITION_FACT = "partition"
+NAMED_PURGES = re.compile(r"format|secure erase|sanitize", re.IGNORECASE)
+"""ATA SECURITY ERASE, SCSI FORMAT UNIT, and NVMe's commands of the same kind."""
+
+_PARTITION_SERIAL = re.compile(r"-part\d+$")
+
+
+def target(case: Case) -> Found:
+    """Judge whether it is a whole device, not a file, a part, several as one, or a model."""
+    identity = case.record.identity
+    size = say("{bytes:,} B", bytes=case.record.geometry.capacity_bytes)
+    match identity.kind:
+        case "simulated":
+            text = say("a model of a device, {size}", size=size)
+            return Found(verdict="deviated", evidence=text)
+        case "file":
+            text = say("a file of {size} on a file system", size=size)
+            return Found(verdict="deviated", evidence=text, short="file target")
+        case "block":
+            pass
+    if COMPOSITE_FACT in identity.facts:
+        text = say("several devices as one, {size}", size=size)
+        return Found(verdict="deviated", evidence=text, short="several devices")
+    if PARTITION_FACT in identity.facts or _PARTITION_SERIAL.search(identity.serial):
+        text = say("a partition of {size}", size=size)
+        return Found(verdict="deviated", evidence=text, short="partition")
+    return met_if(True, say("a whole block device of {size}", size=size))
+
+
+def purge(case: Case) -> Found:
+    """Judge whether it was purged by a method that the standard names, every time."""
+    stretches = case.stretches
+    purges = [purge for stretch in stretches for purge in stretch.purges]
+    if not purges:
+        return met_if(False, "no purge took place") if case.measured else untold("not yet")
+    methods = [purge.detail.get("method", "") for purge in purges]
+    if any(method == "none" for method in methods):
+        return met_if(False, "the device cannot be purged; it began as it was found", "not purged")
+    told = listed(dict.fromkeys(methods))
+    lasted = units.format_duration(sum(purge.elapsed_ns for purge in purges))
+    evidence = say(
+        "{method}; {time} in all, purges: {count}", method=told, time=lasted, count=len(purges)
+    )
+    if case.is_simulated or all(NAMED_PURGES.search(method) for method in methods):
+        return met_if(True, evidence)
+    return Found(
+        verdict="not verifiable",
+        evidence=say("{told}: no method that the standard names", told=evidence),
+        short="purge only claimed",
+    )
+
+
+def write_cache(case: Case) -> Found:
+    """Judge the cache's state, as the device or the kernel says it is."""
+    identity = case.record.identity
+    if case.is_simulated:
+        return untold(say("the model has a {cache}, which nobody switches",
+                          cache=identity.write_cache))  # fmt: skip
+    state = cache_state(identity.write_cache)
+    if state is None:
+        return untold(say("read back: {cache}", cache=identity.write_cache or "nothing"))
+    read_by = identity.facts.get("write cache read by", KERNEL_CACHE)
+    text = say("read back: {cache} ({source}), when the device was opened",
+               cache=identity.write_cache, source=Verbatim(read_by))  # fmt: skip
+    if state != case.version.write_cache:
+        return met_if(False, text)
+    if identity.interface.startswith("NVMe") and read_by == KERNEL_CACHE and state == "enabled":
+        return untold(say("{read}; of NVMe the kernel knows only that there is one", read=text))
+    if identity.interface in ("loop", "zram", "device mapper", "md"):
+        return untold(say("{read}; there is no drive behind it to ask", read=text))
+    return met_if(True, text)
+
+
+def own_io(case: Case) -> Found:
+    """Judge whether what the kernel counted for the device is this run's I/O alone."""
+    shares = [
+        share
+        for each, step, answer in case.loaded()
+        if not (isinstance(step, Measure) and (step.continues or step.open_ended))
+        if (share := validity.device_shares(answer).bytes_share) is not None
+    ]
+    kinds = {remark.kind for remark in _remarks_of_steps(case)}
+    if not shares:
+        return untold("the device's own counters are not known")
+    text = say(
+        "the kernel's counters moved by {low:.4f} to {high:.4f} of this run's own bytes, "
+        "over {count} steps",
+        low=min(shares),
+        high=max(shares),
+        count=len(shares),
+    )
+    if RemarkKind.CHECK_BLIND in kinds:
+        return untold(text)
+    if RemarkKind.BUFFERED in kinds:
+        return met_if(False, say("{told}: memory answered in its place", told=text))
+    return met_if(RemarkKind.FOREIGN_IO not in kinds, text)
+
+
+def _remarks_of_steps(case: Case) -> list[Remark]:
+    own = [remark for _, _, answer in case.loaded() for remark in answer.remarks]
+    whole = [remark for remark in case.record.remarks if remark.step is None]
+    return [*own, *whole]
+
+
+def cache_asked(case: Case) -> str:
+    """Return the state of the write cache that the version asks for."""
+    return case.version.write_cache

@@ -1,0 +1,59 @@
+"""The ledger of a record: each requirement of its version and test, with verdict and evidence.
+
+Pure: it can be drawn up from an old file, and under another version of the standard.
+"""
+
+from dataclasses import replace
+
+from teijo.document.phrase import say
+from teijo.methods.pts.ledger.requirement import Case, Found, Requirement
+from teijo.methods.pts.ledger.requirements import REQUIREMENTS
+from teijo.methods.pts.versions import version_of
+from teijo.terms.conformance import LedgerLine
+from teijo.terms.finding import Findings
+from teijo.terms.record import Record
+
+
+def ledger(record: Record, findings: Findings) -> tuple[LedgerLine, ...]:
+    """Return a line for every requirement of the record's test under its version."""
+    version = version_of(record.run.spec)
+    case = Case(record, findings, version)
+    return tuple(
+        _line(requirement, case)
+        for requirement in REQUIREMENTS
+        if requirement.applies(record.run.method, version)
+    )
+
+
+def with_ledger(record: Record, findings: Findings) -> Findings:
+    """Return the findings with the ledger of their record."""
+    return replace(findings, ledger=ledger(record, findings))
+
+
+def _line(requirement: Requirement, case: Case) -> LedgerLine:
+    found = _held_to_the_text(requirement, requirement.check(case))
+    asked = requirement.asked
+    return LedgerLine(
+        requirement=requirement.id,
+        name=requirement.name,
+        asked=asked if isinstance(asked, str) else asked(case),
+        verdict=found.verdict,
+        evidence=found.evidence,
+        optional=requirement.optional,
+        decisive=requirement.decisive,
+        short=found.short,
+    )
+
+
+def _held_to_the_text(requirement: Requirement, found: Found) -> Found:
+    """Return what was found; of what nobody read in the standard, it cannot be met for sure."""
+    match requirement.known:
+        case "text" | "own":
+            return found
+        case "code":
+            if found.verdict == "deviated":
+                return found
+            text = say(
+                "{told}; what is asked was not checked against the text", told=found.evidence
+            )
+            return replace(found, verdict="not verifiable", evidence=text)

@@ -1,0 +1,208 @@
+"""What the record shows of preconditioning: how much, where, and how soon the test followed."""
+
+from collections.abc import Sequence
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.cross_check import occupancy
+from teijo.document.phrase import joined, say
+from teijo.methods.pts.ledger.offsets import Course, courses
+from teijo.methods.pts.ledger.requirement import (
+    Case,
+    Found,
+    Stretch,
+    met_if,
+    untold,
+)
+from teijo.methods.pts.versions import PRECONDITION_TIMES
+from teijo.terms.result import StepResult
+
+REST_NS_MOST = 1_000_000_000
+"""The standard says "no delay" and gives no figure; this is the program's."""
+
+VOLUME_SHARE_MOST = 1.01
+DEVICE_COUNTERS = ("host_writes_bytes", "kernel_write_bytes")
+
+
+def volume(case: Case) -> Found:
+    """Judge whether twice the user capacity was written, by all threads together."""
+    lacking = _without_preconditioning(case)
+    if lacking is not None:
+        return lacking
+    capacity = case.record.geometry.capacity_bytes
+    grain = case.record.geometry.physical_block_bytes
+    least = PRECONDITION_TIMES * (capacity // grain * grain)
+    written = [measures.written_bytes(answer) for _, _, answer in case.preconditioned]
+    times = joined(say("{times:.4f}", times=each / capacity) for each in written)
+    text = say("{bytes:,} B written: {times} × the user capacity", bytes=sum(written), times=times)
+    holds = all(least <= each <= least * VOLUME_SHARE_MOST for each in written)
+    return met_if(holds, _with_counters(text, case, sum(written)))
+
+
+def coverage(case: Case) -> Found:
+    """Judge whether every LBA of the range was written, none twice before all once."""
+    lacking = _without_preconditioning(case)
+    if lacking is not None:
+        return lacking
+    found = [each for each in courses(case.record.steps, case.record.geometry)
+             if each.is_precondition]  # fmt: skip
+    counted = {record.seq for record, _, _ in case.preconditioned}
+    found = [each for each in found if each.seq in counted]
+    if len(found) < len(counted):
+        return untold("the record has no cursor of the preconditioning")
+    failed = sum(measures.errors_of(answer) for _, _, answer in case.preconditioned)
+    text = joined(dict.fromkeys(_passes(each) for each in found))
+    if failed:
+        return met_if(False, say("{told}; {count} writes failed", told=text, count=failed))
+    whole = all(each.in_order and each.moved_bytes >= each.range_bytes for each in found)
+    return met_if(whole, text)
+
+
+def block_and_order(case: Case) -> Found:
+    """Judge whether it was sequential writes of the block size the version asks for."""
+    lacking = _without_preconditioning(case)
+    if lacking is not None:
+        return lacking
+    words, holds = [], True
+    for stretch in case.stretches:
+        for _, step, answer in stretch.preconditioned:
+            (stream,) = step.workload.streams
+            reads = sum(part.ios for part in answer.of("read"))
+            mean = answer.bytes / answer.ios if answer.ios else 0.0
+            asked = _block_asked(case, stretch)
+            holds &= stream.access == "sequential" and not reads
+            holds &= abs(mean - asked) <= 0.005 * asked
+            words.append(
+                say(
+                    "{ios:,} writes of {kib:,.3f} KiB on average, {reads:,} reads",
+                    ios=answer.ios - reads,
+                    kib=mean / units.KIB,
+                    reads=reads,
+                )
+            )
+    return met_if(holds, joined(dict.fromkeys(words)))
+
+
+def block_asked(case: Case) -> str:
+    """Return the block size of the preconditioning as the version has it."""
+    if (
+        case.record.run.method == "pts.tp"
+        and case.version.throughput.precondition_block_bytes is None
+    ):
+        return "sequential, in the test's own block size"
+    return "sequential, 128 KiB"
+
+
+def _block_asked(case: Case, stretch: Stretch) -> int:
+    fixed = case.version.throughput.precondition_block_bytes
+    if case.record.run.method != "pts.tp":
+        return 128 * units.KIB
+    if fixed is not None:
+        return fixed
+    (_, step, _), *_ = stretch.measured or stretch.preconditioned
+    return step.workload.streams[0].block_size_bytes
+
+
+def same_load(case: Case) -> Found:
+    """Judge whether as many I/Os were in flight as in the test."""
+    lacking = _without_preconditioning(case)
+    if lacking is not None:
+        return lacking
+    if not case.measured:
+        return untold("not yet")
+    _, step, answer = case.preconditioned[0]
+    _, first, _ = case.measured[0]
+    told = occupancy(step, answer)
+    if told is None:
+        return untold("the latencies of the preconditioning do not tell how many were in flight")
+    asked = sum(stream.outstanding_ios for stream in first.workload.streams)
+    text = say(
+        "{mean:.2f} in flight on average by Little's law, against {asked} of the test",
+        mean=told.by_latency,
+        asked=asked,
+    )
+    return met_if(told.asked == asked and told.holds, text)
+
+
+def no_delay(case: Case) -> Found:
+    """Judge whether the test began as soon as the preconditioning ended."""
+    lacking = _without_preconditioning(case)
+    if lacking is not None:
+        return lacking
+    pauses = [pause for stretch in case.stretches for pause in _pauses(stretch)]
+    if not pauses:
+        return untold("not yet")
+    if any(pause is None for pause in pauses):
+        return met_if(False, "the run was interrupted between the two, for an unknown time")
+    longest_ns = max(pause for pause in pauses if pause is not None)
+    text = say(
+        "{ms:,.3f} ms without I/O (this program's limit: 1 s)", ms=longest_ns / units.NS_PER_MS
+    )
+    return met_if(longest_ns < REST_NS_MOST, text)
+
+
+def none_asked(case: Case) -> Found:
+    """Judge whether nothing was written between the purge and the test."""
+    if not case.measured:
+        return untold("not yet")
+    seq = case.stretches[-1].measured[0][0].seq if case.stretches[-1].measured else 0
+    before = sum(
+        measures.written_bytes(each.answer)
+        for each in case.stretches[-1].steps
+        if isinstance(each.answer, StepResult) and each.seq < seq
+    )
+    text = say("{bytes:,} B written between the purge and the first minute", bytes=before)
+    return met_if(before == 0, text)
+
+
+def _without_preconditioning(case: Case) -> Found | None:
+    """Return what there is to say where a test had none."""
+    missing = [each for each in case.stretches if each.measured and not each.preconditioned]
+    if missing:
+        return met_if(False, "nothing was written before the test")
+    return None if case.preconditioned else untold("not yet")
+
+
+def _passes(course: Course) -> str:
+    if not course.in_order:
+        return say(
+            "began at {start:,}, ended at {end:,} of {range:,} B after {moved:,} B: not in order",
+            start=course.start_bytes,
+            end=course.end_bytes,
+            range=course.range_bytes,
+            moved=course.moved_bytes,
+        )
+    return say(
+        "{passes:.4f} passes over {range:,} B from {start:,}: the cursor ended at {end:,}, where "
+        "it must after {moved:,} B in order",
+        passes=course.passes,
+        range=course.range_bytes,
+        start=course.start_bytes,
+        end=course.end_bytes,
+        moved=course.moved_bytes,
+    )
+
+
+def _pauses(stretch: Stretch) -> Sequence[int | None]:
+    """Return the rest after each preconditioning, None where an interruption fell in it."""
+    found: list[int | None] = []
+    for record, _, _ in stretch.preconditioned:
+        after = [each for each in stretch.steps if each.seq > record.seq]
+        if not after:
+            continue
+        answer = after[0].answer
+        found.append(answer.gap_ns if isinstance(answer, StepResult) else None)
+    return found
+
+
+def _with_counters(text: str, case: Case, written: int) -> str:
+    answers = [answer for _, _, answer in case.preconditioned]
+    for counter in DEVICE_COUNTERS:
+        counted = measures.counted(answers, counter)
+        if counted is not None and written:
+            return say(
+                "{told}; the device counted {share:.4f} of that",
+                told=text,
+                share=counted / written,
+            )
+    return text

@@ -1,0 +1,161 @@
+"""What a requirement is, what a check of it is shown (a case), and what it answers (found)."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from teijo.methods.pts.versions import Version
+from teijo.terms.conformance import Conformance
+from teijo.terms.finding import Findings
+from teijo.terms.record import Record, StepRecord
+from teijo.terms.remark import RemarkKind
+from teijo.terms.result import Gap, StepResult
+from teijo.terms.step import Measure, Precondition, Purge
+
+Measured = tuple[StepRecord, Measure, StepResult]
+Preconditioned = tuple[StepRecord, Precondition, StepResult]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a check found; `short` names a deviation in a word or two, where that says enough."""
+
+    verdict: Conformance
+    evidence: str
+    short: str = ""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A run's steps from one purge on, up to the next."""
+
+    steps: tuple[StepRecord, ...]
+
+    @cached_property
+    def purges(self) -> tuple[StepResult, ...]:
+        """Every purge that took place."""
+        return tuple(
+            each.answer
+            for each in self.steps
+            if isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
+        )
+
+    @cached_property
+    def measured(self) -> tuple[Measured, ...]:
+        """Every measurement that took place, in order."""
+        return tuple(
+            (each, each.step, each.answer)
+            for each in self.steps
+            if isinstance(each.step, Measure) and isinstance(each.answer, StepResult)
+        )
+
+    @cached_property
+    def preconditioned(self) -> tuple[Preconditioned, ...]:
+        """Every preconditioning that took place."""
+        return tuple(
+            (each, each.step, each.answer)
+            for each in self.steps
+            if isinstance(each.step, Precondition) and isinstance(each.answer, StepResult)
+        )
+
+    @cached_property
+    def gaps(self) -> tuple[StepRecord, ...]:
+        """The steps that an interruption came before."""
+        return tuple(each for each in self.steps if isinstance(each.answer, Gap))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A record under a version, as the checks look at it.
+
+    `stretches` begin with a purge each; one that was broken off and begun again is left out.
+    """
+
+    record: Record
+    findings: Findings
+    version: Version
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The parts of the run that count."""
+        found: list[list[StepRecord]] = [[]]
+        for each in self.record.steps:
+            if isinstance(each.step, Purge) and isinstance(each.answer, StepResult) and found[-1]:
+                found.append([])
+            found[-1].append(each)
+        last = len(found) - 1
+        return tuple(
+            Stretch(tuple(steps))
+            for place, steps in enumerate(found)
+            if steps and (place == last or not isinstance(steps[-1].answer, Gap))
+        )
+
+    @property
+    def measured(self) -> tuple[Measured, ...]:
+        """Every measurement that counts."""
+        return tuple(each for stretch in self.stretches for each in stretch.measured)
+
+    @property
+    def preconditioned(self) -> tuple[Preconditioned, ...]:
+        """Every preconditioning that counts."""
+        return tuple(each for stretch in self.stretches for each in stretch.preconditioned)
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the whole device is a model."""
+        return any(remark.kind is RemarkKind.SIMULATED for remark in self.record.remarks)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the method came to its own end: what is missing now was never done."""
+        return self.record.run.ending in ("done", "steady", "not steady")
+
+    def loaded(self) -> Iterator[tuple[StepRecord, Measure | Precondition, StepResult]]:
+        """Yield every step that moved data, in order."""
+        for stretch in self.stretches:
+            for each in stretch.steps:
+                step, answer = each.step, each.answer
+                if isinstance(step, Measure | Precondition) and isinstance(answer, StepResult):
+                    yield each, step, answer
+
+
+Check = Callable[[Case], Found]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requirement:
+    """One requirement as data: of which tests and versions (None: of all), and how it is checked.
+
+    `asked` says what is required, where it differs by version as a function of the case. `known`
+    is where it is known from: the standard's "text", or other programs' "code", which nobody
+    here held to the text; "own" is what this program asks beyond it.
+    """
+
+    id: str
+    name: str
+    asked: str | Callable[[Case], str]
+    check: Check
+    tests: frozenset[str] | None = None
+    versions: frozenset[str] | None = None
+    known: Literal["text", "code", "own"] = "text"
+    optional: bool = False
+    decisive: bool = False
+
+    def applies(self, method: str, version: Version) -> bool:
+        """Return whether this is required of a test under a version."""
+        return (self.tests is None or method in self.tests) and (
+            self.versions is None or version.id in self.versions
+        )
+
+
+def met_if(holds: bool, evidence: str, short: str = "") -> Found:
+    """Return that a requirement was met or not, by this evidence."""
+    if holds:
+        return Found(verdict="met", evidence=evidence)
+    return Found(verdict="deviated", evidence=evidence, short=short)
+
+
+def untold(evidence: str) -> Found:
+    """Return that the record does not show it, and why."""
+    return Found(verdict="not verifiable", evidence=evidence)

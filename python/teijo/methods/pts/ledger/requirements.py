@@ -1,0 +1,308 @@
+"""The requirements of the PTS as data: which test and version asks for what, and how it is checked.
+
+Nothing here runs. `known` says how sure this program is of what is asked.
+"""
+
+from teijo.methods.pts.ledger import (
+    course_checks,
+    device_checks,
+    preparation_checks,
+    stimulus_checks,
+)
+from teijo.methods.pts.ledger.requirement import Requirement
+
+_IOPS, _TP, _LAT, _WSAT = "pts.iops", "pts.tp", "pts.lat", "pts.wsat"
+_HIR, _XSR = "pts.hir", "pts.xsr"
+_DEMAND = frozenset({"pts.dirth", "pts.cbw"})
+_WIPC = frozenset({_IOPS, _TP, _LAT})
+_ROUNDS = _WIPC | _DEMAND
+_CONTINUOUS = frozenset({_WSAT, _HIR, _XSR}) | _DEMAND
+_FIRST = frozenset({"1.0-enterprise", "1.0-client"})
+_LATER = frozenset({"1.1-enterprise", "2.0.2-enterprise", "2.0.2-client"})
+_NEWEST = frozenset({"2.0.2-enterprise", "2.0.2-client"})
+
+DEVICE = (
+    Requirement(
+        id="device.whole",
+        name="Device under test",
+        asked="a whole device",
+        check=device_checks.target,
+        decisive=True,
+    ),
+    Requirement(
+        id="device.purge",
+        name="Purge",
+        asked="every LBA as never written: ATA SECURITY ERASE, SCSI FORMAT UNIT or their equal",
+        check=device_checks.purge,
+        decisive=True,
+    ),
+    Requirement(
+        id="device.cache",
+        name="Write cache",
+        asked=device_checks.cache_asked,
+        check=device_checks.write_cache,
+    ),
+    Requirement(
+        id="device.own_io",
+        name="No other I/O",
+        asked="the device answers, and to this run alone",
+        check=device_checks.own_io,
+        known="own",
+    ),
+)
+
+PREPARATION = (
+    Requirement(
+        id="wipc.volume",
+        name="Preconditioning, volume",
+        asked="2 × the user capacity",
+        check=preparation_checks.volume,
+        tests=_WIPC,
+    ),
+    Requirement(
+        id="wipc.coverage",
+        name="Preconditioning, LBAs",
+        asked="the whole active range, without LBA restrictions",
+        check=preparation_checks.coverage,
+        tests=_WIPC,
+    ),
+    Requirement(
+        id="wipc.block",
+        name="Preconditioning, stimulus",
+        asked=preparation_checks.block_asked,
+        check=preparation_checks.block_and_order,
+        tests=_WIPC - {_TP},
+    ),
+    Requirement(
+        id="wipc.block",
+        name="Preconditioning, stimulus",
+        asked=preparation_checks.block_asked,
+        check=preparation_checks.block_and_order,
+        tests=frozenset({_TP}),
+        versions=_FIRST,
+    ),
+    Requirement(
+        id="wipc.block",
+        name="Preconditioning, stimulus",
+        asked=preparation_checks.block_asked,
+        check=preparation_checks.block_and_order,
+        tests=frozenset({_TP}),
+        versions=_LATER,
+        known="code",
+    ),
+    Requirement(
+        id="wipc.load",
+        name="Preconditioning, load",
+        asked="the threads and depth of the test",
+        check=preparation_checks.same_load,
+        tests=frozenset({_IOPS}),
+    ),
+    Requirement(
+        id="wipc.delay",
+        name="From preconditioning to test",
+        asked="no delay and no other I/O",
+        check=preparation_checks.no_delay,
+        tests=_WIPC,
+    ),
+    Requirement(
+        id="wipc.none",
+        name="Preconditioning",
+        asked="none: the test begins fresh out of the box",
+        check=preparation_checks.none_asked,
+        tests=frozenset({_WSAT}),
+    ),
+    Requirement(
+        id="wipc.none",
+        name="Preconditioning",
+        asked="none: the test begins fresh out of the box",
+        check=preparation_checks.none_asked,
+        tests=frozenset({_HIR, _XSR}),
+        known="code",
+    ),
+)
+
+STIMULUS = (
+    Requirement(
+        id="stimulus.range",
+        name="Active range",
+        asked=stimulus_checks.range_asked,
+        check=stimulus_checks.active_range,
+    ),
+    Requirement(
+        id="stimulus.content",
+        name="Data pattern",
+        asked="random",
+        check=stimulus_checks.content,
+        optional=True,
+    ),
+    Requirement(
+        id="stimulus.seeds",
+        name="Seeds",
+        asked="a seedable generator of LBAs; no stimulus repeats another's",
+        check=stimulus_checks.seeds,
+        known="own",
+    ),
+    Requirement(
+        id="stimulus.cells",
+        name="Cells of a round",
+        asked=stimulus_checks.cells_asked,
+        check=stimulus_checks.cells,
+        tests=_WIPC,
+    ),
+    Requirement(
+        id="stimulus.cells",
+        name="Cells of a round",
+        asked=stimulus_checks.cells_asked,
+        check=stimulus_checks.cells,
+        tests=_DEMAND,
+        known="code",
+    ),
+    Requirement(
+        id="stimulus.minutes",
+        name="Length of a minute",
+        asked="60 s",
+        check=stimulus_checks.minutes,
+    ),
+    Requirement(
+        id="stimulus.one",
+        name="Outstanding I/Os",
+        asked="one thread of depth one",
+        check=stimulus_checks.single_io,
+        tests=frozenset({_LAT}),
+    ),
+    Requirement(
+        id="stimulus.depth",
+        name="Depth reached",
+        asked="the threads × queue depth that the header names",
+        check=stimulus_checks.depth,
+        known="own",
+    ),
+    Requirement(
+        id="stimulus.rests",
+        name="Rest between steps",
+        asked="one test loop without a pause; no figure",
+        check=stimulus_checks.rests,
+    ),
+    Requirement(
+        id="stimulus.carries_on",
+        name="Sequential streams",
+        asked="go on from minute to minute",
+        check=stimulus_checks.carries_on,
+        tests=frozenset({_TP, _XSR}),
+        known="own",
+    ),
+    Requirement(
+        id="stimulus.continuous",
+        name="Continuous stimulus",
+        asked="one stimulus, minute after minute",
+        check=stimulus_checks.uninterrupted,
+        tests=_CONTINUOUS,
+    ),
+)
+
+COURSE = (
+    Requirement(
+        id="course.tracking",
+        name="Tracking variables",
+        asked=course_checks.tracking_asked,
+        check=course_checks.tracking,
+        tests=frozenset({_IOPS}),
+    ),
+    Requirement(
+        id="course.tracking",
+        name="Tracking variables",
+        asked=course_checks.tracking_asked,
+        check=course_checks.tracking,
+        tests=_ROUNDS - {_IOPS},
+        known="code",
+    ),
+    Requirement(
+        id="course.steady",
+        name="Steady state",
+        asked="over five rounds range ≤ 20 %, slope ≤ 10 % of the average; else 25 rounds, "
+        "marked NO",
+        check=course_checks.steadiness,
+        tests=_ROUNDS | {_HIR},
+    ),
+    Requirement(
+        id="course.end",
+        name="End of the test",
+        asked=course_checks.saturation_asked,
+        check=course_checks.saturation_end,
+        tests=frozenset({_WSAT}),
+        versions=_FIRST,
+    ),
+    Requirement(
+        id="course.end",
+        name="End of the test",
+        asked=course_checks.saturation_asked,
+        check=course_checks.saturation_end,
+        tests=frozenset({_WSAT}),
+        versions=_LATER,
+        known="code",
+    ),
+    Requirement(
+        id="course.bursts",
+        name="Wait states",
+        asked="360 bursts of 5 s in each of five states, then 30 minutes without a rest",
+        check=course_checks.bursts,
+        tests=frozenset({_HIR}),
+        known="code",
+    ),
+    Requirement(
+        id="course.idle",
+        name="Idle times",
+        asked="5, 10, 15, 25, 50 s after each burst",
+        check=course_checks.idle_times,
+        tests=frozenset({_HIR}),
+        known="code",
+    ),
+    Requirement(
+        id="course.groups",
+        name="Groups",
+        asked=course_checks.groups_asked,
+        check=course_checks.groups,
+        tests=frozenset({_XSR}),
+        known="code",
+    ),
+    Requirement(
+        id="course.prewrites",
+        name="Pre-writes",
+        asked="5 minutes of writes before every sweep",
+        check=course_checks.prewrites,
+        tests=_DEMAND,
+        known="code",
+    ),
+    Requirement(
+        id="course.points",
+        name="Operating points",
+        asked=course_checks.points_asked,
+        check=course_checks.points,
+        tests=_DEMAND,
+        known="code",
+    ),
+    Requirement(
+        id="course.histogram",
+        name="Response-time histogram",
+        asked="20 min after the test, every I/O counted",
+        check=course_checks.histogram,
+        tests=frozenset({_LAT, _WSAT}),
+        versions=_NEWEST,
+        known="code",
+    ),
+    Requirement(
+        id="settings.fixed",
+        name="Settings",
+        asked="the version's own",
+        check=stimulus_checks.settings,
+    ),
+    Requirement(
+        id="settings.choices",
+        name="Operator's choices",
+        asked="as recommended; any other is an optional test, disclosed",
+        check=stimulus_checks.choices,
+        optional=True,
+    ),
+)
+
+REQUIREMENTS: tuple[Requirement, ...] = (*DEVICE, *PREPARATION, *STIMULUS, *COURSE)

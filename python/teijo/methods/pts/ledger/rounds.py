@@ -1,0 +1,56 @@
+"""Rounds as a record shows them, without the settings that asked for them."""
+
+from collections.abc import Iterable
+
+from teijo.methods.pts.ledger.requirement import Case, Measured, Stretch
+from teijo.methods.rounds import HISTOGRAM, ROUND
+from teijo.terms.result import Gap, StepResult
+from teijo.terms.step import Measure
+
+PREWRITE_CELL = "pre-write"
+BURST_PHASE = "burst"
+"""A burst is seconds long in the standard too."""
+
+
+def rounds_in(case: Case) -> tuple[tuple[Measured, ...], ...]:
+    """Return the cells of every whole round that counts, in order.
+
+    A round that was broken by an interruption is none; the last may be under way.
+    """
+    found = [each for stretch in case.stretches for each in _rounds_of(stretch)]
+    if not case.is_over and len(found) > 1 and len(found[-1]) < len(found[0]):
+        del found[-1]
+    return tuple(found)
+
+
+def _rounds_of(stretch: Stretch) -> list[tuple[Measured, ...]]:
+    found: list[list[Measured]] = []
+    number: int | None = None
+    for each in stretch.steps:
+        if not isinstance(each.step, Measure) or each.step.phase != ROUND:
+            continue
+        if isinstance(each.answer, Gap):
+            if number == each.step.round_number and found:
+                found.pop()
+            number = None
+            continue
+        if each.step.round_number != number:
+            number = each.step.round_number
+            found.append([])
+        found[-1].append((each, each.step, each.answer))
+    return [tuple(cells) for cells in found]
+
+
+def swept(cells: Iterable[Measured]) -> tuple[Measured, ...]:
+    """Return a round's cells without the pre-write before them."""
+    return tuple(each for each in cells if not (each[1].cell or "").startswith(PREWRITE_CELL))
+
+
+def minutes_in(case: Case) -> tuple[Measured, ...]:
+    """Return every measurement that the standard has a minute for."""
+    return tuple(each for each in case.measured if each[1].phase not in (HISTOGRAM, BURST_PHASE))
+
+
+def histograms_in(case: Case) -> tuple[tuple[Measure, StepResult], ...]:
+    """Return every run for a response-time histogram."""
+    return tuple((step, answer) for _, step, answer in case.measured if step.phase == HISTOGRAM)
