@@ -2,10 +2,25 @@
 
 import pytest
 
+from teijo import api
+from teijo.methods.method import Method
 from teijo.methods.registry import METHODS, method_named
-from teijo.runner.preview import Rates, preview
+from teijo.runner.extent import Extent, Preview
+from teijo.runner.paper import (
+    SETTLED_SHARE,
+    SETTLING_DRIVE_WRITES,
+    Paper,
+    Rates,
+    State,
+    settling,
+)
+from teijo.runner.preview import preview, rates_of, written_bytes
 from teijo.terms.geometry import Geometry
+from teijo.terms.record import StepRecord
+from teijo.terms.step import Measure, Precondition, Purge
+from teijo.terms.workload import Access, Stream, Workload
 from teijo.units import GIB, NS_PER_S
+from tests.methods.canned import record_of
 
 DRIVE = Geometry(capacity_bytes=256 * GIB, nominal_capacity_bytes=256 * GIB)
 MINUTE = 60 * NS_PER_S
@@ -73,3 +88,109 @@ def test_every_method_can_be_previewed() -> None:
     for method in METHODS:
         settings = method.settings(method.default_spec, {}, DRIVE)
         assert preview(method, settings, DRIVE).most.steps > 0
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.id)
+def test_what_is_expected_lies_between_the_bounds_in_every_figure(method: Method) -> None:
+    found = preview(method, method.settings(method.default_spec, {}, DRIVE), DRIVE)
+    for figure in ("steps", "duration_ns", "written_bytes", "intervals"):
+        least, expected, most = (
+            getattr(end, figure) for end in (found.least, found.expected, found.most)
+        )
+        assert least <= expected <= most, figure
+
+
+def test_the_expected_drive_settles_within_a_few_rounds() -> None:
+    for name, cells, ends in (("iops", 56, 2), ("lat", 9, 3)):
+        method = method_named(name)
+        found = preview(method, method.settings("2.0.2-client", {}, DRIVE), DRIVE)
+        assert 5 <= (found.expected.steps - ends) / cells <= 12
+
+
+def test_a_settling_drive_is_fresh_then_tires_exponentially_and_reads_do_not_tire_it() -> None:
+    def share(drive_writes: float, read_percent: int = 0) -> float:
+        stream = Stream(read_percent=read_percent, block_size_bytes=4096)
+        step = Measure(workload=Workload(streams=(stream,)), duration_ns=1)
+        return settling(step, State(steps=3, drive_writes=drive_writes))
+
+    assert share(0) == pytest.approx(1, rel=0.02)
+    assert share(SETTLING_DRIVE_WRITES) == pytest.approx(0.4 + 0.6 / 2.718281828, rel=0.02)
+    assert share(50) == pytest.approx(SETTLED_SHARE, rel=0.02)
+    assert share(50, read_percent=100) == 1
+
+
+def test_a_purge_makes_a_tired_drive_fresh_and_sequential_writes_tire_it_half_as_much() -> None:
+    paper = Paper(capacity_bytes=1000 * 4096, rates=Rates(), share=settling)
+
+    def write(access: Access) -> float:
+        before = paper.state.drive_writes
+        stream = Stream(read_percent=0, block_size_bytes=4096, access=access)
+        fill = Precondition(workload=Workload(streams=(stream,)), total_bytes=1000 * 4096)
+        paper.carry_out(fill)
+        return paper.state.drive_writes - before
+
+    assert write(Access.RANDOM) == pytest.approx(1.0)
+    assert write(Access.SEQUENTIAL) == pytest.approx(0.5)
+    paper.carry_out(Purge())
+    assert paper.state.drive_writes == 0
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.id)
+@pytest.mark.parametrize("replayable", [True, False], ids=["replayed", "with a gap"])
+def test_what_is_left_of_a_run_is_told_from_any_place_in_it(
+    method: Method, replayable: bool
+) -> None:
+    settings = method.settings(method.default_spec, {}, DRIVE)
+    whole = preview(method, settings, DRIVE)
+    talk, steps = method.steps(settings, DRIVE), []
+    paper = Paper(capacity_bytes=DRIVE.capacity_bytes, rates=Rates(), share=settling)
+    step = next(talk)
+    for seq in range(1, min(whole.expected.steps, 130)):
+        answer = paper.carry_out(step)
+        steps.append(StepRecord(seq=seq, step=step, seed=seq, answer=answer))
+        step = talk.send(answer)
+    for cut in {min(1, len(steps)), len(steps)}:
+        record = record_of(method, settings, tuple(steps[:cut]))
+        left = preview(method, settings, DRIVE, after=record, replayable=replayable)
+        assert left.spent_bytes == written_bytes(record.steps)
+        if replayable:
+            assert left.expected.steps == whole.expected.steps - cut
+            total = left.spent_bytes + left.expected.written_bytes
+            assert total == whole.expected.written_bytes
+        else:
+            assert left.least.steps >= whole.least.steps - cut
+    if steps:
+        rates = rates_of(record_of(method, settings, tuple(steps)))
+        assert rates is not None
+        assert rates.source == "seen in this run"
+
+
+def test_a_record_without_steps_tells_no_rates() -> None:
+    method = method_named("iops")
+    settings = method.settings("", {}, DRIVE)
+    assert rates_of(record_of(method, settings, ())) is None
+
+
+def test_one_line_says_how_long_how_much_and_how_often() -> None:
+    least, expected, most = (
+        Extent(steps=1, duration_ns=hours * 3600 * NS_PER_S, written_bytes=size, intervals=1)
+        for hours, size in ((6, 2_400_000_000_000), (7, 3_100_000_000_000), (24, 9_800_000_000_000))
+    )
+    seen = Preview(
+        least=least, expected=expected, most=most, capacity_bytes=512 * 10**9, assumed="this"
+    )
+    assert seen.line == (
+        "about 7 h 00 min (6 h 00 min … 24 h 00 min), 3.1 TB (2.4 TB … 9.8 TB) written, "
+        "6.1 (4.7 … 19) drive writes; assumed this"
+    )
+
+
+def test_a_simulated_device_is_tried_for_its_rates() -> None:
+    seen = api.preview("iops", "sim:mlc-a?capacity=64MiB&dies=2")
+    assert "virtual" in seen.assumed
+    told = api.preview(
+        "iops",
+        "sim:mlc-a?capacity=64MiB&dies=2",
+        rates=Rates(bytes_per_second=10**9, ios_per_second=7, source="as told"),
+    )
+    assert told.assumed.startswith("at most 1,000 MB/s and 7 IOPS (as told)")

@@ -3,11 +3,19 @@
 import secrets
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+from teijo.analysis.endurance import endurance_from, endurance_told
 from teijo.api import reading
 from teijo.api.reading import Run
-from teijo.device import geometry_of, open_target, split_settings
+from teijo.device import (
+    geometry_of,
+    health_of,
+    open_target,
+    rehearsal_of,
+    split_settings,
+)
 from teijo.device.sessions import Engine
 from teijo.errors import PlanError
 from teijo.methods.registry import method_named
@@ -17,6 +25,8 @@ from teijo.runfile.recorder import Recorder
 from teijo.runner import preview as paper
 from teijo.runner import run as acts
 from teijo.runner.events import Observer, laying_out, unobserved
+from teijo.runner.extent import Preview, refuse_beyond
+from teijo.runner.paper import Rates
 from teijo.terms.geometry import Geometry
 
 _PAPER = Geometry(capacity_bytes=2**50, nominal_capacity_bytes=2**50)
@@ -34,12 +44,14 @@ def run(
     destroy: str | None = None,
     overwrite: bool = False,
     engine: Engine = "native",
+    max_drive_writes: float | None = None,
     observer: Observer = unobserved,
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
 
     `output` is NAME or NAME.teijo, `settings` as `--set` has them, `spec` "" the newest version,
     `destroy` the serial of a block device to overwrite ("S1,S2" of several); `seed` None is drawn.
+    `max_drive_writes` bounds what is written, in user capacities.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
@@ -52,6 +64,10 @@ def run(
         raise PlanError(f"The seed {seed} is not in 0 … 2^53 − 1.")
     writes = chosen.writes(chosen.settings(spec, settings, _PAPER))
     Names.of(output).check_free()  # before a target is laid out, which takes long
+    if max_drive_writes is not None:
+        geometry = geometry_of(target)
+        asked = chosen.settings(spec, settings, geometry)
+        refuse_beyond(max_drive_writes, paper.preview(chosen, asked, geometry))
     with closing(
         open_target(
             target,
@@ -71,6 +87,7 @@ def run(
             device=device,
             output=Path(output),
             engine=engine,
+            max_drive_writes=max_drive_writes,
         )
         return reading.open(acts.begin(order, observer))
 
@@ -80,9 +97,12 @@ def resume(
     *,
     destroy: str | None = None,
     overwrite: bool = False,
+    max_drive_writes: float | None = None,
     observer: Observer = unobserved,
 ) -> Run:
     """Carry on a run that was interrupted or killed; consent to write is asked again.
+
+    `max_drive_writes` is another limit of what is written, all of it; None keeps the run's own.
 
     Raises:
         RunFileError: the file is sealed, in use, or of a version that asks for other steps.
@@ -104,15 +124,32 @@ def resume(
                 engine="fio" if record.run.engine.startswith("fio") else "native",
             )
         ) as device:
-            return reading.open(acts.resume(record, recorder, method, device, observer))
+            return reading.open(
+                acts.resume(record, recorder, method, device, observer, max_drive_writes)
+            )
 
 
 def preview(
-    method: str, target: str, *, spec: str = "", settings: Mapping[str, str] | None = None
-) -> paper.Preview:
-    """Return how long a run takes and how much it writes, at least and at most; writes nothing."""
+    method: str,
+    target: str,
+    *,
+    spec: str = "",
+    settings: Mapping[str, str] | None = None,
+    rates: Rates | None = None,
+    endurance_bytes: int | None = None,
+) -> Preview:
+    """Return how long a run takes and how much it writes: least, expected, most; writes nothing.
+
+    `rates` None assumes usual ones, or tries a simulated device for a moment. `endurance_bytes`
+    is what the drive is rated for (TBW); None takes what its own counters imply, if they do.
+    """
     chosen = method_named(method)
     target, settings = split_settings(target, settings or {})
     geometry = geometry_of(target)
     numbers = chosen.settings(spec or chosen.default_spec, settings, geometry)
-    return paper.preview(chosen, numbers, geometry)
+    if rates is None and (device := rehearsal_of(target)) is not None:
+        with closing(device):
+            rates = paper.rates_tried(device)
+    told = None if endurance_bytes is None else endurance_told(endurance_bytes)
+    endurance = told or endurance_from(health_of(target))
+    return replace(paper.preview(chosen, numbers, geometry, rates), endurance=endurance)

@@ -31,6 +31,8 @@ def live(standing: Standing, console: Console | None = None) -> Iterator[Observe
             match event:
                 case RunStarted():
                     console.print(Text(f"{title(event)}, recorded in {event.path}"), soft_wrap=True)
+                    if event.ahead is not None:
+                        console.print(Text(f"ahead: {event.ahead.line}"), soft_wrap=True)
                 case Ended():
                     painter.refresh()
                 case _:

@@ -1,16 +1,21 @@
 """Arguments and options that several verbs share, and what their text means."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from teijo.errors import PlanError, UsageError
 
+if TYPE_CHECKING:
+    from teijo.runner.paper import Rates
+
 SUFFIX = ".teijo"
+_THOUSANDS = {"": 1, "k": 1_000, "M": 1_000_000}
 PRINTERS = ("html", "pdf", "text", "csv")
 
 
@@ -72,6 +77,15 @@ Overwrite = Annotated[
     bool,
     typer.Option("--overwrite", help="Consent to overwrite an existing file given as TARGET."),
 ]
+MaxDriveWrites = Annotated[
+    float | None,
+    typer.Option(
+        "--max-drive-writes",
+        metavar="N",
+        help="Write the device at most N times over: refused if more is expected, and stopped "
+        "before more is written.",
+    ),
+]
 Progress = Annotated[
     ProgressMode | None,
     typer.Option("--progress", help="How to show progress. [default: rich on a terminal]"),
@@ -102,6 +116,54 @@ def settings_from(*given: Sequence[str] | None) -> dict[str, str]:
                 remedy="Give it once.",
             )
     return settings
+
+
+def rates_from(text: str) -> "Rates | None":
+    """Return the rates in "3.5GB/s,600k": throughput in bytes and IOPS; none of "".
+
+    Raises:
+        PlanError: it is neither.
+    """
+    if not text:
+        return None
+    from teijo.runner.paper import Rates
+    from teijo.units import parse_size
+
+    speed, _, ios = (part.strip() for part in text.partition(","))
+    counted = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kM]?)(?: ?IOPS)?", ios)
+    try:
+        bytes_per_second = parse_size(speed.removesuffix("/s"))
+        ios_per_second = round(float(counted[1]) * _THOUSANDS[counted[2]]) if counted else 0
+    except ValueError as error:
+        raise _no_rates(text) from error
+    if not (speed.endswith("/s") and bytes_per_second and ios_per_second):
+        raise _no_rates(text)
+    return Rates(bytes_per_second=bytes_per_second, ios_per_second=ios_per_second, source="as told")
+
+
+def _no_rates(text: str) -> PlanError:
+    return PlanError(
+        f"{text!r} are no rates", remedy="Give MB/s and IOPS of the device: --rates 3.5GB/s,600k"
+    )
+
+
+def endurance_from(text: str) -> int | None:
+    """Return the bytes in "600TB"; None of "".
+
+    Raises:
+        PlanError: it is no size, or nothing.
+    """
+    if not text:
+        return None
+    from teijo.units import parse_size
+
+    try:
+        rated_bytes = parse_size(text)
+    except ValueError as error:
+        raise PlanError(f"--endurance: {error}") from error
+    if not rated_bytes:
+        raise PlanError("--endurance: nothing is no endurance", remedy="Write it like 600TB.")
+    return rated_bytes
 
 
 def printers_from(text: str) -> tuple[str, ...]:

@@ -2,12 +2,29 @@
 
 import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from teijo.cli import talk
-from teijo.cli.options import Json, Method, MoreSettings, Settings, Spec, Target, settings_from
+from teijo.cli.options import (
+    Json,
+    Method,
+    MoreSettings,
+    Settings,
+    Spec,
+    Target,
+    endurance_from,
+    rates_from,
+    settings_from,
+)
+
+if TYPE_CHECKING:
+    from teijo.runner.extent import Preview
 
 EXAMPLES = (
     "teijo preview iops /dev/disk/by-id/nvme-…",
+    "teijo preview pts.all /dev/nvme1n1 --rates 3.5GB/s,600k --endurance 600TB",
     "teijo preview iops 'drive.img?size=8GiB' --set minute=1s rounds=10",
 )
 
@@ -18,28 +35,76 @@ def verb(
     more: MoreSettings = None,
     settings: Settings = None,
     spec: Spec = "",
+    rates: Annotated[
+        str,
+        typer.Option(
+            "--rates",
+            metavar="MB/s,IOPS",
+            help="What the device can do when fresh: 3.5GB/s,600k. [default: 500MB/s,100k]",
+        ),
+    ] = "",
+    endurance: Annotated[
+        str,
+        typer.Option(
+            "--endurance",
+            metavar="TBW",
+            help="What the drive is rated for, as 600TB. [default: from its own counters]",
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Say how long METHOD would take on TARGET and how much it would write. Writes nothing."""
     given = settings_from(settings, more)
+    told, rated_bytes = rates_from(rates), endurance_from(endurance)
 
     from teijo import api
+
+    seen = api.preview(
+        method, target, spec=spec, settings=given, rates=told, endurance_bytes=rated_bytes
+    )
+    if as_json:
+        talk.put(json.dumps(as_object(seen), ensure_ascii=False, indent=2))
+        return
+    for line in table(seen):
+        talk.put(line)
+
+
+def as_object(seen: "Preview") -> dict[str, object]:
+    """Return a preview as JSON has it: times in ns, sizes in bytes, shares from 0."""
+    ends = {"least": seen.least, "expected": seen.expected, "most": seen.most}
+    drive_writes = {name: seen.drive_writes(end) for name, end in ends.items()}
+    rated = seen.endurance
+    shares = {
+        name: None if rated is None else rated.share(end.written_bytes)
+        for name, end in ends.items()
+    }
+    return asdict(seen) | {"drive_writes": drive_writes, "endurance_share": shares}
+
+
+def table(seen: "Preview") -> list[str]:
+    """Return a preview as lines: a table of least, expected and most, and what it rests on."""
     from teijo.units import format_capacity, format_duration
 
-    seen = api.preview(method, target, spec=spec, settings=given)
-    if as_json:
-        drive_writes = {"least": seen.drive_writes_least, "most": seen.drive_writes_most}
-        whole = asdict(seen) | {"drive_writes": drive_writes}
-        talk.put(json.dumps(whole, ensure_ascii=False, indent=2))
-        return
-    least, most = seen.least, seen.most
+    ends, rated = (seen.least, seen.expected, seen.most), seen.endurance
+    worn = ["not known" if rated is None else percent(rated.share(e.written_bytes)) for e in ends]
     rows = [
-        ("duration", format_duration(least.duration_ns), format_duration(most.duration_ns)),
-        ("written", format_capacity(least.written_bytes), format_capacity(most.written_bytes)),
-        ("drive writes", f"{seen.drive_writes_least:.2f}", f"{seen.drive_writes_most:.2f}"),
-        ("steps", f"{least.steps:,}", f"{most.steps:,}"),
+        ("duration", *(format_duration(end.duration_ns) for end in ends)),
+        ("written", *(format_capacity(end.written_bytes) for end in ends)),
+        ("drive writes", *(f"{seen.drive_writes(end):.2f}" for end in ends)),
+        ("of rated endurance", *worn),
+        ("steps", *(f"{end.steps:,}" for end in ends)),
     ]
-    head = ("", "AT LEAST (steady at once)", "AT MOST (never steady)")
-    for line in talk.columns(head, rows):
-        talk.put(line)
-    talk.put(f"\nAssumed: {seen.assumed}.")
+    head = ("", "AT LEAST (steady at once)", "EXPECTED (settles)", "AT MOST (never steady)")
+    lines = [*talk.columns(head, rows), "", f"Assumed: {seen.assumed}."]
+    if rated is not None:
+        size = format_capacity(rated.rated_bytes)
+        if rated.low_bytes < rated.high_bytes:
+            low, high = format_capacity(rated.low_bytes), format_capacity(rated.high_bytes)
+            size += f" ({low} to {high})"
+        lines.append(f"Rated endurance: {size}, {rated.source}.")
+    return lines
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, to two significant digits."""
+    return f"{share * 100:.2g} %" if share < 1 else f"{share * 100:,.0f} %"

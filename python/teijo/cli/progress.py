@@ -70,6 +70,8 @@ class Plain:
             case RunStarted():
                 again = "resumed" if event.resumed else "begins"
                 self._line(f"{title(event)}: {again}, recorded in {event.path}")
+                if event.ahead is not None:
+                    self._line(f"ahead: {event.ahead.line}")
             case LayingOut() | StepStarted() | Progress():
                 word = self._standing.phase.partition(" ")[0]
                 if word != self._word or self._standing.now_ns() - self._said_ns >= QUIET_NS:
@@ -129,6 +131,7 @@ def as_json(event: Event) -> dict[str, object]:
                 "capacity_bytes": event.geometry.capacity_bytes,
                 "path": str(event.path),
                 "resumed": event.resumed,
+                "ahead": None if event.ahead is None else asdict(event.ahead),
             }
         case StepStarted():
             return step_json("step_started", event.seq, event.step) | {"replayed": event.replayed}

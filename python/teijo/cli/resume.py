@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from teijo.cli.options import Destroy, Lang, Overwrite, Progress, ReportLang, printers_from
+from teijo.cli.options import (
+    Destroy,
+    Lang,
+    MaxDriveWrites,
+    Overwrite,
+    Progress,
+    ReportLang,
+    printers_from,
+)
 
 EXAMPLES = (
     "teijo resume pts.iops-mlc-a-20260101-120000.teijo.open",
@@ -19,6 +27,7 @@ def verb(
     ],
     destroy: Destroy = None,
     overwrite: Overwrite = False,
+    max_drive_writes: MaxDriveWrites = None,
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
     ] = "html,pdf",
@@ -36,7 +45,13 @@ def verb(
     from teijo.cli.outcome import carry_out, leave
 
     run = carry_out(
-        lambda observer: api.resume(file, destroy=destroy, overwrite=overwrite, observer=observer),
+        lambda observer: api.resume(
+            file,
+            destroy=destroy,
+            overwrite=overwrite,
+            max_drive_writes=max_drive_writes,
+            observer=observer,
+        ),
         progress,
     )
     leave(run, printers, report_dir or run.path.parent, progress, lang)

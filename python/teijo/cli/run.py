@@ -10,6 +10,7 @@ from teijo.cli.options import (
     Destroy,
     Engine,
     Lang,
+    MaxDriveWrites,
     Method,
     MoreSettings,
     Overwrite,
@@ -28,6 +29,7 @@ EXAMPLES = (
     "teijo run wsat 'sim:slc-a?capacity=4GiB' --spec 1.1-enterprise",
     "teijo run workload 'drive.img?size=2GiB' --set rw=randread bs=4KiB qd=32 seconds=10",
     "teijo run iops /dev/disk/by-id/nvme-… --destroy S4EVNX0R123456",
+    "teijo run iops /dev/nvme1n1 --destroy S4EVNX0R123456 --max-drive-writes 8",
     "teijo run iops 'stripe?chunk=64KiB:/dev/sdb,/dev/sdc' --destroy SERIAL1,SERIAL2",
 )
 
@@ -46,6 +48,7 @@ def verb(
     ] = None,
     destroy: Destroy = None,
     overwrite: Overwrite = False,
+    max_drive_writes: MaxDriveWrites = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Who makes the I/O.")] = Engine.NATIVE,
     seed: Annotated[
         int | None,
@@ -80,6 +83,7 @@ def verb(
             destroy=destroy,
             overwrite=overwrite,
             engine=engine.value,
+            max_drive_writes=max_drive_writes,
             seed=seed,
             observer=observer,
         ),

@@ -2,7 +2,14 @@
 
 from teijo.device.device import Device
 from teijo.device.discover import FoundDevice, list_devices
-from teijo.device.opening import Inspection, geometry_of, inspect_target, open_target
+from teijo.device.opening import (
+    Inspection,
+    geometry_of,
+    health_of,
+    inspect_target,
+    open_target,
+    rehearsal_of,
+)
 from teijo.device.preflight import Preflight
 from teijo.device.target import Target, parse_target, split_settings
 
@@ -13,9 +20,11 @@ __all__ = [
     "Preflight",
     "Target",
     "geometry_of",
+    "health_of",
     "inspect_target",
     "list_devices",
     "open_target",
     "parse_target",
+    "rehearsal_of",
     "split_settings",
 ]

@@ -13,6 +13,7 @@ from teijo.device.composite import open_composite, tell_apart
 from teijo.device.composition import geometry_over, identity_over
 from teijo.device.device import Device
 from teijo.device.file import open_file
+from teijo.device.health import health
 from teijo.device.layout import Progress
 from teijo.device.preflight import Preflight, claim, examine
 from teijo.device.real import device_on
@@ -28,6 +29,7 @@ from teijo.device.target import (
 )
 from teijo.errors import TargetError
 from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.result import Health
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +191,36 @@ def geometry_of(text: str) -> Geometry:
                 return device.geometry
         case other:
             assert_never(other)
+
+
+def health_of(text: str) -> Health:
+    """Return the counters of a block device that is not open yet; none of any other target.
+
+    Raises:
+        teijo.errors.TargetError: it is not there, or no target.
+    """
+    match parse_target(text):
+        case BlockTarget() as target:
+            subject = claim(target.path, write=False)
+            try:
+                return health(subject.fd)
+            finally:
+                os.close(subject.fd)
+        case FileTarget() | CompositeTarget() | SimulatedTarget():
+            return {}
+
+
+def rehearsal_of(text: str) -> Device | None:
+    """Return a device that is as the target and costs nothing to try; None where there is none.
+
+    Raises:
+        teijo.errors.TargetError: it is no target.
+    """
+    match parse_target(text):
+        case SimulatedTarget() as target:
+            return open_simulated(target, engine="native")
+        case FileTarget() | BlockTarget() | CompositeTarget():
+            return None
 
 
 def _file_size(target: FileTarget) -> Geometry:

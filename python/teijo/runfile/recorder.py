@@ -202,6 +202,20 @@ class Recorder:
         """Keep warnings, in this order."""
         self._commit(lambda db: _insert_remarks(db, remarks))
 
+    def note(self, name: str, value: str) -> None:
+        """Keep a fact among those of the environment, in place of an older one of this name."""
+        self._commit(
+            lambda db: db.execute("INSERT OR REPLACE INTO environment VALUES (?,?)", (name, value))
+        )
+
+    def abandoned_bytes(self) -> int:
+        """Return what steps without an answer wrote, as far as their finished intervals tell."""
+        found: int = self._db.execute(
+            "SELECT coalesce(sum(bytes), 0) FROM interval JOIN step ON seq = interval.step"
+            " WHERE direction = 'write' AND status <> 'done'"
+        ).fetchone()[0]
+        return found
+
     def go_on(self, remark: Remark) -> None:
         """Mark the run as running again, with `remark` in place of that of the interruption."""
 

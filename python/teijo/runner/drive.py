@@ -49,12 +49,15 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
         DeviceError: the device failed; what it answered before is recorded.
         IdentityError: it is another device by now.
         HostError: the run file cannot be written.
-        Interrupted, KeyboardInterrupt: somebody asked to stop; the running step is abandoned.
+        Interrupted, KeyboardInterrupt: somebody asked to stop, or the write budget is used up;
+            the running step is abandoned.
     """
     while talk.step is not None:
         step = talk.step
         seed = seed_of(stage, seq, step)
         stage.interrupt.check()
+        if stage.budget is not None:
+            stage.budget.check(step)
         stage.recorder.begin(seq, step, seed, interval_ns=INTERVAL_NS)
         stage.observer(StepStarted(seq=seq, step=step))
         outcome = carry_out(stage, seq, step, seed)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from teijo.runner.extent import Preview
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Ending, RunInfo
 from teijo.terms.remark import Remark
@@ -22,13 +23,17 @@ class LayingOut:
 
 @dataclass(frozen=True, kw_only=True)
 class RunStarted:
-    """The run file is open and the device is claimed. `path` is the growing file."""
+    """The run file is open and the device is claimed. `path` is the growing file.
+
+    `ahead` is what the run will take, or what is left of one that goes on; None in virtual time.
+    """
 
     run: RunInfo
     geometry: Geometry
     identity: Identity
     path: Path
     resumed: bool
+    ahead: Preview | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,116 +1,114 @@
-"""Preview: a method talks to a device that exists on paper, steady at once or never."""
+"""Preview: a method talks to three devices on paper, and what they were driven to is compared."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-import numpy as np
-
+from teijo.device.device import Device
+from teijo.engine.plan import Plan
 from teijo.errors import PlanError
 from teijo.methods.method import Method, Settings
+from teijo.runner.compile import compile_measure
 from teijo.runner.drive import Talk
+from teijo.runner.extent import Extent, Preview
+from teijo.runner.paper import Paper, Rates, Share, always_full, restless, settling
+from teijo.runner.replay import check_asked
 from teijo.terms.geometry import Geometry
-from teijo.terms.histogram import Histogram
-from teijo.terms.result import Direction, StepResult, StreamResult
-from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
-from teijo.terms.workload import Stream
+from teijo.terms.record import Record, StepRecord
+from teijo.terms.result import Gap, StepResult
+from teijo.terms.step import Measure
+from teijo.terms.workload import Access, Stream, Workload
 from teijo.units import NS_PER_S, format_size
 
 _MOST_STEPS: Final = 200_000
-_LATENCY_NS: Final = 100_000
-"""How long an I/O takes at the full rate; at a share of it, so much longer."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rates:
-    """What the device on paper can do; a real one may be faster or slower."""
-
-    bytes_per_second: int = 500_000_000
-    ios_per_second: int = 100_000
-
-    @property
-    def text(self) -> str:
-        """What is assumed, for people."""
-        return (
-            f"at most {self.bytes_per_second / 1e6:,.0f} MB/s and {self.ios_per_second:,} IOPS; "
-            "purging takes no time"
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Extent:
-    """How far a run goes: its steps, time on the device's clock, bytes written, intervals."""
-
-    steps: int
-    duration_ns: int
-    written_bytes: int
-    intervals: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preview:
-    """What a run will take: the least if the device is steady at once, the most if it never is.
-
-    `drive_writes_*` are the bytes written in user capacities. The rates are assumed: bytes of a
-    time-bounded step, and the time of a byte-bounded one, depend on them.
-    """
-
-    least: Extent
-    most: Extent
-    capacity_bytes: int
-    assumed: str
-
-    @property
-    def drive_writes_least(self) -> float:
-        """Bytes written at least, in user capacities."""
-        return self.least.written_bytes / self.capacity_bytes
-
-    @property
-    def drive_writes_most(self) -> float:
-        """Bytes written at most, in user capacities."""
-        return self.most.written_bytes / self.capacity_bytes
+_TRIAL_NS: Final = 50_000_000
 
 
 def preview(
-    method: Method, settings: Settings, geometry: Geometry, rates: Rates | None = None
+    method: Method,
+    settings: Settings,
+    geometry: Geometry,
+    rates: Rates | None = None,
+    *,
+    after: Record | None = None,
+    replayable: bool = False,
 ) -> Preview:
-    """Return how far a run goes at least and at most, without touching a device."""
+    """Return how far a run goes at least, as expected, and at most, without touching a device.
+
+    `after` is the record of a run that goes on: only what is still ahead counts. Where it was
+    left, a device that is not `replayable` has a gap.
+
+    Raises:
+        PlanError: the run has too many steps.
+        RunFileError: the method asks for other steps than the recorded.
+    """
     rates = rates or Rates()
-    ends = [
-        _extent(method, settings, geometry, rates, share) for share in (_always_full, _restless)
-    ]
+    least, expected, most = (
+        _extent(method, settings, geometry, rates, share, after, replayable=replayable)
+        for share in (always_full, settling, restless)
+    )
+    ends = (least, expected, most)
     return Preview(
-        least=min(ends, key=lambda extent: extent.duration_ns),
-        most=Extent(
-            steps=max(end.steps for end in ends),
-            duration_ns=max(end.duration_ns for end in ends),
-            written_bytes=max(end.written_bytes for end in ends),
-            intervals=max(end.intervals for end in ends),
-        ),
+        least=_each(min, ends),
+        expected=expected,
+        most=_each(max, ends),
         capacity_bytes=geometry.capacity_bytes,
         assumed=rates.text,
+        spent_bytes=0 if after is None else written_bytes(after.steps),
     )
 
 
-_Share = Callable[[int], float]
-"""The share of the rates a device gives in its measurement at this place (round, or count)."""
+def rates_of(record: Record) -> Rates | None:
+    """Return the highest rates a record holds, None where it holds none."""
+    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
+    fast = [each.bytes * NS_PER_S // each.elapsed_ns for each in answers if each.bytes]
+    many = [round(each.iops) for each in answers if each.ios]
+    if not fast:
+        return None
+    return Rates(bytes_per_second=max(fast), ios_per_second=max(many), source="seen in this run")
 
 
-def _always_full(place: int) -> float:
-    del place
-    return 1.0
+def rates_tried(device: Device) -> Rates:
+    """Return the rates of a device that costs nothing to try, driven for a moment while fresh."""
+    fast = Stream(
+        read_percent=0, block_size_bytes=131_072, access=Access.SEQUENTIAL, queue_depth=32
+    )
+    many = Stream(read_percent=100, block_size_bytes=4096, queue_depth=32)
+    laps = [device.session.run(_trial(stream, device.geometry)) for stream in (fast, many)]
+    moved = sum(part.bytes for part in laps[0].directions)
+    counted = sum(part.ios for part in laps[1].directions)
+    return Rates(
+        bytes_per_second=max(1, moved * NS_PER_S // laps[0].elapsed_ns),
+        ios_per_second=max(1, counted * NS_PER_S // laps[1].elapsed_ns),
+        source="tried on the fresh simulation; the time is virtual, a run takes far less",
+    )
 
 
-def _restless(place: int) -> float:
-    """No five places in a row are within a fifth of their average, nor any five samples."""
-    return 1.0 if place % 2 else 0.4
+def _trial(stream: Stream, geometry: Geometry) -> Plan:
+    step = Measure(workload=Workload(streams=(stream,)), duration_ns=_TRIAL_NS)
+    return compile_measure(step, geometry, {}, seed=1)
+
+
+def written_bytes(steps: Sequence[StepRecord]) -> int:
+    """Return the bytes that recorded steps wrote."""
+    answers = (each.answer for each in steps if isinstance(each.answer, StepResult))
+    return sum(part.bytes for answer in answers for part in answer.of("write"))
 
 
 def _extent(
-    method: Method, settings: Settings, geometry: Geometry, rates: Rates, share: _Share
+    method: Method,
+    settings: Settings,
+    geometry: Geometry,
+    rates: Rates,
+    share: Share,
+    after: Record | None,
+    *,
+    replayable: bool,
 ) -> Extent:
     talk = Talk(method.steps(settings, geometry))
-    steps = now_ns = written = intervals = 0
+    paper = Paper(capacity_bytes=geometry.capacity_bytes, rates=rates, share=share)
+    if after is not None:
+        _catch_up(talk, paper, after, replayable=replayable)
+    steps = 0
     while talk.step is not None:
         if steps == _MOST_STEPS:
             raise PlanError(
@@ -118,67 +116,31 @@ def _extent(
                 f"{format_size(geometry.capacity_bytes)}.",
                 remedy="Measure less: fewer rounds, a longer minute, or a smaller range.",
             )
-        answer = _answer(talk.step, now_ns, rates, share, steps)
-        now_ns += answer.elapsed_ns
-        written += sum(part.bytes for part in answer.of("write"))
-        intervals += len(answer.results) * (answer.elapsed_ns // NS_PER_S + 1)
         steps += 1
-        talk.answer(answer)
-    return Extent(steps=steps, duration_ns=now_ns, written_bytes=written, intervals=intervals)
-
-
-def _answer(step: Step, now_ns: int, rates: Rates, share: _Share, count: int) -> StepResult:
-    match step:
-        case Purge():
-            return StepResult(started_ns=now_ns, elapsed_ns=0, detail={"method": "on paper"})
-        case Idle():
-            return StepResult(started_ns=now_ns, elapsed_ns=step.duration_ns)
-        case Precondition():
-            elapsed_ns = step.total_bytes * NS_PER_S // rates.bytes_per_second
-            streams, part = step.workload.streams, 1.0
-        case Measure():
-            elapsed_ns = step.duration_ns
-            streams, part = step.workload.streams, share(step.round_number or count)
-    results = [
-        result
-        for stream in streams
-        for result in _stream_results(stream, elapsed_ns, part / len(streams), rates)
-    ]
-    if isinstance(step, Precondition):
-        results = _exactly(results, step.total_bytes)
-    return StepResult(started_ns=now_ns, elapsed_ns=elapsed_ns, results=tuple(results))
-
-
-def _stream_results(
-    stream: Stream, elapsed_ns: int, share: float, rates: Rates
-) -> list[StreamResult]:
-    block = stream.block_bytes_mean
-    rate = min(rates.ios_per_second, rates.bytes_per_second / block) * share
-    if stream.rate is not None:
-        rate = min(rate, stream.rate.ios_per_second)
-    ios = max(1, round(rate * elapsed_ns / NS_PER_S))
-    ios -= ios * stream.discard_percent // 100
-    reads = ios * stream.read_percent // 100
-    parts: list[tuple[Direction, int]] = [("read", reads), ("write", ios - reads)]
-    return [
-        _result(stream.name, direction, count, round(count * block), round(_LATENCY_NS / share))
-        for direction, count in parts
-        if count
-    ]
-
-
-def _exactly(results: list[StreamResult], total_bytes: int) -> list[StreamResult]:
-    """Give a byte-bounded step the bytes it asks for."""
-    have = sum(result.bytes for result in results) or 1
-    return [replace(result, bytes=result.bytes * total_bytes // have) for result in results]
-
-
-def _result(
-    stream: str, direction: Direction, ios: int, size_bytes: int, latency_ns: int
-) -> StreamResult:
-    latency = Histogram(
-        np.array([latency_ns]), np.array([ios]), ios * latency_ns, latency_ns, latency_ns
+        talk.answer(paper.carry_out(talk.step))
+    return Extent(
+        steps=steps,
+        duration_ns=paper.now_ns,
+        written_bytes=paper.written_bytes,
+        intervals=paper.intervals,
     )
-    return StreamResult(
-        stream=stream, direction=direction, ios=ios, bytes=size_bytes, errors={}, latency=latency
+
+
+def _catch_up(talk: Talk, paper: Paper, record: Record, *, replayable: bool) -> None:
+    for exchange in record.steps:
+        check_asked(talk, exchange, record.run.version)
+        if isinstance(exchange.answer, StepResult):
+            paper.settle(exchange.step, exchange.answer)
+        talk.answer(exchange.answer)
+    if record.steps and talk.step is not None and not replayable:
+        talk.answer(Gap())
+
+
+def _each(choose: Callable[[Iterable[int]], int], ends: Sequence[Extent]) -> Extent:
+    """Return the extreme of each figure by itself."""
+    return Extent(
+        steps=choose(end.steps for end in ends),
+        duration_ns=choose(end.duration_ns for end in ends),
+        written_bytes=choose(end.written_bytes for end in ends),
+        intervals=choose(end.intervals for end in ends),
     )

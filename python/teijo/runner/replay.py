@@ -31,7 +31,7 @@ def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
     resumed = [each for each in record.remarks if each.kind is RemarkKind.RESUMED]
     stage.resumptions = len(resumed) + 1
     for exchange in record.steps:
-        _check_asked(talk, exchange, record.run.version)
+        check_asked(talk, exchange, record.run.version)
         if stage.device.replayable:
             _execute_again(stage, exchange, record.run.version)
         _take_over(stage, exchange)
@@ -92,7 +92,12 @@ def check_identity(record: Record, device: Device) -> None:
         )
 
 
-def _check_asked(talk: Talk, exchange: StepRecord, version: str) -> None:
+def check_asked(talk: Talk, exchange: StepRecord, version: str) -> None:
+    """Make sure that a method asks for what was recorded.
+
+    Raises:
+        RunFileError: it does not.
+    """
     if talk.step is None or step_to_json(talk.step) != step_to_json(exchange.step):
         raise RunFileError(
             f"At step {exchange.seq} this teijo asks for another step than was recorded.",

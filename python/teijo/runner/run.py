@@ -30,14 +30,16 @@ from teijo.errors import (
 from teijo.methods.method import Method, Settings
 from teijo.runfile.recorder import Recorder
 from teijo.runfile.space import estimate_bytes
+from teijo.runner.budget import FACT, OPTION, Budget
 from teijo.runner.ceiling import described
 from teijo.runner.drive import Talk, drive
 from teijo.runner.environment import describe_host, teijo_version
 from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
+from teijo.runner.extent import Preview, refuse_beyond
 from teijo.runner.interrupt import Interrupt
 from teijo.runner.placement import lies_on
-from teijo.runner.preview import preview
-from teijo.runner.replay import catch_up
+from teijo.runner.preview import preview, rates_of
+from teijo.runner.replay import catch_up, check_identity
 from teijo.runner.stage import Stage
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
@@ -52,7 +54,10 @@ _LOOK_SHARE: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What to run: a method with its settings, on an open device, into a file."""
+    """What to run: a method with its settings, on an open device, into a file.
+
+    `max_drive_writes` bounds what is written, in user capacities; None does not.
+    """
 
     method: Method
     spec: str
@@ -61,6 +66,7 @@ class Order:
     device: Device
     output: Path
     engine: str
+    max_drive_writes: float | None = None
 
 
 def begin(order: Order, observer: Observer) -> Path:
@@ -69,15 +75,20 @@ def begin(order: Order, observer: Observer) -> Path:
     Raises:
         TeijoError: the run ended early; the head of this file says what is left behind.
     """
-    header = _header(order)
+    ahead = preview(order.method, order.settings, order.device.geometry)
+    budget = None
+    if order.max_drive_writes is not None:
+        refuse_beyond(order.max_drive_writes, ahead)
+        budget = _budget(order.max_drive_writes, order.device)
+    header = _header(order, budget)
     recorder = Recorder.create(
         order.output,
         header,
-        reserve_bytes=_room(order.method, order.settings, order.device),
+        reserve_bytes=_room(ahead),
         lies_on_device=partial(lies_on, order.device.identity),
     )
-    act = _Act(order.method, order.settings, order.device, recorder, header, observer)
-    return act.run(resumed=False)
+    act = _Act(order.method, order.settings, order.device, recorder, header, observer, budget)
+    return act.run(ahead, resumed=False)
 
 
 def resume(
@@ -86,17 +97,36 @@ def resume(
     method: Method,
     device: Device,
     observer: Observer,
+    max_drive_writes: float | None = None,
 ) -> Path:
     """Carry a stopped run on from its record and return the sealed file's path.
 
+    The limit of what is written stays as it was, unless another is given; all that was written
+    before counts.
+
     Raises:
+        UnsafeError: more than that limit is expected to be written.
         RunFileError: this version of the method asks for other steps than the recorded.
         IdentityError: it is another device, or a simulated one that answers differently.
         TeijoError: the run ended early again.
     """
     settings = method.settings_from(record.run.settings)
-    recorder.reserve(_room(method, settings, device))
-    return _Act(method, settings, device, recorder, record, observer).run(resumed=True)
+    recorder.reserve(_room(preview(method, settings, device.geometry)))
+    budget = Budget.of(record.environment, device.geometry.capacity_bytes)
+    if max_drive_writes is not None:
+        budget = _budget(max_drive_writes, device)
+    if budget is not None and not device.replayable:
+        budget.spent_bytes = recorder.abandoned_bytes()
+    ahead = preview(
+        method,
+        settings,
+        device.geometry,
+        rates_of(record),
+        after=record,
+        replayable=device.replayable,
+    )
+    act = _Act(method, settings, device, recorder, record, observer, budget)
+    return act.run(ahead, resumed=True)
 
 
 class _Act:
@@ -110,6 +140,7 @@ class _Act:
         recorder: Recorder,
         record: Record,
         observer: Observer,
+        budget: Budget | None,
     ) -> None:
         self._method = method
         self._settings = settings
@@ -118,15 +149,16 @@ class _Act:
         self._record = record
         self._steps = list(record.steps)
         self._observer = observer
+        self._budget = budget
         self._untouched = False
         self._seen = 0
         self._next_look_ns = 0
 
-    def run(self, *, resumed: bool) -> Path:
+    def run(self, ahead: Preview, *, resumed: bool) -> Path:
         interrupt = Interrupt(lambda name: self._observer(Stopping(signal=name)))
         try:
             with interrupt.listening():
-                return self._end(self._carry_out(interrupt, resumed=resumed))
+                return self._end(self._carry_out(interrupt, ahead, resumed=resumed))
         except (Interrupted, KeyboardInterrupt, IdentityError) as stop:
             self._interrupted(stop)
         except (DeviceError, UsageError, UnsafeError, InvalidMeasurement) as error:
@@ -134,7 +166,7 @@ class _Act:
         finally:
             self._recorder.close()
 
-    def _carry_out(self, interrupt: Interrupt, *, resumed: bool) -> Ending:
+    def _carry_out(self, interrupt: Interrupt, ahead: Preview, *, resumed: bool) -> Ending:
         stage = Stage(
             device=self._device,
             recorder=self._recorder,
@@ -143,6 +175,7 @@ class _Act:
             run_seed=self._record.run.seed,
             origin_ns=self._device.session.now_ns(),
             ceilings=self._device.session.ceilings(),
+            budget=self._budget,
         )
         self._observer(
             RunStarted(
@@ -151,15 +184,19 @@ class _Act:
                 identity=self._device.identity,
                 path=self._recorder.names.open,
                 resumed=resumed,
+                ahead=None if self._device.replayable else ahead,
             )
         )
         talk = Talk(self._method.steps(self._settings, self._device.geometry))
         if resumed:
             self._untouched = True
+            self._check_budget(ahead)
             gap = catch_up(stage, talk, self._record)
             self._untouched = False
             if gap is not None:
                 self._steps.append(gap)
+            if self._budget is not None:
+                self._recorder.note(FACT, self._budget.fact)
         self._judge()
         ending = drive(stage, talk, len(self._steps) + 1, self._told)
         if self._seen != len(self._steps):
@@ -167,6 +204,18 @@ class _Act:
         self._device.session.finish()
         self._check_data()
         return ending
+
+    def _check_budget(self, ahead: Preview) -> None:
+        """Make sure that what is left of the run fits in, before any of it is begun.
+
+        Raises:
+            UnsafeError: it does not.
+            IdentityError: it is another device, of which nothing can be said.
+        """
+        if self._budget is not None:
+            check_identity(self._record, self._device)
+            spent = ahead.spent_bytes + self._budget.spent_bytes
+            refuse_beyond(self._budget.drive_writes, replace(ahead, spent_bytes=spent))
 
     def _check_data(self) -> None:
         """Make sure that all verified reads held what was written.
@@ -237,17 +286,26 @@ class _Act:
             raise stop
         raise Interrupted(
             f"{message} {len(self._steps)} finished steps are kept in {path}.",
-            remedy=f"Continue with: teijo resume {path}",
+            remedy=f"Continue with: teijo resume {path}{self._more()}",
         ) from stop
 
+    def _more(self) -> str:
+        """Return what must be added to go on: a higher limit, where the limit was the reason."""
+        if self._budget is None or not self._budget.stopped:
+            return ""
+        return f" {OPTION} N, where N is above {self._budget.drive_writes:g}"
 
-def _room(method: Method, settings: Settings, device: Device) -> int:
+
+def _room(seen: Preview) -> int:
     """Return the bytes a run file needs at most."""
-    most = preview(method, settings, device.geometry).most
-    return estimate_bytes(steps=most.steps, intervals=most.intervals)
+    return estimate_bytes(steps=seen.most.steps, intervals=seen.most.intervals)
 
 
-def _header(order: Order) -> Record:
+def _budget(drive_writes: float, device: Device) -> Budget:
+    return Budget(drive_writes=drive_writes, capacity_bytes=device.geometry.capacity_bytes)
+
+
+def _header(order: Order, budget: Budget | None) -> Record:
     device = order.device
     run = RunInfo(
         id=str(uuid4()),
@@ -263,7 +321,9 @@ def _header(order: Order) -> Record:
         run=run,
         geometry=device.geometry,
         identity=device.identity,
-        environment=describe_host() | described(device.session.ceilings()),
+        environment=describe_host()
+        | described(device.session.ceilings())
+        | ({} if budget is None else {FACT: budget.fact}),
         steps=(),
         remarks=(
             *device.remarks(),

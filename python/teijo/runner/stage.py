@@ -9,6 +9,7 @@ from teijo.engine.plan import VerifyPlan
 from teijo.engine.plan import Written as WrittenPlan
 from teijo.engine.session import Ceilings
 from teijo.runfile.recorder import Recorder
+from teijo.runner.budget import Budget
 from teijo.runner.compile import stamp_run
 from teijo.runner.events import Observer
 from teijo.runner.interrupt import Interrupt
@@ -59,6 +60,8 @@ class Stage:
     """What the host can do with no device at all; None where that is not the question."""
     notes: set[str] = field(default_factory=set)
     """What the engine said already."""
+    budget: Budget | None = None
+    """What the run may write; None where nobody set a limit."""
 
     def now_ns(self) -> int:
         """Return the run's clock."""
@@ -76,6 +79,8 @@ class Stage:
         if _overwrites(step):
             self.written = ()
         self.written += result.written
+        if self.budget is not None:
+            self.budget.settle(step, result)
 
     def miss(self, step: Step) -> None:
         """Forget what a step that was cut short, or never begun, leaves unknown."""

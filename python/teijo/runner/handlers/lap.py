@@ -88,7 +88,10 @@ class _Watcher:
             )
         )
         self._last = now
-        return not stage.interrupt.requested
+        budget, interrupt = stage.budget, stage.interrupt
+        if budget is not None and not budget.fits(now) and not interrupt.requested:
+            interrupt.request(budget.reason)
+        return not interrupt.requested
 
     def _share(self, now: Look) -> float:
         if self._plan.duration_ns is not None:

@@ -1,0 +1,97 @@
+"""What is ahead of a run: how long, how much is written; and the refusal of too much of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from teijo.analysis.endurance import Endurance
+from teijo.errors import PlanError, UnsafeError
+from teijo.units import format_capacity, format_duration
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """How far a run goes: its steps, time on the device's clock, bytes written, intervals."""
+
+    steps: int
+    duration_ns: int
+    written_bytes: int
+    intervals: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """What a run will take, or what is left of one that has begun.
+
+    `least` and `most` are the smallest and the largest of each figure among a device that is
+    steady at once, one that never is, and `expected`: one that settles as drives do. The
+    rates are assumed: bytes of a time-bounded step, and the time of a byte-bounded one, depend on
+    them. `spent_bytes` were written before.
+    """
+
+    least: Extent
+    expected: Extent
+    most: Extent
+    capacity_bytes: int
+    assumed: str
+    spent_bytes: int = 0
+    endurance: Endurance | None = None
+
+    def drive_writes(self, extent: Extent) -> float:
+        """Return what one end writes, in user capacities."""
+        return extent.written_bytes / self.capacity_bytes
+
+    @property
+    def drive_writes_least(self) -> float:
+        """Bytes written at least, in user capacities."""
+        return self.drive_writes(self.least)
+
+    @property
+    def drive_writes_most(self) -> float:
+        """Bytes written at most, in user capacities."""
+        return self.drive_writes(self.most)
+
+    @property
+    def line(self) -> str:
+        """All of it in one line: expected, and in brackets least and most."""
+        ends = (self.expected, self.least, self.most)
+        durations = [format_duration(end.duration_ns) for end in ends]
+        sizes = [format_capacity(end.written_bytes) for end in ends]
+        writes = [f"{self.drive_writes(end):.2g}" for end in ends]
+        return (
+            f"about {_span(durations)}, {_span(sizes)} written, {_span(writes)} drive writes; "
+            f"assumed {self.assumed}"
+        )
+
+
+def _span(texts: Sequence[str]) -> str:
+    middle, low, high = texts
+    return middle if low == high else f"{middle} ({low} … {high})"
+
+
+def refuse_beyond(drive_writes_most: float, seen: Preview) -> None:
+    """Make sure that a run is not expected to write more than this many user capacities.
+
+    Raises:
+        UnsafeError: it is.
+        PlanError: the limit is none.
+    """
+    if not 0 < drive_writes_most < float("inf"):
+        raise PlanError(
+            f"{drive_writes_most:g} drive writes are no limit.",
+            remedy="Give a number above 0: --max-drive-writes 3",
+        )
+    least, expected, most = (
+        (seen.spent_bytes + end.written_bytes) / seen.capacity_bytes
+        for end in (seen.least, seen.expected, seen.most)
+    )
+    if expected <= drive_writes_most:
+        return
+    spent = seen.spent_bytes / seen.capacity_bytes
+    before = f", {spent:.3g} of them already" if spent else ""
+    raise UnsafeError(
+        f"The run is expected to write the device {expected:.3g} times over (at least {least:.3g}, "
+        f"at most {most:.3g}{before}); the limit is {drive_writes_most:g} drive writes. "
+        "Nothing was written.",
+        remedy="Ask for less (fewer rounds, a smaller amount or range, a shorter minute; see "
+        "`teijo preview`), or raise --max-drive-writes.",
+    )

@@ -1,0 +1,178 @@
+"""A device on paper: it answers every step at once, at rates that are assumed.
+
+How it bears up is one of three ways: always at full speed, never steady, or settling as drives do.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from teijo.terms.histogram import Histogram
+from teijo.terms.result import Direction, StepResult, StreamResult
+from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+from teijo.terms.workload import Access, Stream
+from teijo.units import NS_PER_S
+
+SETTLED_SHARE: Final = 0.4
+"""What random writes leave of a fresh drive's speed in the end: between client and enterprise."""
+SETTLING_DRIVE_WRITES: Final = 0.7
+"""Random writes, in user capacities, after which 1/e of the way to that is still to go."""
+SEQUENTIAL_WEIGHT: Final = 0.5
+"""How much a sequential write tires, by a random one: it leaves few fresh blocks, but no holes."""
+SETTLED_NOISE: Final = 0.02
+_LATENCY_NS: Final = 100_000
+"""How long an I/O takes at the full rate; at a share of it, so much longer."""
+_GOLDEN: Final = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """What the device on paper can do; a real one may be faster or slower."""
+
+    bytes_per_second: int = 500_000_000
+    ios_per_second: int = 100_000
+    source: str = ""
+    """Where the rates are from, where they are not assumed."""
+
+    @property
+    def text(self) -> str:
+        """What is assumed, for people."""
+        rates = f"at most {self.bytes_per_second / 1e6:,.0f} MB/s and {self.ios_per_second:,} IOPS"
+        return f"{rates}{self.source and f' ({self.source})'}; purging takes no time"
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """Where a device on paper stands: its steps so far, and writes since the purge.
+
+    `drive_writes` are in user capacities, sequential ones by their weight.
+    """
+
+    steps: int
+    drive_writes: float
+
+
+Share = Callable[[Measure, State], float]
+"""The share of the rates that a device gives in a measurement."""
+
+
+def always_full(step: Measure, state: State) -> float:
+    """Return 1: the drive is steady at once."""
+    del step, state
+    return 1.0
+
+
+def restless(step: Measure, state: State) -> float:
+    """Return shares of which no five in a row are within a fifth of their average.
+
+    In rounds the place is the round, otherwise the count of steps.
+    """
+    return 1.0 if (step.round_number or state.steps) % 2 else SETTLED_SHARE
+
+
+def settling(step: Measure, state: State) -> float:
+    """Return the share of a drive that tires of writes, and settles exponentially.
+
+    Reads alone are always at full speed. The noise is evenly spread, ± 2 %, by the golden ratio's
+    multiples: the same steps, the same answer.
+    """
+    if not any(stream.writes for stream in step.workload.streams):
+        return 1.0
+    tired = math.exp(-state.drive_writes / SETTLING_DRIVE_WRITES)
+    noise = SETTLED_NOISE * (2 * (state.steps * _GOLDEN % 1) - 1)
+    return (SETTLED_SHARE + (1 - SETTLED_SHARE) * tired) * (1 + noise)
+
+
+@dataclass(kw_only=True)
+class Paper:
+    """A device on paper, and how far it was driven: time in ns, bytes written, intervals."""
+
+    capacity_bytes: int
+    rates: Rates
+    share: Share
+    now_ns: int = 0
+    written_bytes: int = 0
+    intervals: int = 0
+    state: State = field(default=State(steps=0, drive_writes=0.0))
+
+    def carry_out(self, step: Step) -> StepResult:
+        """Return the answer to a step, and take note of what it did."""
+        answer = self._answer(step)
+        self.now_ns += answer.elapsed_ns
+        self.written_bytes += sum(part.bytes for part in answer.of("write"))
+        self.intervals += len(answer.results) * (answer.elapsed_ns // NS_PER_S + 1)
+        self.settle(step, answer)
+        return answer
+
+    def settle(self, step: Step, answer: StepResult) -> None:
+        """Wear as far as a step's answer tells, whoever gave it."""
+        tired = 0.0 if isinstance(step, Purge) else self.state.drive_writes
+        if isinstance(step, Measure | Precondition):
+            weights = {stream.name: _weight(stream) for stream in step.workload.streams}
+            written = sum(part.bytes * weights[part.stream] for part in answer.of("write"))
+            tired += written / self.capacity_bytes
+        self.state = State(steps=self.state.steps + 1, drive_writes=tired)
+
+    def _answer(self, step: Step) -> StepResult:
+        match step:
+            case Purge():
+                detail = {"method": "on paper"}
+                return StepResult(started_ns=self.now_ns, elapsed_ns=0, detail=detail)
+            case Idle():
+                return StepResult(started_ns=self.now_ns, elapsed_ns=step.duration_ns)
+            case Precondition():
+                elapsed_ns = step.total_bytes * NS_PER_S // self.rates.bytes_per_second
+                streams, part = step.workload.streams, 1.0
+            case Measure():
+                elapsed_ns = step.duration_ns
+                streams, part = step.workload.streams, self.share(step, self.state)
+        results = [
+            result
+            for stream in streams
+            for result in _stream_results(stream, elapsed_ns, part / len(streams), self.rates)
+        ]
+        if isinstance(step, Precondition):
+            results = _exactly(results, step.total_bytes)
+        return StepResult(started_ns=self.now_ns, elapsed_ns=elapsed_ns, results=tuple(results))
+
+
+def _weight(stream: Stream) -> float:
+    return SEQUENTIAL_WEIGHT if stream.access is Access.SEQUENTIAL else 1.0
+
+
+def _stream_results(
+    stream: Stream, elapsed_ns: int, share: float, rates: Rates
+) -> list[StreamResult]:
+    block = stream.block_bytes_mean
+    rate = min(rates.ios_per_second, rates.bytes_per_second / block) * share
+    if stream.rate is not None:
+        rate = min(rate, stream.rate.ios_per_second)
+    ios = max(1, round(rate * elapsed_ns / NS_PER_S))
+    ios -= ios * stream.discard_percent // 100
+    reads = ios * stream.read_percent // 100
+    parts: list[tuple[Direction, int]] = [("read", reads), ("write", ios - reads)]
+    return [
+        _result(stream.name, direction, count, round(count * block), round(_LATENCY_NS / share))
+        for direction, count in parts
+        if count
+    ]
+
+
+def _exactly(results: list[StreamResult], total_bytes: int) -> list[StreamResult]:
+    """Give a byte-bounded step the bytes it asks for."""
+    have = sum(result.bytes for result in results) or 1
+    return [replace(result, bytes=result.bytes * total_bytes // have) for result in results]
+
+
+def _result(
+    stream: str, direction: Direction, ios: int, size_bytes: int, latency_ns: int
+) -> StreamResult:
+    latency = Histogram(
+        np.array([latency_ns]), np.array([ios]), ios * latency_ns, latency_ns, latency_ns
+    )
+    return StreamResult(
+        stream=stream, direction=direction, ios=ios, bytes=size_bytes, errors={}, latency=latency
+    )
