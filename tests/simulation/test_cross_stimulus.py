@@ -26,12 +26,25 @@ def scalars_of(run: api.Run) -> Mapping[str, float | None]:
     return {each.name: each.value for each in run.findings.scalars}
 
 
-def test_a_separate_relocation_frontier_regains_the_first_throughput(tmp_path):
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_separate_relocation_frontier_regains_the_first_throughput(tmp_path, seed):
+    done = run(tmp_path, f"sim:mlc-a?seed={seed}")
+    found = scalars_of(done)
+    after = found[RECOVERY]
+    assert after is not None, "in the standard's eight hours, whatever the seed"
+    assert f"RECOVERED: after {after:.0f} min" in text_of(done.document())
+    # The standard's figure is one lucky minute's; that the drive stays there is not.
+    assert found[REGAINED] is not None
+    assert after == pytest.approx(found[REGAINED], rel=0.15)
+    amplification = [row[-1] for row in groups_of(done)]
+    assert amplification[1] > 6, "and group 2 had worn it down"
+
+
+def test_greedy_cleaning_regains_it_in_the_time_of_a_line_from_random_to_one(tmp_path):
     done = run(tmp_path, "sim:mlc-a?gc=greedy")
     found = scalars_of(done)
     after = found[RECOVERY]
     assert after is not None
-    assert f"RECOVERED: after {after:.0f} min" in text_of(done.document())
     # Greedy, two frontiers: write amplification falls in a line from its random level to 1 over
     # one capacity, so that takes the mean of both times the time of a sequential fill.
     amplification = [row[-1] for row in groups_of(done)]
@@ -57,14 +70,6 @@ def test_a_shared_log_does_not_and_the_report_says_so(tmp_path, target):
     assert found[RECOVERY] is None
     assert found[REGAINED] is None
     assert "NOT RECOVERED: in 240 min" in text_of(done.document())
-
-
-def test_mlc_a_comes_back_within_two_capacities_which_are_more_than_eight_hours(tmp_path):
-    done = run(tmp_path, "sim:mlc-a", last_minutes="450")
-    found = scalars_of(done)
-    assert found[RECOVERY] is not None
-    assert 240 < found[RECOVERY] < 450
-    assert found[REGAINED] is not None
 
 
 def test_the_gap_at_a_switch_is_what_was_in_flight_and_no_more(tmp_path):

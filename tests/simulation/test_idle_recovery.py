@@ -12,7 +12,10 @@ import pytest
 
 from teijo import api
 
-DRIVE = "sim:mlc-a?capacity=1GiB&pages_per_block=32&erase_us=375&op_percent=28&gc=greedy"
+DRIVE = (
+    "sim:mlc-a?capacity=1GiB&pages_per_block=32&program_us=1000&erase_us=375&op_percent=28"
+    "&gc=greedy"
+)
 PAGES = 2**30 // 4096
 FRESH_IOPS = 16 / 1e-3
 """Sixteen dies that program a page in 1 ms."""

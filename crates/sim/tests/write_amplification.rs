@@ -292,15 +292,15 @@ fn a_separate_frontier_recovers_after_one_capacity_and_a_shared_one_does_not() {
 }
 
 #[test]
-fn sampling_of_five_recovers_with_a_separate_frontier_and_of_two_with_a_shared_one_does_not() {
+fn sampling_of_seven_recovers_with_a_separate_frontier_and_of_two_with_a_shared_one_does_not() {
     // The two client drives: what the presets mlc-a and mlc-b are made of.
     let sampled = |choices| Cleaning::Sampled { choices };
-    let five = return_to_sequential(sampled(5), Frontier::Separate);
+    let seven = return_to_sequential(sampled(7), Frontier::Separate);
     let two = return_to_sequential(sampled(2), Frontier::Shared);
-    println!("five, separate {five:.2?}\ntwo, shared {two:.2?}");
+    println!("seven, separate {seven:.2?}\ntwo, shared {two:.2?}");
     assert!(
-        five[8..].iter().all(|wa| (wa - 1.0).abs() <= 0.01),
-        "{five:?}"
+        seven[6..].iter().all(|wa| (wa - 1.0).abs() <= 0.01),
+        "{seven:?}"
     );
     assert!(two.iter().all(|wa| *wa > 4.0), "{two:?}");
 }
