@@ -1,6 +1,7 @@
-"""The one door: run, resume, preview, open, analyse, present, export. It only composes."""
+"""The one door: run, resume, preview, open, analyse, present, compare, export; it composes."""
 
 from teijo.api.acting import preview, resume, run
+from teijo.api.comparing import compare, comparison_document
 from teijo.api.reading import Run, analyse, export, open, parts, present, rescore  # noqa: A004
 from teijo.engine import ceilings as calibrate
 from teijo.methods.pts.determination import determination_document as steady_document
@@ -11,6 +12,8 @@ __all__ = [
     "Run",
     "analyse",
     "calibrate",
+    "compare",
+    "comparison_document",
     "export",
     "method",
     "open",

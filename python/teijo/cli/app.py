@@ -12,6 +12,7 @@ import typer
 
 from teijo.cli import (
     calibrate,
+    compare,
     device,
     devices,
     export,
@@ -67,7 +68,7 @@ def program(
     """
 
 
-ROOMS = (methods, devices, device, preview, run, resume, report, export, steady, calibrate)
+ROOMS = (methods, devices, device, preview, run, resume, report, compare, export, steady, calibrate)
 for room in ROOMS:
     app.command(room.__name__.rpartition(".")[2], epilog=talk.examples(*room.EXAMPLES))(room.verb)
 

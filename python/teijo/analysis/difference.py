@@ -1,0 +1,169 @@
+"""Whether two means differ: their ratio with an interval, from few batches a side, autocorrelated
+samples in five batches of neighbours; and how several such answers are judged together.
+
+Where the numbers come from, and which direction is the better one, is not known here.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+BATCHES = 5
+CONFIDENCE = 0.95
+_TINY = 1e-300
+_STEP_LEAST = 1e-12
+_FRACTIONS_MOST = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """One mean by another: `ratio` 1.05 is 5 % more. `low` and `high` bound it at 95 %.
+
+    `p_value` is how often a ratio as far from 1 would come about if there were no difference;
+    `freedom` is the degrees of freedom that the interval stands on.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    freedom: float
+
+    @property
+    def shown(self) -> bool:
+        """Whether the interval leaves out 1."""
+        return not self.low <= 1 <= self.high
+
+
+def difference_of(
+    first: Sequence[float], second: Sequence[float], *, resolution: float = 0.0
+) -> Difference | None:
+    """Return how far the mean of the second's batches lies from that of the first's.
+
+    The batches are taken as independent, with a variance of their own on either side: Welch's t
+    on the logarithm of the ratio, whose variance is the sum of the two squared relative standard
+    errors (delta method). So the interval is positive, and that of the exchanged sides is its
+    reciprocal. None for fewer than two batches a side, and where a mean is not above zero.
+
+    `resolution` is how far, as a share, a mean may be off for its count being a whole number. It
+    is the same in every batch, so no scatter shows it; the interval is wider by it.
+    """
+    if min(len(first), len(second)) < 2:
+        return None
+    means = [math.fsum(values) / len(values) for values in (first, second)]
+    if min(means) <= 0:
+        return None
+    errors = [
+        _squared_error(values, mean) for values, mean in zip((first, second), means, strict=True)
+    ]
+    counts = (len(first), len(second))
+    ratio, error = means[1] / means[0], math.sqrt(math.fsum(errors))
+    beyond = max(0.0, abs(math.log(ratio)) - resolution)
+    if error:
+        freedom = math.fsum(errors) ** 2 / math.fsum(
+            each**2 / (count - 1) for each, count in zip(errors, counts, strict=True)
+        )
+        reach = student_t_limit(1 - CONFIDENCE, freedom) * error + resolution
+        p_value = student_t_share(beyond / error, freedom)
+    else:
+        freedom, reach, p_value = math.inf, resolution, 0.0 if beyond else 1.0
+    return Difference(
+        ratio=ratio,
+        low=ratio * math.exp(-reach),
+        high=ratio * math.exp(reach),
+        p_value=p_value,
+        freedom=freedom,
+    )
+
+
+def five_batches(samples: Sequence[float]) -> tuple[float, ...]:
+    """Return the means of five equal stretches of consecutive samples, fewer than five for none.
+
+    Neighbours resemble each other, and a stretch much longer than that likeness lasts does not
+    resemble the next one (batch means; Law, Simulation Modeling and Analysis, §9.5.3). Few long
+    batches are chosen before many short ones, whose interval would be too narrow. What fills no
+    batch is left out at the front, where a series is farthest from settled.
+    """
+    length = len(samples) // BATCHES
+    if not length:
+        return ()
+    kept = samples[len(samples) - length * BATCHES :]
+    return tuple(
+        math.fsum(kept[place * length : (place + 1) * length]) / length for place in range(BATCHES)
+    )
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return each p-value as it counts among all of them (Holm 1979): below 0.05 is a difference
+    that would come about by chance in one of twenty whole families, whatever their dependence.
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for place, at in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[at]))
+        adjusted[at] = highest
+    return tuple(adjusted)
+
+
+def student_t_share(t: float, freedom: float) -> float:
+    """Return the share of Student's t distribution outside ±t: the two-sided p-value.
+
+    It is the regularised incomplete beta function I_x(ν/2, 1/2) at x = ν/(ν + t²)
+    (Abramowitz and Stegun 26.7.1, 26.5.27).
+    """
+    assert t >= 0, t
+    assert freedom > 0, freedom
+    if t == 0:
+        return 1.0
+    # x/(1 − x) = ν/t²: both are computed, since one of them may be too near to 1 for the other.
+    x, rest = 1 / (1 + t * t / freedom), 1 / (1 + freedom / (t * t))
+    a, b = freedom / 2, 0.5
+    if x < (a + 1) / (a + b + 2):
+        return _beta_share(x, rest, a, b)
+    return 1 - _beta_share(rest, x, b, a)
+
+
+def student_t_limit(share: float, freedom: float) -> float:
+    """Return the t outside of which this share of the distribution lies.
+
+    Newton's method from the normal distribution's limit, which is never beyond it: the share is
+    convex in t, so each step falls short of the limit and none goes past it.
+    """
+    assert 0 < share < 1, share
+    scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
+    t = NormalDist().inv_cdf(1 - share / 2)
+    while True:
+        fall = scale - (freedom + 1) / 2 * math.log1p(t * t / freedom)
+        density = math.exp(fall) / math.sqrt(freedom * math.pi)
+        step = (student_t_share(t, freedom) - share) / (2 * density)
+        t += step
+        if step <= _STEP_LEAST * t:
+            return t
+
+
+def _squared_error(values: Sequence[float], mean: float) -> float:
+    """Return the squared relative standard error of a mean."""
+    squares = math.fsum((value / mean - 1) ** 2 for value in values)
+    return squares / (len(values) - 1) / len(values)
+
+
+def _beta_share(x: float, rest: float, a: float, b: float) -> float:
+    """Return I_x(a, b), `rest` being 1 − x, by its continued fraction (Lentz's method)."""
+    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(scale + a * math.log(x) + b * math.log(rest)) / a
+    c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
+    value = d
+    for m in range(1, _FRACTIONS_MOST):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d, c = 1 / _not_zero(1 + term * d), _not_zero(1 + term / c)
+            value *= d * c
+        if abs(d * c - 1) < 1e-15:
+            break
+    return front * value
+
+
+def _not_zero(value: float) -> float:
+    return value if abs(value) > _TINY else _TINY

@@ -1,0 +1,48 @@
+"""A comparison whole: its sides, their conditions, and what it shows. What a report says of it is
+in pages.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from teijo.compare.conditions import Deviation, check_conditions, deviations_of
+from teijo.compare.judged import Pairing, pairings_of
+from teijo.compare.sides import Match, Side, check_sides, kind_of, matches_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One test, and every other side against the first that has run it."""
+
+    match: Match
+    pairings: tuple[Pairing, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """All of it. `kind` says what the sides are to each other; `deviations` what differs between
+    their conditions, which was allowed.
+    """
+
+    sides: tuple[Side, ...]
+    kind: str
+    deviations: tuple[Deviation, ...]
+    tests: tuple[Compared, ...]
+
+
+def compared(sides: Sequence[Side], allowed: Iterable[str] = ()) -> Comparison:
+    """Return the comparison of two sides or more, the first being what others are held against.
+
+    Raises:
+        UsageError: there is nothing to compare, or conditions differ that were not allowed to.
+    """
+    check_sides(sides)
+    matches = matches_of(sides)
+    deviations = deviations_of(matches)
+    check_conditions(matches, deviations, allowed)
+    return Comparison(
+        sides=tuple(sides),
+        kind=kind_of(sides),
+        deviations=deviations,
+        tests=tuple(Compared(match=match, pairings=pairings_of(match)) for match in matches),
+    )

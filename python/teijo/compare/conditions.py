@@ -1,0 +1,124 @@
+"""On what conditions runs compare: what was asked of each, and what differs between them.
+
+Nothing is compared in silence that was made otherwise: it is refused, or named and printed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from teijo.compare.sides import Match
+from teijo.errors import UsageError
+from teijo.methods.knobs import describe, knobs_of, show_duration
+from teijo.methods.method import Settings
+from teijo.methods.pts.campaign.parts import Part
+from teijo.units import NS_PER_MS
+
+ASPECTS: Mapping[str, str] = {
+    "threads": "oio",
+    "queue_depth": "oio",
+    "active_range": "range",
+    "amount": "amount",
+    "segments": "amount",
+    "content": "content",
+    "minute": "minute",
+}
+"""The word that allows a setting to differ; every other setting is its own word."""
+_MINUTE_STEP_NS = 200 * NS_PER_MS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deviation:
+    """One condition that is not the same in all runs of a test; `values` by the run's name."""
+
+    test: str
+    aspect: str
+    condition: str
+    values: tuple[tuple[str, str], ...]
+
+
+def deviations_of(matches: Iterable[Match]) -> tuple[Deviation, ...]:
+    """Return every condition that differs between the runs of one test.
+
+    What only decides when a test stops (how many rounds at most) is none.
+    """
+    found = []
+    for match in matches:
+        told = {entry.label: _conditions(entry.part) for entry in match.entries}
+        names = dict.fromkeys(name for each in told.values() for name in each)
+        for name in names:
+            values = tuple((label, each.get(name, "none")) for label, each in told.items())
+            if len({value for _, value in values}) > 1:
+                found.append(
+                    Deviation(
+                        test=match.name,
+                        aspect=ASPECTS.get(name, name),
+                        condition=name,
+                        values=values,
+                    )
+                )
+    return tuple(found)
+
+
+def check_conditions(
+    matches: Sequence[Match], deviations: Sequence[Deviation], allowed: Iterable[str]
+) -> None:
+    """Make sure that what differs was allowed to.
+
+    Raises:
+        UsageError: something else differs (all of it is listed), or a word allows nothing.
+    """
+    words = {word.strip().lower() for word in allowed}
+    known = _words(matches)
+    if strange := sorted(words - known):
+        raise UsageError(
+            f"--allow {strange[0]} names nothing that these runs have",
+            remedy=f"It takes {', '.join(sorted(known))}.",
+        )
+    refused = [each for each in deviations if each.aspect not in words]
+    if refused:
+        lines = "\n".join(f"  {_line(each)}" for each in refused)
+        asked = ",".join(sorted({each.aspect for each in refused} | words))
+        raise UsageError(
+            f"these runs were not made alike, so their numbers do not compare:\n{lines}",
+            remedy="Run one of them again as the other was, or let them differ, which every page "
+            f"will say: --allow {asked}",
+        )
+
+
+def _conditions(part: Part) -> dict[str, str]:
+    run = part.record.run
+    judging = _judging(type(part.settings))
+    settings = {
+        each.key: each.value for each in describe(part.settings) if each.field not in judging
+    }
+    if "minute" in settings:
+        settings["minute"] = _minute(part)
+    return {"spec": run.spec, "engine": run.engine, **settings}
+
+
+def _minute(part: Part) -> str:
+    """Return the minute at full size: a device simulated at a scale has it divided by that.
+
+    The division is not exact, in capacity or in time, so what stands for 60 s is told as 60 s.
+    """
+    minute_ns, scale = part.settings.model_dump()["minute_ns"], part.record.geometry.scale
+    if scale > 1:
+        minute_ns = round(minute_ns * scale / _MINUTE_STEP_NS) * _MINUTE_STEP_NS
+    return show_duration(minute_ns)
+
+
+def _judging(model: type[Settings]) -> set[str]:
+    return {field for field, knob in knobs_of(model).items() if knob.judges}
+
+
+def _words(matches: Iterable[Match]) -> set[str]:
+    names = {
+        name for match in matches for entry in match.entries for name in _conditions(entry.part)
+    }
+    return {ASPECTS.get(name, name) for name in names}
+
+
+def _line(deviation: Deviation) -> str:
+    told = ", ".join(f"{label} {value}" for label, value in deviation.values)
+    word = "" if deviation.aspect == deviation.condition else f" ({deviation.aspect})"
+    return f"{deviation.test}: {deviation.condition}{word}: {told}"

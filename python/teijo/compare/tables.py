@@ -1,0 +1,173 @@
+"""The tables of a comparison: differences with their intervals and verdicts, and how many."""
+
+from collections.abc import Sequence
+
+from teijo.compare.comparison import Comparison
+from teijo.compare.judged import Judged, Pairing, Verdict
+from teijo.compare.sides import Match
+from teijo.document.model import Column, Table, Value
+from teijo.document.phrase import Verbatim, say
+from teijo.methods.knobs import show_mix
+from teijo.methods.pts.iops.matrix import IopsSettings
+from teijo.units import KIB, format_block_size
+
+_PLACE_COLUMNS = 3
+"""Where the differences begin in a table of them: after the place and two values."""
+
+
+def difference_table(pairing: Pairing, *, folded: bool = False) -> Table:
+    """Return every figure of a pairing as a row; what differs is marked."""
+    rows = [*pairing.rows, *([] if pairing.overall is None else [pairing.overall])]
+    units = list(dict.fromkeys(_unit(row) for row in rows))
+    digits = max((row.figure.digits for row in rows), default=1)
+    name = "Figure" if len(units) > 1 else units[0] if units else ""
+    columns = (
+        Column(name="Place"),
+        *([Column(name=name)] if len(units) > 1 else []),
+        Column(name=Verbatim(pairing.first), unit="" if len(units) > 1 else name, digits=digits),
+        Column(name=Verbatim(pairing.second), unit="" if len(units) > 1 else name, digits=digits),
+        Column(name="Difference", unit="%", digits=2),
+        Column(name="from", unit="%", digits=2),
+        Column(name="to", unit="%", digits=2),
+        Column(name="Verdict"),
+        Column(name="Judged together"),
+    )
+    place = len(columns) - 5
+    return Table(
+        columns=columns,
+        rows=tuple(_row(row, with_figure=len(units) > 1) for row in rows),
+        caption=say(
+            "{second} against {first}",
+            second=Verbatim(pairing.second),
+            first=Verbatim(pairing.first),
+        ),
+        marked=tuple(
+            (number, place)
+            for number, row in enumerate(rows)
+            if row.verdict in (Verdict.FASTER, Verdict.SLOWER)
+        ),
+        folded=folded,
+    )
+
+
+def matrix_table(match: Match, pairing: Pairing) -> Table | None:
+    """Return the differences of an IOPS matrix in percent, block sizes by mixes."""
+    settings = match.of(pairing.first)[0].part.settings
+    if not isinstance(settings, IopsSettings):
+        return None
+    found = {str(row.place): row for row in pairing.rows}
+    blocks = sorted(settings.block_sizes_bytes)
+    mixes = sorted(settings.mixes_read_percent)
+    cells = [
+        [found.get(f"RND {format_block_size(block)} {show_mix(mix)}") for mix in mixes]
+        for block in blocks
+    ]
+    return Table(
+        columns=(
+            Column(name="Block size", unit="KiB"),
+            *(Column(name=show_mix(mix), unit="%", digits=1) for mix in mixes),
+        ),
+        rows=tuple(
+            (f"{block / KIB:g}", *(None if one is None else percent(one) for one in line))
+            for block, line in zip(blocks, cells, strict=True)
+        ),
+        caption=say(
+            "IOPS of {second} against {first}, in %",
+            second=Verbatim(pairing.second),
+            first=Verbatim(pairing.first),
+        ),
+        marked=tuple(
+            (place, column + 1)
+            for place, line in enumerate(cells)
+            for column, one in enumerate(line)
+            if one is not None and one.verdict in (Verdict.FASTER, Verdict.SLOWER)
+        ),
+    )
+
+
+def counts_table(comparison: Comparison) -> Table:
+    """Return, for each test and pairing, how many figures differ, and all cells together."""
+    columns = (
+        Column(name="Test"),
+        Column(name="Side"),
+        Column(name="Against"),
+        Column(name="Figures", digits=0),
+        Column(name="Faster", digits=0),
+        Column(name="Slower", digits=0),
+        Column(name="No difference shown", digits=0),
+        Column(name="By chance", digits=1),
+        Column(name="Left together", digits=0),
+        Column(name="All cells together"),
+    )
+    rows = tuple(
+        _counts_row(one.match.name, pairing) for one in comparison.tests for pairing in one.pairings
+    )
+    return Table(columns=columns, rows=rows, caption="What the comparison shows")
+
+
+def percent(row: Judged) -> float | None:
+    """Return how far the second lies above the first, in percent of it."""
+    return None if row.difference is None else (row.difference.ratio - 1) * 100
+
+
+def overall_words(row: Judged) -> str:
+    """Return one difference with its interval and verdict, in words."""
+    found, verdict = row.difference, row.verdict
+    if found is None or verdict is None:
+        return "not comparable"
+    return say(
+        "{percent:+.1f} % ({low:+.1f} to {high:+.1f} %): {verdict}",
+        percent=(found.ratio - 1) * 100,
+        low=(found.low - 1) * 100,
+        high=(found.high - 1) * 100,
+        verdict=verdict.value,
+    )
+
+
+def _counts_row(test: str, pairing: Pairing) -> tuple[Value, ...]:
+    faster, slower = (
+        pairing.count(verdict, together=True) for verdict in (Verdict.FASTER, Verdict.SLOWER)
+    )
+    return (
+        Verbatim(test),
+        Verbatim(pairing.second),
+        Verbatim(pairing.first),
+        pairing.judged,
+        pairing.count(Verdict.FASTER),
+        pairing.count(Verdict.SLOWER),
+        pairing.count(Verdict.NOT_SHOWN),
+        pairing.by_chance,
+        faster + slower,
+        "n/a" if pairing.overall is None else overall_words(pairing.overall),
+    )
+
+
+def _row(row: Judged, *, with_figure: bool) -> tuple[Value, ...]:
+    found, verdict, together = row.difference, row.verdict, row.verdict_together
+    return (
+        row.place,
+        *([_unit(row)] if with_figure else []),
+        row.first,
+        row.second,
+        percent(row),
+        None if found is None else (found.low - 1) * 100,
+        None if found is None else (found.high - 1) * 100,
+        "not comparable" if verdict is None else verdict.value,
+        "" if together is None or row.together is None else together.value,
+    )
+
+
+def _unit(row: Judged) -> str:
+    figure = row.figure
+    return (
+        say("{name} ({unit})", name=figure.name, unit=figure.unit) if figure.unit else figure.name
+    )
+
+
+def labelled(names: Sequence[str], caption: str, rows: Sequence[tuple[Value, ...]]) -> Table:
+    """Return a table whose first column names something and whose others are runs."""
+    return Table(
+        columns=(Column(name="Figure"), *(Column(name=Verbatim(name), digits=3) for name in names)),
+        rows=tuple(rows),
+        caption=caption,
+    )

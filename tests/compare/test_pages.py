@@ -1,0 +1,145 @@
+"""The report of a comparison: what it says first, what it marks, and what every page must say."""
+
+from dataclasses import replace
+
+import pytest
+
+from teijo.compare.comparison import Comparison, compared
+from teijo.compare.pages import document_name, pages
+from teijo.compare.sides import Side
+from teijo.document.model import Document, Note, Paragraph, Table, XYChart
+from teijo.document.model import Verdict as Answer
+from teijo.report import csv, html, pdf, text
+from teijo.report.language import Language
+from teijo.terms.remark import Remark, RemarkKind
+from tests.compare.drawn import SMALL, drive, record, side
+
+TESTS = [*SMALL, "tp"]
+
+
+def comparison(test: str = "iops", count: int = 2, iops: float = 10_000) -> Comparison:
+    sides = [
+        side(f"D{n}", record(n, test=test, iops=level, identity=drive(serial=f"S{n}")))
+        for n, level in enumerate([10_000, *[iops] * (count - 1)], start=1)
+    ]
+    return compared(sides)
+
+
+def tables(document: Document) -> list[Table]:
+    return [b for section in document.sections for b in section.blocks if isinstance(b, Table)]
+
+
+def plots(document: Document) -> list[XYChart]:
+    return [b for section in document.sections for b in section.blocks if isinstance(b, XYChart)]
+
+
+def texts(document: Document) -> str:
+    return text.render(document, width=200)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_every_test_has_its_plots_with_one_series_a_run(test: str) -> None:
+    document = pages(comparison(test, count=3))
+    assert plots(document)
+    for plot in plots(document):
+        assert [series.name for series in plot.series] == ["D1", "D2", "D3"]
+        assert all(any(y is not None for y in series.y) for series in plot.series)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_every_printer_prints_every_test(test: str) -> None:
+    document = pages(comparison(test))
+    assert "<html" in html.render(document)
+    assert csv.render(document)
+    assert "D2 against D1" in text.render(document)
+
+
+def test_it_is_printed_on_paper_with_eight_runs() -> None:
+    assert pdf.render(pages(comparison(count=8))).startswith(b"%PDF")
+
+
+def test_the_first_line_is_the_answer_and_the_second_says_who_is_compared() -> None:
+    first, second, *_ = pages(comparison(iops=11_000)).sections[0].blocks
+    assert isinstance(first, Answer)
+    assert first.text.startswith("D2 against D1: +1")
+    assert "9 of 9 figures faster, 0 slower" in first.text
+    assert isinstance(second, Paragraph)
+    assert second.text == "2 different devices."
+
+
+def test_the_number_that_differs_by_chance_stands_beside_the_number_found() -> None:
+    told = texts(pages(comparison()))
+    assert "Were there no difference at all, about 0.5 would, by chance." in told
+    assert "A side of one run shows how its rounds scatter" in told
+
+
+def test_sides_of_several_runs_need_no_such_warning() -> None:
+    sides = [
+        side(name, *(record(n, identity=drive(serial=name)) for n in numbers))
+        for name, numbers in (("old", (1, 2)), ("new", (3, 4)))
+    ]
+    told = texts(pages(compared(sides)))
+    assert "A side of one run" not in told
+    assert "each run is one batch" in told
+
+
+def test_marks_stand_on_the_cells_that_differ_and_on_no_others() -> None:
+    found = comparison(iops=11_000)
+    (matrix,) = [t for t in tables(pages(found)) if t.caption.startswith("IOPS of D2")]
+    assert len(matrix.marked) == 9
+    assert [column.name for column in matrix.columns] == ["Block size", "0/100", "65/35", "100/0"]
+    (same,) = [t for t in tables(pages(comparison())) if t.caption.startswith("IOPS of D2")]
+    assert len(same.marked) <= 2
+
+
+def test_a_row_has_both_values_the_interval_and_the_verdict() -> None:
+    document = pages(comparison("lat", iops=11_000))
+    (table,) = [each for each in tables(document) if each.caption == "D2 against D1"]
+    names = [column.name for column in table.columns]
+    assert names[-5:] == ["Difference", "from", "to", "Verdict", "Judged together"]
+    first = table.rows[0]
+    assert isinstance(first[-5], float)
+    assert isinstance(first[-4], float)
+    assert isinstance(first[-3], float)
+    assert first[-4] < first[-5] < first[-3] < 0
+    assert first[-2] == "faster", "less time is faster"
+
+
+def test_what_was_allowed_to_differ_stands_on_every_page_and_in_a_table() -> None:
+    sides = [side("a", record(1)), side("b", record(2, overrides={"qd": "8"}))]
+    document = pages(compared(sides, ["oio"]))
+    assert "NOT MADE ALIKE: oio" in document.header.stamp
+    (table,) = [t for t in tables(document) if t.caption.startswith("Not made alike")]
+    assert table.rows == (("iops", "queue_depth", "oio", "a: 16, b: 8"),)
+
+
+def test_a_remark_of_several_runs_is_said_once_with_their_names() -> None:
+    remark = Remark(kind=RemarkKind.FOREIGN_IO, text="something else wrote")
+    sides: list[Side] = []
+    for name, seed in (("a", 1), ("b", 2)):
+        run = record(seed)
+        sides.append(side(name, replace(run, remarks=(*run.remarks, remark))))
+    document = pages(compared(sides))
+    notes = [b for section in document.sections for b in section.blocks if isinstance(b, Note)]
+    assert [n.text for n in notes if n.kind == "foreign i/o"] == ["a, b: something else wrote"]
+
+
+def test_runs_that_have_measured_nothing_yet_say_so() -> None:
+    sides = []
+    for name, seed in (("a", 1), ("b", 2)):
+        run = record(seed)
+        begun = replace(run, steps=run.steps[:2], run=replace(run.run, ending="running"))
+        sides.append(side(name, begun))
+    told = texts(pages(compared(sides)))
+    assert "Nothing of it is measured on two sides yet." in told
+    assert "INCOMPLETE" in told
+
+
+def test_the_file_is_named_after_the_sides() -> None:
+    assert document_name([side("MLC-A", record(1)), side("Ä b", record(2))]) == "compare-mlc-a-b"
+
+
+def test_a_report_in_japanese_has_the_verdicts_in_japanese() -> None:
+    told = text.render(pages(comparison(iops=11_000)), language=Language.JAPANESE)
+    assert "速い" in told
+    assert "faster" not in told
