@@ -10,6 +10,7 @@ import argparse
 import json
 import shlex
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -69,6 +70,15 @@ def printed(command: list[str]) -> bytes:
     return subprocess.run(command, check=True, capture_output=True).stdout
 
 
+def wait_for_io(process: subprocess.Popen[bytes]) -> None:
+    """Return when the file is laid out and the load has begun, which a busy host may delay."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if json.loads(line)["event"] == "progress":
+            return
+    sys.exit(f"{process.args!r} ended before it began")
+
+
 def of_teijo(teijo: str, folder: Path, seconds: int) -> list[tuple[str, dict[str, float]]]:
     """Return service and response of the native engine."""
     with tempfile.TemporaryDirectory(prefix="teijo-stall-") as name:
@@ -76,8 +86,11 @@ def of_teijo(teijo: str, folder: Path, seconds: int) -> list[tuple[str, dict[str
         settings = ["rw=randwrite", f"qd={DEPTH}", f"rate={RATE}", f"seconds={seconds}"]
         command = [teijo, "run", "workload", f"{folder}/teijo.dat?size=128MiB"]
         command += [word for one in settings for word in ("--set", one)]
-        command += ["--report", "none", "--progress", "plain", "-o", str(run)]
-        frozen_once(folder, seconds / 2, lambda: printed(command))
+        command += ["--report", "none", "--progress", "ndjson", "-o", str(run)]
+        print("$", shlex.join(command))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            wait_for_io(process)
+            frozen_once(folder, seconds / 2, lambda: process.communicate()[0])
         content = json.loads(printed([teijo, "export", str(run)]))
     (part,) = content["steps"][-1]["results"]
     names = {"p50": "p50", "p99": "p99", "p999": "p99.9", "max": "max"}

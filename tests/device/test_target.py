@@ -91,10 +91,12 @@ def test_a_typing_error_is_answered_with_the_word_that_was_meant(tmp_path: Path)
     ("text", "expected"),
     [
         ("HERE/a?size=8MiB", "HERE/a?size=8MiB&holes=allow"),
-        (r"stripe?chunk=4KiB:HERE/a\,b?size=8MiB,HERE/c?size=8MiB&direct=no",
-         r"stripe?chunk=4KiB:HERE/a\,b?size=8MiB&holes=allow,HERE/c?size=8MiB&direct=no&holes=allow"),
+        (
+            r"stripe:HERE/a\,b?size=8MiB,HERE/c?size=8MiB&direct=no",
+            r"stripe:HERE/a\,b?size=8MiB&holes=allow,HERE/c?size=8MiB&direct=no&holes=allow",
+        ),
     ],
-)  # fmt: skip
+)
 def test_holes_as_a_setting_go_behind_every_file(tmp_path: Path, text: str, expected: str) -> None:
     here = str(tmp_path)
     given = {"rw": "randread", "holes": "allow"}

@@ -8,13 +8,16 @@ use std::fs::{File, OpenOptions};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-use teijo_engine::clock::{Clock, CpuClock};
-use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_engine::access::derive_seed;
+use teijo_engine::clock::{Clock, CpuClock, HostClock};
+use teijo_engine::histogram::Histogram;
+use teijo_engine::plan::{Access, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan};
 use teijo_engine::session::{BackendKind, Session};
 
 const HOLE_BYTES: u64 = 2 << 30;
 const SLICES: usize = 9;
 const SLICE_NS: u64 = 150_000_000;
+const DEPTH_ONE_PAIRS: u64 = 21;
 
 fn plan(queue_depth: u32, read_percent: u8) -> Plan {
     let range = Range {
@@ -91,6 +94,26 @@ fn report(name: &str, session: &mut Session, read_percent: u8) {
     }
 }
 
+/// Whether arrivals come as often as they are asked to, with no device to wait for.
+fn report_arrivals(session: &mut Session) {
+    for ios_per_second in [600_000.0, 1_100_000.0] {
+        let mut open = plan(64, 100);
+        open.bound = Bound::Time {
+            duration_ns: 2_000_000_000,
+        };
+        open.streams[0].rate = Some(Rate {
+            ios_per_second,
+            schedule: Schedule::Poisson,
+        });
+        let lap = session.run(&open).expect("the lap runs");
+        let achieved = lap.streams[0].read.ios as f64 * 1e9 / lap.elapsed_ns as f64;
+        println!(
+            "Poisson arrivals at {ios_per_second} per second: {achieved:.0} achieved, {:+.2} %",
+            (achieved / ios_per_second - 1.0) * 100.0
+        );
+    }
+}
+
 /// What is between two laps: warm threads and rings are told, not made anew.
 fn report_gaps(session: &mut Session) {
     let mut short = plan(32, 100);
@@ -121,6 +144,58 @@ fn report_start(file: &std::sync::Arc<OwnedFd>) {
     let lap = session.run(&many).expect("the lap runs");
     let started_ms = (lap.started_ns - before_ns) / 1_000_000;
     println!("512 threads with a ring each: at the gate after {started_ms} ms");
+}
+
+/// Median ns of a `pread` of a random block, timed around the call: what one I/O at a time is
+/// to cost.
+fn bare_read_ns(file: &OwnedFd, slice: u64) -> u64 {
+    let clock = HostClock::best();
+    let mut buffer = vec![0u8; 8192];
+    let skip = buffer.as_ptr().align_offset(4096);
+    let page = &mut buffer[skip..skip + 4096];
+    let mut latencies = Histogram::new();
+    let begin_ns = clock.now_ns();
+    for number in 0u64.. {
+        let block = derive_seed(slice, number) % (HOLE_BYTES / 4096);
+        let before_ns = clock.now_ns();
+        rustix::io::pread(file, &mut *page, block * 4096).expect("the hole is read");
+        let after_ns = clock.now_ns();
+        latencies.record(after_ns - before_ns);
+        if after_ns > begin_ns + SLICE_NS {
+            break;
+        }
+    }
+    latencies.quantile_ns(0.5)
+}
+
+/// The latency of one read at a time beside a bare `pread`, in turns; ratios of neighbours.
+fn report_depth_one(file: &std::sync::Arc<OwnedFd>) {
+    let open: [(&str, Session); 2] = [
+        (
+            "io_uring",
+            Session::with_backend(file.clone(), BackendKind::Uring),
+        ),
+        (
+            "of its own choice",
+            Session::new(file.try_clone().expect("a descriptor more")),
+        ),
+    ];
+    for (name, mut session) in open {
+        let pairs = (0..DEPTH_ONE_PAIRS).map(|slice| {
+            let bare_ns = bare_read_ns(file, slice) as f64;
+            let lap = session.run(&plan(1, 100)).expect("the slice runs");
+            let own_ns = lap.streams[0].read.latency.quantile_ns(0.5) as f64;
+            (bare_ns, own_ns)
+        });
+        let (bare, own): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        let ratios = bare.iter().zip(&own).map(|(bare, own)| own / bare);
+        println!(
+            "one read at a time, {name}: p50 {:.0} ns, bare pread {:.0} ns, ratio {:.3}",
+            median(own.clone()),
+            median(bare.clone()),
+            median(ratios.collect())
+        );
+    }
 }
 
 fn resident_kb() -> u64 {
@@ -156,6 +231,7 @@ fn main() {
     report("null backend", &mut nothing, 100);
     report_gaps(&mut nothing);
     report_memory(&mut nothing);
+    report_arrivals(&mut nothing);
     report(
         "/dev/null write",
         &mut Session::with_backend(null, BackendKind::Uring),
@@ -175,6 +251,7 @@ fn main() {
         Ok(file) => {
             let file = std::sync::Arc::new(OwnedFd::from(file));
             report_start(&file);
+            report_depth_one(&file);
             report(
                 "hole read io_uring",
                 &mut Session::with_backend(file.clone(), BackendKind::Uring),

@@ -123,6 +123,7 @@ mod tests {
     use std::fs::File;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no counter and no ring")]
     fn every_ceiling_is_found_and_batches_are_cheaper_than_single_ones() {
         let file = File::open("/dev/null").unwrap();
         let ceilings = measure(file.into(), 20_000_000).unwrap();

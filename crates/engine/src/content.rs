@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn no_two_sectors_of_two_workers_are_alike() {
-        let writes = if cfg!(miri) { 10 } else { 500 };
+        let writes = if cfg!(miri) { 2 } else { 500 };
         for content in [Content::Random, Content::Refill] {
             let mut seen = HashSet::new();
             for worker in 0..2 {

@@ -73,8 +73,9 @@ class Witness:
     `busiest_worker` is CPU by wall time of the busiest thread; `worker_delay_ns` the time that
     threads were ready but had no CPU, all together. `in_flight_mean` counts over time and all
     threads, `in_flight_asked` is threads × depth; the tuples have both for each stream of the
-    plan, in its order. `backend` may be another than the session's, by the plan. `io_wq_workers` are threads of the kernel that
-    carried out I/Os which the target would not queue. `techniques` are names from technique.rs.
+    plan, in its order. `backend` may be another than the session's, by the plan. `io_wq_workers`
+    are threads of the kernel that carried out I/Os which the target would not queue. `techniques`
+    are names from technique.rs.
     """
 
     backend: str
