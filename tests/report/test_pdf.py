@@ -9,6 +9,7 @@ from pypdf import PageObject, PdfReader
 
 from teijo.document.model import Column, Document, Facts, Note, Section, Table, Verdict
 from teijo.report import pdf
+from teijo.report.language import Language, translator
 from teijo.report.numbers import inked_rows
 from teijo.report.tables import numbered_tables
 from tests.report.samples import header, iops_document, workload_document, wsat_document
@@ -157,6 +158,24 @@ def test_a_wide_table_is_set_in_type_that_fits_the_page() -> None:
     document = Document(name="wide", header=header(), sections=(section,))
     text = pages(document)[0]
     assert [f"{100 + n}.0000" for n in range(15)] == re.findall(r"\b1[01][0-9]\.0000\b", text)
+
+
+def test_a_table_of_sentences_wraps_before_its_type_shrinks() -> None:
+    sentence = "what the record shows of a requirement, in so many words that no line holds it"
+    table = Table(
+        columns=(Column(name="Requirement"), Column(name="Evidence"), Column(name="Asked")),
+        rows=(("Purge", sentence, sentence), ("Seeds", "337 seeds", sentence)),
+    )
+    narrow = replace(table, columns=table.columns[:1], rows=(("Purge",), ("Seeds",)))
+    wide, fitting = (
+        pdf._table(each, translator(Language.ENGLISH), size=8.0) for each in (table, narrow)
+    )
+    assert wide["size"] == pdf.TIGHT_PT
+    assert wide["shares"][0] == 0 < wide["shares"][1] < wide["shares"][2]
+    assert (fitting["size"], fitting["shares"]) == (8.0, [0.0])
+    section = Section(title="Conformance", blocks=(table,))
+    (page,) = pages(Document(name="run", header=header(), sections=(section,)))
+    assert one_line(page).count(sentence) == 3
 
 
 def test_the_pages_of_each_test_have_that_tests_own_header() -> None:

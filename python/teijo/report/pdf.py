@@ -48,6 +48,8 @@ ADVANCE_EM: Final = 0.6
 """Mean advance of a character of a table, a little on the safe side."""
 TIGHT_PT: Final = 7.5
 SMALLEST_PT: Final = 4.5
+PROSE_COLUMNS: Final = 40
+"""A column of longer words than this wraps where its table is too wide, before type shrinks."""
 GROUP_CHARACTERS: Final = 31
 """About as many characters of header type as stand in the width of a group."""
 TEMPLATE: Final = Path(__file__).with_name("template.typ")
@@ -281,6 +283,23 @@ def _widths_pt(table: Table, size_pt: float) -> list[float]:
     return [columns * ADVANCE_EM * size_pt + inset_pt for columns in widest]
 
 
+def _prose_shares(table: Table, numeric: tuple[bool, ...], size_pt: float) -> list[float]:
+    """Return for each column its part of the width that is left, 0 for as wide as its words.
+
+    Only columns of sentences have one, by their mean length, and only where the table would be
+    wider than the page.
+    """
+    rows = inked_rows(table)
+    shares = [0.0] * len(table.columns)
+    if sum(_widths_pt(table, size_pt)) <= PAGE_WIDTH_PT:
+        return shares
+    for place in range(len(shares)):
+        lengths = [columns_of(row[place]) for row in rows]
+        if not numeric[place] and max(lengths, default=0) > PROSE_COLUMNS:
+            shares[place] = sum(lengths) / len(lengths)
+    return shares
+
+
 def _fitting_pt(table: Table, size_pt: float) -> float:
     """Return the largest type up to a size in which a table is no wider than the page."""
     while size_pt > SMALLEST_PT and sum(_widths_pt(table, size_pt)) > PAGE_WIDTH_PT:
@@ -289,11 +308,12 @@ def _fitting_pt(table: Table, size_pt: float) -> float:
 
 
 def _table(table: Table, words: Translator, *, size: float) -> Json:
-    size = _fitting_pt(table, size)
+    numeric = numeric_columns(table)
+    shares = _prose_shares(table, numeric, size)
+    size = min(size, TIGHT_PT) if any(shares) else _fitting_pt(table, size)
     kept = thinned(len(table.rows), ROWS_LIMIT)
     places = {row: place for place, row in enumerate(kept)}
     rows = inked_rows(table)
-    numeric = numeric_columns(table)
     note = say(
         "{kept:,} of {rows:,} rows; all rows in the HTML and the CSV",
         kept=len(kept),
@@ -305,6 +325,7 @@ def _table(table: Table, words: Translator, *, size: float) -> Json:
         "columns": [(column.name, column.unit) for column in table.columns],
         "numeric": numeric,
         "full": _is_matrix(table, numeric, size),
+        "shares": shares,
         "rows": [[_breakable(text) for text in rows[row]] for row in kept],
         "marked": [(places[row], column) for row, column in table.marked if row in places],
         "note": words.text(note) if len(kept) < len(rows) else "",

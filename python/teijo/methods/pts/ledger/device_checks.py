@@ -103,8 +103,8 @@ def own_io(case: Case) -> Found:
         high=max(shares),
         count=len(shares),
     )
-    if RemarkKind.CHECK_BLIND in kinds:
-        return untold(text)
+    if not max(shares):
+        return untold(say("{told}: it does not count this device's", told=text))
     if RemarkKind.BUFFERED in kinds:
         return met_if(False, say("{told}: memory answered in its place", told=text))
     return met_if(RemarkKind.FOREIGN_IO not in kinds, text)
