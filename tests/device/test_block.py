@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device import inspect_target, kernel, list_devices, open_target
+from teijo.device import (
+    health_of,
+    inspect_target,
+    kernel,
+    list_devices,
+    open_target,
+    rehearsal_of,
+)
 from teijo.device import purge as purging
 from teijo.device.nvme import Namespace
 from teijo.device.preflight import claim
@@ -248,3 +255,18 @@ def test_a_serial_for_another_kind_of_target_is_a_mistake(tmp_path: Path) -> Non
             open_target(text, write=True, destroy="S1")
     with pytest.raises(TargetError, match="no block device"):
         inspect_target("sim:mlc-a")
+
+
+def test_the_counters_of_a_device_can_be_had_before_it_is_opened(loop: Path) -> None:
+    counted = health_of(str(loop))
+    assert counted["kernel_write_bytes"] >= 0
+    assert "percentage_used" not in counted  # a loop has no wear, and says nothing of it
+
+
+def test_only_a_simulated_device_costs_nothing_to_try(loop: Path) -> None:
+    assert rehearsal_of(str(loop)) is None
+    assert health_of("sim:mlc-a") == {}
+    device = rehearsal_of("sim:mlc-a?capacity=64MiB&dies=2")
+    assert device is not None
+    assert device.replayable
+    device.close()

@@ -14,6 +14,7 @@ from teijo.errors import HostError, RunFileError
 from teijo.runfile import reader, schema
 from teijo.runfile.recorder import Recorder
 from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Gap
 from tests.runfile.samples import SECOND, measure, open_run, record, sealed_run
 
 
@@ -235,3 +236,23 @@ def test_the_first_statement_of_the_script_is_the_first_table() -> None:
         f"CREATE TABLE {table} " in statement
         for table, statement in zip(schema.TABLES, statements, strict=True)
     )
+
+
+def test_a_fact_that_changes_stands_once(tmp_path: Path) -> None:
+    recorder = open_run(tmp_path / "run")
+    for limit in ("3 drive writes", "5 drive writes"):
+        recorder.note("write limit", limit)
+    recorder.close()
+    assert reader.read(tmp_path / "run.teijo.open").environment["write limit"] == "5 drive writes"
+
+
+def test_what_a_step_without_an_answer_wrote_is_known_from_its_intervals(tmp_path: Path) -> None:
+    recorder = open_run(tmp_path / "run")
+    seq = len(record().steps) + 1
+    before = recorder.abandoned_bytes()
+    recorder.begin(seq, measure(9), 7, interval_ns=SECOND)
+    recorder.append(seq, [("main", "write", columns(0, 10, 12)), ("main", "read", columns(0, 99))])
+    assert recorder.abandoned_bytes() - before == 22
+    recorder.record_gap(seq, measure(9), 7, Gap(), interval_ns=SECOND)
+    assert recorder.abandoned_bytes() - before == 22
+    recorder.close()
