@@ -10,9 +10,10 @@ from teijo.compare.sides import Side
 from teijo.document.model import Document, Note, Paragraph, Table, XYChart
 from teijo.document.model import Verdict as Answer
 from teijo.report import csv, html, pdf, text
-from teijo.report.language import Language
+from teijo.report.language import Language, translator
 from teijo.terms.remark import Remark, RemarkKind
 from tests.compare.drawn import SMALL, drive, record, side
+from tests.report.english import untranslated
 
 TESTS = [*SMALL, "tp"]
 
@@ -96,7 +97,7 @@ def test_a_row_has_both_values_the_interval_and_the_verdict() -> None:
     document = pages(comparison("lat", iops=11_000))
     (table,) = [each for each in tables(document) if each.caption == "D2 against D1"]
     names = [column.name for column in table.columns]
-    assert names[-5:] == ["Difference", "from", "to", "Verdict", "Judged together"]
+    assert names[-5:] == ["Difference", "Low end", "High end", "Verdict", "Judged together"]
     first = table.rows[0]
     assert isinstance(first[-5], float)
     assert isinstance(first[-4], float)
@@ -137,6 +138,14 @@ def test_runs_that_have_measured_nothing_yet_say_so() -> None:
 
 def test_the_file_is_named_after_the_sides() -> None:
     assert document_name([side("MLC-A", record(1)), side("Ä b", record(2))]) == "compare-mlc-a-b"
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_every_text_of_a_comparison_is_translated_or_is_data(test: str) -> None:
+    sides = [side("D1", record(1, test=test)), side("D2", record(2, test=test, iops=11_000))]
+    document = replace(pages(compared(sides)), name="")
+    data = {"Example Drive", "format", "two cores"}
+    assert untranslated(document, translator(Language.JAPANESE)) <= data
 
 
 def test_a_report_in_japanese_has_the_verdicts_in_japanese() -> None:

@@ -111,7 +111,7 @@ def test_every_kind_of_remark_and_every_remedy_is_translated() -> None:
 
 
 def test_every_template_of_a_report_is_a_literal_and_is_translated() -> None:
-    rooms = [PACKAGE / room for room in ("methods", "document", "report")]
+    rooms = [PACKAGE / room for room in ("methods", "compare", "document", "report")]
     missing = {}
     for path in of_kind(".py"):
         if not any(path.is_relative_to(room) for room in rooms):

@@ -29,7 +29,7 @@ from teijo.document.model import (
     Value,
 )
 from teijo.document.model import Verdict as Answer
-from teijo.document.phrase import Verbatim, capitalised, joined, listed, say
+from teijo.document.phrase import Verbatim, joined, listed, say
 from teijo.methods.pages import NOT_KNOWN, capacity_name, date_of, purge_method
 from teijo.methods.pts.window_pages import convergence_word, window_name
 from teijo.terms.finding import Scalar
@@ -364,7 +364,7 @@ def _scalars_table(match: Match) -> Table | None:
 
 
 def _scalar_name(scalar: Scalar) -> str:
-    name = capitalised(scalar.name)
+    name = scalar.name
     return say("{name} ({unit})", name=name, unit=scalar.unit) if scalar.unit else name
 
 

@@ -27,8 +27,8 @@ def difference_table(pairing: Pairing, *, folded: bool = False) -> Table:
         Column(name=Verbatim(pairing.first), unit="" if len(units) > 1 else name, digits=digits),
         Column(name=Verbatim(pairing.second), unit="" if len(units) > 1 else name, digits=digits),
         Column(name="Difference", unit="%", digits=2),
-        Column(name="from", unit="%", digits=2),
-        Column(name="to", unit="%", digits=2),
+        Column(name="Low end", unit="%", digits=2),
+        Column(name="High end", unit="%", digits=2),
         Column(name="Verdict"),
         Column(name="Judged together"),
     )
