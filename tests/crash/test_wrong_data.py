@@ -291,7 +291,7 @@ def test_what_has_no_order_is_judged_as_far_as_it_tells_itself(
             "workload",
             text,
             output=tmp_path / "run",
-            settings={"rw": "randwrite", "bytes": "8MiB", "verify": "after"},
+            settings={"rw": "randwrite", "bytes": "64MiB", "verify": "after"},  # each block
             destroy=serial(text),
             observer=when(StepDone, 1, spoil),
         )

@@ -146,11 +146,7 @@ class Recorder:
             )
 
         # Waiting for the disk once a step instead of twice: HIR has four thousand short ones.
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        try:
-            self._commit(write)
-        finally:
-            self._db.execute("PRAGMA synchronous = FULL")
+        self._commit(write, waits=False)
 
     def record_gap(self, seq: int, step: Step, seed: int, gap: Gap, *, interval_ns: int) -> None:
         """Keep that a step did not take place, with the intervals a killed run left of it."""
@@ -272,12 +268,16 @@ class Recorder:
             os.close(self._lock)
             self._lock = None
 
-    def _commit(self, write: Callable[[sqlite3.Connection], object]) -> None:
-        """Run `write` as one transaction; on a full disk give reserve back and try again."""
+    def _commit(self, write: Callable[[sqlite3.Connection], object], *, waits: bool = True) -> None:
+        """Run `write` as one transaction; on a full disk give reserve back and try again.
+
+        One that does not wait for the disk is flushed with the next that does. It may be written
+        twice, so it must come to the same.
+        """
         reserve = self._ballast.give_way()
         while True:
             try:
-                with _transaction(self._db):
+                with _flushing(self._db, waits=waits), _transaction(self._db):
                     write(self._db)
                 return
             except sqlite3.IntegrityError:
@@ -298,6 +298,18 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+@contextmanager
+def _flushing(db: sqlite3.Connection, *, waits: bool) -> Iterator[None]:
+    if waits:
+        yield
+        return
+    db.execute("PRAGMA synchronous = NORMAL")
+    try:
+        yield
+    finally:
+        db.execute("PRAGMA synchronous = FULL")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
