@@ -10,6 +10,7 @@ from teijo.compare.judged import Judged, Pairing, Verdict
 from teijo.compare.plots import plots_note, plots_of
 from teijo.compare.sides import Entry, Match, Side
 from teijo.compare.tables import (
+    against,
     counts_table,
     difference_table,
     labelled,
@@ -328,11 +329,7 @@ def _facts(pairing: Pairing) -> Facts:
             )
         )
     return Facts(
-        caption=say(
-            "{second} against {first}",
-            second=Verbatim(pairing.second),
-            first=Verbatim(pairing.first),
-        ),
+        caption=against(pairing),
         rows=tuple(rows),
     )
 

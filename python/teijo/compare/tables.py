@@ -11,9 +11,6 @@ from teijo.methods.knobs import show_mix
 from teijo.methods.pts.iops.matrix import IopsSettings
 from teijo.units import KIB, format_block_size
 
-_PLACE_COLUMNS = 3
-"""Where the differences begin in a table of them: after the place and two values."""
-
 
 def difference_table(pairing: Pairing, *, folded: bool = False) -> Table:
     """Return every figure of a pairing as a row; what differs is marked."""
@@ -36,11 +33,7 @@ def difference_table(pairing: Pairing, *, folded: bool = False) -> Table:
     return Table(
         columns=columns,
         rows=tuple(_row(row, with_figure=len(units) > 1) for row in rows),
-        caption=say(
-            "{second} against {first}",
-            second=Verbatim(pairing.second),
-            first=Verbatim(pairing.first),
-        ),
+        caption=against(pairing),
         marked=tuple(
             (number, place)
             for number, row in enumerate(rows)
@@ -90,7 +83,6 @@ def counts_table(comparison: Comparison) -> Table:
     columns = (
         Column(name="Test"),
         Column(name="Side"),
-        Column(name="Against"),
         Column(name="Figures", digits=0),
         Column(name="Faster", digits=0),
         Column(name="Slower", digits=0),
@@ -99,10 +91,23 @@ def counts_table(comparison: Comparison) -> Table:
         Column(name="Left together", digits=0),
         Column(name="All cells together"),
     )
+    first = comparison.sides[0].name
+    caption = say("What the comparison shows, against {first}", first=Verbatim(first))
     rows = tuple(
-        _counts_row(one.match.name, pairing) for one in comparison.tests for pairing in one.pairings
+        _counts_row(one.match.name, pairing, first)
+        for one in comparison.tests
+        for pairing in one.pairings
     )
-    return Table(columns=columns, rows=rows, caption="What the comparison shows")
+    return Table(columns=columns, rows=rows, caption=caption)
+
+
+def against(pairing: Pairing) -> str:
+    """Return who is held against whom."""
+    return say(
+        "{second} against {first}",
+        second=Verbatim(pairing.second),
+        first=Verbatim(pairing.first),
+    )
 
 
 def percent(row: Judged) -> float | None:
@@ -124,14 +129,13 @@ def overall_words(row: Judged) -> str:
     )
 
 
-def _counts_row(test: str, pairing: Pairing) -> tuple[Value, ...]:
+def _counts_row(test: str, pairing: Pairing, first: str) -> tuple[Value, ...]:
     faster, slower = (
         pairing.count(verdict, together=True) for verdict in (Verdict.FASTER, Verdict.SLOWER)
     )
     return (
         Verbatim(test),
-        Verbatim(pairing.second),
-        Verbatim(pairing.first),
+        Verbatim(pairing.second) if pairing.first == first else against(pairing),
         pairing.judged,
         pairing.count(Verdict.FASTER),
         pairing.count(Verdict.SLOWER),
