@@ -42,7 +42,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all run examples test lint format build docs bench fuzz lock clean help
+.PHONY: all run examples test lint format build docs bench fuzz miri lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -94,6 +94,17 @@ fuzz: ## feed the plan check and the histogram any bytes (needs cargo-fuzz) [FUZ
 	RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir crates/engine/fuzz --sanitizer none \
 		--target-dir target/fuzz $$target .stamps/fuzz/$$target -- -max_total_time=$(FUZZ) \
 		-max_len=400 -rss_limit_mb=4096 -artifact_prefix=.stamps/fuzz/; done
+
+miri: ## run the engine's tests under Miri, as far as it knows the system (slow)
+	@cargo +nightly miri --version >/dev/null 2>&1 || { echo 'error: there is no Miri. Install it:' \
+		'rustup toolchain install nightly --component miri' >&2; exit 1; }
+	@export MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-deterministic-floats' PROPTEST_CASES=2; \
+	miri='cargo +nightly miri test --quiet --target-dir target/miri -p teijo-engine'; \
+	$$miri --lib -- --skip ring::; \
+	$$miri --test slots --test refusals --test access; \
+	$$miri --test virtual_time -- --skip a_stall; \
+	$$miri --test patterns any_plan; \
+	$$miri --test verify a_plan_that
 
 lock: $(STAMPS)/packages ## pin the packages of pyproject.toml anew (needs uv and a network)
 	@uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --upgrade --quiet \
