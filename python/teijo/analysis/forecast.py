@@ -21,7 +21,7 @@ from teijo.terms.watch import RoundsLeft
 ROUNDS_LEAST: Final = 3
 """A level, a decay and a noise need as many rounds: before them nothing is said."""
 CONFIDENCE: Final = 0.9
-FUTURES: Final = 2000
+FUTURES: Final = 1000
 
 _DECAY_ROUNDS: Final = np.geomspace(0.4, 25, 12)
 _NOISES: Final = np.geomspace(0.002, 0.12, 10)
