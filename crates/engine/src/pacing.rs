@@ -138,11 +138,11 @@ mod tests {
     fn three_workers_share_one_fixed_schedule_without_drift() {
         let rate = rate(300_000.0, Schedule::Fixed);
         let workers = (0..3).map(|worker| Arrivals::new(rate, worker, 3, 50, 1));
-        let seconds = if cfg!(miri) { 0.01 } else { 1.0 };
-        let end_ns = (seconds * 1e9) as u64 + 49;
+        let arrivals = if cfg!(miri) { 3_000 } else { 300_000 };
+        let end_ns = arrivals * 10_000 / 3 + 49;
         let mut all: Vec<u64> = workers.flat_map(|one| all_until(one, end_ns)).collect();
         all.sort_unstable();
-        assert_eq!(all.len() as f64, 300_000.0 * seconds);
+        assert_eq!(all.len() as u64, arrivals);
         for (number, &intended) in all.iter().enumerate() {
             let exact = 50 + number as u64 * 10_000 / 3;
             assert!(intended.abs_diff(exact) <= 1, "{intended} for {exact}");
