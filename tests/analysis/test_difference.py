@@ -156,6 +156,17 @@ def test_values_that_never_scatter_differ_only_beyond_what_a_count_can_tell():
     assert (counted.shown, counted.p_value) == (False, 1.0)
 
 
+@given(first=LEVELS, second=LEVELS, resolution=st.floats(0, 0.1))
+def test_what_a_count_cannot_tell_widens_the_interval_at_both_ends(first, second, resolution):
+    plain = difference_of(first, second)
+    wider = difference_of(first, second, resolution=resolution)
+    assert plain is not None
+    assert wider is not None
+    assert math.log(wider.high / plain.high) == pytest.approx(resolution, abs=1e-9)
+    assert math.log(plain.low / wider.low) == pytest.approx(resolution, abs=1e-9)
+    assert wider.p_value >= plain.p_value * (1 - 1e-9)
+
+
 # --- how often it is wrong --------------------------------------------------------------------
 
 
