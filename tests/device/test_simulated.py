@@ -32,10 +32,26 @@ def test_it_rests_in_virtual_time_and_can_be_purged() -> None:
         device.close()
 
 
+def test_an_array_is_one_device_with_the_facts_of_its_parts() -> None:
+    text = "sim:raid5(4×hdd-7200?write_cache=0)?chunk=64KiB&seed=3"
+    device = open_target(text, write=True)
+    try:
+        assert device.identity.target == text
+        assert device.identity.model == "Simulated RAID5(4×HDD-7200)"
+        assert device.identity.facts["chunk"] == "64KiB"
+        assert device.identity.facts["0-3.write_cache"] == "0 bytes"
+        assert device.identity.facts["0-3.seed"] == "3"
+        assert "nand_writes_bytes" not in device.health()
+    finally:
+        device.close()
+
+
 def test_mistakes_in_its_name_are_told() -> None:
     with pytest.raises(TargetError):
         open_target("sim:none", write=True)
     with pytest.raises(PlanError):
         open_target("sim:mlc-a?wings=2", write=True)
+    with pytest.raises(TargetError, match="at character 7"):
+        open_target("sim:raid5(4×none)?chunk=64KiB", write=True)
     with pytest.raises(TargetError, match="real devices only"):
         open_target("sim:mlc-a", write=True, engine="fio")

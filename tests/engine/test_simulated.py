@@ -68,6 +68,20 @@ def test_the_counters_are_the_sums_of_the_laps() -> None:
     assert health["nand_writes_bytes"] >= write.bytes - 64 * MIB
 
 
+def test_disks_in_an_array_answer_like_any_device() -> None:
+    def said() -> list[object]:
+        session = open_simulated("raid5(4×hdd-7200?scale=100)?chunk=64KiB")
+        size = session.facts.capacity_bytes
+        mixed = stream(size, read_percent=50, threads=2, queue_depth=4)
+        lap = session.run(for_time(5 * SECOND_NS, mixed))
+        read, write = lap.directions
+        health = session.health()
+        assert health == {"host_reads_bytes": read.bytes, "host_writes_bytes": write.bytes}
+        return [*fingerprint(lap), session.digest()]
+
+    assert said() == said()
+
+
 def test_the_intervals_add_up_to_the_lap() -> None:
     lap = small().run(for_time(3 * SECOND_NS, stream(256 * MIB, read_percent=50)))
     for direction in lap.directions:
@@ -111,12 +125,14 @@ def test_an_observer_ends_a_lap_of_any_length() -> None:
 
 def test_every_preset_says_what_it_is_and_opens() -> None:
     presets = simulated_presets()
-    assert {"mlc-a", "mlc-b", "slc-a", "s3700"} <= {preset.name for preset in presets}
+    drives = {"mlc-a", "mlc-b", "slc-a", "s3700"}
+    assert drives | {"hdd-7200", "raid5-4x2tb"} <= {preset.name for preset in presets}
     names = [name for name, _, _ in simulated_parameters()]
     for preset in presets:
         assert preset.label in ("calibrated", "plausible")
         assert preset.label_text
-        assert [name for name, _, _ in preset.parameters] == names
+        if preset.name in drives:
+            assert [name for name, _, _ in preset.parameters] == names
         facts = open_simulated(preset.name).facts
         assert facts.nominal_capacity_bytes == preset.nominal_capacity_bytes
         assert facts.capacity_bytes == preset.capacity_bytes
@@ -131,6 +147,9 @@ def test_every_preset_says_what_it_is_and_opens() -> None:
         ("mlc-a", {"capactiy": "1GiB"}, PlanError, "op_percent"),
         ("mlc-a", {"capacity": "a lot"}, PlanError, "capacity=a lot"),
         ("mlc-a", {"op_percent": "0"}, PlanError, "spare"),
+        ("raid5(4×hdd-7299)", {}, TargetError, 'at character 9, "hdd-7299"'),
+        ("raid5(4×hdd-7200", {}, TargetError, "at its end"),
+        ("raid5(2×hdd-7200)", {}, PlanError, "3 members at least"),
     ],
 )
 def test_a_mistake_in_a_target_is_named(

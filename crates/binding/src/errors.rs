@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use teijo_engine::error::EngineError;
 use teijo_engine::histogram::DecodeError;
+use teijo_sim::compose::{ComposeError, Fault};
 use teijo_sim::params::ParamError;
 
 /// A Rust error as Python has it: the class in `teijo.errors`, and the remedy.
@@ -69,6 +70,21 @@ impl Faced for ParamError {
             Self::UnknownPreset { .. } => ("TargetError", "Name one of these: sim:NAME."),
             Self::UnknownParameter { .. } => ("PlanError", "Write sim:NAME?parameter=value."),
             Self::BadValue { .. } | Self::Impossible { .. } => ("PlanError", "Give another value."),
+        };
+        Face { class, remedy }
+    }
+}
+
+impl Faced for ComposeError {
+    fn face(&self) -> Face {
+        let (class, remedy) = match &self.fault {
+            Fault::Unreadable { .. } => (
+                "TargetError",
+                "Write sim:NAME?key=value, or an array of such: sim:raid5(4×hdd-7200)?chunk=64KiB.",
+            ),
+            Fault::Unknown { .. } => ("TargetError", "Name one of these: sim:NAME."),
+            Fault::Refused { .. } => ("PlanError", "Give another value, or other parts."),
+            Fault::Ssd(error) => return error.face(),
         };
         Face { class, remedy }
     }
@@ -187,9 +203,23 @@ mod tests {
             ),
             (ParamError::Impossible { why: text.clone() }, "PlanError"),
         ];
+        let faults = [
+            (Fault::Unreadable { why: text.clone() }, "TargetError"),
+            (
+                Fault::Unknown {
+                    name: text.clone(),
+                    known: text.clone(),
+                },
+                "TargetError",
+            ),
+            (Fault::Refused { why: text.clone() }, "PlanError"),
+            (Fault::Ssd(params[3].0.clone()), "PlanError"),
+        ];
+        let composed = faults.map(|(fault, class)| (ComposeError { place: None, fault }, class));
         let decode = (DecodeError { reason: text }, "RunFileError");
         let faces = engine.iter().map(|(error, class)| (error.face(), *class));
         let faces = faces.chain(params.iter().map(|(error, class)| (error.face(), *class)));
+        let faces = faces.chain(composed.iter().map(|(error, class)| (error.face(), *class)));
         for (face, class) in faces.chain([(decode.0.face(), decode.1)]) {
             assert_eq!(face.class, class);
             assert!(

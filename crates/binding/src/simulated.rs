@@ -8,10 +8,11 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use teijo_engine::crew::Progress;
-use teijo_sim::device::{Device, Label};
-use teijo_sim::flash::Ssd;
+use teijo_sim::compose::{build, named, open, Node};
+use teijo_sim::device::{Device, Facts, Label};
+use teijo_sim::disk::params::disk_presets;
 use teijo_sim::params::PARAMETERS;
-use teijo_sim::presets::{build, presets};
+use teijo_sim::presets::presets;
 use teijo_sim::session::{Observer, SimSession};
 
 use crate::errors::{not_free, raised};
@@ -34,7 +35,7 @@ impl Observer for PyObserver {
 
 #[pyclass(frozen, module = "teijo.engine._native")]
 pub struct SimulatedSession {
-    session: Mutex<Option<SimSession<Ssd>>>,
+    session: Mutex<Option<SimSession<Node>>>,
 }
 
 #[pymethods]
@@ -85,16 +86,23 @@ impl SimulatedSession {
         self.work(py, |session| session.idle(duration_ns))
     }
 
+    /// What the device counts: what flash counts is absent where there is none.
     fn health(&self) -> PyResult<BTreeMap<&'static str, u64>> {
-        let health = self.with(|session| session.health())?;
-        Ok(BTreeMap::from([
+        let (health, has_flash) =
+            self.with(|session| (session.health(), session.device().has_flash()))?;
+        let mut counters = BTreeMap::from([
             ("host_reads_bytes", health.host_reads_bytes),
             ("host_writes_bytes", health.host_writes_bytes),
-            ("trims_bytes", health.trims_bytes),
-            ("nand_reads_bytes", health.nand_reads_bytes),
-            ("nand_writes_bytes", health.nand_writes_bytes),
-            ("erases", health.erases),
-        ]))
+        ]);
+        if has_flash {
+            counters.extend([
+                ("trims_bytes", health.trims_bytes),
+                ("nand_reads_bytes", health.nand_reads_bytes),
+                ("nand_writes_bytes", health.nand_writes_bytes),
+                ("erases", health.erases),
+            ]);
+        }
+        Ok(counters)
     }
 
     #[getter]
@@ -126,7 +134,7 @@ impl SimulatedSession {
 
 impl SimulatedSession {
     /// Uses the session, which one thread has at a time.
-    fn with<R>(&self, work: impl FnOnce(&mut SimSession<Ssd>) -> R) -> PyResult<R> {
+    fn with<R>(&self, work: impl FnOnce(&mut SimSession<Node>) -> R) -> PyResult<R> {
         let mut session = self.session.try_lock().map_err(|_| not_free())?;
         Ok(work(session.as_mut().ok_or_else(not_free)?))
     }
@@ -134,7 +142,7 @@ impl SimulatedSession {
     fn work<R: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut SimSession<Ssd>) -> R + Send,
+        work: impl FnOnce(&mut SimSession<Node>) -> R + Send,
     ) -> PyResult<R> {
         py.detach(|| self.with(work))
     }
@@ -148,34 +156,30 @@ fn label(label: Label) -> (&'static str, &'static str) {
     }
 }
 
-/// Every named drive with its label and its parameters.
+/// Every named device with its label and its parameters: drives, disks, arrays.
 #[pyfunction]
 pub fn simulated_presets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let describe = |preset: teijo_sim::presets::Preset| {
-        let parameters: Vec<_> = PARAMETERS
-            .iter()
-            .map(|parameter| {
-                (
-                    parameter.name,
-                    parameter.value(&preset.params),
-                    parameter.unit,
-                )
-            })
-            .collect();
+    let drives = presets();
+    let drives = drives.iter().map(|preset| (preset.name, preset.about));
+    let disks = disk_presets();
+    let disks = disks.iter().map(|preset| (preset.name, preset.about));
+    let arrays = named().map(|named| (named.name, named.about));
+    let describe = |(name, about): (&'static str, &'static str)| {
+        let device = py.detach(|| open(name));
+        let facts: Facts = device.map_err(|error| raised(py, &error))?.facts();
         let dict = PyDict::new(py);
-        dict.set_item("name", preset.name)?;
-        dict.set_item("about", preset.about)?;
-        dict.set_item("label", label(preset.label))?;
-        let nominal_bytes = preset.params.nominal_capacity_bytes;
-        dict.set_item("nominal_capacity_bytes", nominal_bytes)?;
-        dict.set_item("capacity_bytes", preset.params.simulated_capacity_bytes())?;
-        dict.set_item("parameters", parameters)?;
+        dict.set_item("name", name)?;
+        dict.set_item("about", about)?;
+        dict.set_item("label", label(facts.label))?;
+        dict.set_item("nominal_capacity_bytes", facts.nominal_capacity_bytes)?;
+        dict.set_item("capacity_bytes", facts.capacity_bytes)?;
+        dict.set_item("parameters", facts.parameters)?;
         Ok(dict)
     };
-    presets().into_iter().map(describe).collect()
+    drives.chain(disks).chain(arrays).map(describe).collect()
 }
 
-/// Every parameter of a simulated drive: (name, unit, meaning).
+/// Every parameter of a simulated SSD: (name, unit, meaning).
 #[pyfunction]
 pub fn simulated_parameters() -> Vec<(&'static str, &'static str, &'static str)> {
     PARAMETERS

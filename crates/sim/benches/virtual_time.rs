@@ -6,13 +6,15 @@ use std::time::Instant;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_sim::compose::{open, Node};
 use teijo_sim::device::Device;
-use teijo_sim::flash::{reserve_blocks, Ftl, Geometry, Ssd};
+use teijo_sim::flash::{reserve_blocks, Ftl, Geometry};
 use teijo_sim::params::{Cleaning, Frontier};
-use teijo_sim::presets;
 use teijo_sim::session::{SimSession, Unobserved};
 
 const RUNS: usize = 5;
+/// Disks are written in part: six capacities of one would take its arm a year.
+const MOST_BYTES: u64 = 24 << 30;
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
@@ -54,7 +56,7 @@ fn translation_layer(op_percent: f64) -> (f64, f64) {
     )
 }
 
-fn random_writes(session: &SimSession<Ssd>, capacities: u64) -> Plan {
+fn random_writes(session: &SimSession<Node>, total_bytes: u64) -> Plan {
     let capacity_bytes = session.device().capacity_bytes();
     let range = Range {
         start_bytes: 0,
@@ -76,20 +78,19 @@ fn random_writes(session: &SimSession<Ssd>, capacities: u64) -> Plan {
     };
     Plan {
         streams: vec![stream],
-        bound: Bound::Bytes {
-            total_bytes: capacities * capacity_bytes,
-        },
+        bound: Bound::Bytes { total_bytes },
         interval_ns: 1_000_000_000,
         open_ended: false,
         continues: false,
     }
 }
 
-/// Million simulated I/Os per second of a saturation from fresh, six capacities.
+/// Million simulated I/Os per second of a saturation from fresh, six capacities of an SSD.
 fn saturation(text: &str) -> f64 {
     let rates = (0..RUNS).map(|_| {
-        let mut session = SimSession::new(presets::open(text).expect("a preset"));
-        let plan = random_writes(&session, 6);
+        let mut session = SimSession::new(open(text).expect("a preset"));
+        let capacities = 6 * session.device().capacity_bytes();
+        let plan = random_writes(&session, capacities.min(MOST_BYTES));
         let started = Instant::now();
         let lap = session.run(&plan, &mut Unobserved).expect("a lap");
         lap.streams[0].write.ios as f64 / started.elapsed().as_secs_f64() / 1e6
@@ -109,6 +110,7 @@ fn main() {
         "slc-a?capacity=1GiB&jitter_percent=0&pacing=paced",
         "slc-a?capacity=4GiB",
         "mlc-a",
+        "raid0(4×slc-a?capacity=1GiB)",
     ] {
         println!(
             "random writes, 32 in flight, {text}: {:.1} M I/Os/s",

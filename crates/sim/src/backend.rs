@@ -1,5 +1,6 @@
-//! The engine's seam in virtual time: a request is served the moment it is pushed, its completion
-//! waits in order of time, and waiting for it moves the clock instead of passing time.
+//! The engine's seam in virtual time: a request is handed to the device the moment it is pushed,
+//! its completion waits in order of time, and waiting for it moves the clock instead of passing
+//! time. A completion the device cannot tell yet is landed here later, by the session.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,7 +10,10 @@ use std::sync::Arc;
 use teijo_engine::backend::{Backend, Completion, Request};
 use teijo_engine::clock::Clock;
 
-use crate::device::Device;
+use crate::device::{Device, Outcome, Ticket};
+
+/// Bits of a ticket below the worker's number: the slot, as in a tag.
+const SLOT_BITS: u32 = 16;
 
 /// Virtual time, shared by the workers of a session; only one of them runs at any moment.
 #[derive(Clone, Debug, Default)]
@@ -47,17 +51,69 @@ pub struct SimBackend<D> {
     pub(crate) device: Option<Box<D>>,
     /// In order of completion; equal times in order of issue.
     flying: VecDeque<Flying>,
+    /// This worker's number in the session, in the upper bits of its tickets.
+    worker: u32,
+    /// Tags of the requests whose end the device has not told yet, by slot.
+    untold: Vec<u64>,
 }
 
 impl<D: Device> SimBackend<D> {
-    /// For a worker with at most `depth` I/Os in flight.
-    pub fn new(clock: VirtualClock, depth: u16) -> Self {
+    /// For worker number `worker`, with at most `depth` I/Os in flight.
+    pub fn new(clock: VirtualClock, worker: u32, depth: u16) -> Self {
         let flying = VecDeque::with_capacity(usize::from(depth) + 1);
         Self {
             clock,
             device: None,
             flying,
+            worker,
+            untold: Vec::new(),
         }
+    }
+
+    /// The worker that `ticket` belongs to.
+    pub(crate) fn worker_of(ticket: Ticket) -> usize {
+        (ticket >> SLOT_BITS) as usize
+    }
+
+    /// When the device that is lent to this worker next does something by itself.
+    #[inline]
+    pub(crate) fn device_ns(&self) -> u64 {
+        self.device
+            .as_ref()
+            .map_or(u64::MAX, |device| device.next_ns())
+    }
+
+    /// Takes the end of a request that the device could not tell when it was pushed.
+    pub(crate) fn land_untold(&mut self, ticket: Ticket, outcome: Outcome) {
+        let slot = (ticket & ((1 << SLOT_BITS) - 1)) as usize;
+        self.land(self.untold[slot], outcome);
+    }
+
+    #[inline]
+    fn land(&mut self, tag: u64, outcome: Outcome) {
+        let completion = Completion {
+            tag,
+            result: outcome.result,
+        };
+        let flying = Flying {
+            done_ns: outcome.done_ns,
+            completion,
+        };
+        self.flying.push_back(flying);
+        // Most completions come in order of issue, so the place is near the end.
+        let mut place = self.flying.len() - 1;
+        while place > 0 && self.flying[place - 1].done_ns > outcome.done_ns {
+            self.flying.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+
+    #[cold]
+    fn remember(&mut self, slot: usize, tag: u64) {
+        if self.untold.len() <= slot {
+            self.untold.resize(slot + 1, 0);
+        }
+        self.untold[slot] = tag;
     }
 
     /// When `wait(want, deadline_ns)` would return.
@@ -94,21 +150,11 @@ impl<D: Device> Backend for SimBackend<D> {
             .device
             .as_mut()
             .expect("the device is lent to the worker that runs");
-        let outcome = device.serve(op, offset_bytes, length_bytes, self.clock.now_ns());
-        let completion = Completion {
-            tag,
-            result: outcome.result,
-        };
-        let flying = Flying {
-            done_ns: outcome.done_ns,
-            completion,
-        };
-        self.flying.push_back(flying);
-        // Most completions come in order of issue, so the place is near the end.
-        let mut place = self.flying.len() - 1;
-        while place > 0 && self.flying[place - 1].done_ns > outcome.done_ns {
-            self.flying.swap(place - 1, place);
-            place -= 1;
+        let ticket = (Ticket::from(self.worker) << SLOT_BITS) | Ticket::from(request.slot());
+        let now_ns = self.clock.now_ns();
+        match device.submit(ticket, op, offset_bytes, length_bytes, now_ns) {
+            Some(outcome) => self.land(tag, outcome),
+            None => self.remember(usize::from(request.slot()), tag),
         }
     }
 

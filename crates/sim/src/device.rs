@@ -14,6 +14,16 @@ pub struct Outcome {
     pub result: i32,
 }
 
+/// Names an I/O between the one who asks for it and the device that serves it.
+pub type Ticket = u64;
+
+/// The end of an I/O that could not be told when it came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub ticket: Ticket,
+    pub outcome: Outcome,
+}
+
 /// Running counters since the device was made, like a drive's SMART log; a purge keeps them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
@@ -82,9 +92,39 @@ impl Facts {
 
 /// A device in virtual time. Its state is a pure function of its parameters and of the calls made
 /// so far; calls come in order of time (`at_ns` never falls). `Clone` branches the state.
+///
+/// A drive that serves in order of arrival knows each end at once: it has `serve` alone. One that
+/// chooses among what waits (a disk), or that needs its members first (an array), overrides
+/// `submit`, `next_ns` and `step`; whoever holds it steps it whenever `next_ns` comes before
+/// anything else happens.
 pub trait Device: Clone {
-    /// Takes one I/O that arrives at `at_ns` and says when and how it ends.
+    /// Takes one I/O that arrives at `at_ns` and says when and how it ends if nothing comes after
+    /// it.
     fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome;
+
+    /// Takes one I/O that arrives at `at_ns`. `None`: its end depends on what comes after it, and
+    /// `step` will tell it under `ticket`.
+    #[inline]
+    fn submit(
+        &mut self,
+        _ticket: Ticket,
+        op: Op,
+        offset_bytes: u64,
+        length_bytes: u32,
+        at_ns: u64,
+    ) -> Option<Outcome> {
+        Some(self.serve(op, offset_bytes, length_bytes, at_ns))
+    }
+
+    /// When the device next does something by itself; `u64::MAX` if it does not.
+    #[inline]
+    fn next_ns(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Does what is due at `next_ns`; adds the I/Os that end by it, none before that time.
+    #[inline]
+    fn step(&mut self, _ended: &mut Vec<Ended>) {}
 
     /// Puts every logical block in the never-written state; returns when that is done.
     fn purge(&mut self, at_ns: u64) -> u64;
@@ -102,4 +142,39 @@ pub trait Device: Clone {
 
     /// A number over the whole state: equal states have equal digests.
     fn digest(&self) -> u64;
+}
+
+/// Serves one I/O on a device that is asked for nothing else until it ends.
+pub fn serve_alone(
+    device: &mut impl Device,
+    op: Op,
+    offset_bytes: u64,
+    length_bytes: u32,
+    at_ns: u64,
+) -> Outcome {
+    const TICKET: Ticket = Ticket::MAX;
+    let mut ended = Vec::new();
+    while device.next_ns() < at_ns {
+        device.step(&mut ended);
+    }
+    if let Some(outcome) = device.submit(TICKET, op, offset_bytes, length_bytes, at_ns) {
+        return outcome;
+    }
+    loop {
+        assert!(device.next_ns() < u64::MAX, "an I/O in flight ends");
+        device.step(&mut ended);
+        if let Some(end) = ended.iter().find(|end| end.ticket == TICKET) {
+            return end.outcome;
+        }
+        ended.clear();
+    }
+}
+
+/// Lets `device` do by itself what is due before or at `until_ns`, with no I/O in flight.
+pub fn rest(device: &mut impl Device, until_ns: u64) {
+    let mut ended = Vec::new();
+    while device.next_ns() <= until_ns {
+        device.step(&mut ended);
+    }
+    assert!(ended.is_empty(), "nothing was in flight");
 }

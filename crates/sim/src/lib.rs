@@ -2,10 +2,15 @@
 //! I/O it was given, and the engine's own worker drives it. The engine never names this crate.
 
 pub mod backend;
+mod clip;
+pub mod compose;
 pub mod device;
+mod digest;
+pub mod disk;
 pub mod flash;
 mod parameters;
 pub mod params;
 pub mod presets;
 mod quantity;
+pub mod raid;
 pub mod session;

@@ -1,34 +1,35 @@
-//! The table of a simulated SSD's parameters: each has a name, a unit and a meaning, is set from
-//! text and printed as text. It is the only list; the reference page is checked against it.
+//! Parameters: each has a name, a unit and a meaning, is set from text and printed as text. Here
+//! is the table of a simulated SSD, the only list of them; its reference page is checked against
+//! it.
 
 use std::fmt::Display;
 
 use crate::params::{Cleaning, Frontier, Pacing, SsdParams};
 use crate::quantity::{bytes, bytes_text, decimal, nanoseconds, whole};
 
-/// One settable parameter.
-pub struct Parameter {
+/// One settable parameter of what `P` describes.
+pub struct Parameter<P = SsdParams> {
     pub name: &'static str,
     pub unit: &'static str,
     pub meaning: &'static str,
-    set: fn(&mut SsdParams, &str) -> Result<(), String>,
-    get: fn(&SsdParams) -> String,
+    pub(crate) set: fn(&mut P, &str) -> Result<(), String>,
+    pub(crate) get: fn(&P) -> String,
 }
 
-impl Parameter {
-    pub(crate) fn set(&self, params: &mut SsdParams, text: &str) -> Result<(), String> {
+impl<P> Parameter<P> {
+    pub(crate) fn set(&self, params: &mut P, text: &str) -> Result<(), String> {
         (self.set)(params, text)
     }
 
-    /// The value in `params`, as text that `SsdParams::set` accepts.
-    pub fn value(&self, params: &SsdParams) -> String {
+    /// The value in `params`, as text that `set` accepts.
+    pub fn value(&self, params: &P) -> String {
         (self.get)(params)
     }
 }
 
 macro_rules! parameter {
     ($name:literal, $unit:literal, $meaning:literal, $field:ident, $parse:expr, $print:expr) => {
-        Parameter {
+        $crate::parameters::Parameter {
             name: $name,
             unit: $unit,
             meaning: $meaning,
@@ -40,8 +41,9 @@ macro_rules! parameter {
         }
     };
 }
+pub(crate) use parameter;
 
-fn positive(text: &str) -> Result<f64, String> {
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     let value = decimal(text)?;
     if value > 0.0 {
         Ok(value)
@@ -50,7 +52,7 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-fn percent(text: &str) -> Result<f64, String> {
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let value = decimal(text)?;
     if value <= 1000.0 {
         Ok(value)
@@ -59,14 +61,14 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-fn count(text: &str) -> Result<u32, String> {
+pub(crate) fn count(text: &str) -> Result<u32, String> {
     match u32::try_from(whole(text)?) {
         Ok(value @ 1..=65_535) => Ok(value),
         _ => Err("must be 1 to 65535".into()),
     }
 }
 
-fn power_of_two(text: &str, low: u64, high: u64) -> Result<u32, String> {
+pub(crate) fn power_of_two(text: &str, low: u64, high: u64) -> Result<u32, String> {
     let value = bytes(text)?;
     if value.is_power_of_two() && (low..=high).contains(&value) {
         return Ok(value as u32);
@@ -74,7 +76,7 @@ fn power_of_two(text: &str, low: u64, high: u64) -> Result<u32, String> {
     Err(format!("must be a power of two from {low} to {high}"))
 }
 
-fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
+pub(crate) fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
     let found = choices.iter().find(|(name, _)| *name == text);
     let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
     found
@@ -82,7 +84,7 @@ fn one_of<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, String> {
         .ok_or_else(|| format!("must be {}", names.join(" or ")))
 }
 
-fn name_of<T: Copy + PartialEq>(value: T, choices: &[(&'static str, T)]) -> String {
+pub(crate) fn name_of<T: Copy + PartialEq>(value: T, choices: &[(&'static str, T)]) -> String {
     let found = choices.iter().find(|(_, choice)| *choice == value);
     found
         .map(|(name, _)| (*name).to_owned())
@@ -116,11 +118,11 @@ fn cleaning_text(cleaning: Cleaning) -> String {
     }
 }
 
-fn text(value: impl Display + Copy) -> String {
+pub(crate) fn text(value: impl Display + Copy) -> String {
     value.to_string()
 }
 
-fn us_text(ns: u64) -> String {
+pub(crate) fn us_text(ns: u64) -> String {
     (ns as f64 / 1e3).to_string()
 }
 

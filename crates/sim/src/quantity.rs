@@ -69,3 +69,9 @@ pub(crate) fn nanoseconds(text: &str) -> Result<u64, String> {
         Err("must be below 10^12".into())
     }
 }
+
+/// A nominal capacity over the scale: whole MiB where it is scaled down, else whole 4 KiB.
+pub(crate) fn scaled_bytes(nominal_bytes: u64, scale: f64) -> u64 {
+    let granule = if scale > 1.0 { 1 << 20 } else { 1 << 12 };
+    (nominal_bytes as f64 / scale) as u64 / granule * granule
+}

@@ -1,5 +1,6 @@
-//! A device and its virtual clock, and the engine's plans run on them. Several workers are
-//! stepped in order of events; which device it is, the session does not know.
+//! A device and its virtual clock, and the engine's plans run on them. Several workers, and what
+//! the device does by itself, are stepped in order of events; which device it is, the session does
+//! not know.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +15,7 @@ use teijo_engine::plan::Plan;
 use teijo_engine::worker::{Worker, WorkerLap};
 
 use crate::backend::{SimBackend, VirtualClock};
-use crate::device::{Device, Facts, Health};
+use crate::device::{Device, Ended, Facts, Health};
 
 /// Turns between two looks at the wall clock.
 const TURNS_BETWEEN_LOOKS: u32 = 1 << 12;
@@ -55,6 +56,8 @@ pub struct SimSession<D: Device> {
     device: Option<Box<D>>,
     clock: VirtualClock,
     stimulus: Option<Stimulus<D>>,
+    /// Room for what one step of the device ends.
+    ended: Vec<Ended>,
 }
 
 impl<D: Device> SimSession<D> {
@@ -65,6 +68,7 @@ impl<D: Device> SimSession<D> {
             device,
             clock: VirtualClock::default(),
             stimulus: None,
+            ended: Vec::new(),
         }
     }
 
@@ -150,22 +154,23 @@ impl<D: Device> SimSession<D> {
         }
         let crew = Crew::muster(plan, Depth::Queued)?;
         crew.start(plan, self.now_ns());
-        let worker = |seat: &teijo_engine::crew::Seat| {
-            let backend = SimBackend::new(self.clock.clone(), seat.stream.depth);
+        let worker = |(number, seat): (u32, &teijo_engine::crew::Seat)| {
+            let backend = SimBackend::new(self.clock.clone(), number, seat.stream.depth);
             let mut worker = Worker::new(backend, self.clock.clone(), seat.clone());
             worker.begin();
             worker
         };
-        let workers = crew.seats().iter().map(worker).collect();
+        let workers = (0..).zip(crew.seats()).map(worker).collect();
         Ok(Stimulus { crew, workers })
     }
 
-    /// Steps the workers until each has handed over its share of the lap.
+    /// Steps the workers until each has handed over its share of the lap. At equal times the
+    /// workers go first, in their order: what they issue is there when the device chooses.
     fn drive(&mut self, stimulus: &mut Stimulus<D>, observer: &mut impl Observer) -> Lap {
         let Stimulus { crew, workers } = stimulus;
         let mut shares: Vec<Option<Box<WorkerLap>>> = workers.iter().map(|_| None).collect();
         let mut missing = workers.len();
-        let mut events = BinaryHeap::with_capacity(workers.len());
+        let mut agenda = Agenda::new(workers.len());
         let mut watch = Watch::new(observer);
         for (index, worker) in workers.iter_mut().enumerate() {
             worker.backend_mut().device = self.device.take();
@@ -174,11 +179,15 @@ impl<D: Device> SimSession<D> {
             shares[index] = worker.take_lap();
             match shares[index] {
                 Some(_) => missing -= 1,
-                None => events.push(Reverse((ready_ns(worker), index))),
+                None => agenda.put(index, ready_ns(worker)),
             }
         }
         while missing > 0 {
-            let Reverse((_, index)) = events.pop().expect("a worker without a share has an event");
+            if self.device().next_ns() < agenda.first_ns() {
+                self.step_device(workers, &mut agenda);
+                continue;
+            }
+            let Some(index) = agenda.take() else { continue };
             let worker = &mut workers[index];
             worker.backend_mut().device = self.device.take();
             loop {
@@ -191,14 +200,13 @@ impl<D: Device> SimSession<D> {
                 }
                 worker.issue();
                 watch.look(crew, worker);
-                let next = (ready_ns(worker), index);
-                // It runs on for as long as no other worker's event comes before its own.
-                let waits = events.peek().is_some_and(|Reverse(first)| *first < next);
                 if missing == 0 || worker.done() {
                     break;
                 }
-                if waits {
-                    events.push(Reverse(next));
+                // It runs on for as long as nothing else comes before its own event.
+                let next_ns = ready_ns(worker);
+                if agenda.precedes(index, next_ns) || worker.backend_mut().device_ns() < next_ns {
+                    agenda.put(index, next_ns);
                     break;
                 }
             }
@@ -206,6 +214,70 @@ impl<D: Device> SimSession<D> {
         }
         let stopped = watch.stopped;
         crew.lap(shares.into_iter().flatten().collect(), stopped)
+    }
+
+    /// Lets the device do what is due, and hands what ends by it to the workers.
+    fn step_device(&mut self, workers: &mut [SimWorker<D>], agenda: &mut Agenda) {
+        let device = self.device.as_mut().expect("no worker has the device");
+        self.clock.advance(device.next_ns());
+        device.step(&mut self.ended);
+        for Ended { ticket, outcome } in self.ended.drain(..) {
+            let index = SimBackend::<D>::worker_of(ticket);
+            let worker = &mut workers[index];
+            worker.backend_mut().land_untold(ticket, outcome);
+            let ready_ns = ready_ns(worker);
+            if ready_ns < agenda.due_ns[index] {
+                agenda.put(index, ready_ns);
+            }
+        }
+    }
+}
+
+/// When each worker goes on: the earliest first, of equals the first in order.
+struct Agenda {
+    events: BinaryHeap<Reverse<(u64, usize)>>,
+    /// The entry that counts, where an earlier one came after it; `u64::MAX` for none.
+    due_ns: Vec<u64>,
+}
+
+impl Agenda {
+    fn new(workers: usize) -> Self {
+        Self {
+            events: BinaryHeap::with_capacity(workers),
+            due_ns: vec![u64::MAX; workers],
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, index: usize, at_ns: u64) {
+        self.due_ns[index] = at_ns;
+        self.events.push(Reverse((at_ns, index)));
+    }
+
+    #[inline]
+    fn first_ns(&self) -> u64 {
+        self.events.peek().map_or(u64::MAX, |Reverse((ns, _))| *ns)
+    }
+
+    /// Whether another worker's event comes before that of `index` at `at_ns`.
+    #[inline]
+    fn precedes(&self, index: usize, at_ns: u64) -> bool {
+        let first = self.events.peek();
+        first.is_some_and(|Reverse(first)| *first < (at_ns, index))
+    }
+
+    /// The worker whose event is first; `None` where an earlier one took its place.
+    #[inline]
+    fn take(&mut self) -> Option<usize> {
+        let Reverse((at_ns, index)) = self
+            .events
+            .pop()
+            .expect("a worker without a share has an event");
+        if self.due_ns[index] != at_ns {
+            return None;
+        }
+        self.due_ns[index] = u64::MAX;
+        Some(index)
     }
 }
 

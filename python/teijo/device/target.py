@@ -31,6 +31,7 @@ class SimulatedTarget:
 
     text: str
     name: str
+    """A preset's, or the whole text of devices put together, parameters included."""
     overrides: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -133,6 +134,8 @@ def _single(text: str) -> SimulatedTarget | Member:
             raise TargetError(
                 "sim: names no simulated device", remedy="`teijo devices` lists them: sim:mlc-a."
             )
+        if "(" in text:
+            return SimulatedTarget(text=text, name=text.removeprefix("sim:"))
         return SimulatedTarget(text=text, name=name, overrides=_pairs(query))
     if "://" in place:
         raise TargetError(

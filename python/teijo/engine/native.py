@@ -127,7 +127,7 @@ class SimulatedFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedPreset:
-    """A simulated drive that has a name: `sim:NAME`."""
+    """A simulated device that has a name: `sim:NAME`. Each kind has parameters of its own."""
 
     name: str
     about: str
@@ -146,8 +146,10 @@ class SimulatedSession:
     def __init__(self, preset: str, overrides: Mapping[str, str] | None = None) -> None:
         """Make the device `preset` with some of its parameters overridden.
 
+        `preset` is a name, or devices put together: `raid5(4×hdd-7200)?chunk=64KiB`.
+
         Raises:
-            teijo.errors.TargetError: there is no such device.
+            teijo.errors.TargetError: there is no such device, or the text is none.
             teijo.errors.PlanError: no such parameter, or an impossible value.
         """
         self._native = _native.SimulatedSession(preset, dict(overrides or {}))
@@ -195,7 +197,7 @@ class SimulatedSession:
 
 
 def simulated_presets() -> tuple[SimulatedPreset, ...]:
-    """Return every simulated drive that has a name."""
+    """Return every simulated device that has a name: drives, disks, arrays."""
     return tuple(
         SimulatedPreset(
             label=preset.pop("label")[0],
@@ -209,7 +211,7 @@ def simulated_presets() -> tuple[SimulatedPreset, ...]:
 
 
 def simulated_parameters() -> tuple[tuple[str, str, str], ...]:
-    """Return (name, unit, meaning) of every parameter of a simulated drive."""
+    """Return (name, unit, meaning) of every parameter of a simulated SSD."""
     return tuple(_native.simulated_parameters())
 
 

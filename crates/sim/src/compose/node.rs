@@ -1,0 +1,154 @@
+//! Any simulated device, alone or put together: one enum, told apart where an I/O comes in.
+
+use std::borrow::Cow;
+
+use teijo_engine::backend::Op;
+
+use crate::device::{Device, Ended, Facts, Health, Label, Outcome, Ticket};
+use crate::disk::Disk;
+use crate::flash::Ssd;
+use crate::raid::Array;
+
+/// A device. `Clone` branches the state of the whole tree.
+#[derive(Clone, Debug)]
+pub enum Node {
+    Ssd(Box<Ssd>),
+    Disk(Box<Disk>),
+    Array(Box<Array>),
+}
+
+impl Node {
+    /// Whether there is flash in it, and with it what flash counts.
+    pub fn has_flash(&self) -> bool {
+        match self {
+            Self::Ssd(_) => true,
+            Self::Disk(_) => false,
+            Self::Array(array) => array.members().iter().any(Self::has_flash),
+        }
+    }
+}
+
+macro_rules! each {
+    ($node:expr, $device:ident => $work:expr) => {
+        match $node {
+            Node::Ssd($device) => $work,
+            Node::Disk($device) => $work,
+            Node::Array($device) => $work,
+        }
+    };
+}
+
+impl Device for Node {
+    #[inline]
+    fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
+        each!(self, device => device.serve(op, offset_bytes, length_bytes, at_ns))
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        op: Op,
+        offset_bytes: u64,
+        length_bytes: u32,
+        at_ns: u64,
+    ) -> Option<Outcome> {
+        each!(self, device => device.submit(ticket, op, offset_bytes, length_bytes, at_ns))
+    }
+
+    #[inline]
+    fn next_ns(&self) -> u64 {
+        each!(self, device => device.next_ns())
+    }
+
+    fn step(&mut self, ended: &mut Vec<Ended>) {
+        each!(self, device => device.step(ended));
+    }
+
+    fn purge(&mut self, at_ns: u64) -> u64 {
+        each!(self, device => device.purge(at_ns))
+    }
+
+    fn idle(&mut self, from_ns: u64, to_ns: u64) {
+        each!(self, device => device.idle(from_ns, to_ns));
+    }
+
+    fn health(&self) -> Health {
+        each!(self, device => device.health())
+    }
+
+    fn facts(&self) -> Facts {
+        each!(self, device => device.facts())
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        each!(self, device => device.capacity_bytes())
+    }
+
+    fn logical_block_bytes(&self) -> u32 {
+        each!(self, device => device.logical_block_bytes())
+    }
+
+    fn digest(&self) -> u64 {
+        each!(self, device => device.digest())
+    }
+}
+
+/// What the members of an array say together.
+pub(crate) struct MembersFacts {
+    /// As in `4×HDD-7200`.
+    pub title: String,
+    /// Nominal over simulated capacity.
+    pub scale: f64,
+    pub physical_block_bytes: u32,
+    /// Of the first of each run of like members, with the run's place before each name.
+    pub parameters: Vec<(Cow<'static, str>, String, &'static str)>,
+}
+
+/// The facts of `members`; neighbours that differ in their seed alone are said once.
+pub(crate) fn members_facts(members: &[Node]) -> MembersFacts {
+    let facts: Vec<Facts> = members.iter().map(Device::facts).collect();
+    let but_seed = |facts: &Facts| {
+        let mut parameters = facts.parameters.clone();
+        parameters.retain(|(name, _, _)| !name.ends_with("seed"));
+        (facts.model.clone(), parameters)
+    };
+    let (mut titles, mut parameters, mut first) = (Vec::new(), Vec::new(), 0);
+    for run in facts.chunk_by(|one, next| but_seed(one) == but_seed(next)) {
+        let [one, ..] = run else { continue };
+        let title = one.model.trim_start_matches("Simulated ");
+        let last = first + run.len() - 1;
+        let place = if run.len() == 1 {
+            titles.push(title.to_owned());
+            first.to_string()
+        } else {
+            titles.push(format!("{}×{title}", run.len()));
+            format!("{first}-{last}")
+        };
+        let (kind, text) = match one.label {
+            Label::Calibrated { to } => ("calibrated", to),
+            Label::Plausible { why } => ("plausible", why),
+        };
+        parameters.push((
+            format!("{place}.label").into(),
+            format!("{kind}: {text}"),
+            "",
+        ));
+        let placed = one
+            .parameters
+            .iter()
+            .map(|(name, value, unit)| (format!("{place}.{name}").into(), value.clone(), *unit));
+        parameters.extend(placed);
+        first = last + 1;
+    }
+    MembersFacts {
+        title: titles.join(", "),
+        scale: facts.first().map_or(1.0, Facts::scale),
+        physical_block_bytes: facts
+            .iter()
+            .map(|one| one.physical_block_bytes)
+            .max()
+            .unwrap_or(512),
+        parameters,
+    }
+}

@@ -1,0 +1,444 @@
+//! A hard disk in virtual time: commands wait, and whenever the arm is free the one that it
+//! reaches first is served. So an end is known only when the disk gets there.
+
+use std::collections::VecDeque;
+
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use teijo_engine::backend::Op;
+
+use super::mechanics::Mechanics;
+use super::params::{DiskParams, DISK_PARAMETERS};
+use crate::clip::{clip, LOGICAL_BLOCK_BYTES, UNSUPPORTED};
+use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Outcome, Ticket};
+use crate::digest::Digest;
+use crate::flash::Identity;
+
+/// Neighbouring writes in the cache are written as one, up to this.
+const EXTENT_BYTES: u64 = 1 << 20;
+
+/// Whom the end of a command is told to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asker {
+    Host(Ticket),
+    /// A write from the cache that was acknowledged long ago; its number, in order of arrival.
+    Cache(u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    asker: Asker,
+    op: Op,
+    offset_bytes: u64,
+    length_bytes: u64,
+    arrived_ns: u64,
+}
+
+/// Where the head is, and since when: it goes on over what follows without a pause.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    at_bytes: u64,
+    since_ns: u64,
+    /// What it did last; `None` before anything.
+    op: Option<Op>,
+}
+
+/// A simulated disk. See `docs/reference/simulated-disks.md` for what is modelled and what is not.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    identity: Identity,
+    params: DiskParams,
+    mechanics: Mechanics,
+    capacity_bytes: u64,
+    head: Head,
+    /// What the arm is at, and when that ends.
+    serving: Option<(Command, u64)>,
+    /// When the next command is chosen; `u64::MAX` when nothing waits.
+    choice_ns: u64,
+    queue: VecDeque<Command>,
+    /// Acknowledged writes that are not on the platter, oldest first.
+    cached: VecDeque<Command>,
+    cached_bytes: u64,
+    cached_number: u64,
+    /// Writes that wait for room in the cache.
+    blocked: VecDeque<Command>,
+    /// Flushes, each with the number of cached writes it waits for.
+    flushes: VecDeque<(Ticket, u64)>,
+    link_free_ns: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+}
+
+impl Disk {
+    /// A disk at rest; `Err` says why there is no such disk.
+    pub fn new(identity: Identity, params: DiskParams) -> Result<Self, String> {
+        let capacity_bytes = params.simulated_capacity_bytes();
+        if capacity_bytes == 0 || !capacity_bytes.is_multiple_of(u64::from(LOGICAL_BLOCK_BYTES)) {
+            return Err(format!(
+                "capacity {capacity_bytes} B is no multiple of {LOGICAL_BLOCK_BYTES} B"
+            ));
+        }
+        let phase_ns = Xoshiro256PlusPlus::seed_from_u64(params.seed).next_u64() >> 32;
+        let mechanics = Mechanics::new(&params, capacity_bytes, phase_ns);
+        Ok(Self {
+            identity,
+            mechanics,
+            capacity_bytes,
+            head: Head {
+                at_bytes: 0,
+                since_ns: 0,
+                op: None,
+            },
+            serving: None,
+            choice_ns: u64::MAX,
+            queue: VecDeque::new(),
+            cached: VecDeque::new(),
+            cached_bytes: 0,
+            cached_number: 0,
+            blocked: VecDeque::new(),
+            flushes: VecDeque::new(),
+            link_free_ns: 0,
+            read_bytes: 0,
+            written_bytes: 0,
+            params,
+        })
+    }
+
+    pub fn params(&self) -> &DiskParams {
+        &self.params
+    }
+
+    pub fn mechanics(&self) -> &Mechanics {
+        &self.mechanics
+    }
+
+    fn link_ns(&self, length_bytes: u64) -> u64 {
+        (length_bytes as f64 * 1e3 / self.params.link_mb_per_second).round() as u64
+    }
+
+    /// Makes sure that something is chosen from what waits.
+    fn rouse(&mut self, at_ns: u64) {
+        if self.serving.is_none() && self.choice_ns == u64::MAX {
+            self.choice_ns = at_ns + self.params.command_ns;
+        }
+    }
+
+    /// Puts a write in the cache; returns when it is acknowledged.
+    fn admit(&mut self, command: Command, at_ns: u64) -> u64 {
+        self.link_free_ns = at_ns.max(self.link_free_ns) + self.link_ns(command.length_bytes);
+        self.cached_bytes += command.length_bytes;
+        let last = self.cached.back_mut().filter(|last| {
+            last.offset_bytes + last.length_bytes == command.offset_bytes
+                && last.length_bytes + command.length_bytes <= EXTENT_BYTES
+        });
+        if let Some(last) = last {
+            last.length_bytes += command.length_bytes;
+        } else {
+            self.cached_number += 1;
+            let asker = Asker::Cache(self.cached_number);
+            self.cached.push_back(Command { asker, ..command });
+        }
+        self.rouse(at_ns);
+        self.link_free_ns
+    }
+
+    /// Whether a write of `length_bytes` goes into the cache now. One larger than the cache does
+    /// when the cache is empty.
+    fn has_room(&self, length_bytes: u64) -> bool {
+        self.cached_bytes == 0 || self.cached_bytes + length_bytes <= self.params.write_cache_bytes
+    }
+
+    /// The number of the oldest write that is not on the platter.
+    fn oldest_cached(&self) -> u64 {
+        let number = |command: &Command| match command.asker {
+            Asker::Cache(number) => Some(number),
+            Asker::Host(_) => None,
+        };
+        let serving = self.serving.iter().map(|(command, _)| command);
+        let numbers = self.cached.iter().chain(serving).filter_map(number);
+        numbers.min().unwrap_or(u64::MAX)
+    }
+
+    /// When the head would be at the data of `command`, chosen at `at_ns`. Behind what it did
+    /// last it goes on without a pause: a read with what was read ahead, any command if it
+    /// was waiting already when the head got there.
+    fn media_start_ns(&self, command: &Command, at_ns: u64) -> u64 {
+        let follows =
+            command.offset_bytes == self.head.at_bytes && self.head.op == Some(command.op);
+        if follows && command.op == Op::Read && self.params.read_ahead_bytes > 0 {
+            let ahead_bytes = self.params.read_ahead_bytes;
+            let ahead_bytes = ahead_bytes.min(self.capacity_bytes - command.offset_bytes);
+            let ahead_ns = self
+                .mechanics
+                .transfer_ns(command.offset_bytes, ahead_bytes);
+            return self.head.since_ns.max(at_ns.saturating_sub(ahead_ns));
+        }
+        if follows {
+            // One that came too late for the head waits for the next turn.
+            let turn_ns = self.mechanics.revolution_ns();
+            return match at_ns.checked_sub(self.head.since_ns) {
+                Some(_) if command.arrived_ns < self.head.since_ns => self.head.since_ns,
+                Some(late_ns) => self.head.since_ns + (late_ns / turn_ns + 1) * turn_ns,
+                None => self.head.since_ns,
+            };
+        }
+        let (from, to) = (self.head.at_bytes, command.offset_bytes);
+        at_ns + self.mechanics.positioning_ns(from, to, at_ns)
+    }
+
+    /// Chooses what is reached first, less a share of the time it has waited, and sets out for it.
+    /// Cached writes wait for reads, unless somebody waits for the cache.
+    fn choose(&mut self, at_ns: u64) {
+        let age = self.params.age_percent / 100.0;
+        let cost = |command: &Command| {
+            let distance_ns = self.media_start_ns(command, at_ns).saturating_sub(at_ns);
+            let waited_ns = (at_ns - command.arrived_ns) as f64 * age;
+            distance_ns.cast_signed() - waited_ns as i64
+        };
+        let of_host = self.queue.iter().take(self.params.queue as usize);
+        let of_host = of_host.enumerate().map(|at| (cost(at.1), false, at.0));
+        let pressed = !self.blocked.is_empty() || !self.flushes.is_empty();
+        let destaged = if self.queue.is_empty() || pressed {
+            self.params.destage as usize
+        } else {
+            0
+        };
+        let of_cache = self.cached.iter().take(destaged).enumerate();
+        let of_cache = of_cache.map(|at| (cost(at.1), true, at.0));
+        let Some((_, is_cached, index)) = of_host.chain(of_cache).min() else {
+            return;
+        };
+        let from = if is_cached {
+            &mut self.cached
+        } else {
+            &mut self.queue
+        };
+        let command = from.remove(index).expect("it was among them");
+        self.set_out(command, at_ns);
+    }
+
+    fn set_out(&mut self, command: Command, at_ns: u64) {
+        let start_ns = self.media_start_ns(&command, at_ns);
+        let media_ns = self
+            .mechanics
+            .transfer_ns(command.offset_bytes, command.length_bytes);
+        let media_ns = match command.op {
+            Op::Write => (media_ns as f64 * 100.0 / self.params.write_rate_percent).round() as u64,
+            Op::Read | Op::Flush | Op::Discard => media_ns,
+        };
+        self.head = Head {
+            at_bytes: command.offset_bytes + command.length_bytes,
+            since_ns: start_ns + media_ns,
+            op: Some(command.op),
+        };
+        // What was read ahead, and what the host sends, takes the link's time at least.
+        let linked_ns = match command.asker {
+            Asker::Host(_) => at_ns + self.link_ns(command.length_bytes),
+            Asker::Cache(_) => at_ns,
+        };
+        self.serving = Some((command, self.head.since_ns.max(linked_ns)));
+    }
+
+    fn end(&mut self, command: Command, at_ns: u64, ended: &mut Vec<Ended>) {
+        let done = |ticket, done_ns, result: u64| Ended {
+            ticket,
+            outcome: Outcome {
+                done_ns,
+                result: result as i32,
+            },
+        };
+        match command.asker {
+            Asker::Host(ticket) => ended.push(done(ticket, at_ns, command.length_bytes)),
+            Asker::Cache(_) => {
+                self.cached_bytes -= command.length_bytes;
+                while let Some(&next) = self.blocked.front() {
+                    if !self.has_room(next.length_bytes) {
+                        break;
+                    }
+                    self.blocked.pop_front();
+                    if let Asker::Host(ticket) = next.asker {
+                        let acknowledged_ns = self.admit(next, at_ns);
+                        ended.push(done(ticket, acknowledged_ns, next.length_bytes));
+                    }
+                }
+            }
+        }
+        let oldest = self.oldest_cached();
+        while let Some(&(ticket, number)) = self.flushes.front() {
+            if oldest <= number {
+                break;
+            }
+            self.flushes.pop_front();
+            ended.push(done(ticket, at_ns, 0));
+        }
+        if !self.queue.is_empty() || !self.cached.is_empty() {
+            self.rouse(at_ns);
+        }
+    }
+
+    fn flush(&mut self, ticket: Ticket, at_ns: u64) -> Option<Outcome> {
+        if self.oldest_cached() == u64::MAX {
+            return Some(Outcome {
+                done_ns: at_ns,
+                result: 0,
+            });
+        }
+        self.flushes.push_back((ticket, self.cached_number));
+        None
+    }
+}
+
+impl Device for Disk {
+    fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
+        serve_alone(self, op, offset_bytes, length_bytes, at_ns)
+    }
+
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        op: Op,
+        offset_bytes: u64,
+        length_bytes: u32,
+        at_ns: u64,
+    ) -> Option<Outcome> {
+        let refused = |result| {
+            Some(Outcome {
+                done_ns: at_ns,
+                result,
+            })
+        };
+        match op {
+            Op::Flush => return self.flush(ticket, at_ns),
+            Op::Discard => return refused(UNSUPPORTED),
+            Op::Read | Op::Write => {}
+        }
+        let length_bytes = match clip(op, offset_bytes, length_bytes, self.capacity_bytes) {
+            Ok(length_bytes) => length_bytes,
+            Err(result) => return refused(result),
+        };
+        let command = Command {
+            asker: Asker::Host(ticket),
+            op,
+            offset_bytes,
+            length_bytes: u64::from(length_bytes),
+            arrived_ns: at_ns,
+        };
+        match op {
+            Op::Write => self.written_bytes += command.length_bytes,
+            Op::Read | Op::Flush | Op::Discard => self.read_bytes += command.length_bytes,
+        }
+        if op == Op::Write && self.params.write_cache_bytes > 0 {
+            if self.blocked.is_empty() && self.has_room(command.length_bytes) {
+                let done_ns = self.admit(command, at_ns);
+                let result = length_bytes.cast_signed();
+                return Some(Outcome { done_ns, result });
+            }
+            self.blocked.push_back(command);
+        } else {
+            self.queue.push_back(command);
+        }
+        self.rouse(at_ns);
+        None
+    }
+
+    fn next_ns(&self) -> u64 {
+        self.serving.map_or(self.choice_ns, |(_, end_ns)| end_ns)
+    }
+
+    fn step(&mut self, ended: &mut Vec<Ended>) {
+        if let Some((command, end_ns)) = self.serving.take() {
+            self.end(command, end_ns, ended);
+        } else {
+            let at_ns = std::mem::replace(&mut self.choice_ns, u64::MAX);
+            self.choose(at_ns);
+        }
+    }
+
+    /// Forgets the write cache: a disk has no state of its blocks.
+    fn purge(&mut self, at_ns: u64) -> u64 {
+        rest(self, at_ns);
+        (self.cached_bytes, self.serving, self.choice_ns) = (0, None, u64::MAX);
+        self.cached.clear();
+        at_ns
+    }
+
+    fn idle(&mut self, _from_ns: u64, to_ns: u64) {
+        rest(self, to_ns);
+    }
+
+    fn health(&self) -> Health {
+        Health {
+            host_reads_bytes: self.read_bytes,
+            host_writes_bytes: self.written_bytes,
+            ..Health::default()
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let name = self.identity.name.to_uppercase();
+        let value = |parameter: &crate::params::Parameter<DiskParams>| {
+            (
+                parameter.name.into(),
+                parameter.value(&self.params),
+                parameter.unit,
+            )
+        };
+        Facts {
+            model: format!("Simulated {name}"),
+            serial: format!("SIM-{name}-{}", self.params.seed),
+            firmware: format!("sim-{}", env!("CARGO_PKG_VERSION")),
+            nominal_capacity_bytes: self.params.nominal_capacity_bytes,
+            capacity_bytes: self.capacity_bytes,
+            logical_block_bytes: LOGICAL_BLOCK_BYTES,
+            physical_block_bytes: LOGICAL_BLOCK_BYTES,
+            label: self.identity.label,
+            parameters: DISK_PARAMETERS.iter().map(value).collect(),
+        }
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn logical_block_bytes(&self) -> u32 {
+        LOGICAL_BLOCK_BYTES
+    }
+
+    fn digest(&self) -> u64 {
+        let mut digest = Digest::new();
+        let of = |command: &Command| {
+            let asker = match command.asker {
+                Asker::Host(ticket) => ticket,
+                Asker::Cache(number) => !number,
+            };
+            let Command {
+                op,
+                offset_bytes,
+                length_bytes,
+                arrived_ns,
+                ..
+            } = *command;
+            [asker, op as u64, offset_bytes, length_bytes, arrived_ns]
+        };
+        digest.mix([self.head.at_bytes, self.head.since_ns]);
+        digest.mix([
+            self.head.op.map_or(u64::MAX, |op| op as u64),
+            self.choice_ns,
+        ]);
+        for queue in [&self.queue, &self.cached, &self.blocked] {
+            digest.mix([queue.len() as u64]);
+            digest.mix(queue.iter().flat_map(of));
+        }
+        if let Some((command, end_ns)) = &self.serving {
+            digest.mix(of(command).into_iter().chain([*end_ns]));
+        }
+        digest.mix(
+            self.flushes
+                .iter()
+                .flat_map(|&(ticket, number)| [ticket, number]),
+        );
+        digest.mix([self.cached_bytes, self.cached_number, self.link_free_ns]);
+        digest.mix([self.read_bytes, self.written_bytes]);
+        digest.value()
+    }
+}

@@ -1,0 +1,13 @@
+//! Hard disks: `mechanics` knows where everything is and how long the arm and the platter take,
+//! `disk` what is served next, `params` what makes one disk.
+
+#[allow(
+    clippy::module_inception,
+    reason = "the room is named after what it makes"
+)]
+mod disk;
+mod mechanics;
+pub mod params;
+
+pub use disk::Disk;
+pub use mechanics::Mechanics;

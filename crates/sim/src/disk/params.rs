@@ -1,0 +1,178 @@
+//! What makes one simulated disk, its table of parameters, and the disks that have a name.
+
+use crate::device::Label;
+use crate::parameters::{count, parameter, positive, text, us_text, Parameter};
+use crate::quantity::{bytes, bytes_text, decimal, nanoseconds, scaled_bytes, whole};
+
+/// Everything that makes one simulated disk. Times are ns, sizes bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiskParams {
+    pub nominal_capacity_bytes: u64,
+    pub scale: f64,
+    pub capacity_bytes: Option<u64>,
+    pub rpm: f64,
+    pub seek_least_ns: u64,
+    pub seek_root_ns: u64,
+    pub seek_knee: f64,
+    pub outer_mb_per_second: f64,
+    pub inner_mb_per_second: f64,
+    pub zones: u32,
+    pub write_rate_percent: f64,
+    pub queue: u32,
+    pub age_percent: f64,
+    pub write_cache_bytes: u64,
+    pub destage: u32,
+    pub read_ahead_bytes: u64,
+    pub link_mb_per_second: f64,
+    pub command_ns: u64,
+    pub seed: u64,
+}
+
+impl DiskParams {
+    /// The capacity the host sees: `capacity`, or the nominal one over the scale.
+    pub fn simulated_capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+            .unwrap_or_else(|| scaled_bytes(self.nominal_capacity_bytes, self.scale))
+    }
+}
+
+/// A named disk.
+#[derive(Clone, Debug)]
+pub struct DiskPreset {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub label: Label,
+    pub params: DiskParams,
+}
+
+const US: u64 = 1_000;
+
+fn hdd_7200() -> DiskPreset {
+    DiskPreset {
+        name: "hdd-7200",
+        about: "2 TB disk, 7,200 rpm, SATA 3 Gb/s",
+        label: Label::Calibrated {
+            to: "sequential rates of the published server disk: 142 to 159 MB/s read, 84 to 102 \
+                 MB/s written (seek curve and command queue are textbook values: mean seek 8.0 \
+                 ms, 82 random reads a second at one in flight)",
+        },
+        params: DiskParams {
+            nominal_capacity_bytes: 2_000_000_000_000,
+            scale: 1.0,
+            capacity_bytes: None,
+            rpm: 7_200.0,
+            seek_least_ns: 800 * US,
+            seek_root_ns: 13_000 * US,
+            seek_knee: 0.3,
+            outer_mb_per_second: 155.0,
+            inner_mb_per_second: 78.0,
+            zones: 16,
+            write_rate_percent: 65.0,
+            queue: 32,
+            age_percent: 5.0,
+            write_cache_bytes: 32 << 20,
+            destage: 64,
+            read_ahead_bytes: 8 << 20,
+            link_mb_per_second: 270.0,
+            command_ns: 0,
+            seed: 1,
+        },
+    }
+}
+
+fn hdd_5400() -> DiskPreset {
+    let fast = hdd_7200();
+    DiskPreset {
+        name: "hdd-5400",
+        about: "2 TB disk, 5,400 rpm, SATA 3 Gb/s",
+        label: Label::Plausible {
+            why: "a quiet disk of the kind one published array mixed in: outer rate and mean seek \
+                  (12 ms) as its kind has them, never held against one",
+        },
+        params: DiskParams {
+            rpm: 5_400.0,
+            seek_least_ns: 1_200 * US,
+            seek_root_ns: 19_600 * US,
+            outer_mb_per_second: 110.0,
+            inner_mb_per_second: 55.0,
+            write_rate_percent: 100.0,
+            ..fast.params
+        },
+    }
+}
+
+/// Every disk that has a name.
+pub fn disk_presets() -> Vec<DiskPreset> {
+    vec![hdd_7200(), hdd_5400()]
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match positive(text)? {
+        value if value <= 1.0 => Ok(value),
+        _ => Err("must be at most 1".into()),
+    }
+}
+
+fn rate_percent(text: &str) -> Result<f64, String> {
+    match positive(text)? {
+        value if value <= 100.0 => Ok(value),
+        _ => Err("must be at most 100".into()),
+    }
+}
+
+/// Every parameter of a simulated disk, in the order they are documented.
+#[rustfmt::skip]
+pub const DISK_PARAMETERS: &[Parameter<DiskParams>] = &[
+    parameter!("nominal_capacity", "bytes", "capacity of the disk that is modelled",
+        nominal_capacity_bytes, bytes, bytes_text),
+    parameter!("scale", "ratio",
+        "nominal capacity over simulated capacity; the seek curve is over shares of the stroke",
+        scale, positive, text),
+    Parameter {
+        name: "capacity",
+        unit: "bytes",
+        meaning: "simulated capacity, instead of nominal_capacity / scale",
+        set: |params, text| {
+            params.capacity_bytes = Some(bytes(text)?);
+            Ok(())
+        },
+        get: |params| bytes_text(params.simulated_capacity_bytes()),
+    },
+    parameter!("rpm", "1/min", "turns of the platter", rpm, positive, text),
+    parameter!("seek_least_us", "µs", "a seek to the next track, t in t + r √d",
+        seek_least_ns, nanoseconds, us_text),
+    parameter!("seek_root_us", "µs", "r in t + r √d, d a share of the stroke",
+        seek_root_ns, nanoseconds, us_text),
+    parameter!("seek_knee", "share of the stroke",
+        "beyond this distance the seek curve is linear, with the slope it has there",
+        seek_knee, share, text),
+    parameter!("outer_mb_per_second", "MB/s (10^6)", "sustained media rate of the outermost zone",
+        outer_mb_per_second, positive, text),
+    parameter!("inner_mb_per_second", "MB/s (10^6)", "the same of the innermost zone",
+        inner_mb_per_second, positive, text),
+    parameter!("zones", "count", "zones of equal size; their rates fall evenly inwards",
+        zones, count, text),
+    parameter!("write_rate_percent", "%",
+        "media rate of writes over that of reads; a fitted loss, not a mechanism",
+        write_rate_percent, rate_percent, text),
+    parameter!("queue", "commands",
+        "commands among which the disk chooses the nearest in time (NCQ); 1 is none",
+        queue, count, text),
+    parameter!("age_percent", "%",
+        "of the time it has waited is taken off a command's distance; 0 lets the far ones starve",
+        age_percent, decimal, text),
+    parameter!("write_cache", "bytes",
+        "cache that acknowledges writes before they are on the platter; 0 is off",
+        write_cache_bytes, bytes, bytes_text),
+    parameter!("destage", "extents",
+        "cached writes among which the disk chooses the nearest in time",
+        destage, count, text),
+    parameter!("read_ahead", "bytes",
+        "read on behind a read, for the one that follows it; 0 is off",
+        read_ahead_bytes, bytes, bytes_text),
+    parameter!("link_mb_per_second", "MB/s (10^6)", "host link",
+        link_mb_per_second, positive, text),
+    parameter!("command_us", "µs", "between the end of a command and the choice of the next",
+        command_ns, nanoseconds, us_text),
+    parameter!("seed", "whole number", "of the angle the platter starts at", seed, whole, text),
+];

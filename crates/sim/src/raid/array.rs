@@ -1,0 +1,453 @@
+//! An array in virtual time: a host I/O becomes works, a work the reads of its members and then
+//! the writes, and the host hears of it when the last has ended.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use teijo_engine::backend::Op;
+
+use super::layout::{Layout, Level};
+use super::params::{ArrayParams, ARRAY_PARAMETERS};
+use super::plan::{Piece, Planner, Work};
+use crate::clip::{clip, LOGICAL_BLOCK_BYTES, UNSUPPORTED};
+use crate::compose::{members_facts, Node};
+use crate::device::{serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
+use crate::digest::Digest;
+
+const IO_ERROR: i32 = -5;
+
+/// A host I/O whose end is not known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Request {
+    ticket: Ticket,
+    works: u32,
+    done_ns: u64,
+    result: i32,
+}
+
+/// One work of a request: member I/Os in flight, and what follows them.
+#[derive(Clone, Debug, Default)]
+struct Errand {
+    request: usize,
+    untold: u32,
+    /// When the member I/Os whose end is known have ended.
+    ready_ns: u64,
+    then: Vec<Piece>,
+}
+
+/// Places that are used again.
+#[derive(Clone, Debug, Default)]
+struct Slab<T> {
+    places: Vec<T>,
+    free: Vec<usize>,
+}
+
+impl<T> Slab<T> {
+    fn put(&mut self, value: T) -> usize {
+        if let Some(place) = self.free.pop() {
+            self.places[place] = value;
+            return place;
+        }
+        self.places.push(value);
+        self.places.len() - 1
+    }
+}
+
+/// A simulated array. See `docs/reference/simulated-disks.md`.
+#[derive(Clone, Debug)]
+pub struct Array {
+    name: String,
+    params: ArrayParams,
+    layout: Layout,
+    members: Vec<Node>,
+    failed: Vec<bool>,
+    requests: Slab<Request>,
+    errands: Slab<Errand>,
+    /// When an errand goes on that waits for no member: (time, errand).
+    later: BinaryHeap<Reverse<(u64, usize)>>,
+    /// What is due first, and at which member; `None` for an errand of `later`.
+    next: (u64, Option<usize>),
+    /// Member I/Os each member has not told the end of.
+    waiting: Vec<u32>,
+    mirror: u32,
+    ended: Vec<Ended>,
+    read_bytes: u64,
+    written_bytes: u64,
+    trimmed_bytes: u64,
+}
+
+impl Array {
+    /// An array of `members`; `Err` says why there is none. `params.failed` counts these members.
+    pub fn new(
+        name: &str,
+        level: Level,
+        params: ArrayParams,
+        members: Vec<Node>,
+    ) -> Result<Self, String> {
+        let count = members.len() as u32;
+        let least_bytes = members.iter().map(Device::capacity_bytes).min();
+        let chunk_bytes = u64::from(params.chunk_bytes);
+        let layout = Layout::new(level, count, chunk_bytes, least_bytes.unwrap_or(0))?;
+        let mut failed = vec![false; members.len()];
+        for &member in &params.failed {
+            let place = failed.get_mut(member as usize);
+            *place.ok_or_else(|| {
+                format!("there is no member {member}: they are 0 to {}", count - 1)
+            })? = true;
+        }
+        Ok(Self {
+            name: name.to_uppercase(),
+            params,
+            layout,
+            waiting: vec![0; members.len()],
+            members,
+            failed,
+            requests: Slab::default(),
+            errands: Slab::default(),
+            later: BinaryHeap::new(),
+            next: (u64::MAX, None),
+            mirror: 0,
+            ended: Vec::new(),
+            read_bytes: 0,
+            written_bytes: 0,
+            trimmed_bytes: 0,
+        })
+    }
+
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub fn members(&self) -> &[Node] {
+        &self.members
+    }
+
+    fn refresh(&mut self) {
+        let members = self.members.iter().map(Device::next_ns).zip(0..);
+        let (member_ns, member) = members.min().unwrap_or((u64::MAX, 0));
+        self.next = match self.later.peek() {
+            Some(&Reverse((later_ns, _))) if later_ns <= member_ns => (later_ns, None),
+            _ => (member_ns, Some(member)),
+        };
+    }
+
+    /// The living mirror with the fewest I/Os in flight, in turn if they have as many.
+    fn pick_mirror(&mut self) -> u32 {
+        let count = self.layout.members;
+        let turn = |step: u32| (self.mirror + step) % count;
+        let living = (0..count)
+            .map(turn)
+            .filter(|&member| !self.failed[member as usize]);
+        let picked = living.min_by_key(|&member| self.waiting[member as usize]);
+        self.mirror = picked.map_or(0, |member| (member + 1) % count);
+        picked.unwrap_or(0)
+    }
+
+    fn works(&mut self, op: Op, offset_bytes: u64, length_bytes: u64) -> Result<Vec<Work>, i32> {
+        let mirror = self.pick_mirror();
+        let planner = Planner {
+            layout: &self.layout,
+            failed: &self.failed,
+            update: self.params.update,
+        };
+        let works = match op {
+            Op::Read => planner
+                .read(offset_bytes, length_bytes, mirror)
+                .map(|reads| {
+                    vec![Work {
+                        reads,
+                        writes: Vec::new(),
+                    }]
+                }),
+            Op::Discard if self.layout.parities() > 0 => return Err(UNSUPPORTED),
+            Op::Write | Op::Discard => planner.write(offset_bytes, length_bytes),
+            Op::Flush => Ok(vec![Work {
+                reads: Vec::new(),
+                writes: self.everywhere(),
+            }]),
+        };
+        works.map_err(|_| IO_ERROR)
+    }
+
+    /// A piece of no length on every living member, for a flush.
+    fn everywhere(&self) -> Vec<Piece> {
+        let living = (0..self.layout.members).filter(|&member| !self.failed[member as usize]);
+        let nothing = |member| Piece {
+            member,
+            offset_bytes: 0,
+            length_bytes: 0,
+        };
+        living.map(nothing).collect()
+    }
+
+    /// Sends `pieces` to the members; returns when those whose end is known have ended, and how
+    /// many are not.
+    fn send(&mut self, errand: usize, op: Op, pieces: &[Piece], at_ns: u64) -> (u64, u32, i32) {
+        let (mut ready_ns, mut untold, mut failure) = (at_ns, 0, 0);
+        for piece in pieces {
+            let member = piece.member as usize;
+            let length = piece.length_bytes as u32;
+            let ticket = errand as Ticket;
+            let place = &mut self.members[member];
+            let told = place.submit(ticket, op, piece.offset_bytes, length, at_ns);
+            if let Some(Outcome { done_ns, result }) = told {
+                ready_ns = ready_ns.max(done_ns);
+                failure = failure.min(result);
+            } else {
+                untold += 1;
+                self.waiting[member] += 1;
+            }
+        }
+        (ready_ns, untold, failure)
+    }
+
+    /// Begins one work; `Some` is when it ends, if that is known already.
+    fn begin(&mut self, request: usize, op: Op, work: Work, at_ns: u64) -> Option<u64> {
+        let Work { reads, writes } = work;
+        let (first, then, op) = if reads.is_empty() {
+            (writes, Vec::new(), op)
+        } else {
+            (reads, writes, Op::Read)
+        };
+        let errand = self.errands.put(Errand::default());
+        let (ready_ns, untold, failure) = self.send(errand, op, &first, at_ns);
+        self.fail(request, failure);
+        if untold == 0 && then.is_empty() {
+            self.errands.free.push(errand);
+            return Some(ready_ns);
+        }
+        if untold == 0 {
+            self.later.push(Reverse((ready_ns, errand)));
+        }
+        self.errands.places[errand] = Errand {
+            request,
+            untold,
+            ready_ns,
+            then,
+        };
+        None
+    }
+
+    fn fail(&mut self, request: usize, failure: i32) {
+        if failure < 0 {
+            self.requests.places[request].result = failure;
+        }
+    }
+
+    /// Goes on with an errand whose member I/Os have all ended.
+    fn go_on(&mut self, errand: usize, at_ns: u64, ended: &mut Vec<Ended>) {
+        let Errand {
+            request,
+            ready_ns,
+            ref mut then,
+            ..
+        } = self.errands.places[errand];
+        if ready_ns > at_ns {
+            self.later.push(Reverse((ready_ns, errand)));
+            return;
+        }
+        let writes = std::mem::take(then);
+        if writes.is_empty() {
+            self.errands.free.push(errand);
+            self.close(request, at_ns, ended);
+            return;
+        }
+        let (ready_ns, untold, failure) = self.send(errand, Op::Write, &writes, at_ns);
+        self.fail(request, failure);
+        let place = &mut self.errands.places[errand];
+        (place.ready_ns, place.untold) = (ready_ns, untold);
+        if untold == 0 {
+            self.errands.free.push(errand);
+            self.close(request, ready_ns, ended);
+        }
+    }
+
+    /// One work of `request` has ended, or will at `done_ns`.
+    fn close(&mut self, request: usize, done_ns: u64, ended: &mut Vec<Ended>) {
+        let place = &mut self.requests.places[request];
+        place.works -= 1;
+        place.done_ns = place.done_ns.max(done_ns);
+        if place.works == 0 {
+            let Request {
+                ticket,
+                done_ns,
+                result,
+                ..
+            } = *place;
+            self.requests.free.push(request);
+            let outcome = Outcome { done_ns, result };
+            ended.push(Ended { ticket, outcome });
+        }
+    }
+}
+
+impl Device for Array {
+    fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
+        serve_alone(self, op, offset_bytes, length_bytes, at_ns)
+    }
+
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        op: Op,
+        offset_bytes: u64,
+        length_bytes: u32,
+        at_ns: u64,
+    ) -> Option<Outcome> {
+        let refused = |result| {
+            Some(Outcome {
+                done_ns: at_ns,
+                result,
+            })
+        };
+        let length_bytes = match op {
+            Op::Flush => 0,
+            Op::Read | Op::Write | Op::Discard => {
+                match clip(op, offset_bytes, length_bytes, self.capacity_bytes()) {
+                    Ok(length_bytes) => length_bytes,
+                    Err(result) => return refused(result),
+                }
+            }
+        };
+        let works = match self.works(op, offset_bytes, u64::from(length_bytes)) {
+            Ok(works) => works,
+            Err(result) => return refused(result),
+        };
+        match op {
+            Op::Read => self.read_bytes += u64::from(length_bytes),
+            Op::Write => self.written_bytes += u64::from(length_bytes),
+            Op::Discard => self.trimmed_bytes += u64::from(length_bytes),
+            Op::Flush => {}
+        }
+        let request = self.requests.put(Request {
+            ticket,
+            works: works.len() as u32,
+            done_ns: at_ns,
+            result: length_bytes.cast_signed(),
+        });
+        for work in works {
+            if let Some(done_ns) = self.begin(request, op, work, at_ns) {
+                let place = &mut self.requests.places[request];
+                place.works -= 1;
+                place.done_ns = place.done_ns.max(done_ns);
+            }
+        }
+        self.refresh();
+        let Request {
+            works,
+            done_ns,
+            result,
+            ..
+        } = self.requests.places[request];
+        (works == 0).then(|| {
+            self.requests.free.push(request);
+            Outcome { done_ns, result }
+        })
+    }
+
+    fn next_ns(&self) -> u64 {
+        self.next.0
+    }
+
+    fn step(&mut self, ended: &mut Vec<Ended>) {
+        let (at_ns, member) = self.next;
+        if let Some(member) = member {
+            let mut of_member = std::mem::take(&mut self.ended);
+            self.members[member].step(&mut of_member);
+            for Ended { ticket, outcome } in of_member.drain(..) {
+                self.waiting[member] -= 1;
+                let errand = ticket as usize;
+                let place = &mut self.errands.places[errand];
+                place.untold -= 1;
+                place.ready_ns = place.ready_ns.max(outcome.done_ns);
+                let (request, is_last) = (place.request, place.untold == 0);
+                self.fail(request, outcome.result);
+                if is_last {
+                    self.go_on(errand, at_ns, ended);
+                }
+            }
+            self.ended = of_member;
+        } else if let Some(Reverse((_, errand))) = self.later.pop() {
+            self.go_on(errand, at_ns, ended);
+        }
+        self.refresh();
+    }
+
+    fn purge(&mut self, at_ns: u64) -> u64 {
+        let done = self.members.iter_mut().map(|member| member.purge(at_ns));
+        let done_ns = done.max().unwrap_or(at_ns);
+        self.refresh();
+        done_ns
+    }
+
+    fn idle(&mut self, from_ns: u64, to_ns: u64) {
+        for member in &mut self.members {
+            member.idle(from_ns, to_ns);
+        }
+        self.refresh();
+    }
+
+    fn health(&self) -> Health {
+        let flash = self.members.iter().map(Device::health);
+        let own = Health {
+            host_reads_bytes: self.read_bytes,
+            host_writes_bytes: self.written_bytes,
+            trims_bytes: self.trimmed_bytes,
+            ..Health::default()
+        };
+        flash.fold(own, |sum, one| Health {
+            nand_reads_bytes: sum.nand_reads_bytes + one.nand_reads_bytes,
+            nand_writes_bytes: sum.nand_writes_bytes + one.nand_writes_bytes,
+            erases: sum.erases + one.erases,
+            ..sum
+        })
+    }
+
+    fn facts(&self) -> Facts {
+        let members = members_facts(&self.members);
+        let own = ARRAY_PARAMETERS.iter().map(|parameter| {
+            let value = parameter.value(&self.params);
+            (parameter.name.into(), value, parameter.unit)
+        });
+        let model = format!("{}({})", self.name, members.title);
+        let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        let serial: String = model.replace('×', "x").chars().map(word).collect();
+        let member_bytes = self.layout.member_bytes as f64 * members.scale;
+        let nominal = member_bytes * f64::from(self.layout.data_chunks());
+        Facts {
+            serial: format!("SIM-{}-{}", serial.trim_matches('-'), self.params.seed),
+            model: format!("Simulated {model}"),
+            firmware: format!("sim-{}", env!("CARGO_PKG_VERSION")),
+            nominal_capacity_bytes: nominal as u64,
+            capacity_bytes: self.capacity_bytes(),
+            logical_block_bytes: LOGICAL_BLOCK_BYTES,
+            physical_block_bytes: members.physical_block_bytes,
+            label: Label::Plausible {
+                why: "put together of simulated parts, each with a label of its own among the \
+                      parameters; the whole was held against arithmetic, not against an array",
+            },
+            parameters: own.chain(members.parameters).collect(),
+        }
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.layout.capacity_bytes()
+    }
+
+    fn logical_block_bytes(&self) -> u32 {
+        LOGICAL_BLOCK_BYTES
+    }
+
+    /// Over everything but the order in which free places are used again, which nothing sees.
+    fn digest(&self) -> u64 {
+        let mut digest = Digest::new();
+        digest.mix(self.members.iter().map(Device::digest));
+        let mut busy: Vec<u64> = self.later.iter().map(|Reverse((ns, _))| *ns).collect();
+        busy.sort_unstable();
+        digest.mix(busy);
+        digest.mix(self.waiting.iter().map(|&count| u64::from(count)));
+        digest.mix([u64::from(self.mirror), self.read_bytes]);
+        digest.mix([self.written_bytes, self.trimmed_bytes]);
+        digest.value()
+    }
+}

@@ -1,0 +1,10 @@
+//! Arrays of devices: `layout` knows where each chunk and each parity lies, `plan` which member
+//! I/Os a host I/O needs, `array` carries them out in time, `params` what makes one array.
+
+mod array;
+mod layout;
+pub mod params;
+pub mod plan;
+
+pub use array::Array;
+pub use layout::{Layout, Level};
