@@ -71,7 +71,8 @@ class SimulatedDevice:
 
 def _with_unit(value: str, unit: str) -> str:
     """Return a value with its unit, where that is one and not a list of words to choose from."""
-    return f"{value} {unit}" if unit in UNITS else value
+    has_its_own = unit == "bytes" and not value.isdigit()
+    return f"{value} {unit}" if unit in UNITS and not has_its_own else value
 
 
 def open_simulated(target: SimulatedTarget, *, engine: Engine) -> SimulatedDevice:

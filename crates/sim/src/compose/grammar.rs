@@ -1,10 +1,5 @@
-//! The text of a device, read:
-//!
-//! ```text
-//! device   = name [ "(" parts ")" ] [ "?" key "=" value { "&" key "=" value } ]
-//! parts    = part { "," part }
-//! part     = [ count ( "x" | "×" ) ] device
-//! ```
+//! The text of a device, read: what is in brackets are its parts, `4×` or `4x` before a part means
+//! four of it, and what follows a question mark are parameters, `?key=value&key=value`.
 
 use super::error::{ComposeError, Fault};
 
