@@ -46,8 +46,9 @@ def difference_of(
     errors (delta method). So the interval is positive, and that of the exchanged sides is its
     reciprocal. None for fewer than two batches a side, and where a mean is not above zero.
 
-    `resolution` is how far, as a share, a mean may be off for its count being a whole number. It
-    is the same in every batch, so no scatter shows it; the interval is wider by it.
+    `resolution` is how far, as a share, a mean may be off for its count being a whole number.
+    Where batches scatter less than that they may all be off alike, so the interval reaches as far
+    at least; where they scatter more, it is in their scatter.
     """
     if min(len(first), len(second)) < 2:
         return None
@@ -59,15 +60,15 @@ def difference_of(
     ]
     counts = (len(first), len(second))
     ratio, error = means[1] / means[0], math.sqrt(math.fsum(errors))
-    beyond = max(0.0, abs(math.log(ratio)) - resolution)
+    freedom = math.inf
     if error:
         freedom = math.fsum(errors) ** 2 / math.fsum(
             each**2 / (count - 1) for each, count in zip(errors, counts, strict=True)
         )
-        reach = student_t_limit(1 - CONFIDENCE, freedom) * error + resolution
-        p_value = student_t_share(beyond / error, freedom)
-    else:
-        freedom, reach, p_value = math.inf, resolution, 0.0 if beyond else 1.0
+    limit = student_t_limit(1 - CONFIDENCE, freedom)
+    error = max(error, resolution / limit)
+    reach, distance = limit * error, abs(math.log(ratio))
+    p_value = student_t_share(distance / error, freedom) if error else float(not distance)
     return Difference(
         ratio=ratio,
         low=ratio * math.exp(-reach),
@@ -114,6 +115,8 @@ def student_t_share(t: float, freedom: float) -> float:
     """
     assert t >= 0, t
     assert freedom > 0, freedom
+    if math.isinf(freedom):
+        return math.erfc(t / math.sqrt(2))
     if t == 0:
         return 1.0
     # x/(1 − x) = ν/t²: both are computed, since one of them may be too near to 1 for the other.
@@ -131,15 +134,21 @@ def student_t_limit(share: float, freedom: float) -> float:
     convex in t, so each step falls short of the limit and none goes past it.
     """
     assert 0 < share < 1, share
-    scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
     t = NormalDist().inv_cdf(1 - share / 2)
-    while True:
-        fall = scale - (freedom + 1) / 2 * math.log1p(t * t / freedom)
-        density = math.exp(fall) / math.sqrt(freedom * math.pi)
+    while not math.isinf(freedom):
+        fall = _log_height(freedom) - (freedom + 1) / 2 * math.log1p(t * t / freedom)
+        density = math.exp(fall)
         step = (student_t_share(t, freedom) - share) / (2 * density)
         t += step
         if step <= _STEP_LEAST * t:
-            return t
+            break
+    return t
+
+
+def _log_height(freedom: float) -> float:
+    """Return the logarithm of the density at zero."""
+    height = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
+    return height - math.log(freedom * math.pi) / 2
 
 
 def _squared_error(values: Sequence[float], mean: float) -> float:
