@@ -239,6 +239,14 @@ def test_a_choice_of_the_operator_is_optional_and_any_other_change_does_not_conf
     assert document.header.stamp == stamp
 
 
+def test_the_range_is_told_by_where_the_preconditioning_turned_back():
+    half = lines_of(Iops(), kept(Iops(), ENTERPRISE, {"active_range": "50"}).record)
+    assert (half["stimulus.range"].verdict, half["stimulus.range"].optional) == ("deviated", True)
+    assert "137,438,953,472 B, 50.00 % of the user capacity" in half["stimulus.range"].evidence
+    segments = lines_of(Iops(), kept(Iops(), "1.0-client").record)
+    assert segments["stimulus.range"].verdict == "not verifiable"
+
+
 def test_less_than_25_rounds_without_steady_state_deviate_and_25_do_not():
     def unsteady(rounds: int) -> Record:
         device = Exemplary(rate=lambda _: 0, latency_ns=little, purge="NVMe Format")

@@ -127,6 +127,7 @@ STIMULUS = (
         name="Active range",
         asked=stimulus_checks.range_asked,
         check=stimulus_checks.active_range,
+        optional=True,
     ),
     Requirement(
         id="stimulus.content",

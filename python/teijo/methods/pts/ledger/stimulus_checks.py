@@ -8,7 +8,7 @@ from teijo import units
 from teijo.analysis import validity
 from teijo.analysis.cross_check import occupancy
 from teijo.document.phrase import joined, listed, say
-from teijo.methods.pts.ledger.offsets import courses
+from teijo.methods.pts.ledger.offsets import courses, range_bytes_of
 from teijo.methods.pts.ledger.preparation_checks import REST_NS_MOST
 from teijo.methods.pts.ledger.requirement import Case, Found, Measured, met_if, untold
 from teijo.methods.pts.ledger.rounds import minutes_in, rounds_in, swept
@@ -22,7 +22,7 @@ from teijo.methods.pts.versions import (
     THROUGHPUT_READ_PERCENTS,
 )
 from teijo.terms.remark import RemarkKind
-from teijo.terms.workload import Content, Stream
+from teijo.terms.workload import ActiveRange, Content, Stream
 
 MINUTE_SHARES = (0.99, 1.10)
 """A measured minute by 60 s: the last I/Os of a slow cell may end after it."""
@@ -190,9 +190,16 @@ def active_range(case: Case) -> Found:
         bytes=most.range_bytes,
         percent=100 * most.range_bytes / case.record.geometry.capacity_bytes,
     )
-    if case.version.active_range.amount_bytes is not None:
+    geometry, rule = case.record.geometry, case.version.active_range
+    allowed = {
+        range_bytes_of(ActiveRange(share_percent=share), geometry)
+        for share in rule.allowed_percents
+    }
+    if not most.in_order or most.range_bytes not in allowed:
+        return met_if(False, text)
+    if rule.amount_bytes is not None:
         return untold(say("{told} of its amount and segments", told=text))
-    return met_if(most.in_order, text)
+    return met_if(True, text)
 
 
 def range_asked(case: Case) -> str:
