@@ -221,7 +221,11 @@ def _table_or_pointer(numbered: NumberedTable, appendix: _Appendix) -> Json:
         title = words.text(say("Table A.{number}: {name}", number=place + 1, name=name))
         told = {"table": table, "title": title}
         parts.append(_strips(_table(table, words, size=6.5), _abreast(table)) | told)
-    pointer = say("Numbers: table A.{number} in the appendix.", number=place + 1)
+    if numbered.of_chart:
+        pointer = say("Numbers: table A.{number} in the appendix.", number=place + 1)
+    else:
+        name = table.caption or numbered.title
+        pointer = say("{name}: table A.{number} in the appendix.", name=name, number=place + 1)
     return {"kind_of": "pointer", "text": words.text(pointer)}
 
 

@@ -156,6 +156,17 @@ def test_the_report_has_a_summary_and_each_tests_pages_under_its_own_header() ->
     assert len({section.title for section in tail}) == len(tail)
 
 
+def test_the_summary_names_the_window_of_each_block_size_that_has_its_own() -> None:
+    played = run({"tests": "tp,lat"})
+    document = Campaign().document(played.record, Campaign().findings(played.record))
+    (table,) = [b for b in document.sections[0].blocks if isinstance(b, Table)]
+    rounds = [column.name for column in table.columns].index("Rounds")
+    assert [row[rounds] for row in table.rows] == [
+        "SEQ 1024 KiB 0/100: 1–5, SEQ 128 KiB 0/100: 1–5",
+        "1–5",
+    ]
+
+
 def test_tests_that_are_still_to_come_are_said_to_be() -> None:
     played = run()
     growing = replace(played.record, run=replace(played.record.run, ending="running"),

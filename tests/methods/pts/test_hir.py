@@ -199,7 +199,7 @@ def test_the_plots_are_the_standards_and_one_more():
     played = run(RECOVERING, overrides=SHORT)
     assert [section.title for section in document_of(played).sections if section.label] == [
         "Preconditioning IOPS against round",
-        "Steady state window: last minute of the round, RND 0/100 4 KiB",
+        "Steady state window: last minute of the round, RND 4 KiB 0/100",
         "IOPS against time, all wait states",
         "IOPS against burst, batch means",
     ]

@@ -33,7 +33,7 @@ def test_version_2_adds_drive_fills_and_the_determination():
         "IOPS against drive fills, log",
         "Response time against drive fills",
         "Steady state measurement window",
-        "Steady state window: check minute, RND 0/100 4 KiB",
+        "Steady state window: check minute, RND 4 KiB 0/100",
         "Response-time histogram and confidence levels",
     ]
 

@@ -17,7 +17,7 @@ from teijo.document.model import (
     Value,
     Verdict,
 )
-from teijo.document.phrase import Verbatim, say
+from teijo.document.phrase import Verbatim, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.pages import (
     NOT_KNOWN,
@@ -42,11 +42,12 @@ from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.pts.window_pages import convergence_word, window_name
 from teijo.methods.pts.wsat.minutes import LEVEL_NAME, PLATEAU_NAME
 from teijo.terms.conformance import LedgerLine
-from teijo.terms.finding import Findings
+from teijo.terms.finding import Findings, Window
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
 TITLE = "All tests"
+NO_WINDOW = "–"
 _LATENCIES = (("100/0", "4 KiB"), ("0/100", "4 KiB"))
 _HEADLINES = {
     "pts.wsat": (PLATEAU_NAME, LEVEL_NAME),
@@ -192,12 +193,30 @@ def _row(name: str, part: Part | None) -> tuple[Value, ...]:
         name,
         purge_method(part.record),
         convergence_word(part.findings),
-        window_name(part.findings),
+        _windows(part.findings),
         sum(answer.elapsed_ns for answer in answers) / 60e9,
         written / 1e9,
         _verdict_words(part.findings.ledger),
         len(part.record.remarks),
     )
+
+
+def _windows(findings: Findings) -> str:
+    """Return the rounds of the window, or of each window where a test has several of its own."""
+    found = [(each.variable, each.window) for each in findings.steady_states]
+    several = [(variable, window) for variable, window in found if window is not None]
+    if findings.window_rounds is None and several:
+        return listed(
+            [
+                say("{block}: {rounds}", block=variable, rounds=_span(window))
+                for variable, window in several
+            ]
+        )
+    return window_name(findings) if findings.window_rounds else NO_WINDOW
+
+
+def _span(window: Window) -> str:
+    return f"{window.first_round}–{window.last_round}"
 
 
 def _verdict_words(lines: Sequence[LedgerLine]) -> str:
@@ -247,7 +266,7 @@ def _of_cells(part: Part) -> list[tuple[Value, ...]]:
 def _of_scalars(part: Part) -> list[tuple[Value, ...]]:
     wanted = _HEADLINES.get(part.method.id, ())
     return [
-        (part.name, scalar.name, scalar.value, scalar.unit)
+        (Verbatim(part.name), scalar.name, scalar.value, _unit(scalar.unit))
         for scalar in part.findings.scalars
         if scalar.value is not None and scalar.name.endswith(wanted)
     ]

@@ -193,8 +193,13 @@ def rule_of(version: Version) -> IdleRecoveryRule:
 
 
 def stimulus_name(settings: HirSettings) -> str:
-    """Return the stimulus as the standard writes it."""
+    """Return the name that the record has for the cells of the stimulus."""
     return f"RND 0/100 {units.format_block_size(settings.block_size_bytes)}"
+
+
+def stimulus_words(settings: HirSettings) -> str:
+    """Return the stimulus as the reports of all tests write it: "RND 4 KiB 0/100"."""
+    return f"RND {units.format_block_size(settings.block_size_bytes)} 0/100"
 
 
 def state_name(idle_s: int) -> str:
@@ -301,6 +306,6 @@ def check_answers(settings: HirSettings, minutes: Sequence[StepResult]) -> list[
 def determination(settings: HirSettings, minutes: Sequence[StepResult]) -> tuple[SteadyState, ...]:
     """Return the determination over the rounds of preconditioning so far."""
     checks = check_answers(settings, minutes)
-    variable = f"last minute of the round, {stimulus_name(settings)}"
+    variable = f"last minute of the round, {stimulus_words(settings)}"
     tracked = Tracked(variable=variable, unit="IOPS", values=tuple(a.iops for a in checks))
     return determine(range(1, len(checks) + 1), [tracked])

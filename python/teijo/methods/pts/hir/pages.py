@@ -32,7 +32,7 @@ from teijo.methods.pts.hir.bursts import (
     check_answers,
     log_of,
     state_name,
-    stimulus_name,
+    stimulus_words,
 )
 from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.versions import MINUTE_NS, version_of
@@ -79,11 +79,11 @@ def _loop(settings: HirSettings, findings: Findings) -> Loop:
         workload_independent="none",
         workload_dependent=say(
             "{stimulus}, rounds of {minutes} min",
-            stimulus=stimulus_name(settings),
+            stimulus=stimulus_words(settings),
             minutes=settings.round_minutes,
         ),
         stimulus=(
-            ("Stimulus", stimulus_name(settings)),
+            ("Stimulus", stimulus_words(settings)),
             (
                 "Wait states",
                 say(

@@ -136,9 +136,15 @@ def minute(settings: WsatSettings, number: int) -> Measure:
 
 
 def cell_name(settings: WsatSettings) -> str:
-    """Return the stimulus' name: "0/100 4 KiB"."""
+    """Return the name that the record has for the stimulus: "0/100 4 KiB"."""
     block = units.format_block_size(settings.block_size_bytes)
     return f"{knobs.show_mix(settings.read_percent)} {block}"
+
+
+def stimulus_words(settings: WsatSettings) -> str:
+    """Return the stimulus as the reports of all tests write it: "RND 4 KiB 0/100"."""
+    block = units.format_block_size(settings.block_size_bytes)
+    return f"RND {block} {knobs.show_mix(settings.read_percent)}"
 
 
 def why_stop(
@@ -176,7 +182,7 @@ def determination(settings: WsatSettings, answers: Sequence[StepResult]) -> tupl
     if settings.check_minutes is None:
         return ()
     checks = check_answers(settings, answers)
-    variable = say("check minute, RND {cell}", cell=cell_name(settings))
+    variable = say("check minute, {stimulus}", stimulus=stimulus_words(settings))
     tracked = Tracked(variable=variable, unit="IOPS", values=tuple(a.iops for a in checks))
     return determine(range(1, len(checks) + 1), [tracked])
 

@@ -33,9 +33,9 @@ from teijo.methods.pts.wsat.minutes import (
     PLATEAU_NAME,
     Stop,
     WsatSettings,
-    cell_name,
     samples_of,
     steady_since,
+    stimulus_words,
     why_stop,
 )
 from teijo.methods.rounds import exchanges_of, histogram_run_of, minutes_of
@@ -108,9 +108,9 @@ def _loop(settings: WsatSettings, findings: Findings) -> Loop:
         title=TITLE,
         subtitle="WSAT loop",
         workload_independent="none",
-        workload_dependent=say("RND {cell}, continuous", cell=cell_name(settings)),
+        workload_dependent=say("{stimulus}, continuous", stimulus=stimulus_words(settings)),
         stimulus=(
-            ("Stimulus", f"RND {cell_name(settings)}"),
+            ("Stimulus", stimulus_words(settings)),
             ("Sample", units.format_duration(settings.minute_ns)),
             ("Ends at", ends),
             *_histogram_rows(settings),
@@ -129,7 +129,7 @@ def _histogram_rows(settings: WsatSettings) -> tuple[tuple[str, str], ...]:
 
 def _histogram_section(settings: WsatSettings, run: StepResult | None) -> Section:
     latency = EMPTY if run is None else measures.latency_of(run)
-    stimulus = say("RND {cell}", cell=cell_name(settings))
+    stimulus = stimulus_words(settings)
     return histogram_section("Response-time histogram and confidence levels", stimulus, latency)
 
 
@@ -280,7 +280,7 @@ def _iops_section(curve: Curve, ruler: Ruler, *, log: bool) -> Section:
         y=Axis(name="IOPS", scale="log" if log else "linear"),
         series=(
             Series(
-                name=f"RND {cell_name(curve.settings)}",
+                name=stimulus_words(curve.settings),
                 x=ruler.places,
                 y=window_pages.drawn(iops, log=log),
                 style="line",
