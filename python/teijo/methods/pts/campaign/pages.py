@@ -36,7 +36,6 @@ from teijo.methods.pts.campaign.parts import Part
 from teijo.methods.pts.campaign.plan import CampaignSettings
 from teijo.methods.pts.header import ORGANISATION
 from teijo.methods.pts.iops.pages import SELECT_PERFORMANCE
-from teijo.methods.pts.ledger.page import count
 from teijo.methods.pts.ledger.stamp import stamp_of_ledger
 from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.pts.window_pages import convergence_word, window_name
@@ -196,7 +195,7 @@ def _row(name: str, part: Part | None) -> tuple[Value, ...]:
         _windows(part.findings),
         sum(answer.elapsed_ns for answer in answers) / 60e9,
         written / 1e9,
-        _verdict_words(part.findings.ledger),
+        _conformance_word(part.findings.ledger),
         len(part.record.remarks),
     )
 
@@ -219,15 +218,9 @@ def _span(window: Window) -> str:
     return f"{window.first_round}–{window.last_round}"
 
 
-def _verdict_words(lines: Sequence[LedgerLine]) -> str:
-    """Return how a test kept to the standard: its stamp, and the counts of its ledger."""
-    return say(
-        "{verdict}: {met} met, {deviated} deviated, {open} not verifiable",
-        verdict=stamp_of_ledger(lines) or "conforming",
-        met=count(lines, "met"),
-        deviated=count(lines, "deviated"),
-        open=count(lines, "not verifiable"),
-    )
+def _conformance_word(lines: Sequence[LedgerLine]) -> str:
+    """Return how a test kept to the standard; its own page has the counts."""
+    return stamp_of_ledger(lines) or "conforming"
 
 
 def _select(parts: Sequence[Part]) -> Section | None:
