@@ -162,7 +162,7 @@ def test_the_summary_names_the_window_of_each_block_size_that_has_its_own() -> N
     (table,) = [b for b in document.sections[0].blocks if isinstance(b, Table)]
     rounds = [column.name for column in table.columns].index("Rounds")
     assert [row[rounds] for row in table.rows] == [
-        "SEQ 1024 KiB 0/100: 1–5, SEQ 128 KiB 0/100: 1–5",
+        "1–5, 1–5",
         "1–5",
     ]
 
@@ -194,6 +194,19 @@ def test_reads_that_are_faster_at_random_than_in_order_contradict_each_other() -
     assert check.quotient == pytest.approx(1.3, abs=0.01)
     kinds = [remark.kind for remark in contradiction_remarks(played.record, (check,))]
     assert RemarkKind.CONTRADICTION in kinds
+
+
+def test_a_latency_that_differs_from_round_to_round_contradicts_nothing() -> None:
+    def restless(step: Step) -> float:
+        assert isinstance(step, Measure)
+        slow = step.cell == "100/0 8 KiB" and (step.round_number or 0) % 2
+        return rate(step) * (0.05 if slow else 1.0)
+
+    played = play(Campaign(), Canned(restless), spec="1.1", overrides={"tests": "lat"})
+    parts = split(Campaign().settings_from(played.record.run.settings), played.record)
+    checks = checks_between(parts)
+    assert len(checks) == 9
+    assert all(check.holds for check in checks)
 
 
 def test_any_run_is_made_of_parts_and_most_of_one() -> None:

@@ -9,10 +9,15 @@ from teijo.analysis.cross_check import (
     Check,
 )
 from teijo.document.phrase import say
+from teijo.methods.knobs import show_mix
 from teijo.methods.pts.campaign.parts import Part
+from teijo.methods.pts.lat.matrix import LatSettings, cell_name, matrix
+from teijo.methods.pts.lat.method import furthest_share
+from teijo.methods.pts.loop import window_rounds_of
 from teijo.methods.pts.wsat.minutes import LEVEL_NAME
+from teijo.methods.rounds import exchanges_of, rounds_of
 from teijo.terms.finding import Cell, Findings
-from teijo.units import NS_PER_S
+from teijo.units import format_block_size
 
 Place = tuple[str, str]
 """R/W mix and block size, as cells are labelled."""
@@ -36,6 +41,9 @@ def checks_between(parts: Sequence[Part]) -> tuple[Check, ...]:
 
 
 def _of_latency(tests: Mapping[str, Part], suffix: str) -> list[Check]:
+    """Return mean latency × IOPS of each cell, in the round of the window where it is furthest
+    from 1: the mean latency of several rounds times their mean IOPS is 1 of equal rounds only.
+    """
     if "lat" not in tests:
         return []
     return [
@@ -45,12 +53,27 @@ def _of_latency(tests: Mapping[str, Part], suffix: str) -> list[Check]:
                 range=_named(suffix), block=block, mix=mix,
             ),
             unit="I/Os",
-            left=cell.latency_ns_mean / NS_PER_S * cell.iops,
+            left=share,
             right=1.0,
             bounds=UNITY_BOUNDS,
         )
-        for (mix, block), cell in _cells(tests["lat"].findings).items()
+        for (mix, block), share in _one_io_shares(tests["lat"]).items()
     ]  # fmt: skip
+
+
+def _one_io_shares(lat: Part) -> dict[Place, float | None]:
+    settings = lat.settings
+    assert isinstance(settings, LatSettings), type(settings)
+    rounds = rounds_of(exchanges_of(lat.record), len(matrix(settings, 1)))
+    window = window_rounds_of(lat.findings.steady_states, rounds)
+    return {
+        (show_mix(mix), format_block_size(block)): furthest_share(
+            each.at(cell_name(mix, block)) for each in window
+        )
+        for mix in settings.mixes_read_percent
+        for block in settings.block_sizes_bytes
+        if window
+    }
 
 
 def _of_large_reads(tests: Mapping[str, Part], suffix: str) -> list[Check]:

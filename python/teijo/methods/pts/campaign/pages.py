@@ -41,7 +41,7 @@ from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.pts.window_pages import convergence_word, window_name
 from teijo.methods.pts.wsat.minutes import LEVEL_NAME, PLATEAU_NAME
 from teijo.terms.conformance import LedgerLine
-from teijo.terms.finding import Findings, Window
+from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
@@ -51,7 +51,7 @@ _LATENCIES = (("100/0", "4 KiB"), ("0/100", "4 KiB"))
 _HEADLINES = {
     "pts.wsat": (PLATEAU_NAME, LEVEL_NAME),
     "pts.hir": (": gain",),
-    "pts.xsr": ("mean of group 1", "highest minute of group 3", "recovery"),
+    "pts.xsr": ("recovery, first minute not below group 1", "mean of group 1"),
     "pts.cbw": (": IOPS", ": ART"),
     "pts.dirth": (": IOPS", ": ART"),
 }
@@ -201,21 +201,11 @@ def _row(name: str, part: Part | None) -> tuple[Value, ...]:
 
 
 def _windows(findings: Findings) -> str:
-    """Return the rounds of the window, or of each window where a test has several of its own."""
-    found = [(each.variable, each.window) for each in findings.steady_states]
-    several = [(variable, window) for variable, window in found if window is not None]
-    if findings.window_rounds is None and several:
-        return listed(
-            [
-                say("{block}: {rounds}", block=variable, rounds=_span(window))
-                for variable, window in several
-            ]
-        )
-    return window_name(findings) if findings.window_rounds else NO_WINDOW
-
-
-def _span(window: Window) -> str:
-    return f"{window.first_round}–{window.last_round}"
+    """Return the window's rounds, or those of each window where a test has several of its own."""
+    if findings.window_rounds is not None:
+        return window_name(findings)
+    several = [state.window for state in findings.steady_states if state.window is not None]
+    return listed([f"{each.first_round}–{each.last_round}" for each in several] or [NO_WINDOW])
 
 
 def _conformance_word(lines: Sequence[LedgerLine]) -> str:
@@ -246,14 +236,20 @@ def _of_cells(part: Part) -> list[tuple[Value, ...]]:
     for cell in part.findings.cells:
         place = tuple(place for _, place in cell.labels)
         if part.method.id == "pts.iops" and place in SELECT_PERFORMANCE:
-            rows.append((part.name, " ".join(("RND", *place)), cell.iops, "IOPS"))
+            rows.append((part.name, _stimulus("RND", place), cell.iops, "IOPS"))
         elif part.method.id == "pts.tp":
-            rows.append((part.name, " ".join(("SEQ", *place)), cell.throughput_mb_s, "MB/s"))
+            rows.append((part.name, _stimulus("SEQ", place), cell.throughput_mb_s, "MB/s"))
         elif part.method.id == "pts.lat" and place in _LATENCIES:
-            name = " ".join(("RND", *place))
+            name = _stimulus("RND", place)
             rows.append((part.name, say("{cell}, ART", cell=name), ms(cell.latency_ns_mean), "ms"))
             rows.append((part.name, say("{cell}, MRT", cell=name), ms(cell.latency_ns_max), "ms"))
     return rows
+
+
+def _stimulus(access: str, place: tuple[str, ...]) -> str:
+    """Return a cell's stimulus as its own pages write it: "RND 4 KiB 0/100"."""
+    mix, block = place
+    return f"{access} {block} {mix}"
 
 
 def _of_scalars(part: Part) -> list[tuple[Value, ...]]:

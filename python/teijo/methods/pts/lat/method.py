@@ -2,7 +2,7 @@
 average of 4 KiB writes is in steady state; version 2.0 then runs once more for the histogram.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -189,6 +189,12 @@ def one_io_share(answer: StepResult) -> float | None:
     return measures.latency_ns_mean(answer) / units.NS_PER_S * answer.iops
 
 
+def furthest_share(answers: Iterable[StepResult]) -> float | None:
+    """Return the share of the answer in which it is furthest from 1, None where none has I/Os."""
+    shares = [share for each in answers if (share := one_io_share(each)) is not None]
+    return max(shares, key=lambda share: abs(share - 1), default=None)
+
+
 def _own(settings: Settings) -> LatSettings:
     assert isinstance(settings, LatSettings), type(settings)
     return settings
@@ -210,13 +216,7 @@ def _cells(settings: LatSettings, window: Sequence[Round]) -> tuple[Cell, ...]:
 
 
 def _self_check(window: Sequence[Round]) -> float | None:
-    shares = [
-        share
-        for each in window
-        for _, answer in each.cells
-        if (share := one_io_share(answer)) is not None
-    ]
-    return max(shares, key=lambda share: abs(share - 1), default=None)
+    return furthest_share(answer for each in window for _, answer in each.cells)
 
 
 def _levels(

@@ -33,7 +33,7 @@ from teijo.methods.pts.lat.matrix import (
     matrix,
     stimulus_name,
 )
-from teijo.methods.pts.lat.method import SELF_CHECK_NAME, one_io_share
+from teijo.methods.pts.lat.method import SELF_CHECK_NAME, furthest_share
 from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.loop import window_rounds_of
 from teijo.methods.pts.versions import Version, version_of
@@ -153,7 +153,6 @@ def _row(read_percent: int, block_size_bytes: int, window: Sequence[Round]) -> R
     name = cell_name(read_percent, block_size_bytes)
     answers = [each.at(name) for each in window]
     cell = measures.cell_over((), answers)
-    shares = [share for each in answers if (share := one_io_share(each)) is not None]
     return Row(
         read_percent=read_percent,
         block_size_bytes=block_size_bytes,
@@ -162,7 +161,7 @@ def _row(read_percent: int, block_size_bytes: int, window: Sequence[Round]) -> R
         maximum=ms(cell.latency_ns_max),
         maxima_mean=sum(_maximum_ms(each) for each in answers) / len(answers),
         iops=cell.iops,
-        share=max(shares, key=lambda share: abs(share - 1), default=None),
+        share=furthest_share(answers),
     )
 
 
