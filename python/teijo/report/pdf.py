@@ -50,14 +50,16 @@ TIGHT_PT: Final = 7.5
 SMALLEST_PT: Final = 4.5
 PROSE_COLUMNS: Final = 40
 """A column of longer words than this wraps where its table is too wide, before type shrinks."""
+PROSE_LEAST: Final = 18
+"""So many columns of type at least are left to each column that wraps."""
 GROUP_CHARACTERS: Final = 31
 """About as many characters of header type as stand in the width of a group."""
 TEMPLATE: Final = Path(__file__).with_name("template.typ")
 FONT_FAMILIES: Final = ("Inter", "Noto Sans CJK JP", "DejaVu Sans Mono")
 _LONG_WORD: Final = re.compile(r"\S{22,}")
 _ALONE: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=390)
-_AMONG_OTHERS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=215)
-"""A section of several charts draws them lower, so that they share its page."""
+_AMONG_OTHERS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=160)
+"""A section of several charts draws them lower and its tables smaller: they share its page."""
 
 Json = dict[str, Any]
 
@@ -153,7 +155,7 @@ def _parts(
     match block:
         case Table():
             assert numbered is not None
-            yield _table_or_pointer(numbered, appendix)
+            yield _table_or_pointer(numbered, appendix, size=7.0 if _is_crowded(section) else 9.0)
         case XYChart():
             assert numbered is not None
             drawn = svg.svg(xy.specification(block, _canvas(section, appendix.words)))
@@ -195,8 +197,12 @@ def _breakable(text: str) -> str:
 
 
 def _canvas(section: Section, words: Translator) -> Canvas:
-    charts = [block for block in section.blocks if isinstance(block, XYChart | Bars3D)]
-    return replace(_ALONE if len(charts) == 1 else _AMONG_OTHERS, language=words.language)
+    return replace(_AMONG_OTHERS if _is_crowded(section) else _ALONE, language=words.language)
+
+
+def _is_crowded(section: Section) -> bool:
+    """Return whether a section has several charts, which then share its page."""
+    return sum(isinstance(block, XYChart | Bars3D) for block in section.blocks) > 1
 
 
 def _chart(section: Section, title: str, drawn: str, *, note: str) -> Json:
@@ -204,7 +210,7 @@ def _chart(section: Section, title: str, drawn: str, *, note: str) -> Json:
     return {"kind_of": "chart", "title": title, "caption": caption, "svg": drawn, "note": note}
 
 
-def _table_or_pointer(numbered: NumberedTable, appendix: _Appendix) -> Json:
+def _table_or_pointer(numbered: NumberedTable, appendix: _Appendix, *, size: float = 9.0) -> Json:
     """Return the table itself, or a line that tells where in the appendix it stands.
 
     Charts that share one table share its place in the appendix.
@@ -213,7 +219,7 @@ def _table_or_pointer(numbered: NumberedTable, appendix: _Appendix) -> Json:
     if numbered.of_chart and len(table.rows) <= INLINE_ROWS_LIMIT:
         return _table(table, words, size=8.0 if len(table.rows) <= ROOMY_ROWS else 7.0)
     if not (numbered.of_chart or table.folded or len(table.rows) > ROWS_LIMIT):
-        return _table(table, words, size=9.0)
+        return _table(table, words, size=size)
     place = next((at for at, part in enumerate(parts) if part["table"] == table), None)
     if place is None:
         place = len(parts)
@@ -304,6 +310,27 @@ def _prose_shares(table: Table, numeric: tuple[bool, ...], size_pt: float) -> li
     return shares
 
 
+def _prose_pt(table: Table, shares: list[float], size_pt: float) -> float:
+    """Return the largest tight type in which columns of sentences keep room for some words.
+
+    Beside them the other columns stand as wide as their names are, unbroken.
+    """
+    size_pt = min(size_pt, TIGHT_PT)
+    while size_pt > SMALLEST_PT:
+        others_pt = sum(
+            max(width, (columns_of(column.name) + 1) * ADVANCE_EM * size_pt)
+            for width, column, share in zip(
+                _widths_pt(table, size_pt), table.columns, shares, strict=True
+            )
+            if not share
+        )
+        left_pt = PAGE_WIDTH_PT - others_pt
+        if left_pt >= sum(share > 0 for share in shares) * PROSE_LEAST * ADVANCE_EM * size_pt:
+            break
+        size_pt -= 0.5
+    return size_pt
+
+
 def _fitting_pt(table: Table, size_pt: float) -> float:
     """Return the largest type up to a size in which a table is no wider than the page."""
     while size_pt > SMALLEST_PT and sum(_widths_pt(table, size_pt)) > PAGE_WIDTH_PT:
@@ -314,7 +341,7 @@ def _fitting_pt(table: Table, size_pt: float) -> float:
 def _table(table: Table, words: Translator, *, size: float) -> Json:
     numeric = numeric_columns(table)
     shares = _prose_shares(table, numeric, size)
-    size = min(size, TIGHT_PT) if any(shares) else _fitting_pt(table, size)
+    size = _prose_pt(table, shares, size) if any(shares) else _fitting_pt(table, size)
     kept = thinned(len(table.rows), ROWS_LIMIT)
     places = {row: place for place, row in enumerate(kept)}
     rows = inked_rows(table)

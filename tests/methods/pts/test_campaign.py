@@ -14,7 +14,7 @@ from teijo.methods.pts.campaign.parts import split
 from teijo.methods.pts.campaign.plan import TESTS
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.registry import METHODS
-from teijo.terms.remark import RemarkKind
+from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Measure, Purge, Step
 from tests.methods.canned import DRIVE, Canned, Played, play
 
@@ -207,6 +207,22 @@ def test_a_latency_that_differs_from_round_to_round_contradicts_nothing() -> Non
     checks = checks_between(parts)
     assert len(checks) == 9
     assert all(check.holds for check in checks)
+
+
+def test_a_steady_state_that_one_test_did_not_reach_is_remarked_of_that_test_alone() -> None:
+    def unsteady(step: Step) -> float:
+        assert isinstance(step, Measure)
+        depth = step.workload.streams[0].outstanding_ios
+        return rate(step) * (1 + (step.round_number or 0) % 2 if depth > 1 else 1)
+
+    record = play(Campaign(), Canned(unsteady), spec="1.1", overrides=TWO).record
+    missed = Remark(kind=RemarkKind.NOT_STEADY, text="Steady state was not reached.")
+    record = replace(record, remarks=(*record.remarks, missed))
+    iops, lat = split(Campaign().settings_from(record.run.settings), record)
+    assert iops.findings.converged is False
+    assert missed in iops.record.remarks
+    assert lat.findings.converged is True
+    assert missed not in lat.record.remarks
 
 
 def test_any_run_is_made_of_parts_and_most_of_one() -> None:

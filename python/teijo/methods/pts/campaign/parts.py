@@ -7,7 +7,7 @@ from teijo.methods.method import Method, Settings
 from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSettings
 from teijo.terms.finding import Findings
 from teijo.terms.record import Ending, Record, StepRecord
-from teijo.terms.remark import RemarkKind
+from teijo.terms.remark import Remark, RemarkKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,11 @@ def part_of(
         name=part.name,
         method=method,
         settings=method.settings_from(part.settings),
-        record=replace(own, run=replace(own.run, ending=ending)),
+        record=replace(
+            own,
+            run=replace(own.run, ending=ending),
+            remarks=_remarks_after(findings, own.remarks),
+        ),
         findings=findings,
     )
 
@@ -80,6 +84,17 @@ def record_of(
         ),
         steps=tuple(steps),
         remarks=remarks,
+    )
+
+
+def _remarks_after(findings: Findings, remarks: Sequence[Remark]) -> tuple[Remark, ...]:
+    """Return the remarks without that of a steady state which another test did not reach."""
+    return tuple(
+        remark
+        for remark in remarks
+        if remark.kind is not RemarkKind.NOT_STEADY
+        or remark.step is not None
+        or findings.converged is False
     )
 
 

@@ -101,9 +101,17 @@ class Group:
 
     @property
     def name(self) -> str:
-        """The stimulus as the standard writes it."""
-        order = "SEQ" if self.access is Access.SEQUENTIAL else "RND"
-        return f"{order} 0/100 {units.format_block_size(self.block_size_bytes)}"
+        """The stimulus as the record names it: "RND 0/100 8 KiB"."""
+        return f"{self._order} 0/100 {units.format_block_size(self.block_size_bytes)}"
+
+    @property
+    def words(self) -> str:
+        """The stimulus as the reports of all tests write it: "RND 8 KiB 0/100"."""
+        return f"{self._order} {units.format_block_size(self.block_size_bytes)} 0/100"
+
+    @property
+    def _order(self) -> str:
+        return "SEQ" if self.access is Access.SEQUENTIAL else "RND"
 
     def of(self, answers: Sequence[StepResult]) -> Sequence[StepResult]:
         """Return this group's among the minutes since the purge."""

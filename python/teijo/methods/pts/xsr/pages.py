@@ -104,7 +104,7 @@ def _loop(settings: XsrSettings) -> Loop:
             *(
                 (
                     say("Group {number}", number=group.number),
-                    say("{stimulus}, {minutes:,} min", stimulus=group.name, minutes=group.minutes),
+                    say("{stimulus}, {minutes:,} min", stimulus=group.words, minutes=group.minutes),
                 )
                 for group in groups_of(settings)
             ),
@@ -227,7 +227,7 @@ def _group_row(
     tail = rates[-LEVEL_MINUTES:]
     return (
         group.number,
-        group.name,
+        group.words,
         len(answers),
         ms(answers[0].gap_ns),
         rates[0],
@@ -323,7 +323,7 @@ def _by_group(course: Course, minutes: range, values: Sequence[float | None]) ->
         own = range(group.first_minute, group.first_minute + group.minutes)
         pairs = [(m, v) for m, v in zip(minutes, values, strict=True) if m in own]
         if pairs:
-            name = say("{number}: {stimulus}", number=group.number, stimulus=group.name)
+            name = say("{number}: {stimulus}", number=group.number, stimulus=group.words)
             x, y = zip(*pairs, strict=True)
             series.append(Series(name=name, x=x, y=y, style="line"))
     return tuple(series)
