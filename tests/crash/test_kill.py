@@ -56,8 +56,10 @@ def test_killed_after_any_transaction_nothing_committed_is_lost(tmp_path: Path) 
     while True:
         points += 1
         path = tmp_path / f"killed-{points}"
-        if in_a_child(lambda path=path, last=points: run_dying(path, last)) == 0:
+        ended = in_a_child(lambda path=path, last=points: run_dying(path, last))
+        if ended == 0:
             break
+        assert ended == -9, "it died of something else"
         assert resumed(path).steps == expected.steps, f"killed after transaction {points}"
     assert points > 2 * len(expected.steps)
 
@@ -66,9 +68,9 @@ def run_dying(path: Path, last: int) -> None:
     """Run the paper method and die right after its transaction of this number."""
     commit, count = Recorder._commit, 0
 
-    def counted(self: Recorder, write: Callable[..., object]) -> None:
+    def counted(self: Recorder, write: Callable[..., object], **how: bool) -> None:
         nonlocal count
-        commit(self, write)
+        commit(self, write, **how)
         count += 1
         if count == last:
             kill_me()
