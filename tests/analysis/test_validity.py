@@ -191,6 +191,32 @@ def test_a_stimulus_that_goes_on_may_have_a_queue_full_on_the_other_side_of_the_
     assert kinds(replace(step(), open_ended=True), answer(counted=counted)) == []
 
 
+def test_a_queue_full_of_ios_at_the_look_is_no_split():
+    counted = {"kernel_read_bytes": 1032 * KIB4, "kernel_reads": 1032}
+    assert kinds(replace(step(), continues=True), answer(counted=counted)) == []
+    counted["kernel_reads"] = 1043
+    assert kinds(replace(step(), continues=True), answer(counted=counted)) == [RemarkKind.IO_SPLIT]
+
+
+def test_a_lap_shorter_than_the_looks_at_the_counters_is_not_held_against_them():
+    counted = {"kernel_read_bytes": 16_000 * KIB4, "kernel_reads": 16_000}
+    lap = replace(answer(counted=counted), elapsed_ns=20_000_000)
+    assert kinds(replace(step(), continues=True), lap) == []
+    assert kinds(step(), lap) == [RemarkKind.FOREIGN_IO], "nothing is in flight at its ends"
+
+
+@pytest.mark.parametrize("apart", [0, 100 * KIB4])
+def test_the_runs_own_discards_are_no_foreign_io_however_the_kernel_counts_them(apart):
+    own = replace(answer(), commands=(flow("discard", 100, KIB4),))
+    as_writes = {"kernel_writes": 0 if apart else 100, "kernel_write_bytes": 100 * KIB4 - apart}
+    counted = {"kernel_reads": 1000, "kernel_read_bytes": 1000 * KIB4, **as_writes}
+    counters = counted | {"kernel_discard_bytes": apart}
+    found = replace(own, health_before=dict.fromkeys(counters, 0), health_after=counters)
+    assert kinds(step(), found) == []
+    assert validity.device_shares(found).foreign_bytes == 0
+    assert kinds(step(), replace(found, commands=())) == ([] if apart else [RemarkKind.FOREIGN_IO])
+
+
 def test_near_the_hosts_ceiling_the_host_is_measured():
     near, far = (answer(witness=replace(SOUND, ceiling_iops=iops)) for iops in (700.0, 720.0))
     assert kinds(step(), near) == [RemarkKind.HOST_LIMITED]

@@ -69,6 +69,35 @@ def test_virtual_time_is_stretched_to_the_time_of_the_person_who_waits() -> None
     assert standing.left == "12 s"
 
 
+def test_a_purge_takes_its_own_time_and_is_no_pace_of_the_run() -> None:
+    hands = Hands()
+    standing = Standing(hands)
+    standing.tell(StepStarted(seq=1, step=Purge()))
+    hands.ns = 60 * SECOND
+    standing.tell(StepDone(seq=1, step=Purge(), answer=result(0)))
+    standing.tell(judged(10 * SECOND, 10 * SECOND))
+    standing.tell(StepStarted(seq=2, step=MEASURE))
+    hands.ns = 61 * SECOND
+    standing.tell(progress(MEASURE, 1 * SECOND, 4096))
+    assert standing.left_ns() == (9 * SECOND, 9 * SECOND)
+
+
+def test_the_first_moments_of_a_run_tell_no_time_left() -> None:
+    hands = Hands()
+    standing = Standing(hands)
+    standing.tell(StepStarted(seq=1, step=MEASURE))
+    standing.tell(judged(4 * SECOND, 4 * SECOND))
+    hands.ns = SECOND // 50
+    standing.tell(progress(MEASURE, 46_000, 4096))
+    assert standing.left_ns() is None, "20 ms for 46 µs would make 29 minutes of 4 seconds"
+
+
+def test_bytes_that_are_measured_or_read_back_are_no_preconditioning() -> None:
+    standing = Standing(Hands())
+    standing.tell(StepStarted(seq=1, step=replace(PRECONDITION, phase="verify")))
+    assert standing.phase == "verify"
+
+
 def test_bytes_that_are_left_take_as_long_as_the_last_ones() -> None:
     hands = Hands()
     standing = Standing(hands)

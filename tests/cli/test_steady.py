@@ -110,6 +110,8 @@ def test_a_sheet_that_cannot_be_read_is_an_error_that_names_the_place(
         ((), "no numbers"),
         (("1", "two"), "'two' (round 2)"),
         (("1", "nan"), "'nan' (round 2)"),
+        (("1e308", "1e308", "1e308", "1e308", "1e308"), "'1e308' (round 1)"),
+        (("1", "1_000"), "'1_000' (round 2)"),
         (("--column", "a"), "no file"),
         (("--csv", "gone.csv", "--column", "a"), "cannot read"),
         (("--csv", "gone.csv"), "which column"),

@@ -146,6 +146,8 @@ def device_remarks(step: Load, answer: StepResult) -> list[Remark]:
     shares = device_shares(answer)
     if shares.bytes_share is None or shares.foreign_bytes is None:
         return []
+    if _goes_on(step) and answer.elapsed_ns < LEAST_NS:
+        return []
     if shares.bytes_share == 0:
         text = "The kernel does not count this device's I/O (queue/iostats is 0)."
         return [Remark(kind=RemarkKind.CHECK_BLIND, text=text)]
@@ -156,18 +158,31 @@ def device_remarks(step: Load, answer: StepResult) -> list[Remark]:
     if -shares.foreign_bytes > MISSING_SHARE_MOST * answer.bytes + slack:
         text = f"The device moved {shares.bytes_share:.3f} times the bytes of this run."
         return [Remark(kind=RemarkKind.BUFFERED, text=text)]
-    if shares.ios_share is not None and abs(shares.ios_share - 1) > SPLIT_SHARE_MOST:
-        text = f"Each I/O of this run became {shares.ios_share:.2f} of the device's."
-        return [Remark(kind=RemarkKind.IO_SPLIT, text=text)]
+    if shares.ios_share is not None:
+        more_ios = (shares.ios_share - 1) * answer.ios
+        if abs(more_ios) > SPLIT_SHARE_MOST * answer.ios + _boundary_ios(step, answer):
+            text = f"Each I/O of this run became {shares.ios_share:.2f} of the device's."
+            return [Remark(kind=RemarkKind.IO_SPLIT, text=text)]
     return []
 
 
 def device_shares(answer: StepResult) -> DeviceShares:
-    """Return the kernel's counters of the device over the step by the step's own."""
+    """Return the kernel's counters of the device over the step by the step's own.
+
+    A discard of the engine reaches a block device as a write of zeroes without data, and the
+    kernel counts those among the writes; what it counts as discards stands apart already.
+    """
     moved = _counted(answer, "kernel_read_bytes", "kernel_write_bytes")
     ios = _counted(answer, "kernel_reads", "kernel_writes")
     if moved is None or ios is None or not answer.bytes or not answer.ios:
         return DeviceShares(bytes_share=None, ios_share=None, foreign_bytes=None)
+    discards = [part for part in answer.commands if part.direction == "discard"]
+    discarded_bytes = sum(part.bytes for part in discards)
+    apart_bytes = _counted(answer, "kernel_discard_bytes") or 0
+    if discarded_bytes > apart_bytes:
+        as_writes = 1 - apart_bytes / discarded_bytes
+        moved -= discarded_bytes - apart_bytes
+        ios -= round(as_writes * sum(part.ios for part in discards))
     return DeviceShares(
         bytes_share=moved / answer.bytes,
         ios_share=ios / answer.ios,
@@ -200,12 +215,20 @@ def _boundary_bytes(step: Load, answer: StepResult) -> int:
 
     Failed I/Os may have moved bytes too, in the device's eyes.
     """
-    streams = step.workload.streams
-    block_bytes = max(stream.block_size_bytes for stream in streams)
+    block_bytes = max(stream.block_size_bytes for stream in step.workload.streams)
+    return block_bytes * _boundary_ios(step, answer)
+
+
+def _boundary_ios(step: Load, answer: StepResult) -> int:
+    """Return how many I/Os those may be."""
     failed = sum(sum(part.errors.values()) for part in answer.results)
-    goes_on = isinstance(step, Measure) and (step.continues or step.open_ended)
-    queued = sum(stream.outstanding_ios for stream in streams) if goes_on else 0
-    return block_bytes * (queued + failed)
+    streams = step.workload.streams
+    queued = sum(stream.outstanding_ios for stream in streams) if _goes_on(step) else 0
+    return queued + failed
+
+
+def _goes_on(step: Load) -> bool:
+    return isinstance(step, Measure) and (step.continues or step.open_ended)
 
 
 def _counted(answer: StepResult, *counters: str) -> int | None:

@@ -12,6 +12,8 @@ from teijo.cli.options import meant
 from teijo.errors import UsageError
 
 DELIMITERS = ",;\t|"
+LARGEST = 1e100
+"""No measurement is larger, and sums of such numbers are numbers still."""
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 
@@ -48,7 +50,7 @@ def columns_of(path: Path, names: Sequence[str]) -> dict[str, tuple[float, ...]]
 
 
 def number_of(text: str, *, place: str, decimal_comma: bool = False) -> float:
-    """Return the finite number of a text.
+    """Return the number of a text, between -`LARGEST` and `LARGEST`.
 
     Raises:
         UsageError: it is none, or may be two; `place` says where it stands.
@@ -66,7 +68,7 @@ def number_of(text: str, *, place: str, decimal_comma: bool = False) -> float:
         value = float(written)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value):
+    if not abs(value) <= LARGEST or "_" in written:
         raise UsageError(
             f"{text!r} ({place}) is not a number",
             remedy="Write numbers as 1234.5, without units and without marks between thousands.",

@@ -24,6 +24,8 @@ from teijo.units import format_duration, format_size, megabytes_per_second
 
 NowNs = Callable[[], int]
 NEVER_WORTH_SAYING = 0.1
+PACE_NS_LEAST = 100_000_000
+"""How long to look at a run before its pace is told: the first moments are all beginning."""
 
 
 class Standing:
@@ -49,6 +51,8 @@ class Standing:
         self.path: Path | None = None
         self._session_ns = 0
         self._first_step_ns: int | None = None
+        self._step_ns = 0
+        self._aside_ns = 0
 
     def tell(self, event: Event) -> None:
         """Take note of one event."""
@@ -61,11 +65,15 @@ class Standing:
             case StepStarted():
                 self.step = event
                 self.progress = None
+                self._step_ns = self.now_ns()
                 if self._first_step_ns is None:
-                    self._first_step_ns = self.now_ns()
+                    self._first_step_ns = self._step_ns
             case Progress():
                 self.progress = event
                 self.iops, self.mb_s = event.iops_now, event.mb_s_now
+            case StepDone(step=Purge()):
+                self._aside_ns += self.now_ns() - self._step_ns
+                self.progress = None
             case StepDone(answer=StepResult() as answer):
                 self._session_ns += answer.elapsed_ns
                 self.progress = None
@@ -124,13 +132,17 @@ class Standing:
         """Return the least and most time left, as a person waits; None while unknown.
 
         The run's clock may be a simulated one: what is left on it is stretched by how fast it
-        has gone until now. Bytes that are left take as long as the last ones did.
+        has gone until now, purges aside, which take their own time. Bytes that are left take as
+        long as the last ones did.
         """
         now = self.progress
         session_ns = self._session_ns + (now.elapsed_ns if now else 0)
         if self.watch is None or self._first_step_ns is None or session_ns == 0:
             return None
-        pace = (self.now_ns() - self._first_step_ns) / session_ns
+        waited_ns = self.now_ns() - self._first_step_ns - self._aside_ns
+        if waited_ns < PACE_NS_LEAST:
+            return None
+        pace = waited_ns / session_ns
         least, most = self.watch.remaining_ns_least, self.watch.remaining_ns_most
         if now is not None and isinstance(now.step, Precondition):
             if not now.bytes:
@@ -169,7 +181,7 @@ def phase_of(step: Step, watch: Watch | None) -> str:
         case Purge():
             return "purging"
         case Precondition():
-            return "preconditioning"
+            return "preconditioning" if step.phase == "precondition" else step.phase
         case Idle():
             return "resting"
         case Measure(round_number=None):
