@@ -58,7 +58,7 @@ TEMPLATE: Final = Path(__file__).with_name("template.typ")
 FONT_FAMILIES: Final = ("Inter", "Noto Sans CJK JP", "DejaVu Sans Mono")
 _LONG_WORD: Final = re.compile(r"\S{22,}")
 _ALONE: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=390)
-_AMONG_OTHERS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=160)
+_AMONG_OTHERS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=145)
 """A section of several charts draws them lower and its tables smaller: they share its page."""
 
 Json = dict[str, Any]
