@@ -198,6 +198,15 @@ def test_a_queue_full_of_ios_at_the_look_is_no_split():
     assert kinds(replace(step(), continues=True), answer(counted=counted)) == [RemarkKind.IO_SPLIT]
 
 
+def test_flushes_that_the_kernel_counts_as_writes_are_no_split():
+    flushed = replace(answer(), commands=(flow("flush", 89, KIB4),))
+    counted = {"kernel_reads": 1000, "kernel_read_bytes": 1000 * KIB4}
+    counters = counted | {"kernel_writes": 89, "kernel_write_bytes": 0}
+    found = replace(flushed, health_before=dict.fromkeys(counters, 0), health_after=counters)
+    assert kinds(step(), found) == []
+    assert kinds(step(), replace(found, commands=())) == [RemarkKind.IO_SPLIT]
+
+
 def test_a_lap_shorter_than_the_looks_at_the_counters_is_not_held_against_them():
     counted = {"kernel_read_bytes": 16_000 * KIB4, "kernel_reads": 16_000}
     lap = replace(answer(counted=counted), elapsed_ns=20_000_000)
