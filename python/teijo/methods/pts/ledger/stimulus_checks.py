@@ -53,7 +53,7 @@ def cells(case: Case) -> Found:
         rounds=len(rounds),
         cells=len(rounds[0]),
         size=100 * sizes_off,
-        mix=100 * max(mix.off for mix in mixes),
+        mix=100 * max((mix.off for mix in mixes), default=0.0),
         ios=ios,
     )
     if wrong:
