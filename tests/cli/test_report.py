@@ -129,3 +129,23 @@ def test_each_test_of_a_campaign_has_a_report_of_its_own_where_it_is_asked_for(
         < whole.index("TP: Summary")
         < whole.index("LAT: Summary")
     )
+
+
+def test_a_report_that_cannot_be_written_whole_leaves_the_one_before(
+    teijo: Teijo, run_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert teijo("report", run_file, "--format", "html")[0] == 0
+    before = run_file.with_suffix(".html").read_bytes()
+
+    def full(path: Path, data: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(data[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    code, _, err = teijo("report", run_file, "--format", "html")
+    assert code == 6
+    assert "No space left on device" in err
+    assert run_file.with_suffix(".html").read_bytes() == before
+    assert teijo("export", run_file, "-o", run_file.with_suffix(".json"))[0] == 6
+    assert {path.name for path in run_file.parent.iterdir()} == {"a.teijo", "a.html"}

@@ -1,7 +1,10 @@
 """An old run under another version: the same measurements, another judge."""
 
+from dataclasses import replace
+
 import pytest
 
+from teijo.document.model import Verdict
 from teijo.errors import PlanError
 from teijo.methods.parts import parts_of
 from teijo.methods.pts.campaign.method import Campaign
@@ -117,3 +120,27 @@ def test_a_campaign_of_which_a_version_has_no_test_cannot_be_judged_by_it() -> N
     record = play(Campaign(), Canned(wild_reads), spec="1.1", overrides={"tests": "hir"}).record
     with pytest.raises(PlanError, match="has none of this campaign's tests"):
         rescored(record, Campaign(), "1.0-enterprise")
+
+
+def test_a_campaign_that_is_asked_for_more_is_not_called_steady() -> None:
+    record = play(Campaign(), Canned(wild_reads), spec="1.1", overrides={"tests": "iops,tp"}).record
+    newer = rescored(record, Campaign(), "2.0.2-enterprise")
+    assert newer.run.ending == "interrupted"
+    (missing,) = texts(newer, RemarkKind.STEPS_MISSING)
+    assert missing.startswith("iops: 2.0.2-enterprise goes on with round 6")
+    document = Campaign().document(newer, Campaign().findings(newer))
+    (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
+    assert verdict == Verdict(
+        text="STEADY STATE: not told, 2.0.2-enterprise asks for more steps", good=None
+    )
+
+
+def test_a_growing_campaign_is_still_growing_under_another_version() -> None:
+    device, overrides = Canned(wild_reads), {"tests": "iops,tp"}
+    record = play(Campaign(), device, spec="2.0.2-enterprise", overrides=overrides).record
+    growing = replace(record, run=replace(record.run, ending="running"), steps=record.steps[:100])
+    older = rescored(growing, Campaign(), "1.1-enterprise")
+    assert older.run.ending == "running"
+    document = Campaign().document(older, Campaign().findings(older))
+    (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
+    assert verdict.text == "1 of 2 tests begun"

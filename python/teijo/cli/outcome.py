@@ -12,6 +12,7 @@ import typer
 
 from teijo.cli import talk
 from teijo.cli.options import Lang, ProgressMode
+from teijo.cli.whole import write_whole
 from teijo.errors import HostError, Interrupted, TeijoError
 
 if TYPE_CHECKING:
@@ -173,20 +174,20 @@ def print_one(document: "Document", printer: str, path: Path, lang: Lang = Lang.
         case "html":
             from teijo.report import html
 
-            path.write_text(html.render(document, language), encoding="utf-8")
+            write_whole(path, html.render(document, language).encode())
         case "pdf":
             from teijo.report import pdf
 
-            path.write_bytes(pdf.render(document, language))
+            write_whole(path, pdf.render(document, language))
         case "text":
             from teijo.report import text
 
-            path.write_text(text.render(document, language=language), encoding="utf-8")
+            write_whole(path, text.render(document, language=language).encode())
         case "csv":
             from teijo.report import csv
 
             path.mkdir(exist_ok=True)
             for name, body in csv.render(document).items():
-                (path / name).write_text(body, encoding="utf-8")
+                write_whole(path / name, body.encode())
         case _:
             raise AssertionError(printer)

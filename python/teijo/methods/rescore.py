@@ -11,8 +11,8 @@ from teijo.methods.knobs import knobs_of
 from teijo.methods.method import Method, Settings
 from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.campaign.parts import split
-from teijo.methods.pts.campaign.plan import CampaignSettings, PartSettings
-from teijo.methods.pts.versions import version_of
+from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSettings
+from teijo.methods.pts.versions import Version, version_of
 from teijo.terms.record import Ending, Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step, step_to_json
@@ -78,29 +78,50 @@ def _rescored_campaign(record: Record, campaign: Campaign, spec: str) -> Record:
             f"{version.id} has none of this campaign's tests ({', '.join(settings.tests)})",
             remedy="Leave --spec away.",
         )
-    judged = [rescored(part.record, part.method, version.id) for part in known]
-    names = {part.name for part in known}
-    parts = tuple(
-        PartSettings(name=old.name, test=old.test, settings=dict(new.run.settings))
-        for old, new in zip((p for p in settings.parts if p.name in names), judged, strict=True)
+    judged = {part.name: rescored(part.record, part.method, version.id) for part in known}
+    asked = [part for part in settings.parts if version.id in TESTS[part.test].specs]
+    own = CampaignSettings(
+        spec=version.id,
+        tests=tuple(test for test in settings.tests if test in {part.test for part in asked}),
+        parts=tuple(_asked_of(part, judged.get(part.name), version, record) for part in asked),
     )
-    tests = tuple(test for test in settings.tests if test in {part.test for part in parts})
-    own = CampaignSettings(spec=version.id, tests=tests, parts=parts)
+    endings = [each.run.ending for each in judged.values()]
     return replace(
         record,
         run=replace(
             record.run,
             spec=version.id,
             settings=own.model_dump(mode="json"),
-            ending=_worst([each.run.ending for each in judged]),
+            ending="running" if record.run.ending == "running" else _worst(endings),
         ),
         steps=tuple(
-            replace(each, step=replace(each.step, part=part.name))
-            for part, each_record in zip(parts, judged, strict=True)
-            for each in each_record.steps
+            replace(each, step=replace(each.step, part=name))
+            for name, one in judged.items()
+            for each in one.steps
         ),
-        remarks=tuple(dict.fromkeys(remark for each in judged for remark in each.remarks)),
+        remarks=tuple(
+            dict.fromkeys(
+                _of_test(name, remark) for name, one in judged.items() for remark in one.remarks
+            )
+        ),
     )
+
+
+def _asked_of(
+    part: PartSettings, judged: Record | None, version: Version, record: Record
+) -> PartSettings:
+    """Return a test's settings under the version; one that has not begun is as it asks for it."""
+    if judged is not None:
+        return PartSettings(name=part.name, test=part.test, settings=dict(judged.run.settings))
+    ruled = TESTS[part.test].settings(version.id, {}, record.geometry)
+    return PartSettings(name=part.name, test=part.test, settings=ruled.model_dump(mode="json"))
+
+
+def _of_test(name: str, remark: Remark) -> Remark:
+    """Return a remark that names its test, where it is of one test alone."""
+    if remark.kind is not RemarkKind.STEPS_MISSING:
+        return remark
+    return replace(remark, text=say("{test}: {text}", test=name, text=remark.text))
 
 
 def _worst(endings: Sequence[Ending]) -> Ending:

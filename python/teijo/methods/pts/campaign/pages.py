@@ -43,6 +43,7 @@ from teijo.methods.pts.wsat.minutes import LEVEL_NAME, PLATEAU_NAME
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record
+from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
 
 TITLE = "All tests"
@@ -148,6 +149,11 @@ def _verdict(settings: CampaignSettings, findings: Findings, parts: Sequence[Par
     failed = [part.name for part in parts if part.findings.converged is False]
     if begun < asked:
         text = say("{begun} of {asked} tests begun", begun=begun, asked=asked)
+        return Verdict(text=text, good=None)
+    if RemarkKind.STEPS_MISSING in {
+        remark.kind for part in parts for remark in part.record.remarks
+    }:
+        text = say("STEADY STATE: not told, {spec} asks for more steps", spec=settings.spec)
         return Verdict(text=text, good=None)
     if failed:
         text = say(

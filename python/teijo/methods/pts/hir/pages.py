@@ -122,6 +122,8 @@ def _verdict(course: Course) -> Verdict:
     if not gains:
         return Verdict(text="IDLE RECOVERY: not measured yet", good=None)
     shown = [(state, gain) for state, gain in gains if gain.low is not None and gain.low > 0]
+    if all(gain.low is None for _, gain in gains):
+        return Verdict(text="IDLE RECOVERY: not determined, too few bursts", good=None)
     if not shown:
         return Verdict(text="IDLE RECOVERY: none shown in any wait state", good=None)
     state, gain = max(shown, key=lambda pair: pair[1].share)
