@@ -17,6 +17,7 @@ from teijo.methods.method import Settings
 Parse = Callable[[str], object]
 Show = Callable[[object], str]
 S = TypeVar("S", bound=Settings)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +196,12 @@ def mixes(text: str) -> tuple[int, ...]:
     return _different(tuple(_mix(part) for part in _parts(text)), "mixes")
 
 
+def whole_numbers(least: int, most: int, what: str) -> Parse:
+    """Return a parser of different whole numbers within [least, most], as in "5,10,15"."""
+    one = whole_number(least, most)
+    return lambda text: _different(tuple(one(part) for part in _parts(text)), what)
+
+
 def one_of(*words: str) -> Parse:
     """Return a parser of one of these words."""
 
@@ -243,6 +250,12 @@ def show_sizes(value: object) -> str:
     return ",".join(f"{each / units.KIB:g}KiB" for each in value)
 
 
+def show_numbers(value: object) -> str:
+    """Show whole numbers as `whole_numbers` reads them back."""
+    assert isinstance(value, tuple)
+    return ",".join(str(each) for each in value)
+
+
 def show_mix(read_percent: int) -> str:
     """Return an R/W mix as the standard writes it: 0 → "0/100", all writes."""
     return f"{read_percent}/{100 - read_percent}"
@@ -263,7 +276,7 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _different(values: tuple[int, ...], what: str) -> tuple[int, ...]:
+def _different(values: tuple[T, ...], what: str) -> tuple[T, ...]:
     if not values:
         raise ValueError(f"it names no {what}")
     if len(set(values)) < len(values):

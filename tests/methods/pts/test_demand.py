@@ -512,7 +512,7 @@ def test_a_version_without_the_test_is_refused_with_those_that_have_it(spec):
     ("overrides", "words"),
     [
         ({"threads": "32,32"}, ["names one of them twice"]),
-        ({"threads": ""}, ["names none"]),
+        ({"threads": ""}, ["names no thread count"]),
         ({"threads": "400"}, ["between 1 and 256"]),
         ({"qd": "deep"}, ["not a whole number"]),
         ({"bs": "8KiB:70,4KiB"}, ["has no weight"]),

@@ -94,6 +94,38 @@ DataPattern = Annotated[
     ),
 ]
 
+Mixes = Annotated[
+    tuple[int, ...],
+    Knob(
+        key="mixes",
+        aliases=("mix",),
+        meaning="R/W mixes of a round, the outer loop",
+        example="100/0,65/35,0/100",
+        parse=knobs.mixes,
+        show=knobs.show_mixes,
+    ),
+]
+BlockSizes = Annotated[
+    tuple[int, ...],
+    Knob(
+        key="block_sizes",
+        aliases=("bs", "block_size"),
+        meaning="block sizes of a round, the inner loop",
+        example="8KiB,4KiB",
+        parse=knobs.sizes,
+        show=knobs.show_sizes,
+    ),
+]
+PreconditionBlock = Annotated[
+    int,
+    Knob(
+        key="precondition_block",
+        meaning="block size of the preconditioning",
+        example="128KiB",
+        parse=knobs.size,
+        show=knobs.show_size,
+    ),
+]
 RoundsMost = Annotated[
     int,
     Knob(

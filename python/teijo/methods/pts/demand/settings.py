@@ -26,25 +26,6 @@ from teijo.terms.workload import Access
 MINUTES_MOST = 100_000
 
 
-def _levels(most: int) -> knobs.Parse:
-    one = knobs.whole_number(1, most)
-
-    def parse(text: str) -> tuple[object, ...]:
-        levels = [one(part) for part in text.split(",") if part.strip()]
-        if not levels:
-            raise ValueError("it names none")
-        if len(set(levels)) < len(levels):
-            raise ValueError("it names one of them twice")
-        return tuple(levels)
-
-    return parse
-
-
-def _show_levels(value: object) -> str:
-    assert isinstance(value, tuple)
-    return ",".join(str(each) for each in value)
-
-
 def _rounds_or_none(text: str) -> object:
     return 0 if text.strip() == "0" else knobs.whole_number(WINDOW_ROUNDS, 10_000)(text)
 
@@ -109,8 +90,8 @@ class DemandSettings(Settings, frozen=True):
             aliases=("tc", "thread_count"),
             meaning="thread counts (TC) of a round, the outer loop",
             example="32,16,8,6,4,2,1",
-            parse=_levels(shared.THREADS_MOST),
-            show=_show_levels,
+            parse=knobs.whole_numbers(1, shared.THREADS_MOST, "thread count"),
+            show=knobs.show_numbers,
         ),
     ]
     queue_depths: Annotated[
@@ -120,8 +101,8 @@ class DemandSettings(Settings, frozen=True):
             aliases=("qd",),
             meaning="queue depths (QD) of a round, the inner loop",
             example="32,16,8,6,4,2,1",
-            parse=_levels(shared.QUEUE_DEPTH_MOST),
-            show=_show_levels,
+            parse=knobs.whole_numbers(1, shared.QUEUE_DEPTH_MOST, "queue depth"),
+            show=knobs.show_numbers,
         ),
     ]
     rounds_most: shared.RoundsMost

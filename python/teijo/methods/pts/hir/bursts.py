@@ -25,23 +25,6 @@ IDLE = "idle"
 BASELINE = "baseline"
 
 
-def idle_seconds(text: str) -> tuple[int, ...]:
-    """Return different idle times in the standard's seconds, as in "5,10,15"."""
-    parse = knobs.whole_number(1, 86_400)
-    values = [parse(part) for part in text.split(",") if part.strip()]
-    if not values:
-        raise ValueError("it names no idle time")
-    if len(set(values)) < len(values):
-        raise ValueError("it names one of them twice")
-    return tuple(value for value in values if isinstance(value, int))
-
-
-def show_seconds(value: object) -> str:
-    """Show idle times as `idle_seconds` reads them back."""
-    assert isinstance(value, tuple)
-    return ",".join(str(each) for each in value)
-
-
 class HirSettings(Settings, frozen=True):
     """The numbers of one HIR run. Seconds and minutes are the standard's: `minute_ns` scales."""
 
@@ -79,6 +62,7 @@ class HirSettings(Settings, frozen=True):
             meaning="rounds of preconditioning at most",
             example="25",
             parse=knobs.whole_number(5, 10_000),
+            judges=True,
         ),
     ]
     burst_s: Annotated[
@@ -96,8 +80,8 @@ class HirSettings(Settings, frozen=True):
             key="idle",
             meaning="the standard's seconds of rest after each burst, one wait state each",
             example="5,50",
-            parse=idle_seconds,
-            show=show_seconds,
+            parse=knobs.whole_numbers(1, 86_400, "idle time"),
+            show=knobs.show_numbers,
         ),
     ]
     bursts: Annotated[

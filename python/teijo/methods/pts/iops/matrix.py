@@ -3,12 +3,9 @@
 How the cells are walked and judged is in iops.
 """
 
-from typing import Annotated
-
 from teijo import units
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.methods import knobs
-from teijo.methods.knobs import Knob
 from teijo.methods.method import Settings
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.pts import settings as shared
@@ -39,40 +36,11 @@ class IopsSettings(Settings, frozen=True):
     threads: shared.Threads
     queue_depth: shared.QueueDepth
     content: shared.DataPattern
-    mixes_read_percent: Annotated[
-        tuple[int, ...],
-        Knob(
-            key="mixes",
-            aliases=("mix",),
-            meaning="R/W mixes of a round, the outer loop",
-            example="100/0,65/35,0/100",
-            parse=knobs.mixes,
-            show=knobs.show_mixes,
-        ),
-    ]
-    block_sizes_bytes: Annotated[
-        tuple[int, ...],
-        Knob(
-            key="block_sizes",
-            aliases=("bs", "block_size"),
-            meaning="block sizes of a round, the inner loop",
-            example="1024KiB,64KiB,4KiB",
-            parse=knobs.sizes,
-            show=knobs.show_sizes,
-        ),
-    ]
+    mixes_read_percent: shared.Mixes
+    block_sizes_bytes: shared.BlockSizes
     rounds_most: shared.RoundsMost
     precondition_times: shared.PreconditionTimes
-    precondition_block_bytes: Annotated[
-        int,
-        Knob(
-            key="precondition_block",
-            meaning="block size of the preconditioning",
-            example="128KiB",
-            parse=knobs.size,
-            show=knobs.show_size,
-        ),
-    ]
+    precondition_block_bytes: shared.PreconditionBlock
 
 
 def standard(version: Version, geometry: Geometry) -> IopsSettings:

@@ -42,41 +42,12 @@ class LatSettings(Settings, frozen=True):
     amount_bytes: shared.Amount
     segments: shared.Segments
     content: shared.DataPattern
-    mixes_read_percent: Annotated[
-        tuple[int, ...],
-        Knob(
-            key="mixes",
-            aliases=("mix",),
-            meaning="R/W mixes of a round, the outer loop",
-            example="100/0,0/100",
-            parse=knobs.mixes,
-            show=knobs.show_mixes,
-        ),
-    ]
-    block_sizes_bytes: Annotated[
-        tuple[int, ...],
-        Knob(
-            key="block_sizes",
-            aliases=("bs", "block_size"),
-            meaning="block sizes of a round, the inner loop",
-            example="8KiB,4KiB",
-            parse=knobs.sizes,
-            show=knobs.show_sizes,
-        ),
-    ]
+    mixes_read_percent: shared.Mixes
+    block_sizes_bytes: shared.BlockSizes
     rounds_most: shared.RoundsMost
     histogram_minutes: shared.HistogramMinutes
     precondition_times: shared.PreconditionTimes
-    precondition_block_bytes: Annotated[
-        int,
-        Knob(
-            key="precondition_block",
-            meaning="block size of the preconditioning",
-            example="128KiB",
-            parse=knobs.size,
-            show=knobs.show_size,
-        ),
-    ]
+    precondition_block_bytes: shared.PreconditionBlock
     precondition_threads: Annotated[
         int,
         Knob(
