@@ -1,0 +1,105 @@
+//! The simulated drives that have a name, and from whose numbers theirs come.
+
+mod enterprise;
+mod mlc;
+mod slc;
+
+use crate::device::Label;
+use crate::flash::{Identity, Ssd};
+use crate::params::{Cleaning, Frontier, Pacing, ParamError, SsdParams};
+
+/// A named drive.
+#[derive(Clone, Debug)]
+pub struct Preset {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub label: Label,
+    pub params: SsdParams,
+}
+
+const GB: u64 = 1_000_000_000;
+const US: u64 = 1_000;
+
+/// What the presets have in common.
+fn base() -> SsdParams {
+    SsdParams {
+        nominal_capacity_bytes: 256 * GB,
+        scale: 30.0,
+        capacity_bytes: None,
+        op_percent: 7.37,
+        cleaning: Cleaning::Greedy,
+        frontier: Frontier::Shared,
+        pacing: Pacing::Lump,
+        dies: 16,
+        pages_per_block: 256,
+        mapping_bytes: 4096,
+        buffer_bytes: 4 << 20,
+        program_ns: 490 * US,
+        read_ns: 50 * US,
+        erase_ns: 3_000 * US,
+        read_command_ns: 20 * US,
+        write_command_ns: 2 * US,
+        unit_ns: 0,
+        ack_ns: 10 * US,
+        link_mb_per_second: 550.0,
+        bus_mb_per_second: 1_000.0,
+        read_wait_ns: 500 * US,
+        rmw_ns: 50 * US,
+        seq_ss_factor: 1.0,
+        idle_pool_percent: 0.0,
+        idle_wait_ns: 10_000 * US,
+        purge_ns: 1_000_000 * US,
+        jitter_percent: 3.0,
+        seed: 1,
+    }
+}
+
+/// Every preset.
+pub fn presets() -> Vec<Preset> {
+    vec![
+        mlc::mlc_a(),
+        mlc::mlc_b(),
+        slc::slc_a(),
+        enterprise::s3700(),
+    ]
+}
+
+/// Makes the drive `text` names: a preset, then overrides as in `mlc-a?capacity=16GiB&seed=7`.
+pub fn open(text: &str) -> Result<Ssd, ParamError> {
+    let (name, overrides) = text.split_once('?').unwrap_or((text, ""));
+    let pairs = overrides.split('&').filter(|pair| !pair.is_empty());
+    let pairs: Vec<(&str, &str)> = pairs
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .collect();
+    build(name, &pairs)
+}
+
+/// Makes the preset `name` with `overrides` of its parameters.
+pub fn build(name: &str, overrides: &[(&str, &str)]) -> Result<Ssd, ParamError> {
+    let all = presets();
+    let known = all
+        .iter()
+        .map(|preset| preset.name)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let found = all.into_iter().find(|preset| preset.name == name);
+    let mut preset = found.ok_or_else(|| ParamError::UnknownPreset {
+        name: name.into(),
+        known,
+    })?;
+    for (key, value) in overrides {
+        preset.params.set(key, value)?;
+    }
+    let given = |key: &str| overrides.iter().any(|(name, _)| *name == key);
+    if given("capacity") && given("scale") {
+        let why = "capacity and scale say the same thing; give one of them".into();
+        return Err(ParamError::Impossible { why });
+    }
+    Ssd::new(
+        Identity {
+            name: preset.name,
+            label: preset.label,
+        },
+        preset.params,
+    )
+}

@@ -1,0 +1,31 @@
+//! Enterprise drives of the articles with single-level cells.
+
+use super::{base, Preset, GB, US};
+use crate::device::Label;
+use crate::params::SsdParams;
+
+pub(super) fn slc_a() -> Preset {
+    Preset {
+        name: "slc-a",
+        about: "100 GB SLC enterprise drive, SATA",
+        label: Label::Calibrated {
+            to: "WSAT of one published drive, 4 KiB random writes: 56,000 IOPS fresh and about \
+                 19,000 in steady state (the length of the plateau is not calibrated)",
+        },
+        params: SsdParams {
+            nominal_capacity_bytes: 100 * GB,
+            op_percent: 24.5,
+            program_ns: 285 * US,
+            read_ns: 30 * US,
+            erase_ns: 1_000 * US,
+            read_command_ns: 30 * US,
+            write_command_ns: 1_330,
+            ack_ns: 20 * US,
+            link_mb_per_second: 534.0,
+            read_wait_ns: 285 * US,
+            rmw_ns: 30 * US,
+            seq_ss_factor: 0.637,
+            ..base()
+        },
+    }
+}
