@@ -132,6 +132,22 @@ pub trait Device: Clone {
     /// Lets host idle time pass, which the device may use for itself.
     fn idle(&mut self, from_ns: u64, to_ns: u64);
 
+    /// Says what the writes from now on are like: the share of them that compression at its best
+    /// leaves, in 2^-16. 65,536, as it is at first, is data that cannot be compressed.
+    fn content(&mut self, _left_q16: u32) {}
+
+    /// Power fails at `at_ns` and is back at once: what is volatile and was not put below is
+    /// lost. Returns the bytes that had been acknowledged and are gone.
+    fn power_cut(&mut self, _at_ns: u64) -> u64 {
+        0
+    }
+
+    /// What the model knows and a real device would not tell, as (name, count): hits, bytes
+    /// moved, bytes lost. A part's names begin with its place.
+    fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
+        Vec::new()
+    }
+
     fn health(&self) -> Health;
 
     fn facts(&self) -> Facts;

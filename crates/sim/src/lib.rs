@@ -2,6 +2,7 @@
 //! I/O it was given, and the engine's own worker drives it. The engine never names this crate.
 
 pub mod backend;
+mod below;
 mod clip;
 pub mod compose;
 pub mod device;

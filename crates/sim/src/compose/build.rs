@@ -2,6 +2,7 @@
 
 use super::error::{ComposeError, Fault};
 use super::grammar::{parse, Setting, Written};
+use super::named::named;
 use super::node::Node;
 use crate::disk::params::{disk_presets, DISK_PARAMETERS};
 use crate::disk::Disk;
@@ -9,16 +10,40 @@ use crate::flash::Identity;
 use crate::params::{ParamError, Parameter, PARAMETERS};
 use crate::presets;
 use crate::raid::params::{ArrayParams, ARRAY_PARAMETERS};
-use crate::raid::{Array, Level};
+use crate::raid::{self, Level};
 
 /// A way to put devices together.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     pub name: &'static str,
     pub about: &'static str,
-    level: Level,
-    /// Members in each group that is striped over; 0 for as `groups` says. `None`: not nested.
-    group: Option<u32>,
+    assembly: Assembly,
+}
+
+/// What is made of the parts.
+#[derive(Clone, Copy, Debug)]
+enum Assembly {
+    /// `group`: members in each group that is striped over; 0 for as `groups` says. `None`: not
+    /// nested.
+    Array { level: Level, group: Option<u32> },
+}
+
+/// What every device made of parts may say about them.
+trait Shared {
+    /// Of every part that has none of its own; `None` for the largest of theirs.
+    fn scale(&self) -> Option<f64>;
+    /// Of the first part; each next one has one more.
+    fn seed(&self) -> u64;
+}
+
+impl Shared for ArrayParams {
+    fn scale(&self) -> Option<f64> {
+        self.scale
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
 }
 
 const RAID5: Level = Level::Parity { parities: 1 };
@@ -27,7 +52,9 @@ const RAID6: Level = Level::Parity { parities: 2 };
 /// Every way to put devices together.
 #[rustfmt::skip]
 pub fn kinds() -> [Kind; 7] {
-    let kind = |name, about, level, group| Kind { name, about, level, group };
+    let kind = |name, about, level, group| Kind {
+        name, about, assembly: Assembly::Array { level, group },
+    };
     [
         kind("raid0", "stripes, nothing twice", Level::Striped, None),
         kind("raid1", "mirrors, everything on each", Level::Mirrored, None),
@@ -36,32 +63,6 @@ pub fn kinds() -> [Kind; 7] {
         kind("raid10", "stripes over mirrored pairs", Level::Mirrored, Some(2)),
         kind("raid50", "stripes over raid5 groups", RAID5, Some(0)),
         kind("raid60", "stripes over raid6 groups", RAID6, Some(0)),
-    ]
-}
-
-/// An array that has a name of its own.
-#[derive(Clone, Copy, Debug)]
-pub struct Named {
-    pub name: &'static str,
-    pub about: &'static str,
-    /// What it stands for.
-    pub text: &'static str,
-}
-
-/// Every array that has a name.
-pub fn named() -> [Named; 2] {
-    [
-        Named {
-            name: "raid5-4x2tb",
-            about: "RAID 5 of four 2 TB disks, chunk 128 KiB; the disks' write caches are off",
-            text: "raid5(4×hdd-7200?write_cache=0)?chunk=128KiB",
-        },
-        Named {
-            name: "raid50-36",
-            about: "RAID 50 of 36 disks of 10 TB and 200 MB/s in six groups, chunk 256 KiB",
-            text: "raid50(36×hdd-7200?nominal_capacity=10TB&outer_mb_per_second=200\
-                   &inner_mb_per_second=100&link_mb_per_second=1100)?groups=6&chunk=256KiB",
-        },
     ]
 }
 
@@ -124,7 +125,7 @@ impl Whole {
     fn make(&mut self, written: &Written) -> Result<Node, ComposeError> {
         let kind = kinds().into_iter().find(|kind| kind.name == written.name);
         match kind {
-            Some(kind) => self.array(written, kind),
+            Some(kind) => self.assemble(written, kind),
             None => self.leaf(written),
         }
     }
@@ -172,29 +173,47 @@ impl Whole {
             .map_err(|why| refused(format!("{key}={value}: {why}")))
     }
 
-    fn array(&mut self, written: &Written, kind: Kind) -> Result<Node, ComposeError> {
+    fn assemble(&mut self, written: &Written, kind: Kind) -> Result<Node, ComposeError> {
+        let made = match kind.assembly {
+            Assembly::Array { level, group } => {
+                let params = ArrayParams::default();
+                let (params, members) = self.parts(written, ARRAY_PARAMETERS, params)?;
+                raid::assembled(kind.name, level, group, params, members)
+            }
+        };
+        made.map_err(|why| {
+            let name = kind.name;
+            self.refused(written, None, format!("there is no such {name}: {why}"))
+        })
+    }
+
+    /// The parameters of a device made of parts, from `params` on, and its parts.
+    fn parts<P: Shared>(
+        &mut self,
+        written: &Written,
+        table: &[Parameter<P>],
+        mut params: P,
+    ) -> Result<(P, Vec<Node>), ComposeError> {
         let name = &written.name;
         if written.parts.is_empty() {
             let why = format!("{name} is made of parts: {name}(4×hdd-7200)");
             return Err(self.refused(written, None, why));
         }
-        let mut params = ArrayParams::default();
         for setting in &written.settings {
-            self.set(written, ARRAY_PARAMETERS, &mut params, setting)?;
+            self.set(written, table, &mut params, setting)?;
         }
         self.scale = self
             .scale
-            .or(params.scale)
+            .or(params.scale())
             .or(Some(scale_of_parts(written)));
-        self.seed = self.seed.or(Some(params.seed));
-        let mut members = Vec::new();
+        self.seed = self.seed.or(Some(params.seed()));
+        let mut parts = Vec::new();
         for (count, part) in &written.parts {
             for _ in 0..*count {
-                members.push(self.make(part)?);
+                parts.push(self.make(part)?);
             }
         }
-        let array = assembled(kind, params, members);
-        array.map_err(|why| self.refused(written, None, format!("there is no such {name}: {why}")))
+        Ok((params, parts))
     }
 
     fn leaf(&mut self, written: &Written) -> Result<Node, ComposeError> {
@@ -317,70 +336,4 @@ fn scale_of_parts(written: &Written) -> f64 {
     }
     let parts = written.parts.iter().map(|(_, part)| scale_of_parts(part));
     parts.fold(1.0, f64::max)
-}
-
-/// The array of `kind`, with a stripe over groups where it is nested.
-fn assembled(kind: Kind, params: ArrayParams, members: Vec<Node>) -> Result<Node, String> {
-    let boxed = |array: Array| Node::Array(Box::new(array));
-    let Some(group) = kind.group else {
-        return Array::new(kind.name, kind.level, params, members).map(boxed);
-    };
-    let count = members.len() as u32;
-    let wished = || params.groups.unwrap_or_else(|| groups_of(count));
-    let groups = count.checked_div(group).unwrap_or_else(wished);
-    if groups < 2 || !count.is_multiple_of(groups) || (group > 0 && count != groups * group) {
-        return Err(format!(
-            "{count} members make no {groups} equal groups, and it needs 2 at least"
-        ));
-    }
-    if let Some(member) = params.failed.iter().find(|&&member| member >= count) {
-        return Err(format!(
-            "there is no member {member}: they are 0 to {}",
-            count - 1
-        ));
-    }
-    let size = count / groups;
-    let inner_name = match kind.level {
-        Level::Striped => "raid0",
-        Level::Mirrored => "raid1",
-        Level::Parity { parities: 1 } => "raid5",
-        Level::Parity { .. } => "raid6",
-    };
-    let mut arrays = Vec::new();
-    let mut members = members.into_iter();
-    for group in 0..groups {
-        let first = group * size;
-        let own = params
-            .failed
-            .iter()
-            .filter(|&&member| member / size == group);
-        let inner = ArrayParams {
-            failed: own.map(|member| member - first).collect(),
-            ..params.clone()
-        };
-        let members = members.by_ref().take(size as usize).collect();
-        arrays.push(boxed(Array::new(inner_name, kind.level, inner, members)?));
-    }
-    let width = match kind.level {
-        Level::Parity { parities } => size - parities,
-        Level::Striped | Level::Mirrored => 1,
-    };
-    let outer = ArrayParams {
-        chunk_bytes: params.chunk_bytes * width,
-        groups: Some(groups),
-        failed: Vec::new(),
-        ..params
-    };
-    Array::new(kind.name, Level::Striped, outer, arrays).map(boxed)
-}
-
-/// The divisor of `count` nearest to its root that leaves groups of three or more.
-fn groups_of(count: u32) -> u32 {
-    let root = f64::from(count).sqrt();
-    let fits = |groups: &u32| count.is_multiple_of(*groups) && count / groups >= 3;
-    let off = |groups: u32| (f64::from(groups) - root).abs();
-    let nearest = (1..=count)
-        .filter(fits)
-        .min_by(|&one, &next| off(one).total_cmp(&off(next)));
-    nearest.unwrap_or(1)
 }

@@ -4,10 +4,12 @@
 mod build;
 mod error;
 mod grammar;
+mod named;
 mod node;
 
-pub use build::{build, kinds, named, open, Kind, Named};
+pub use build::{build, kinds, open, Kind};
 pub use error::{ComposeError, Fault};
 pub use grammar::{parse, Setting, Written};
-pub(crate) use node::members_facts;
+pub use named::{named, Named};
 pub use node::Node;
+pub(crate) use node::{members_counts, members_facts};

@@ -73,6 +73,18 @@ impl Device for Node {
         each!(self, device => device.idle(from_ns, to_ns));
     }
 
+    fn content(&mut self, left_q16: u32) {
+        each!(self, device => device.content(left_q16));
+    }
+
+    fn power_cut(&mut self, at_ns: u64) -> u64 {
+        each!(self, device => device.power_cut(at_ns))
+    }
+
+    fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
+        each!(self, device => device.counts())
+    }
+
     fn health(&self) -> Health {
         each!(self, device => device.health())
     }
@@ -151,4 +163,13 @@ pub(crate) fn members_facts(members: &[Node]) -> MembersFacts {
             .unwrap_or(512),
         parameters,
     }
+}
+
+/// The counts of `members`, each name with the member's place before it.
+pub(crate) fn members_counts(members: &[Node]) -> Vec<(Cow<'static, str>, u64)> {
+    let placed = |(place, member): (usize, &Node)| {
+        let counts = member.counts().into_iter();
+        counts.map(move |(name, count)| (format!("{place}.{name}").into(), count))
+    };
+    members.iter().enumerate().flat_map(placed).collect()
 }

@@ -1,6 +1,7 @@
 //! An array in virtual time: a host I/O becomes works, a work the reads of its members and then
 //! the writes, and the host hears of it when the last has ended.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -10,7 +11,7 @@ use super::layout::{Layout, Level};
 use super::params::{ArrayParams, ARRAY_PARAMETERS};
 use super::plan::{Piece, Planner, Work};
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES, UNSUPPORTED};
-use crate::compose::{members_facts, Node};
+use crate::compose::{members_counts, members_facts, Node};
 use crate::device::{serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
 
@@ -385,6 +386,21 @@ impl Device for Array {
             member.idle(from_ns, to_ns);
         }
         self.refresh();
+    }
+
+    fn content(&mut self, left_q16: u32) {
+        for member in &mut self.members {
+            member.content(left_q16);
+        }
+    }
+
+    fn power_cut(&mut self, at_ns: u64) -> u64 {
+        let lost = self.members.iter_mut();
+        lost.map(|member| member.power_cut(at_ns)).sum()
+    }
+
+    fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
+        members_counts(&self.members)
     }
 
     fn health(&self) -> Health {

@@ -1,0 +1,164 @@
+//! A device below another one. Each I/O in flight carries what the one above wants to know when it
+//! ends; ends that the device told early are kept until their time, so that the one above meets
+//! one kind of event only.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use teijo_engine::backend::Op;
+
+use crate::compose::Node;
+use crate::device::{Device, Ended, Outcome, Ticket};
+
+/// The end of an I/O that the one below told before its time.
+type Told = Reverse<(u64, u64, usize, i32)>;
+
+/// A device below, and what is in flight there. `T` says why an I/O was sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Below<T> {
+    device: Node,
+    flights: Vec<Option<T>>,
+    free: Vec<usize>,
+    /// (time, order of telling, flight, result); equal times in order of telling.
+    told: BinaryHeap<Told>,
+    order: u64,
+    ended: Vec<Ended>,
+}
+
+impl<T> Below<T> {
+    pub fn new(device: Node) -> Self {
+        Self {
+            device,
+            flights: Vec::new(),
+            free: Vec::new(),
+            told: BinaryHeap::new(),
+            order: 0,
+            ended: Vec::new(),
+        }
+    }
+
+    pub fn device(&self) -> &Node {
+        &self.device
+    }
+
+    /// The device, to be purged or told something; it is sent I/O by `send` alone.
+    pub fn device_mut(&mut self) -> &mut Node {
+        &mut self.device
+    }
+
+    /// I/Os whose end the one above has not seen.
+    pub fn in_flight(&self) -> usize {
+        self.flights.len() - self.free.len()
+    }
+
+    /// What is in flight, in no order that means anything.
+    pub fn flights(&self) -> impl Iterator<Item = &T> {
+        self.flights.iter().flatten()
+    }
+
+    /// Sends one I/O at `at_ns`; `step` hands `why` back when it ends.
+    pub fn send(&mut self, why: T, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) {
+        let flight = if let Some(flight) = self.free.pop() {
+            self.flights[flight] = Some(why);
+            flight
+        } else {
+            self.flights.push(Some(why));
+            self.flights.len() - 1
+        };
+        let ticket = flight as Ticket;
+        let told = self
+            .device
+            .submit(ticket, op, offset_bytes, length_bytes, at_ns);
+        if let Some(outcome) = told {
+            self.tell(flight, outcome);
+        }
+    }
+
+    fn tell(&mut self, flight: usize, outcome: Outcome) {
+        let Outcome { done_ns, result } = outcome;
+        self.told
+            .push(Reverse((done_ns, self.order, flight, result)));
+        self.order += 1;
+    }
+
+    /// When an I/O next ends or the device next does something by itself; `u64::MAX` for never.
+    #[inline]
+    pub fn next_ns(&self) -> u64 {
+        let told_ns = self.told.peek().map_or(u64::MAX, |Reverse(told)| told.0);
+        told_ns.min(self.device.next_ns())
+    }
+
+    /// Does what is due first and returns the I/O that ended by it, if one did. At equal times
+    /// the ends come first: what the one above sends then is there when the device chooses.
+    pub fn step(&mut self) -> Option<(T, Outcome)> {
+        let due_ns = self.next_ns();
+        if let Some(&Reverse((done_ns, _, flight, result))) = self.told.peek() {
+            if done_ns == due_ns {
+                self.told.pop();
+                self.free.push(flight);
+                let why = self.flights[flight].take();
+                let why = why.expect("a flight ends once");
+                return Some((why, Outcome { done_ns, result }));
+            }
+        }
+        let mut ended = std::mem::take(&mut self.ended);
+        self.device.step(&mut ended);
+        for Ended { ticket, outcome } in ended.drain(..) {
+            self.tell(ticket as usize, outcome);
+        }
+        self.ended = ended;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::open;
+
+    const KIB: u32 = 1 << 10;
+
+    /// (why, when it ended) of `count` random reads sent at once.
+    fn ends(text: &str, count: u64) -> Vec<(u64, u64)> {
+        let mut below = Below::new(open(text).unwrap());
+        for number in 0..count {
+            let offset = number * 7_919 % 1_000 * (1 << 20);
+            below.send(number, Op::Read, offset, 4 * KIB, 0);
+        }
+        let mut ends = Vec::new();
+        while below.in_flight() > 0 {
+            let at_ns = below.next_ns();
+            if let Some((why, outcome)) = below.step() {
+                assert_eq!(outcome.done_ns, at_ns, "an end is handed over at its time");
+                ends.push((why, outcome.done_ns));
+            }
+        }
+        ends
+    }
+
+    #[test]
+    fn every_flight_ends_once_in_order_of_time_whether_told_early_or_late() {
+        for text in ["s3700", "hdd-7200", "raid5(4×hdd-7200)"] {
+            let ends = ends(text, 50);
+            assert!(ends.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{text}");
+            let mut whys: Vec<u64> = ends.iter().map(|end| end.0).collect();
+            whys.sort_unstable();
+            assert_eq!(whys, (0..50).collect::<Vec<_>>(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ends_are_those_of_the_device_alone() {
+        let mut alone = open("s3700").unwrap();
+        let expected: Vec<u64> = (0..50u64)
+            .map(|number| {
+                let offset = number * 7_919 % 1_000 * (1 << 20);
+                alone.serve(Op::Read, offset, 4 * KIB, 0).done_ns
+            })
+            .collect();
+        let mut ends = ends("s3700", 50);
+        ends.sort_unstable();
+        let found: Vec<u64> = ends.into_iter().map(|end| end.1).collect();
+        assert_eq!(found, expected);
+    }
+}
