@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teijo.errors import PlanError
-from teijo.runner.compile import compile_measure, compile_precondition, place, step_seed
+from teijo.runner.compile import (
+    compile_measure,
+    compile_precondition,
+    interval_ns,
+    place,
+    step_seed,
+)
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.workload import Access, ActiveRange, Rate, Schedule, Stream, Workload
@@ -89,6 +95,15 @@ def test_a_measure_is_bound_by_time_and_a_precondition_by_bytes() -> None:
     filled = compile_precondition(Precondition(workload=one(), total_bytes=9), DRIVE, {}, 1)
     assert (filled.duration_ns, filled.total_bytes) == (None, 9)
     assert not filled.open_ended
+
+
+def test_the_series_is_by_the_second_unless_the_step_says_otherwise() -> None:
+    plain = Measure(workload=one(), duration_ns=60)
+    fine = replace(plain, interval_ns=33_333_333)
+    assert compile_measure(plain, DRIVE, {}, 1).interval_ns == 1_000_000_000
+    assert compile_measure(fine, DRIVE, {}, 1).interval_ns == 33_333_333
+    assert interval_ns(fine) == 33_333_333
+    assert interval_ns(Precondition(workload=one(), total_bytes=9)) == 1_000_000_000
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from typing import Final
 from teijo.engine.plan import Plan, StreamPlan, VerifyPlan
 from teijo.errors import PlanError
 from teijo.terms.geometry import Geometry
-from teijo.terms.step import Measure, Precondition
+from teijo.terms.step import Measure, Precondition, Step
 from teijo.terms.workload import Access, ActiveRange, Stream
-from teijo.units import format_size
+from teijo.units import NS_PER_S, format_size
 
-INTERVAL_NS: Final = 1_000_000_000
 _SEED_BITS: Final = 53
 """A seed is exact in every JSON reader, also where numbers are doubles."""
 
@@ -25,6 +24,11 @@ def step_seed(run_seed: int, seq: int, round_number: int | None, cell: str | Non
 def stamp_run(run_seed: int) -> int:
     """Return the number that is in every stamp of a run and tells it from any other run's."""
     return _derive(run_seed, "stamps")
+
+
+def interval_ns(step: Step) -> int:
+    """Return the length of an interval of a step's time series: a second, unless it says."""
+    return step.interval_ns if isinstance(step, Measure) else NS_PER_S
 
 
 def compile_measure(
@@ -42,7 +46,7 @@ def compile_measure(
     return Plan(
         streams=_streams(step.workload.streams, geometry, cursors, seed, verify),
         duration_ns=step.duration_ns,
-        interval_ns=INTERVAL_NS,
+        interval_ns=step.interval_ns,
         open_ended=step.open_ended,
         continues=step.continues,
     )
@@ -63,7 +67,7 @@ def compile_precondition(
     return Plan(
         streams=_streams(step.workload.streams, geometry, cursors, seed, verify),
         total_bytes=step.total_bytes,
-        interval_ns=INTERVAL_NS,
+        interval_ns=interval_ns(step),
     )
 
 

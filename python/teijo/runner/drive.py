@@ -6,8 +6,9 @@ from dataclasses import replace
 from teijo.analysis import validity
 from teijo.errors import DeviceError
 from teijo.methods.method import Conversation
-from teijo.runner.compile import INTERVAL_NS, step_seed
+from teijo.runner.compile import interval_ns, step_seed
 from teijo.runner.events import Remarked, StepDone, StepStarted
+from teijo.runner.handlers.configure import configure
 from teijo.runner.handlers.idle import idle
 from teijo.runner.handlers.measure import measure
 from teijo.runner.handlers.precondition import precondition
@@ -15,7 +16,7 @@ from teijo.runner.handlers.purge import purge
 from teijo.runner.stage import Outcome, Stage, data_remarks, error_remarks
 from teijo.terms.record import Ending, StepRecord
 from teijo.terms.result import Answer
-from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 
 
 class Talk:
@@ -58,7 +59,7 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
         stage.interrupt.check()
         if stage.budget is not None:
             stage.budget.check(step)
-        stage.recorder.begin(seq, step, seed, interval_ns=INTERVAL_NS)
+        stage.recorder.begin(seq, step, seed, interval_ns=interval_ns(step))
         stage.observer(StepStarted(seq=seq, step=step))
         outcome = carry_out(stage, seq, step, seed)
         stage.recorder.record(seq, outcome.result)
@@ -117,6 +118,8 @@ def _handle(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
             return measure(stage, seq, step, seed)
         case Idle():
             return idle(stage, step)
+        case Configure():
+            return configure(stage, step)
 
 
 def seed_of(stage: Stage, seq: int, step: Step) -> int:
@@ -127,7 +130,9 @@ def seed_of(stage: Stage, seq: int, step: Step) -> int:
     match step:
         case Measure(continues=True):
             return stage.seed
-        case Measure(round_number=round_number, cell=cell):
+        case Measure(round_number=round_number, cell=cell) | Configure(
+            round_number=round_number, cell=cell
+        ):
             return step_seed(stage.run_seed, seq, round_number, cell)
         case Idle(round_number=round_number):
             return step_seed(stage.run_seed, seq, round_number, None)

@@ -10,9 +10,10 @@ from typing import Final
 
 import numpy as np
 
+from teijo.runner.compile import interval_ns
 from teijo.terms.histogram import Histogram
 from teijo.terms.result import Direction, StepResult, StreamResult
-from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access, Stream
 from teijo.units import NS_PER_S
 
@@ -103,13 +104,14 @@ class Paper:
         answer = self._answer(step)
         self.now_ns += answer.elapsed_ns
         self.written_bytes += sum(part.bytes for part in answer.of("write"))
-        self.intervals += len(answer.results) * (answer.elapsed_ns // NS_PER_S + 1)
+        self.intervals += len(answer.results) * (answer.elapsed_ns // interval_ns(step) + 1)
         self.settle(step, answer)
         return answer
 
     def settle(self, step: Step, answer: StepResult) -> None:
         """Wear as far as a step's answer tells, whoever gave it."""
-        tired = 0.0 if isinstance(step, Purge) else self.state.drive_writes
+        fresh = isinstance(step, Purge | Configure)
+        tired = 0.0 if fresh else self.state.drive_writes
         if isinstance(step, Measure | Precondition):
             weights = {stream.name: _weight(stream) for stream in step.workload.streams}
             written = sum(part.bytes * weights[part.stream] for part in answer.of("write"))
@@ -121,6 +123,8 @@ class Paper:
             case Purge():
                 detail = {"method": "on paper"}
                 return StepResult(started_ns=self.now_ns, elapsed_ns=0, detail=detail)
+            case Configure():
+                return StepResult(started_ns=self.now_ns, elapsed_ns=0)
             case Idle():
                 return StepResult(started_ns=self.now_ns, elapsed_ns=step.duration_ns)
             case Precondition():

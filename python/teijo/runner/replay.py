@@ -3,7 +3,7 @@
 from teijo.device.device import Device
 from teijo.errors import IdentityError, RunFileError
 from teijo.runfile.codec import rows_of
-from teijo.runner.compile import INTERVAL_NS
+from teijo.runner.compile import interval_ns
 from teijo.runner.drive import Talk, carry_out, seed_of
 from teijo.runner.events import StepDone, StepStarted
 from teijo.runner.stage import Stage
@@ -61,7 +61,7 @@ def _leave_gap(stage: Stage, talk: Talk, step: Step, seq: int) -> StepRecord:
     seed = seed_of(stage, seq, step)
     gap = Gap()
     stage.miss(step)
-    stage.recorder.record_gap(seq, step, seed, gap, interval_ns=INTERVAL_NS)
+    stage.recorder.record_gap(seq, step, seed, gap, interval_ns=interval_ns(step))
     stage.observer(StepDone(seq=seq, step=step, answer=gap))
     talk.answer(gap)
     return StepRecord(seq=seq, step=step, seed=seed, answer=gap)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, TypeAdapter
 
+from teijo import units
 from teijo.terms.workload import Workload
 
 
@@ -41,6 +42,7 @@ class Measure:
     `round_number` counts from 1; `cell` names the place in the round's matrix
     ("65/35 4 KiB"). `continues` asks for the same stimulus as the step before, without a gap:
     its I/O stays in flight between the two steps. `open_ended` lets a next step do so.
+    `interval_ns` is the length of an interval of its time series.
     """
 
     workload: Workload
@@ -50,6 +52,7 @@ class Measure:
     cell: str | None = None
     continues: bool = False
     open_ended: bool = False
+    interval_ns: int = units.NS_PER_S
     part: str = ""
     kind: Literal["measure"] = "measure"
 
