@@ -18,7 +18,7 @@ from teijo.runner.events import (
 from teijo.terms.record import Ending
 from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
-from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.watch import RoundsLeft, Watch
 from teijo.units import format_duration, format_size, megabytes_per_second
 
@@ -184,6 +184,8 @@ def phase_of(step: Step, watch: Watch | None) -> str:
             return "preconditioning" if step.phase == "precondition" else step.phase
         case Idle():
             return "resting"
+        case Configure():
+            return f"configuring {step.text}"
         case Measure(round_number=None):
             return step.phase
         case Measure():

@@ -1,11 +1,26 @@
 """What every open target can do, real or simulated; the rooms above know no other kind."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from teijo.engine.session import Session
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark
 from teijo.terms.result import Health
+from teijo.terms.step import Configure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configured:
+    """A device in another configuration: what it says of itself now, and how long that took.
+
+    `detail` is as `terms.configured` has it, with what a hook said; time in ns of the device's
+    kind, real or virtual.
+    """
+
+    detail: Mapping[str, str]
+    elapsed_ns: int
 
 
 class Device(Protocol):
@@ -36,6 +51,16 @@ class Device(Protocol):
 
     def idle(self, duration_ns: int) -> None:
         """Let the device rest, in real or virtual time. Interruptible by KeyboardInterrupt."""
+        ...
+
+    def configure(self, step: Configure) -> Configured:
+        """Become what a step asks for: identity, geometry and session are others afterwards.
+
+        Raises:
+            teijo.errors.PlanError: this kind of device cannot be configured so.
+            teijo.errors.HostError: the hook failed, or the target cannot be opened after it.
+            teijo.errors.IdentityError: it is another device after the hook.
+        """
         ...
 
     def check(self) -> None:

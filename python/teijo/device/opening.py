@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import assert_never
 
@@ -82,18 +83,21 @@ def open_target(
                     f"{text} is a file, and --destroy names a block device",
                     remedy="Leave --destroy away; an existing file is given up by --overwrite.",
                 )
-            file = open_file(target, write=write, overwrite=overwrite, progress=progress)
-            return device_on(file, engine=engine)
+            file = partial(open_file, target, write=write, overwrite=overwrite, progress=progress)
+            return device_on(file, engine=engine, place=str(target.path.absolute()))
         case BlockTarget() as target:
-            block = open_block(target, write=write, destroy=destroy, results=tuple(results))
-            return device_on(block, engine=engine)
+            block = partial(
+                open_block, target, write=write, destroy=destroy, results=tuple(results)
+            )
+            return device_on(block, engine=engine, place=str(target.path))
         case CompositeTarget() as target:
             if engine != "native":
                 raise TargetError(
                     f"{text} is several targets, and {engine} drives one",
                     remedy="Leave --engine away, or name one of them.",
                 )
-            several = open_composite(
+            several = partial(
+                open_composite,
                 target,
                 write=write,
                 destroy=destroy,
@@ -101,7 +105,7 @@ def open_target(
                 results=tuple(results),
                 progress=progress,
             )
-            return device_on(several, engine=engine)
+            return device_on(several, engine=engine, place=target.text)
         case other:
             assert_never(other)
 

@@ -1,13 +1,20 @@
 """A real device: a claimed medium with a session on it, in real time."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 
+from teijo.device.device import Configured
+from teijo.device.hook import run_hook
 from teijo.device.medium import Medium
 from teijo.device.sessions import Engine, open_session
 from teijo.engine.session import Session
+from teijo.errors import HostError, IdentityError, PlanError, TargetError, UnsafeError
+from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
+from teijo.terms.step import Configure
 from teijo.units import NS_PER_S
 
 
@@ -16,8 +23,20 @@ class RealDevice:
 
     replayable = False
 
-    def __init__(self, medium: Medium, session: Session) -> None:
-        """Take over a claimed medium and the session on it."""
+    def __init__(
+        self, medium: Medium, session: Session, again: Callable[[], "RealDevice"], place: str
+    ) -> None:
+        """Take over a claimed medium and the session on it.
+
+        `again` opens the same target once more, with the same consent; `place` is its path, or
+        its text where it is several.
+        """
+        self._again = again
+        self._place = place
+        self._held = True
+        self._take(medium, session)
+
+    def _take(self, medium: Medium, session: Session) -> None:
         self._medium = medium
         self._claimed: tuple[Remark, ...] = ()
         self.identity: Identity = medium.identity
@@ -45,19 +64,66 @@ class RealDevice:
         """Let the device rest."""
         time.sleep(duration_ns / NS_PER_S)
 
+    def configure(self, step: Configure) -> Configured:
+        """Give up the claim, let the hook work, and claim the same device with the same consent.
+
+        Raises:
+            teijo.errors.PlanError: the step asks for a simulated device.
+            teijo.errors.HostError: the hook failed, or the target cannot be opened after it.
+            teijo.errors.IdentityError: it is another device after it.
+        """
+        if step.device:
+            raise PlanError(
+                f"{step.device} cannot take the place of {self._place}, which is a real target.",
+                remedy="Give the plan a hook, or run it on a simulated device.",
+            )
+        began_ns = time.monotonic_ns()
+        was = self.identity
+        self.close()
+        told = run_hook(step, self._place) if step.hook else {}
+        try:
+            opened = self._again()
+        except (TargetError, UnsafeError) as error:
+            raise HostError(
+                f"After it was configured ({step.text}) {self._place} could not be opened again: "
+                f"{error.message}",
+                remedy=error.remedy or "Mend the hook and resume the run.",
+            ) from error
+        self._take(opened._medium, opened.session)
+        self._held = True
+        _check_same(was, self.identity, step)
+        detail = detail_of(self.identity, self.geometry) | told
+        return Configured(detail=detail, elapsed_ns=time.monotonic_ns() - began_ns)
+
     def check(self) -> None:
         """Make sure that it is still what was opened."""
         self._medium.check()
 
     def close(self) -> None:
-        """End the session and give up the claim."""
+        """End the session and give up the claim, if that was not done before."""
+        if not self._held:
+            return
+        self._held = False
         try:
             self.session.close()
         finally:
             self._medium.release()
 
 
-def device_on(medium: Medium, *, engine: Engine) -> RealDevice:
+def _check_same(was: Identity, now: Identity, step: Configure) -> None:
+    """Make sure that a hook left the device in its place: its names, not its size or layout."""
+    names = ["kind", "serial", "wwid", "model"] if was.kind == "block" else ["kind", "target"]
+    pairs = [(name, getattr(was, name), getattr(now, name)) for name in names]
+    differing = [f"{name}: {old!r} before, {new!r} now" for name, old, new in pairs if old != new]
+    if differing:
+        raise IdentityError(
+            f"{now.target} is another device after it was configured ({step.text}; "
+            f"{'; '.join(differing)}).",
+            remedy="A hook may change a device's settings, not put another in its place.",
+        )
+
+
+def device_on(open_medium: Callable[[], Medium], *, engine: Engine, place: str) -> RealDevice:
     """Return a medium as a device; where no session can be opened on it, it is given back.
 
     Raises:
@@ -65,6 +131,7 @@ def device_on(medium: Medium, *, engine: Engine) -> RealDevice:
         teijo.errors.DeviceError: it cannot drive this medium.
         teijo.errors.PlanError: it cannot drive several at once.
     """
+    medium = open_medium()
     try:
         session = open_session(
             medium.descriptors, medium.geometry, layout=medium.layout, engine=engine
@@ -72,4 +139,5 @@ def device_on(medium: Medium, *, engine: Engine) -> RealDevice:
     except BaseException:
         medium.abandon()
         raise
-    return RealDevice(medium, session)
+    again = partial(device_on, open_medium, engine=engine, place=place)
+    return RealDevice(medium, session, again, place)

@@ -3,13 +3,16 @@
 from typing import Final
 
 from teijo import engine as door
+from teijo.device.device import Configured
 from teijo.device.sessions import Engine
-from teijo.device.target import SimulatedTarget
+from teijo.device.target import SimulatedTarget, parse_target
 from teijo.engine.session import Session
-from teijo.errors import TargetError
+from teijo.errors import PlanError, TargetError
+from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
+from teijo.terms.step import Configure
 
 UNITS: Final = frozenset({"µs", "bytes", "%", "% of capacity", "mapping units", "MB/s (10^6)"})
 
@@ -21,6 +24,10 @@ class SimulatedDevice:
 
     def __init__(self, target: SimulatedTarget, simulation: door.SimulatedSession) -> None:
         """Take over a session on a simulated device."""
+        self._target = target
+        self._take(target, simulation)
+
+    def _take(self, target: SimulatedTarget, simulation: door.SimulatedSession) -> None:
         facts = simulation.facts
         self._simulation = simulation
         self._label = f"{facts.label}: {facts.label_text}"
@@ -60,6 +67,29 @@ class SimulatedDevice:
     def idle(self, duration_ns: int) -> None:
         """Let virtual time pass."""
         self._simulation.idle(duration_ns)
+
+    def configure(self, step: Configure) -> Configured:
+        """Put another simulated device in place, or the same one made anew. It takes no time.
+
+        Raises:
+            teijo.errors.PlanError: the step has a hook, or no simulated device.
+            teijo.errors.TargetError: there is no such device.
+        """
+        if step.hook:
+            raise PlanError(
+                f"A hook configures a real target, and {self._target.text} is simulated.",
+                remedy="Give the plan a simulated device for each cell, or name a real target.",
+            )
+        target = parse_target(step.device) if step.device else self._target
+        if not isinstance(target, SimulatedTarget):
+            raise PlanError(
+                f"{step.device} cannot take the place of a simulated device.",
+                remedy="Write a simulated device: sim:NAME?key=value.",
+            )
+        simulation = door.open_simulated(target.name, **target.overrides)
+        self._simulation.close()
+        self._take(target, simulation)
+        return Configured(detail=detail_of(self.identity, self.geometry), elapsed_ns=0)
 
     def check(self) -> None:
         """Find nothing: nobody can swap a simulated device."""

@@ -26,7 +26,7 @@ from teijo.methods.method import Settings
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import REMEDIES, Remark, RemarkKind
 from teijo.terms.result import Gap, Health, StepResult
-from teijo.terms.step import Idle, Measure, Precondition, Purge
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge
 
 NOT_KNOWN = "not known"
 REMARKS_TITLE = "Remarks"
@@ -268,8 +268,8 @@ def _first_seen(healths: Iterable[Health]) -> Health:
 
 def _step_row(record: StepRecord) -> tuple[Value, ...]:
     step, answer = record.step, record.answer
-    number = step.round_number if isinstance(step, Measure | Idle) else None
-    cell = step.cell if isinstance(step, Measure) else None
+    number = step.round_number if isinstance(step, Measure | Idle | Configure) else None
+    cell = step.cell if isinstance(step, Measure | Configure) else None
     place: tuple[Value, ...] = (record.seq, step.phase, number, cell or "")
     seed = str(record.seed)
     if isinstance(answer, Gap):

@@ -11,7 +11,7 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.methods.rounds import HISTOGRAM, Exchange, Rounds, rounds_of
 from teijo.terms.finding import SteadyState
 from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access, ActiveRange, Content, Stream, Workload
 
 Cells = Callable[[int], Sequence[Measure]]
@@ -42,6 +42,11 @@ def precondition(workload: Workload, total_bytes: int) -> Generator[Step, Answer
 def idle(duration_ns: int) -> Generator[Step, Answer, StepResult]:
     """Leave the device alone."""
     return (yield from insist(Idle(duration_ns=duration_ns)))
+
+
+def configure(step: Configure) -> Generator[Step, Answer, StepResult]:
+    """Put the device in another configuration; what it is then is in the answer's `detail`."""
+    return (yield from insist(step))
 
 
 def rounds_until_steady(

@@ -15,7 +15,7 @@ from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSetting
 from teijo.methods.pts.versions import Version, version_of
 from teijo.terms.record import Ending, Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.step import Idle, Measure, Precondition, Purge, Step, step_to_json
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step, step_to_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +206,8 @@ def _named(step: Step) -> str:
             return "a purge"
         case Precondition():
             return say("a preconditioning of {gb:,.1f} GB", gb=step.total_bytes / 1e9)
+        case Configure():
+            return say("the configuration {settings}", settings=step.text)
         case Idle():
             return say("{seconds:g} s of idleness", seconds=step.duration_ns / 1e9)
         case Measure():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from teijo.terms.histogram import EMPTY, Histogram
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.result import Gap, StepResult, StreamResult
-from teijo.terms.step import Idle, Measure, Precondition, Purge
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge
 
 Columns = dict[str, NDArray[Any]]
 
@@ -159,16 +159,20 @@ def intervals(record: Record) -> Columns:
 def round_of(record: StepRecord) -> int | None:
     """Return the round a step belongs to, None for none."""
     match record.step:
-        case Measure(round_number=number) | Idle(round_number=number):
+        case (
+            Measure(round_number=number)
+            | Idle(round_number=number)
+            | Configure(round_number=number)
+        ):
             return number
         case Purge() | Precondition():
             return None
 
 
 def cell_of(record: StepRecord) -> str | None:
-    """Return the matrix cell a step measures, None for none."""
+    """Return the matrix cell a step measures or configures, None for none."""
     match record.step:
-        case Measure(cell=cell):
+        case Measure(cell=cell) | Configure(cell=cell):
             return cell
         case Purge() | Precondition() | Idle():
             return None

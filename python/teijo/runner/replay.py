@@ -10,7 +10,7 @@ from teijo.runner.stage import Stage
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, StepResult
-from teijo.terms.step import Step, step_to_json
+from teijo.terms.step import Configure, Step, step_to_json
 
 
 def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
@@ -26,7 +26,7 @@ def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
         RunFileError: the method asks for another step than the recorded.
         Interrupted: somebody asked to stop; the record is as it was.
     """
-    check_identity(record, stage.device)
+    check_identity(record, stage.device, talk)
     stage.replaying = True
     resumed = [each for each in record.remarks if each.kind is RemarkKind.RESUMED]
     stage.resumptions = len(resumed) + 1
@@ -67,11 +67,12 @@ def _leave_gap(stage: Stage, talk: Talk, step: Step, seq: int) -> StepRecord:
     return StepRecord(seq=seq, step=step, seed=seed, answer=gap)
 
 
-def check_identity(record: Record, device: Device) -> None:
-    """Make sure a device is the one of the record.
+def check_identity(record: Record, device: Device, talk: Talk) -> None:
+    """Make sure a device is the one of the record; `talk` stands where the record begins.
 
     A block device is known by its names, not by its node; one that answers the same again only
-    if its parameters are the same, by those too.
+    if its parameters are the same, by those too. What a hook may have changed since then, its
+    size and its firmware, is not asked of a run that configures a real device.
 
     Raises:
         IdentityError: it is not; the message lists what differs.
@@ -82,14 +83,23 @@ def check_identity(record: Record, device: Device) -> None:
         names.append("target")
     if device.replayable:
         names.append("facts")
+    hooked = not device.replayable and _configures(record, talk)
+    if hooked:
+        names = ["kind", "model", "serial", "wwid"] if identity.kind == "block" else ["target"]
     pairs = [(name, getattr(record.identity, name), getattr(identity, name)) for name in names]
-    pairs.append(("capacity", record.geometry, device.geometry))
+    if not hooked:
+        pairs.append(("capacity", record.geometry, device.geometry))
     differing = [f"{name}: {was!r} then, {now!r} now" for name, was, now in pairs if was != now]
     if differing:
         raise IdentityError(
             f"{identity.target} is not the device this run began on ({'; '.join(differing)}).",
             remedy="Connect the device of the record, or begin a new run.",
         )
+
+
+def _configures(record: Record, talk: Talk) -> bool:
+    asked = (talk.step, *(each.step for each in record.steps))
+    return any(isinstance(step, Configure) for step in asked)
 
 
 def check_asked(talk: Talk, exchange: StepRecord, version: str) -> None:

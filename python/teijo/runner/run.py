@@ -190,7 +190,7 @@ class _Act:
         talk = Talk(self._method.steps(self._settings, self._device.geometry))
         if resumed:
             self._untouched = True
-            self._check_budget(ahead)
+            self._check_budget(ahead, talk)
             gap = catch_up(stage, talk, self._record)
             self._untouched = False
             if gap is not None:
@@ -205,7 +205,7 @@ class _Act:
         self._check_data()
         return ending
 
-    def _check_budget(self, ahead: Preview) -> None:
+    def _check_budget(self, ahead: Preview, talk: Talk) -> None:
         """Make sure that what is left of the run fits in, before any of it is begun.
 
         Raises:
@@ -213,7 +213,7 @@ class _Act:
             IdentityError: it is another device, of which nothing can be said.
         """
         if self._budget is not None:
-            check_identity(self._record, self._device)
+            check_identity(self._record, self._device, talk)
             spent = ahead.spent_bytes + self._budget.spent_bytes
             refuse_beyond(self._budget.drive_writes, replace(ahead, spent_bytes=spent))
 

@@ -15,7 +15,7 @@ from teijo.runner.events import Observer
 from teijo.runner.interrupt import Interrupt
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health, StepResult
-from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.verification import Written
 
 GENERATION_BITS: Final = 40
@@ -60,6 +60,8 @@ class Stage:
     """What the host can do with no device at all; None where that is not the question."""
     notes: set[str] = field(default_factory=set)
     """What the engine said already."""
+    said: set[Remark] = field(default_factory=set)
+    """What was said of the device in every configuration so far."""
     budget: Budget | None = None
     """What the run may write; None where nobody set a limit."""
 
@@ -110,7 +112,7 @@ class Stage:
 def _overwrites(step: Step) -> bool:
     """Return whether a step may leave something else in the place of what was stamped."""
     match step:
-        case Purge():
+        case Purge() | Configure():
             return True
         case Measure() | Precondition():
             return any(each.writes and not each.verified for each in step.workload.streams)

@@ -68,7 +68,34 @@ class Idle:
     kind: Literal["idle"] = "idle"
 
 
-Step = Purge | Precondition | Measure | Idle
+@dataclass(frozen=True, kw_only=True)
+class Configure:
+    """Put the device in another configuration; what follows is measured on that.
+
+    `settings` are names and values, as a person reads them and a hook is given them. `device` is
+    the simulated device that takes the place of the present one (a `sim:` text), "" the present
+    one made anew; it is always fresh. `hook` is the program, with its arguments, that applies the
+    settings to a real target while nobody holds it; empty for none. A device is either simulated
+    and takes a `device`, or real and takes a `hook`.
+    """
+
+    settings: tuple[tuple[str, str], ...]
+    device: str = ""
+    hook: tuple[str, ...] = ()
+    timeout_ns: int = 600_000_000_000
+    phase: str = "configure"
+    round_number: int | None = None
+    cell: str | None = None
+    part: str = ""
+    kind: Literal["configure"] = "configure"
+
+    @property
+    def text(self) -> str:
+        """The settings in one line: "chunk=64KiB, cache=WB"."""
+        return ", ".join(f"{name}={value}" for name, value in self.settings)
+
+
+Step = Purge | Precondition | Measure | Idle | Configure
 
 _ADAPTER: TypeAdapter[Step] = TypeAdapter(Annotated[Step, Discriminator("kind")])
 
