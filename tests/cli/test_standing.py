@@ -9,7 +9,7 @@ from teijo.cli.live import screen
 from teijo.cli.progress import as_json, state
 from teijo.cli.standing import Standing, forecast_words
 from teijo.runner.events import Ended, StepDone, StepStarted, Stopping
-from teijo.terms.step import Idle, Purge
+from teijo.terms.step import Configure, Idle, Purge
 from teijo.terms.watch import RoundsLeft
 from tests.cli.events import (
     MEASURE,
@@ -41,10 +41,12 @@ def test_a_round_is_told_with_the_bounds_of_the_last_one() -> None:
 def test_each_kind_of_step_has_its_word() -> None:
     standing = Standing(Hands())
     words = []
-    for step in (Purge(), PRECONDITION, Idle(duration_ns=1), MEASURE):
+    chunk = Configure(settings=(("chunk", "64KiB"),))
+    for step in (Purge(), PRECONDITION, Idle(duration_ns=1), chunk, MEASURE):
         standing.tell(StepStarted(seq=1, step=step, replayed=step is MEASURE))
         words.append(standing.phase)
-    assert words == ["purging", "preconditioning", "resting", "replaying step 1: round 3"]
+    assert words[:3] == ["purging", "preconditioning", "resting"]
+    assert words[3:] == ["configuring chunk=64KiB", "replaying step 1: round 3"]
 
 
 def test_a_real_run_is_waited_for_as_long_as_its_steps_last() -> None:

@@ -11,7 +11,7 @@ from teijo.terms.histogram import EMPTY, Histogram
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, Gap, Intervals, StepResult, StreamResult
-from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 
 GIB = 1024**3
 DRIVE = Geometry(capacity_bytes=256 * GIB, nominal_capacity_bytes=256 * GIB)
@@ -93,6 +93,8 @@ class Canned:
         match step:
             case Purge():
                 return StepResult(started_ns=started, elapsed_ns=0, detail={"method": self.purge})
+            case Configure():
+                return StepResult(started_ns=started, elapsed_ns=0, detail={"target": step.text})
             case Idle():
                 self.now_ns += step.duration_ns
                 return StepResult(started_ns=started, elapsed_ns=step.duration_ns)

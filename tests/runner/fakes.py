@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from teijo.device.device import Configured
 from teijo.document.model import Document, Header
 from teijo.engine.plan import Plan, StreamPlan
 from teijo.engine.session import Ceilings, DirectionLap, IntervalColumns, Lap, Observer, Progress
@@ -15,7 +16,7 @@ from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, Health, StepResult
-from teijo.terms.step import Idle, Measure, Precondition, Purge
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge
 from teijo.terms.watch import Watch
 from teijo.terms.workload import Access, Stream, Workload
 
@@ -177,6 +178,10 @@ class FakeDevice:
     def idle(self, duration_ns: int) -> None:
         self.rest()
         self.session.clock_ns += duration_ns
+
+    def configure(self, step: Configure) -> Configured:
+        self.session = FakeSession(self.session.faults)
+        return Configured(detail={"target": step.text}, elapsed_ns=2 * SECOND)
 
     def check(self) -> None:
         self.checks += 1

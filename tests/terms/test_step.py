@@ -4,6 +4,7 @@ import pydantic
 import pytest
 
 from teijo.terms.step import (
+    Configure,
     Idle,
     Measure,
     Precondition,
@@ -30,6 +31,8 @@ STEPS = [
     Measure(workload=WORKLOAD, duration_ns=60_000_000_000, round_number=3, cell="65/35 64 KiB"),
     Measure(workload=WORKLOAD, duration_ns=1, continues=True, open_ended=True),
     Idle(duration_ns=5, round_number=1),
+    Configure(settings=(("chunk", "64KiB"), ("cache", "WB")), device="sim:mlc-a", cell="64KiB WB"),
+    Configure(settings=(), hook=("./apply", "--fast"), round_number=2),
 ]
 
 
@@ -41,7 +44,11 @@ def test_a_step_is_json_and_back(step):
 
 def test_the_kind_tells_the_steps_apart():
     assert len({step_to_json(step) for step in STEPS}) == len(STEPS)
-    assert len({step.kind for step in STEPS}) == 4
+    assert len({step.kind for step in STEPS}) == 5
+
+
+def test_the_settings_of_a_configuration_are_one_line():
+    assert Configure(settings=(("chunk", "64KiB"), ("cache", "WB"))).text == "chunk=64KiB, cache=WB"
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"kind":"dance"}', '{"kind":"idle"}'])
