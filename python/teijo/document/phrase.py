@@ -50,6 +50,12 @@ def joined(parts: Iterable[str]) -> str:
     return say("{first} · {rest}", first=first, rest=joined(rest)) if rest else first
 
 
+def sentences(parts: Iterable[str]) -> str:
+    """Return the sentences as one paragraph, each still to be translated by itself."""
+    first, *rest = tuple(parts) or ("",)
+    return say("{first} {rest}", first=first, rest=sentences(rest)) if rest else first
+
+
 def capitalised(text: str) -> str:
     """Return a text that begins with a capital, and still remembers how it was made."""
     raised = text[:1].upper() + text[1:]
