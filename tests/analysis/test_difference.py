@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from teijo.analysis.difference import (
     Difference,
     difference_of,
+    f_share,
     five_batches,
     holm,
     student_t_limit,
@@ -82,6 +83,19 @@ def test_the_share_outside_is_the_integral_of_the_density(t, freedom):
 def test_the_limit_leaves_that_share_outside(share, freedom):
     limit = student_t_limit(share, freedom)
     assert student_t_share(limit, freedom) == pytest.approx(share, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("over", "under", "limit"),
+    [(1, 10, 4.9646), (2, 27, 3.3541), (4, 27, 2.7278), (9, 9, 3.1789), (60, 5, 4.4314)],
+)
+def test_the_shares_of_f_are_those_of_the_printed_tables(over, under, limit):
+    assert f_share(limit, over, under) == pytest.approx(0.05, abs=1e-5)
+
+
+@given(t=st.floats(0.001, 30), freedom=FREEDOMS)
+def test_the_square_of_students_t_is_f_with_one_degree_over(t, freedom):
+    assert f_share(t * t, 1, freedom) == pytest.approx(student_t_share(t, freedom), abs=1e-12)
 
 
 # --- one difference ---------------------------------------------------------------------------

@@ -145,6 +145,23 @@ def student_t_limit(share: float, freedom: float) -> float:
     return t
 
 
+def f_share(f: float, over: float, under: float) -> float:
+    """Return the share of Fisher's F distribution above `f`: the p-value of a variance ratio.
+
+    `over` and `under` are the degrees of freedom of its numerator and denominator; the share is
+    I_x(under/2, over/2) at x = under/(under + over·f) (Abramowitz and Stegun 26.6.2).
+    """
+    assert f >= 0, f
+    assert min(over, under) > 0, (over, under)
+    if f == 0:
+        return 1.0
+    x, rest = under / (under + over * f), over * f / (under + over * f)
+    a, b = under / 2, over / 2
+    if x < (a + 1) / (a + b + 2):
+        return _beta_share(x, rest, a, b)
+    return 1 - _beta_share(rest, x, b, a)
+
+
 def _log_height(freedom: float) -> float:
     """Return the logarithm of the density at zero."""
     height = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
