@@ -7,7 +7,7 @@ then. Read backwards it tells C from what was measured: C = V* − μ t*.
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -306,10 +306,9 @@ def _phases(
 ) -> tuple[Phase, ...]:
     """Return the series in phases; turns are one phase, and neighbours that are alike another."""
     if not falls:
-        return (_phase(series, "whole", 0, series.rates.size),)
-    first = falls[0]
+        return (_phase(series, "whole", 0, series.rates.size, {}),)
     phases: list[tuple[PhaseName, int, int]] = [
-        ("before", *stretch) for stretch in _stretches(series.rates, changes, 0, first)
+        ("before", *stretch) for stretch in _stretches(series.rates, changes, 0, falls[0])
     ]
     ends = (*falls[1:], series.rates.size)
     for at, end, cliff in zip(falls, ends, cliffs, strict=True):
@@ -323,13 +322,17 @@ def _phases(
         else:
             after = _stretches(series.rates, changes, begin, end)
             phases += [("after", *stretch) for stretch in after]
-    return tuple(_phase(series, name, begin, end) for name, begin, end in phases)
+    corners = dict(zip(falls, cliffs, strict=True))
+    return tuple(_phase(series, name, begin, end, corners) for name, begin, end in phases)
 
 
 def _stretches(
     rates: Floats, changes: Sequence[int], first: int, end: int
 ) -> list[tuple[int, int]]:
-    """Return a part of the series between its change points, neighbours that are alike as one."""
+    """Return a part of the series between its change points, neighbours that are alike as one.
+
+    A stretch as short as can be is the sample a change lies in, and belongs to its neighbour.
+    """
     inner = [at for at in changes if first + LEAST_SAMPLES <= at <= end - LEAST_SAMPLES]
     parts = [
         (each.first + first, each.end + first)
@@ -338,21 +341,38 @@ def _stretches(
     while len(parts) > 1:
         levels = [float(rates[a:b].mean()) for a, b in parts]
         apart = [abs(a - b) / max(a, b, 1e-9) for a, b in itertools.pairwise(levels)]
+        short = [min(b[1] - b[0], a[1] - a[0]) for a, b in itertools.pairwise(parts)]
         place = apart.index(min(apart))
         if apart[place] > ALIKE_SHARE:
-            break
+            if min(short) > LEAST_SAMPLES:
+                break
+            place = short.index(min(short))
         parts[place : place + 2] = [(parts[place][0], parts[place + 1][1])]
     return parts
 
 
-def _phase(series: Series, name: PhaseName, first: int, end: int) -> Phase:
+def _phase(
+    series: Series, name: PhaseName, first: int, end: int, corners: Mapping[int, Cliff]
+) -> Phase:
+    """Return samples `first` to `end` − 1 as a phase that begins and ends where cliffs lie."""
+    (first_s, first_bytes), (end_s, end_bytes) = (
+        (corners[at].at_s, corners[at].at_bytes)
+        if at in corners
+        else (_up_to(series.ends_s, at), _up_to(series.totals_bytes, at))
+        for at in (first, end)
+    )
+    inner = series.rates[first + (first in corners) : end - (end in corners)]
+    scatter = mean_of(inner.tolist())
     return Phase(
         name=name,
-        first_s=_up_to(series.ends_s, first),
-        end_s=_up_to(series.ends_s, end),
-        first_bytes=_up_to(series.totals_bytes, first),
-        end_bytes=_up_to(series.totals_bytes, end),
-        rate=_mean(series.rates[first:end]),
+        first_s=first_s,
+        end_s=end_s,
+        first_bytes=first_bytes,
+        end_bytes=end_bytes,
+        rate=Mean(
+            value=(end_bytes - first_bytes) / (end_s - first_s) if end_s > first_s else 0.0,
+            half_width=None if scatter is None else scatter.half_width,
+        ),
     )
 
 

@@ -1,0 +1,1 @@
+"""The study `cache-overflow`: the method, its settings, its bursts, its pages."""

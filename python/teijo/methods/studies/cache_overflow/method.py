@@ -1,0 +1,213 @@
+"""The study `cache-overflow`: write without a pause until a cache is full, and see what is left.
+
+What a burst is and when it ends is in bursts, the report in pages.
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+
+from teijo.document.model import Document
+from teijo.errors import PlanError
+from teijo.methods import knobs
+from teijo.methods.method import Conversation, Settings
+from teijo.methods.phrases import purge
+from teijo.methods.rounds import exchanges_of
+from teijo.methods.studies.cache_overflow.bursts import (
+    BURST,
+    REST,
+    Burst,
+    bursts_of,
+    model_bytes,
+    piece,
+    pieces_of,
+    recovery_of,
+    samples_next,
+    series_of,
+    why_stop,
+)
+from teijo.methods.studies.cache_overflow.settings import (
+    OverflowSettings,
+    settings_of,
+    stimulus_name,
+)
+from teijo.terms.finding import Cell, Findings, Scalar
+from teijo.terms.geometry import Geometry
+from teijo.terms.record import Record
+from teijo.terms.remark import Remark
+from teijo.terms.result import Answer, Gap, StepResult
+from teijo.terms.step import Idle, Step
+from teijo.terms.watch import Watch
+
+
+class CacheOverflow:
+    """The method `cache-overflow`."""
+
+    id = "cache-overflow"
+    title = "Cache overflow"
+    summary = "writes until a cache is full: how much it holds, and the rates before and after"
+    specs: tuple[str, ...] = ()
+    default_spec = ""
+
+    def settings(
+        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
+    ) -> OverflowSettings:
+        """Return the settings asked for; see Method."""
+        if spec:
+            raise PlanError(
+                f"the study cache-overflow follows no standard, so it has no version {spec!r}",
+                remedy="Leave --spec out.",
+            )
+        return settings_of(overrides, geometry)
+
+    def settings_from(self, stored: Mapping[str, object]) -> OverflowSettings:
+        """Return the settings a run file holds."""
+        return knobs.build(OverflowSettings, stored)
+
+    def writes(self, settings: Settings) -> bool:
+        """Return that it does nothing else."""
+        del settings
+        return True
+
+    def deviations(
+        self,
+        settings: Settings,  # noqa: ARG002 — the contract's
+        geometry: Geometry,  # noqa: ARG002 — the contract's
+    ) -> tuple[Remark, ...]:
+        """Return nothing: there is no standard to deviate from."""
+        return ()
+
+    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+        """Purge, then burst after burst with the rests between; from the start after a gap."""
+        settings = _own(settings)
+        while True:
+            if settings.purged == "yes":
+                yield from purge()
+            for number in range(1, len(settings.rests_ns) + 2):
+                whole = yield from _burst(settings, geometry, number)
+                if not whole:
+                    break
+            else:
+                return "done"
+
+    def findings(self, record: Record) -> Findings:
+        """Return each burst's cliff with what it tells, and what each rest brought back."""
+        settings = self.settings_from(record.run.settings)
+        bursts = bursts_of(settings, record.geometry, exchanges_of(record))
+        return Findings(
+            method=self.id,
+            spec="",
+            converged=None,
+            rounds=len(bursts),
+            scalars=tuple(
+                scalar
+                for burst in bursts
+                for scalar in _scalars(settings, record.geometry, bursts[0], burst)
+            ),
+            cells=tuple(_cell(settings, burst) for burst in bursts),
+        )
+
+    def watch(self, record: Record) -> Watch:
+        """Return where the run stands; see Method."""
+        settings = self.settings_from(record.run.settings)
+        if record.run.ending != "running":
+            return Watch(phase=record.run.ending)
+        return _watch(settings, record)
+
+    def document(self, record: Record, findings: Findings) -> Document:
+        """Return the report."""
+        from teijo.methods.studies.cache_overflow.pages import pages
+
+        return pages(self.settings_from(record.run.settings), record, findings)
+
+
+def _own(settings: Settings) -> OverflowSettings:
+    assert isinstance(settings, OverflowSettings), type(settings)
+    return settings
+
+
+def _burst(
+    settings: OverflowSettings, geometry: Geometry, number: int
+) -> Generator[Step, Answer, bool]:
+    """Rest, but before the first, and write until the burst ends; False when a gap broke it."""
+    if number > 1:
+        rest = settings.scaled_ns(settings.rests_ns[number - 2], geometry)
+        answer = yield Idle(duration_ns=rest, phase=REST, round_number=number - 1)
+        if isinstance(answer, Gap):
+            return False
+    answers: list[StepResult] = []
+    while why_stop(settings, geometry, answers) is None:
+        samples = samples_next(settings, geometry, answers)
+        step = piece(settings, geometry, number, samples)
+        answer = yield replace(step, continues=bool(answers))
+        if isinstance(answer, Gap):
+            return False
+        answers.append(answer)
+    return True
+
+
+def _scalars(
+    settings: OverflowSettings, geometry: Geometry, first: Burst, burst: Burst
+) -> tuple[Scalar, ...]:
+    overflow, cliff = burst.overflow, burst.overflow.cliff
+    rows: list[tuple[str, float | None, str]] = [
+        ("overflows", float(len(overflow.cliffs)), ""),
+        ("written", overflow.written_bytes / 1e9, "GB"),
+        ("rate over all", overflow.rate.value / 1e6, "MB/s"),
+    ]
+    if cliff is not None:
+        model, width = model_bytes(settings, burst), cliff.held.half_width
+        rows += [
+            ("written until the overflow (V*)", cliff.at_bytes / 1e9, "GB"),
+            ("time until the overflow", cliff.at_s, "s"),
+            ("rate before", cliff.before.value / 1e6, "MB/s"),
+            ("rate after", cliff.after.value / 1e6, "MB/s"),
+            ("cache", cliff.held.value / 1e9, "GB"),
+            ("cache, half width of 95 %", None if width is None else width / 1e9, "GB"),
+            ("V* of the model", None if model is None else model / 1e9, "GB"),
+        ]
+    longest = max((stall.length_s for stall in overflow.stalls), default=0.0)
+    rows += [("stalls", float(len(overflow.stalls)), ""), ("longest stall", longest, "s")]
+    if burst.number > 1:
+        found = recovery_of(first, burst, geometry)
+        came_back = None if found is None else found.held.value / 1e9
+        rows.append(("cache that came back", came_back, "GB"))
+    return tuple(
+        Scalar(name=f"burst {burst.number}: {name}", value=value, unit=unit)
+        for name, value, unit in rows
+    )
+
+
+def _cell(settings: OverflowSettings, burst: Burst) -> Cell:
+    rate = burst.overflow.rate.value
+    return Cell(
+        labels=(("burst", str(burst.number)), ("stimulus", stimulus_name(settings))),
+        iops=rate / settings.block_size_bytes,
+        throughput_mb_s=rate / 1e6,
+        latency_ns_mean=burst.latency_ns_mean,
+        latency_ns_max=burst.latency_ns_max,
+    )
+
+
+def _watch(settings: OverflowSettings, record: Record) -> Watch:
+    """Return the watch of a run under way: the burst, and what its bounds leave of it."""
+    geometry, count = record.geometry, len(settings.rests_ns) + 1
+    pieces, _ = pieces_of(exchanges_of(record))
+    number = max(pieces, default=1)
+    answers = pieces.get(number, [])
+    over = bool(answers) and why_stop(settings, geometry, answers) is not None
+    rests = settings.rests_ns[number - 1 :]
+    done = series_of(settings, geometry, answers).lengths_s.size
+    left_ns = 0 if over else max(0, settings.most_ns - done * settings.sample_ns)
+    resting = over and number < count
+    begun = pieces or settings.purged == "no"
+    return Watch(
+        phase=REST if resting else BURST if begun else "purge",
+        round_number=number if begun else None,
+        rounds_least=count,
+        rounds_most=count,
+        cell=stimulus_name(settings),
+        remaining_ns_least=round(sum(rests) / geometry.scale),
+        remaining_ns_most=round(
+            (left_ns + sum(rests) + len(rests) * settings.most_ns) / geometry.scale
+        ),
+    )
