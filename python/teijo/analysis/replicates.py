@@ -1,0 +1,54 @@
+"""What repeats of one measurement say together: their mean, and an interval that it lies in.
+
+The repeats are taken as independent: each in an order of its own, or with other steps between.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from teijo.analysis.difference import CONFIDENCE, student_t_limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A mean over `count` repeats, in their unit. `low` and `high` bound it at 95 %, and are None
+    for a single repeat, which says nothing of its scatter.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    count: int
+
+    @property
+    def reach_share(self) -> float | None:
+        """How far the interval reaches to either side, as a share of the mean."""
+        if self.high is None or not self.mean:
+            return None
+        return (self.high - self.mean) / abs(self.mean)
+
+
+def estimate_of(values: Sequence[float]) -> Estimate | None:
+    """Return the mean of repeats with Student's interval; None for none.
+
+    The interval may reach below zero where few repeats scatter widely: it is not cut off there,
+    for then it would look narrower than it is.
+    """
+    count = len(values)
+    if not count:
+        return None
+    mean = math.fsum(values) / count
+    if count == 1:
+        return Estimate(mean=mean, low=None, high=None, count=1)
+    error = standard_error(values)
+    reach = student_t_limit(1 - CONFIDENCE, count - 1) * error if error else 0.0
+    return Estimate(mean=mean, low=mean - reach, high=mean + reach, count=count)
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean of at least two repeats."""
+    count = len(values)
+    assert count >= 2, "one value has no scatter"
+    mean = math.fsum(values) / count
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1) / count)
