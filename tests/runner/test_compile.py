@@ -150,3 +150,11 @@ def test_a_seed_never_changes_between_versions() -> None:
     text = "\x1f".join(("7", "3", "1", "65/35 4 KiB")).encode()
     oracle = hashlib.blake2b(text, digest_size=8, person=b"teijo").hexdigest()
     assert step_seed(7, 3, 1, "65/35 4 KiB") == int(oracle, 16) // 2**11 == 1253095160496179
+
+
+def test_a_grid_smaller_than_the_block_reaches_the_engine() -> None:
+    stream = Stream(read_percent=100, block_size_bytes=8192, alignment_bytes=4096)
+    step = Measure(workload=Workload(streams=(stream,)), duration_ns=1)
+    assert compile_measure(step, DRIVE, {}, seed=1).streams[0].alignment_bytes == 4096
+    with pytest.raises(AssertionError):
+        replace(stream, alignment_bytes=16384)

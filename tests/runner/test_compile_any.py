@@ -38,6 +38,7 @@ def streams(draw: st.DrawFn, name: str) -> Stream:
     mix = tuple(draw(st.lists(st.tuples(SIZES, st.integers(0, 2**33)), max_size=4)))
     zones = tuple(draw(st.lists(st.tuples(FIGURES, FIGURES), min_size=1, max_size=4)))
     amount = draw(st.none() | st.integers(0, 2**50))
+    largest = max(size for size, _ in mix) if mix else draw(SIZES)
     rate = st.builds(
         Rate, ios_per_second=st.floats(1, 1e6) | FIGURES, schedule=st.sampled_from(Schedule)
     )
@@ -45,7 +46,8 @@ def streams(draw: st.DrawFn, name: str) -> Stream:
         name=name,
         read_percent=draw(SHARES),
         discard_percent=draw(st.just(0) | SHARES),
-        block_size_bytes=max(size for size, _ in mix) if mix else draw(SIZES),
+        block_size_bytes=largest,
+        alignment_bytes=draw(st.just(0) | st.integers(0, largest) | st.just(largest // 2)),
         block_mix=mix,
         access=access,
         threads=draw(st.integers(1, 3) | st.sampled_from([4097, 2**31, 2**32])),

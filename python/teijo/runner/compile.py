@@ -113,6 +113,7 @@ def _stream(stream: Stream, geometry: Geometry, cursor_bytes: int, seed: int) ->
         ios_per_second=stream.rate.ios_per_second if stream.rate else None,
         schedule=stream.rate.schedule.value if stream.rate else "fixed",
         blocks=stream.block_mix,
+        alignment_bytes=stream.alignment_bytes,
         skew=stream.skew,
         zones=stream.zones,
         content_percent=stream.content_percent,

@@ -93,6 +93,8 @@ class Stream:
     """A flush follows every so many writes of a thread; 0 is never."""
     discard_percent: int = 0
     """Share of discards among all I/Os; `read_percent` parts the rest."""
+    alignment_bytes: int = 0
+    """Grid of the offsets; 0 is the block size. A smaller grid shifts I/Os off their own."""
     verified: bool = False
     """Writes carry stamps, and reads are held to those of this run, of earlier steps too."""
 
@@ -103,6 +105,7 @@ class Stream:
         assert not sizes or max(sizes) == self.block_size_bytes, self.block_mix
         assert (self.access is Access.ZONED) == bool(self.zones), self.zones
         assert self.block_size_bytes > 0, self.block_size_bytes
+        assert 0 <= self.alignment_bytes <= self.block_size_bytes, self.alignment_bytes
         assert self.threads >= 1, self.threads
         assert self.queue_depth >= 1, self.queue_depth
 
