@@ -76,16 +76,19 @@ class Axis:
 class Series:
     """One line, one set of points, or bars. x and y have one length; y may hold None (a break).
 
-    Bars stand over categories, and then all of a chart's series are bars.
+    Bars stand over categories, and then all of a chart's series are bars. `spread` is (low, high)
+    of each y, drawn through it as an upright stroke: its interval; empty for none.
     """
 
     name: str
     x: tuple[Value, ...]
     y: tuple[float | None, ...]
     style: Literal["line", "points", "line and points", "dashed", "bars"] = "line and points"
+    spread: tuple[tuple[float, float] | None, ...] = ()
 
     def __post_init__(self) -> None:
         assert len(self.x) == len(self.y), "an x for each y"
+        assert len(self.spread) in (0, len(self.y)), "an interval for each y"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from teijo import units
 from teijo.analysis import measures
@@ -238,6 +239,12 @@ def _with_steps(text: str, steps: list[int]) -> str:
 def _health_blocks(answers: list[StepResult]) -> list[Block]:
     before = _first_seen(answer.health_before for answer in answers)
     after = _first_seen(answer.health_after for answer in reversed(answers))
+    if _begin_anew(answers):
+        text = (
+            "The device's counters began anew during the run: it is another device after each "
+            "configuration. Every step of the run file has them before and after it."
+        )
+        return [Paragraph(text=text)]
     changes = measures.counter_change(before, after)
     if not changes:
         return [Paragraph(text="The device shows no counters of its own.")]
@@ -256,6 +263,17 @@ def _health_blocks(answers: list[StepResult]) -> list[Block]:
         return [counters]
     row = ("Write amplification over the whole run", f"{amplification:.3f}")
     return [counters, Facts(rows=(row,))]
+
+
+def _begin_anew(answers: list[StepResult]) -> bool:
+    """Return whether a counter of what the host wrote ever fell: it is not one device's."""
+    seen = [
+        health[measures.HOST_WRITES]
+        for answer in answers
+        for health in (answer.health_before, answer.health_after)
+        if measures.HOST_WRITES in health
+    ]
+    return any(later < earlier for earlier, later in pairwise(seen))
 
 
 def _first_seen(healths: Iterable[Health]) -> Health:

@@ -191,3 +191,39 @@ def test_every_round_has_its_number_on_the_axis(rounds: int) -> None:
     text = svg(specification(chart(series), PAPER))
     axis = text[text.index('role-axis-label"') :].split("</g>")[0]
     assert re.findall(r">([0-9]+)</text>", axis) == [str(n) for n in range(1, rounds + 1)]
+
+
+def spread(name: str, style: str) -> Series:
+    return Series(
+        name=name,
+        x=("a", "b", "c"),
+        y=(1.0, 2.0, None),
+        spread=((0.5, 1.5), (1.0, 9.0), None),
+        style=style,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize("canvas", [PAPER, SCREEN])
+@pytest.mark.parametrize("style", ["points", "line and points"])
+def test_an_interval_is_a_stroke_through_its_value_and_within_the_axis(
+    canvas: Canvas, style: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    drawn = chart(spread("one", style), spread("two", style), x=Axis(name="x", scale="category"))
+    strokes, *_ = layers(drawn, canvas)
+    assert [(row["s"], row["x"], row["y"], row["y2"]) for row in strokes["data"]["values"]] == [
+        (name, *each) for name in ("one", "two") for each in (("a", 0.5, 1.5), ("b", 1.0, 9.0))
+    ]
+    assert strokes["encoding"]["y"]["scale"]["domain"][1] >= 9
+    svg(specification(drawn, canvas))
+    assert capfd.readouterr().err == ""
+
+
+def test_points_with_intervals_stand_beside_each_other_and_lines_do_not() -> None:
+    def offsets(style: str) -> list[bool]:
+        drawn = chart(
+            spread("one", style), spread("two", style), x=Axis(name="x", scale="category")
+        )
+        return ["xOffset" in layer["encoding"] for layer in layers(drawn)]
+
+    assert offsets("points") == [True, True]
+    assert not any(offsets("line and points"))

@@ -36,6 +36,7 @@ def specification(chart: XYChart, canvas: Canvas) -> Specification:
     x, y = _x_encoding(chart, canvas), _y_encoding(chart)
     layers = [
         *_span_layers(chart, x, canvas),
+        *_spread_layers(chart, x, y, canvas),
         *_series_layers(chart, x, y, canvas),
         *_rule_layers(chart, x, y, canvas),
     ]
@@ -53,7 +54,7 @@ def _x_encoding(chart: XYChart, canvas: Canvas) -> Json:
     if axis.scale == "category":
         names = list(dict.fromkeys(str(x) for series in chart.series for x in series.x))
         steps: Json = {"type": "point", "padding": 0.5}
-        if _has_bars(chart):
+        if _has_bars(chart) or _dodges(chart):
             steps = {"type": "band", "paddingInner": 0.4, "paddingOuter": 0.6}
         return {
             "field": "x",
@@ -102,6 +103,8 @@ def _linear_x_domain(values: Sequence[float], *, whole: bool, from_zero: bool) -
 def _y_encoding(chart: XYChart) -> Json:
     axis = chart.y
     values = _drawn(axis, [y for series in chart.series for y in series.y])
+    ends = [end for series in chart.series for both in series.spread for end in both or ()]
+    values += _drawn(axis, ends)
     values += [v for rule in chart.rules if rule.at == "y" for v in _drawn(axis, (rule.value,))]
     shown: Json = {"title": heading_of(axis)}
     kind: Json = {"type": "linear", "nice": True, "zero": False}
@@ -133,8 +136,9 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
     names = [series.name for series in chart.series]
     encoding: Json = {"x": x, "y": y, "color": _colours(names, chart, canvas)}
     if _has_bars(chart):
-        side = {"field": "s", "type": "nominal", "scale": {"domain": names, "paddingInner": 0.15}}
-        return _bar_layers(chart, encoding | {"xOffset": side}, canvas)
+        return _bar_layers(chart, encoding | _side(chart), canvas)
+    if _dodges(chart):
+        encoding |= _side(chart)
     lines = [series for series in chart.series if series.style != "points"]
     dotted = [series for series in chart.series if _is_dotted(series)]
     layers: list[Json] = []
@@ -167,6 +171,37 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
         if sum(len(series.x) for series in chart.series) <= HOVER_POINTS_LIMIT:
             layers.append(_hover_layer(chart, encoding, translator(canvas.language)))
     return layers
+
+
+def _spread_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Json]:
+    """Return the interval of each value as a stroke through it, in its series' colour."""
+    rows = [
+        {"s": series.name, "x": str(at) if chart.x.scale == "category" else at, "y": ends[0],
+         "y2": ends[1]}
+        for series in chart.series
+        for at, ends in zip(series.x, series.spread, strict=False)
+        if ends is not None and len(_drawn(chart.y, ends)) == 2
+    ]  # fmt: skip
+    if not rows:
+        return []
+    names = [series.name for series in chart.series]
+    mark = {"type": "rule", "strokeWidth": 5, "opacity": 0.35, "clip": True, "strokeCap": "round"}
+    encoding = {"x": x, "y": y, "y2": {"field": "y2"}, "color": _colours(names, chart, canvas)}
+    encoding |= _side(chart) if _dodges(chart) else {}
+    return [{"data": {"values": rows}, "mark": mark, "encoding": encoding}]
+
+
+def _dodges(chart: XYChart) -> bool:
+    """Return whether points stand beside each other over a category, for their intervals."""
+    categories = chart.x.scale == "category" and len(chart.series) > 1
+    return categories and all(each.style == "points" and each.spread for each in chart.series)
+
+
+def _side(chart: XYChart) -> Json:
+    """Return the place of each series beside the others over one category."""
+    names = [series.name for series in chart.series]
+    kind = {"domain": names, "paddingInner": 0.15}
+    return {"xOffset": {"field": "s", "type": "nominal", "scale": kind}}
 
 
 def _has_bars(chart: XYChart) -> bool:
@@ -216,6 +251,8 @@ def _legend(names: Sequence[str], chart: XYChart, canvas: Canvas) -> Json | None
         "columns": max(1, math.ceil(len(names) / max(1, lines))),
         "offset": 8 + RULE_LABEL_PITCH_PX * marks,
     }
+    if any(series.spread for series in chart.series):
+        shown["symbolOpacity"] = 1
     dotted = any(_is_dotted(series) for series in chart.series)
     if _has_bars(chart):
         return shown | {"symbolType": "square"}
