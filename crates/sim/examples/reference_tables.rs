@@ -1,12 +1,12 @@
-//! Prints the tables of `docs/reference/simulated-ssd.md` and of `simulated-disks.md` beside it:
-//! parameters, presets and arrays.
+//! Prints the tables of `docs/reference/simulated-ssd.md`, and of `presets.md` and
+//! `simulated-disks.md` beside it: parameters, presets and arrays.
 //! `cargo run -p teijo-sim --example reference_tables`
 
 use teijo_sim::compose::{kinds, named};
 use teijo_sim::device::Label;
 use teijo_sim::disk::params::{disk_presets, DISK_PARAMETERS};
 use teijo_sim::params::PARAMETERS;
-use teijo_sim::presets::presets;
+use teijo_sim::presets::{base, families, presets};
 use teijo_sim::raid::params::{ArrayParams, ARRAY_PARAMETERS};
 
 fn label_text(label: Label) -> String {
@@ -54,6 +54,7 @@ fn arrays() {
 
 fn main() {
     solid_state();
+    drives();
     disks();
     arrays();
 }
@@ -66,26 +67,37 @@ fn solid_state() {
             parameter.name, parameter.unit, parameter.meaning
         );
     }
+}
+
+fn drives() {
     println!("\n| preset | drive | whose numbers |\n|---|---|---|");
-    let all = presets();
-    for preset in &all {
+    for preset in presets() {
         let label = label_text(preset.label);
         println!("| `{}` | {} | {label} |", preset.name, preset.about);
     }
-    let names: Vec<String> = all
-        .iter()
-        .map(|preset| format!("`{}`", preset.name))
-        .collect();
-    println!(
-        "\n| parameter | {} |\n|---|{}",
-        names.join(" | "),
-        "---|".repeat(all.len())
-    );
+    println!("\n| parameter | unit | in common |\n|---|---|---|");
     for parameter in PARAMETERS {
-        let values: Vec<String> = all
+        let value = parameter.value(&base());
+        println!("| `{}` | {} | {value} |", parameter.name, parameter.unit);
+    }
+    for family in families() {
+        let names = family
+            .presets
             .iter()
-            .map(|preset| parameter.value(&preset.params))
-            .collect();
-        println!("| `{}` | {} |", parameter.name, values.join(" | "));
+            .map(|one| format!(" `{}` |", one.name));
+        println!(
+            "\n### {}\n\n| parameter |{}",
+            family.name,
+            names.collect::<String>()
+        );
+        println!("|---|{}", "---|".repeat(family.presets.len()));
+        for parameter in PARAMETERS {
+            let common = parameter.value(&base());
+            let values = family.presets.iter();
+            let values: Vec<String> = values.map(|one| parameter.value(&one.params)).collect();
+            if values.iter().any(|value| *value != common) {
+                println!("| `{}` | {} |", parameter.name, values.join(" | "));
+            }
+        }
     }
 }

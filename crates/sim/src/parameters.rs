@@ -68,6 +68,13 @@ pub(crate) fn count(text: &str) -> Result<u32, String> {
     }
 }
 
+fn queue(text: &str) -> Result<u32, String> {
+    match u32::try_from(whole(text)?) {
+        Ok(value @ 0..=65_535) => Ok(value),
+        _ => Err("must be at most 65535".into()),
+    }
+}
+
 pub(crate) fn power_of_two(text: &str, low: u64, high: u64) -> Result<u32, String> {
     let value = bytes(text)?;
     if value.is_power_of_two() && (low..=high).contains(&value) {
@@ -300,11 +307,19 @@ pub const PARAMETERS: &[Parameter] =
         parameter!(
             "rmw_us",
             "µs",
-            "the write path is held by each write that covers part of a unit \
-        with data",
+            "each write that covers part of a unit with data is merged with the rest for this \
+             long, one after another",
             rmw_ns,
             nanoseconds,
             us_text
+        ),
+        parameter!(
+            "rmw_queue",
+            "writes",
+            "acknowledged before they are merged, at most; 0: the write path waits for each merge",
+            rmw_queue,
+            queue,
+            text
         ),
         parameter!(
             "seq_ss_factor",

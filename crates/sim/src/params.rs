@@ -60,6 +60,7 @@ pub struct SsdParams {
     pub bus_mb_per_second: f64,
     pub read_wait_ns: u64,
     pub rmw_ns: u64,
+    pub rmw_queue: u32,
     pub seq_ss_factor: f64,
     pub idle_pool_percent: f64,
     pub idle_wait_ns: u64,

@@ -2,9 +2,13 @@
 
 use teijo_sim::device::{Device, Label};
 use teijo_sim::params::{ParamError, PARAMETERS};
-use teijo_sim::presets::{build, open, presets, Preset};
+use teijo_sim::presets::{base, build, families, open, presets};
+
+mod common;
+use common::assert_within;
 
 const PAGE: &str = include_str!("../../../docs/reference/simulated-ssd.md");
+const PRESETS_PAGE: &str = include_str!("../../../docs/reference/presets.md");
 
 #[test]
 fn every_preset_makes_a_drive_that_says_it_is_simulated() {
@@ -14,7 +18,7 @@ fn every_preset_makes_a_drive_that_says_it_is_simulated() {
         let name = preset.name.to_uppercase();
         assert_eq!(facts.model, format!("Simulated {name}"));
         assert_eq!(facts.serial, format!("SIM-{name}-1"));
-        assert!((facts.scale() - 30.0).abs() < 0.1, "{}", facts.scale());
+        assert_within(preset.name, facts.scale(), preset.params.scale, 0.5);
         assert_eq!(facts.capacity_bytes % (1 << 20), 0);
         assert_eq!(
             (facts.logical_block_bytes, facts.physical_block_bytes),
@@ -71,7 +75,7 @@ fn a_mistake_is_named_with_its_remedy() {
     let cases = [
         (
             "mlc-z",
-            "there is no simulated device \"mlc-z\"; there are: mlc-a, mlc-b, slc-a, s3700",
+            "there is no simulated device \"mlc-z\"; there are: mlc-a, mlc-b, slc-a, slc-b, s3700, ",
         ),
         ("mlc-a?colour=red", "has no parameter \"colour\"; it has: "),
         ("mlc-a?colour=red", "program_us (µs)"),
@@ -125,7 +129,7 @@ fn the_smallest_capacity_that_is_named_is_accepted() {
 }
 
 #[test]
-fn the_reference_page_has_every_parameter_and_preset() {
+fn the_reference_page_has_every_parameter() {
     for parameter in PARAMETERS {
         let row = format!(
             "| `{}` | {} | {} |",
@@ -133,18 +137,39 @@ fn the_reference_page_has_every_parameter_and_preset() {
         );
         assert!(PAGE.contains(&row), "the page lacks this row:\n{row}");
     }
+}
+
+#[test]
+fn the_presets_page_says_whose_numbers_they_are_and_how_each_differs() {
+    let mut rows = Vec::new();
     for preset in presets() {
         let (kind, text) = match preset.label {
             Label::Calibrated { to } => ("calibrated", to),
             Label::Plausible { why } => ("plausible", why),
         };
-        let row = format!("| `{}` | {} | {kind}: {text} |", preset.name, preset.about);
-        assert!(PAGE.contains(&row), "the page lacks this row:\n{row}");
+        rows.push(format!(
+            "| `{}` | {} | {kind}: {text} |",
+            preset.name, preset.about
+        ));
     }
     for parameter in PARAMETERS {
-        let value = |preset: &Preset| parameter.value(&preset.params);
-        let values: Vec<String> = presets().iter().map(value).collect();
-        let row = format!("| `{}` | {} |", parameter.name, values.join(" | "));
-        assert!(PAGE.contains(&row), "the page lacks this row:\n{row}");
+        let common = parameter.value(&base());
+        let (name, unit) = (parameter.name, parameter.unit);
+        rows.push(format!("| `{name}` | {unit} | {common} |"));
+        for family in families() {
+            let values = family.presets.iter();
+            let values: Vec<String> = values.map(|one| parameter.value(&one.params)).collect();
+            if values.iter().any(|value| *value != common) {
+                rows.push(format!("| `{name}` | {} |", values.join(" | ")));
+            }
+        }
     }
+    let missing: Vec<&String> = rows
+        .iter()
+        .filter(|row| !PRESETS_PAGE.contains(*row))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "the page lacks these rows:\n{missing:#?}"
+    );
 }

@@ -251,25 +251,3 @@ fn a_flush_waits_for_the_buffer_and_refused_requests_say_why() {
         assert_eq!(outcome.result, result, "{op:?} at {offset_bytes}");
     }
 }
-
-#[test]
-fn the_enterprise_drive_meets_its_data_sheet() {
-    let mut drive = device("s3700");
-    let blocks = drive.capacity_bytes() / 4096;
-    let filled_ns = fill_device(&mut drive, 0);
-    let mut random = Random(1);
-    let reads = closed_loop(&mut drive, filled_ns + 1_000_000_000, 32, 200_000, || {
-        (Op::Read, random.below(blocks) * 4096, 4096)
-    });
-    assert_within("random reads", reads.iops(), 75_000.0, 2.0);
-    let warm = random_writes(
-        &mut drive,
-        reads.ended_ns,
-        32,
-        4 * blocks,
-        4096,
-        &mut random,
-    );
-    let writes = random_writes(&mut drive, warm.ended_ns, 32, blocks, 4096, &mut random);
-    assert_within("steady random writes", writes.iops(), 32_000.0, 3.0);
-}

@@ -53,6 +53,10 @@ pub struct Ssd {
     buffer_next: usize,
     front_free_ns: u64,
     admitted_ns: u64,
+    /// When the last write of part of a unit is merged with the rest, and how far behind its
+    /// acknowledgement that may be.
+    merged_ns: u64,
+    merge_lag_ns: u64,
     /// When the last page in the buffer is programmed.
     drained_ns: u64,
     counters: Counters,
@@ -88,6 +92,8 @@ impl Ssd {
             buffer_next: 0,
             front_free_ns: 0,
             admitted_ns: 0,
+            merged_ns: 0,
+            merge_lag_ns: u64::from(params.rmw_queue) * params.rmw_ns,
             drained_ns: 0,
             counters: Counters::default(),
             random: Xoshiro256PlusPlus::seed_from_u64(params.seed),
@@ -214,7 +220,9 @@ impl Ssd {
         if !whole {
             if let Some(die) = self.ftl.die_of(unit) {
                 self.read_page(die, admitted);
-                admitted += self.params.rmw_ns;
+                self.merged_ns = self.merged_ns.max(admitted) + self.params.rmw_ns;
+                self.drained_ns = self.drained_ns.max(self.merged_ns);
+                admitted = admitted.max(self.merged_ns.saturating_sub(self.merge_lag_ns));
             }
         }
         self.admitted_ns = admitted;
@@ -350,6 +358,7 @@ impl Device for Ssd {
             ..DieClock::default()
         });
         (self.front_free_ns, self.admitted_ns, self.drained_ns) = (done_ns, done_ns, done_ns);
+        self.merged_ns = done_ns;
         done_ns
     }
 

@@ -1,7 +1,9 @@
 //! The simulated drives that have a name, and from whose numbers theirs come.
 
+mod consumer;
 mod enterprise;
 mod mlc;
+mod pcie;
 mod slc;
 
 use crate::device::Label;
@@ -20,8 +22,8 @@ pub struct Preset {
 const GB: u64 = 1_000_000_000;
 const US: u64 = 1_000;
 
-/// What the presets have in common.
-fn base() -> SsdParams {
+/// What the presets have in common; where one differs, its file says so.
+pub fn base() -> SsdParams {
     SsdParams {
         nominal_capacity_bytes: 256 * GB,
         scale: 30.0,
@@ -45,6 +47,7 @@ fn base() -> SsdParams {
         bus_mb_per_second: 1_000.0,
         read_wait_ns: 500 * US,
         rmw_ns: 50 * US,
+        rmw_queue: 0,
         seq_ss_factor: 1.0,
         idle_pool_percent: 0.0,
         idle_wait_ns: 10_000 * US,
@@ -54,14 +57,53 @@ fn base() -> SsdParams {
     }
 }
 
+/// Presets that have most in common.
+#[derive(Clone, Debug)]
+pub struct Family {
+    pub name: &'static str,
+    pub presets: Vec<Preset>,
+}
+
+/// Every preset, by family.
+pub fn families() -> [Family; 5] {
+    [
+        Family {
+            name: "Client drives that compress nothing",
+            presets: vec![mlc::mlc_a(), mlc::mlc_b()],
+        },
+        Family {
+            name: "Single-level cells",
+            presets: vec![slc::slc_a(), slc::slc_b()],
+        },
+        Family {
+            name: "Enterprise drives with multi-level cells",
+            presets: vec![
+                enterprise::s3700(),
+                enterprise::s3700_100(),
+                enterprise::s3700_400(),
+                enterprise::s3700_800(),
+                enterprise::s3500(),
+            ],
+        },
+        Family {
+            name: "Client drives that compress",
+            presets: vec![
+                consumer::intel_330(),
+                consumer::intel_530(),
+                consumer::sp900(),
+            ],
+        },
+        Family {
+            name: "On PCI Express",
+            presets: vec![pcie::iodrive(), pcie::nvme_2tb()],
+        },
+    ]
+}
+
 /// Every preset.
 pub fn presets() -> Vec<Preset> {
-    vec![
-        mlc::mlc_a(),
-        mlc::mlc_b(),
-        slc::slc_a(),
-        enterprise::s3700(),
-    ]
+    let presets = families().into_iter().map(|family| family.presets);
+    presets.flatten().collect()
 }
 
 /// Makes the drive `text` names: a preset, then overrides as in `mlc-a?capacity=16GiB&seed=7`.

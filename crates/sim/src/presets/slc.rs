@@ -2,7 +2,7 @@
 
 use super::{base, Preset, GB, US};
 use crate::device::Label;
-use crate::params::SsdParams;
+use crate::params::{Pacing, SsdParams};
 
 pub(super) fn slc_a() -> Preset {
     Preset {
@@ -25,6 +25,32 @@ pub(super) fn slc_a() -> Preset {
             read_wait_ns: 285 * US,
             rmw_ns: 30 * US,
             seq_ss_factor: 0.637,
+            ..base()
+        },
+    }
+}
+
+pub(super) fn slc_b() -> Preset {
+    Preset {
+        name: "slc-b",
+        about: "400 GB SLC enterprise drive, SATA",
+        label: Label::Calibrated {
+            to: "sequential 128 KiB writes of one published drive: 346 MB/s fresh and 248 in the \
+                 window where they are steady (3 %; capacity, random writes and reads are not \
+                 calibrated)",
+        },
+        params: SsdParams {
+            nominal_capacity_bytes: 400 * GB,
+            op_percent: 26.0,
+            pacing: Pacing::Paced,
+            dies: 24,
+            program_ns: 283_800,
+            read_ns: 30 * US,
+            erase_ns: 1_000 * US,
+            ack_ns: 20 * US,
+            read_wait_ns: 285 * US,
+            rmw_ns: 30 * US,
+            seq_ss_factor: 0.723,
             ..base()
         },
     }

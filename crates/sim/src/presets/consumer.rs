@@ -1,0 +1,81 @@
+//! Client drives of the articles with a compressing controller.
+
+use super::{base, Preset, GB, US};
+use crate::device::Label;
+use crate::params::SsdParams;
+
+pub(super) fn intel_330() -> Preset {
+    Preset {
+        name: "intel-330",
+        about: "180 GB MLC client drive, SATA 6 Gb/s, compresses",
+        label: Label::Calibrated {
+            to: "a published server: 259 MB/s written and 301 read in sequence, one in flight \
+                 (3 %), 8 threads of 4 KiB at random: 26,200 reads and 43,600 fresh writes a second \
+                 (5 %), with data that does not compress (spare flash and steady state are not \
+                 calibrated)",
+        },
+        params: SsdParams {
+            nominal_capacity_bytes: 180 * GB,
+            op_percent: 7.4,
+            program_ns: 252 * US,
+            read_command_ns: 30_500,
+            write_command_ns: 14_700,
+            ack_ns: 84 * US,
+            link_mb_per_second: 500.0,
+            bus_mb_per_second: 550.0,
+            rmw_ns: 250 * US,
+            ..base()
+        },
+    }
+}
+
+pub(super) fn intel_530() -> Preset {
+    Preset {
+        name: "intel-530",
+        about: "240 GB MLC client drive, SATA 6 Gb/s, compresses",
+        label: Label::Plausible {
+            why: "random rates and link of its data sheet (41,000 reads and up to 80,000 writes a \
+                  second, 540 MB/s); spare flash is what is left of 256 GiB after its parity die, \
+                  page times are those of its kind; the published comparison has pictures only",
+        },
+        params: SsdParams {
+            nominal_capacity_bytes: 240 * GB,
+            op_percent: 7.4,
+            program_ns: 262 * US,
+            read_command_ns: 16_800,
+            write_command_ns: 4_900,
+            ack_ns: 40 * US,
+            link_mb_per_second: 540.0,
+            bus_mb_per_second: 550.0,
+            rmw_ns: 250 * US,
+            ..base()
+        },
+    }
+}
+
+pub(super) fn sp900() -> Preset {
+    Preset {
+        name: "sp900",
+        about: "64 GB MLC client drive, SATA 6 Gb/s, compresses; all its flash is capacity",
+        label: Label::Plausible {
+            why: "page times of a small drive of its kind (100 MB/s of data that does not \
+                  compress), and 7 % of spare flash, for it has 64 GiB; its steady state, about \
+                  10 MB/s of random writes, is the rate that a published cache on it fell to, \
+                  which may have other causes",
+        },
+        params: SsdParams {
+            nominal_capacity_bytes: 64 * GB,
+            op_percent: 7.1,
+            dies: 4,
+            program_ns: 160 * US,
+            read_ns: 60 * US,
+            read_command_ns: 16_800,
+            write_command_ns: 4_900,
+            ack_ns: 40 * US,
+            link_mb_per_second: 540.0,
+            bus_mb_per_second: 250.0,
+            rmw_ns: 160 * US,
+            ..base()
+        },
+    }
+}

@@ -1,0 +1,156 @@
+//! What the articles measured, on the devices they measured it on: block sizes of the S3700, and a
+//! disk, a client SSD and a PCI Express card side by side. The label of a preset says which of it
+//! the preset was fitted to.
+
+mod common;
+mod lab;
+
+use common::assert_within;
+use lab::{
+    bytes, capacity_bytes, fill, iops, mb_per_second, mean_ms, random, run_within, seconds,
+    sequential, session, Load, KIB, MIB, SECOND,
+};
+
+/// IOPS of 1 to 10 small I/Os in flight and MB/s of 1 to 4 large ones, 80 % reads at random, in the
+/// second of two runs of ORION over files that fill four fifths of the drive: two minutes a point,
+/// which the scale shortens as it does the capacity. What was written before is part of the result:
+/// the drive begins to clean in the second run.
+fn orion(text: &str, block_bytes: u32) -> (Vec<f64>, Vec<f64>) {
+    let mut session = session(text);
+    let files_bytes = capacity_bytes(&session) / 5 * 4;
+    let point_seconds = 120.0 / session.facts().scale();
+    fill(&mut session, files_bytes);
+    let mut point = |run: u64, block_bytes, depth| {
+        let load = Load {
+            seed: 100 * run + u64::from(depth),
+            ..random(80, block_bytes, depth)
+        };
+        session.idle(SECOND);
+        run_within(&mut session, load, files_bytes, seconds(point_seconds))
+    };
+    let mut run = |run| {
+        let small = (1..=10).map(|depth| iops(&point(run, block_bytes, depth)));
+        let small = small.collect();
+        let large = (1..=4).map(|depth| mb_per_second(&point(run, MIB, depth)));
+        (small, large.collect())
+    };
+    run(1);
+    run(2)
+}
+
+#[test]
+fn the_s3700_shows_its_page_of_4_kib_as_published() {
+    let [one, two, four, eight] = [1, 2, 4, 8].map(|size| orion("s3700", size * KIB).0);
+    let over = |above: &[f64], below: &[f64]| -> Vec<f64> {
+        above.iter().zip(below).map(|(a, b)| a / b).collect()
+    };
+    let page = over(&four, &eight);
+    println!("4/8 KiB {page:.3?}");
+    assert!(page.iter().all(|ratio| (1.38..=1.81).contains(ratio)));
+    for (name, part) in [("1/4 KiB", &one), ("2/4 KiB", &two)] {
+        let ratios = over(part, &four);
+        println!("{name} {ratios:.3?}");
+        let low = &ratios[..6];
+        assert!(
+            low.iter().all(|ratio| (1.06..=1.14).contains(ratio)),
+            "{name}: {low:?}"
+        );
+        assert!(
+            ratios[6..].is_sorted_by(|a, b| *a >= b - 0.005),
+            "{name}: {ratios:?}"
+        );
+        assert!(ratios[9] < 0.99, "{name}: {ratios:?}");
+    }
+}
+
+/// Device; MB/s of 128 KiB in sequence, one in flight, written and read; MiB/s and ms of 4 KiB at
+/// random, eight threads, written and read: as published, all through a file system.
+const SERVER: [(&str, [f64; 2], [(f64, f64); 2]); 3] = [
+    (
+        "hdd-7200",
+        [102.0, 142.0],
+        [(4.727, 5.722), (2.264, 12.931)],
+    ),
+    (
+        "intel-330",
+        [259.0, 301.0],
+        [(170.547, 0.150), (98.142, 0.305)],
+    ),
+    (
+        "iodrive",
+        [578.0, 825.0],
+        [(593.659, 0.049), (120.311, 0.258)],
+    ),
+];
+
+const SET_BYTES: u64 = 1 << 30;
+
+#[test]
+fn disk_client_drive_and_card_write_and_read_in_sequence_as_published() {
+    let mut last = [0.0, 0.0];
+    for (name, published, _) in SERVER {
+        let mut session = session(name);
+        let mut rate = |read_percent| {
+            let load = sequential(read_percent, 128 * KIB, 1);
+            let lap = run_within(&mut session, load, SET_BYTES, bytes(SET_BYTES));
+            session.idle(SECOND);
+            mb_per_second(&lap)
+        };
+        let rates = [rate(0), rate(100)];
+        let percent = if name == "hdd-7200" { 10.0 } else { 3.0 };
+        assert_within(
+            &format!("{name}: MB/s written"),
+            rates[0],
+            published[0],
+            percent,
+        );
+        assert_within(
+            &format!("{name}: MB/s read"),
+            rates[1],
+            published[1],
+            percent,
+        );
+        assert!(rates[0] > last[0] && rates[1] > last[1], "the order");
+        last = rates;
+    }
+}
+
+#[test]
+fn eight_threads_at_random_come_near_the_published_server() {
+    for (name, _, [written, read]) in SERVER {
+        let mut session = session(name);
+        fill(&mut session, SET_BYTES);
+        let mut point = |read_percent| {
+            let load = Load {
+                threads: 8,
+                ..random(read_percent, 4 * KIB, 1)
+            };
+            let lap = run_within(&mut session, load, SET_BYTES, bytes(128 << 20));
+            session.idle(100 * SECOND);
+            (
+                mb_per_second(&lap) * 1e6 / f64::from(1 << 20),
+                mean_ms(&lap),
+            )
+        };
+        // Reads first: the disk's would wait for what its cache still holds of the writes.
+        let (reads, writes) = (point(100), point(0));
+        let disk = name == "hdd-7200";
+        let percent = if disk { 20.0 } else { 5.0 };
+        assert_within(&format!("{name}: MiB/s read"), reads.0, read.0, percent);
+        // The host's page cache is in the published writes: it joins and sorts those of the disk.
+        let percent = if disk { 40.0 } else { 5.0 };
+        assert_within(
+            &format!("{name}: MiB/s written"),
+            writes.0,
+            written.0,
+            percent,
+        );
+        let little = |(rate, ms): (f64, f64)| rate * 256.0 * ms / 1e3;
+        assert_within(&format!("{name}: threads"), little(reads), 8.0, 0.5);
+        assert_within(&format!("{name}: threads"), little(writes), 8.0, 0.5);
+        println!(
+            "{name}: ms read {:.3} ({:.3}), written {:.3} ({:.3})",
+            reads.1, read.1, writes.1, written.1
+        );
+    }
+}
