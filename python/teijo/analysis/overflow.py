@@ -121,9 +121,9 @@ class Overflow:
         return None if self.main is None else self.cliffs[self.main]
 
 
-def overflow_of(series: Series) -> Overflow | None:
-    """Return what the series shows, None for no samples."""
-    series = _joined(series)
+def overflow_of(series: Series, *, samples_most: int = SAMPLES_MOST) -> Overflow | None:
+    """Return what the series shows, None for no samples; at most so many are told apart."""
+    series = _joined(series, samples_most)
     rates = series.rates
     whole = mean_of(rates.tolist())
     if whole is None:
@@ -387,9 +387,9 @@ def _up_to(running: Floats, count: int) -> float:
     return float(running[count - 1]) if count else 0.0
 
 
-def _joined(series: Series) -> Series:
-    """Return the series in samples so long that there are at most 7200."""
-    by = -(-series.lengths_s.size // SAMPLES_MOST)
+def _joined(series: Series, samples_most: int) -> Series:
+    """Return the series in samples so long that there are at most so many."""
+    by = -(-series.lengths_s.size // samples_most)
     if by <= 1:
         return series
     firsts = np.arange(0, series.lengths_s.size, by)

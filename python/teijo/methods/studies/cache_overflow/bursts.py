@@ -26,6 +26,7 @@ BURST: Final = "burst"
 REST: Final = "rest"
 FALL_SHARE: Final = 0.20
 LEVEL_SHARE: Final = 0.10
+LOOKED_AT_MOST: Final = 400
 GONE_SHARE: Final = 0.80
 """A burst that is slower than this share of the first one's speed from its start finds a full
 cache."""
@@ -104,16 +105,17 @@ def why_stop(
     series = series_of(settings, geometry, answers)
     if float(series.written_bytes.sum()) >= settings.limit_bytes(geometry):
         return "volume"
-    if settings.flat_samples is not None and _is_level(series.rates, settings.flat_samples):
+    flat = settings.flat_samples
+    if flat is not None and _is_level(series.rates, flat) and _has_cliff(series):
         return "level"
     return "time" if series.lengths_s.size >= settings.samples_most else None
 
 
 def _is_level(rates: Floats, samples: int) -> bool:
-    """Return whether the rate fell, at least so many samples ago, and has been level since.
+    """Return whether the rate is lower than it was so many samples ago, and level since.
 
-    Level: in the last `samples` the means of both halves lie within 10 % of each other. Whether
-    the fall is a cliff is judged when the burst is over, from its change points.
+    Level: in the last `samples` the means of both halves lie within 10 % of each other. This is
+    cheap; whether there was a cliff is looked at only where it holds.
     """
     count = rates.size
     if count <= samples:
@@ -127,6 +129,12 @@ def _is_level(rates: Floats, samples: int) -> bool:
     before = totals[places - 1] / places
     after = (totals[-1] - totals[places - 1]) / (count - places)
     return bool(np.any(after < (1 - FALL_SHARE) * before))
+
+
+def _has_cliff(series: Series) -> bool:
+    """Return whether the series has a cliff; a long one is looked at in fewer, longer samples."""
+    overflow = overflow_of(series, samples_most=LOOKED_AT_MOST)
+    return overflow is not None and overflow.cliff is not None
 
 
 def series_of(
