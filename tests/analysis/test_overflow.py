@@ -108,9 +108,20 @@ def test_water_marks_make_a_stall_and_turns_and_leave_the_size_to_be_told() -> N
     assert cliff.at_bytes == pytest.approx(47.41 * GB, rel=3e-3)
     assert cliff.after.value == pytest.approx(52 * MB, rel=0.02)
     assert cliff.held.value == pytest.approx(25 * GB, rel=0.02)
+    assert cliff.held.half_width is not None
+    assert abs(cliff.held.value - 25 * GB) < cliff.held.half_width < 1 * GB
     assert overflow.stalls[0].length_s == pytest.approx(5_000 / 52, abs=1.5)
     assert len(overflow.stalls) >= 5
     assert [phase.name for phase in overflow.phases] == ["before", "stall", "after"]
+
+
+@pytest.mark.parametrize(("seconds", "known"), [(750, False), (850, True), (1200, True)])
+def test_a_single_turn_has_no_interval_and_two_have_one(seconds: int, known: bool) -> None:
+    cache = Cache(size=25 * GB, source=110 * MB, drain=52 * MB, low=20 * GB)
+    cliff = found(cache.series(seconds)).cliff
+    assert cliff is not None
+    assert cliff.in_turns
+    assert (cliff.held.half_width is not None) == known
 
 
 def test_a_stall_before_a_plateau_is_a_phase_of_its_own() -> None:

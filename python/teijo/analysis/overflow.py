@@ -20,7 +20,7 @@ from teijo.analysis.change_point import (
     penalty_of,
     segments_of,
 )
-from teijo.analysis.recovery import Mean, mean_of
+from teijo.analysis.recovery import Mean, mean_of, student_t95
 
 SAMPLES_MOST: Final = 7200
 """A longer series is looked at in longer samples."""
@@ -32,6 +32,8 @@ STALL_SHARE: Final = 0.25
 STALL_BLOCKS: Final = 8
 NOISE_SHARE: Final = 0.01
 TURNS_LEAST: Final = 2
+_FEW_T95: Final = (12.7062, 4.3027, 3.1824)
+"""Student's t, 97.5 %, of one to three degrees of freedom."""
 
 PhaseName = Literal["whole", "before", "stall", "after"]
 
@@ -267,15 +269,20 @@ def _mean_after(series: Series, own: Sequence[tuple[int, int]], at: int, end: in
             float(series.written_bytes[a:b].sum() / series.lengths_s[a:b].sum())
             for (a, _), (b, _) in itertools.pairwise(own)
         ]
-        scatter = mean_of(turns) or Mean(value=0.0, half_width=None)
         rate = float(series.written_bytes[first:last].sum() / series.lengths_s[first:last].sum())
-        width = scatter.half_width
-        if width is None:
-            width = _mean(rates[first:last]).half_width
-        return Mean(value=rate, half_width=width)
+        return Mean(value=rate, half_width=_half_width(turns))
     begin = own[0][1] if own and own[0][0] <= at + 1 else at
     settled = rates[min(begin + 1, end - 1) : end]
     return _mean(settled)
+
+
+def _half_width(turns: Sequence[float]) -> float | None:
+    """Return the half-width of the 95 % interval of a mean of few turns, None for a single one."""
+    freedom = len(turns) - 1
+    if not freedom:
+        return None
+    quantile = _FEW_T95[freedom - 1] if freedom <= len(_FEW_T95) else student_t95(freedom)
+    return quantile * float(np.std(turns, ddof=1)) / math.sqrt(len(turns))
 
 
 def _corner(series: Series, at: int) -> tuple[float, float]:

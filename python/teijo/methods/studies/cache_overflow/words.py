@@ -191,6 +191,11 @@ def rests(geometry: Geometry, first: Burst, found: Sequence[tuple[Burst, Recover
                 drained=volume_text(recovery.drained_bytes),
             )
         )
+    if first.overflow.cliff.in_turns:
+        parts.append(
+            "In turns the cache is not full all the time, so more can come back than the rest "
+            "drains."
+        )
     parts.append(
         "A second burst that is slower before its overflow, or after it, than the first tells of "
         "a device that was fresh, and is not any more."
@@ -251,7 +256,7 @@ def size_text(size: Mean) -> str:
         return volume_text(size.value)
     for name, unit in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if size.value >= unit or name == "MB":
-            digits = 1 if size.value >= 10 * unit else 2
+            digits = 1 if size.half_width >= unit / 10 else 2
             return f"{size.value / unit:.{digits}f} ± {size.half_width / unit:.{digits}f} {name}"
     raise AssertionError("a volume has a unit")
 
