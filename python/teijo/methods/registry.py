@@ -4,10 +4,17 @@ from teijo.methods.knobs import unknown
 from teijo.methods.method import Method
 from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.campaign.plan import TESTS
+from teijo.methods.studies.block_size.method import BlockSize
 from teijo.methods.studies.cache_overflow.method import CacheOverflow
 from teijo.methods.workload import FreeWorkload
 
-METHODS: tuple[Method, ...] = (*TESTS.values(), Campaign(), FreeWorkload(), CacheOverflow())
+METHODS: tuple[Method, ...] = (
+    *TESTS.values(),
+    Campaign(),
+    FreeWorkload(),
+    CacheOverflow(),
+    BlockSize(),
+)
 
 
 def method_named(name: str) -> Method:

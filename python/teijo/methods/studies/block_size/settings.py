@@ -1,0 +1,187 @@
+"""What the study `block-size` may be asked for. No time here is divided by a device's scale: how
+long an I/O takes does not scale.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+
+from teijo import units
+from teijo.errors import PlanError
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.method import Settings
+from teijo.methods.pts import settings as shared
+from teijo.terms.geometry import Geometry
+from teijo.terms.workload import ActiveRange, Content
+
+SIZES: Final = tuple(512 << power for power in range(12))
+"""512 B to 1 MiB."""
+LOADS: Final = (1, 2, 4, 10, 32)
+LOAD_MOST: Final = 1024
+
+
+def _mix(text: str) -> int:
+    mixes = knobs.mixes(text)
+    if len(mixes) > 1:
+        raise ValueError("it names more than one mix")
+    return mixes[0]
+
+
+def _show_mix(value: object) -> str:
+    assert isinstance(value, int)
+    return knobs.show_mix(value)
+
+
+class BlockSizeSettings(Settings, frozen=True):
+    """Sizes by loads, one mix, measured in blocks: each has every cell once, in its own order."""
+
+    block_sizes_bytes: Annotated[
+        tuple[int, ...],
+        Knob(
+            key="sizes",
+            aliases=("bs", "block_sizes"),
+            meaning="block sizes of the matrix",
+            example="1KiB,2KiB,4KiB,8KiB",
+            parse=knobs.sizes,
+            show=knobs.show_sizes,
+        ),
+    ] = SIZES
+    loads: Annotated[
+        tuple[int, ...],
+        Knob(
+            key="loads",
+            aliases=("outstanding", "qd"),
+            meaning="outstanding I/Os of the matrix, of one thread",
+            example="1,4,16",
+            parse=knobs.whole_numbers(1, LOAD_MOST, "loads"),
+            show=knobs.show_numbers,
+        ),
+    ] = LOADS
+    read_percent: Annotated[
+        int,
+        Knob(
+            key="mix",
+            aliases=("mixes",),
+            meaning="R/W mix of the matrix, random; 100/0 writes nothing",
+            example="100/0",
+            parse=_mix,
+            show=_show_mix,
+        ),
+    ] = 80
+    duration_ns: Annotated[
+        int,
+        Knob(
+            key="seconds",
+            aliases=("runtime", "duration"),
+            meaning="how long a cell is measured, each time",
+            example="5s",
+            parse=knobs.duration,
+            show=knobs.show_duration,
+        ),
+    ] = 2 * units.NS_PER_S
+    repeats: Annotated[
+        int,
+        Knob(
+            key="repeats",
+            meaning="how often each cell is measured; an interval needs two",
+            example="3",
+            parse=knobs.whole_number(1, 1000),
+        ),
+    ] = 5
+    warm_up: Annotated[
+        int,
+        Knob(
+            key="warm_up",
+            meaning="blocks of all cells before those that count",
+            example="0",
+            parse=knobs.whole_number(0, 100),
+        ),
+    ] = 1
+    fill_times: Annotated[
+        int,
+        Knob(
+            key="fill",
+            meaning="times the range is written in order before; 0 where the mix writes nothing",
+            example="2",
+            parse=knobs.whole_number(0, 100),
+        ),
+    ] = 1
+    random_times: Annotated[
+        int,
+        Knob(
+            key="random_fill",
+            meaning="times the range's size is written at random, 4 KiB, after that",
+            example="1",
+            parse=knobs.whole_number(0, 100),
+        ),
+    ] = 0
+    active_range_percent: shared.RangePercent = 100
+    probe: Annotated[
+        Literal["on", "off"],
+        Knob(
+            key="probe",
+            aliases=("alignment",),
+            meaning="whether I/Os shifted by half their size look for the device's unit: on or off",
+            example="off",
+            parse=knobs.one_of("on", "off"),
+        ),
+    ] = "on"
+    content: shared.DataPattern = Content.RANDOM
+    order: Annotated[
+        int,
+        Knob(
+            key="order",
+            meaning="number that the cells' order is drawn from",
+            example="2",
+            parse=knobs.whole_number(0, 2**32),
+        ),
+    ] = 1
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything is written."""
+        return self.read_percent < 100 or self.fill_times > 0 or self.random_times > 0
+
+    @property
+    def blocks(self) -> int:
+        """Blocks in all, those of the warm-up among them."""
+        return self.warm_up + self.repeats
+
+    @property
+    def active_range(self) -> ActiveRange:
+        """The range of every I/O."""
+        return ActiveRange(share_percent=self.active_range_percent)
+
+
+def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> BlockSizeSettings:
+    """Return the settings that `--set` asks for on this device, in ascending sizes and loads.
+
+    By default no size is smaller than the device's logical block, and a mix that only reads fills
+    nothing.
+
+    Raises:
+        PlanError: an unknown key, a bad value, sizes the device cannot serve.
+    """
+    asked = knobs.parse_overrides(BlockSizeSettings, overrides)
+    logical = geometry.logical_block_bytes
+    asked.setdefault("block_sizes_bytes", tuple(size for size in SIZES if size >= logical))
+    if asked.get("read_percent") == 100:
+        asked.setdefault("fill_times", 0)
+    settings = BlockSizeSettings.model_validate(asked)
+    settings = knobs.changed(
+        settings,
+        {
+            "block_sizes_bytes": tuple(sorted(settings.block_sizes_bytes)),
+            "loads": tuple(sorted(settings.loads)),
+        },
+    )
+    shared.check_blocks(settings.block_sizes_bytes, geometry)
+    largest = settings.block_sizes_bytes[-1]
+    span = settings.active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
+    if span < 2 * largest:
+        raise PlanError(
+            f"blocks of {units.format_block_size(largest)} have no choice of places in "
+            f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}",
+            remedy="Set smaller sizes or a larger active_range, or take a larger device.",
+        )
+    return settings
