@@ -1,10 +1,11 @@
-//! Prints the tables of `docs/reference/simulated-ssd.md`, and of `presets.md` and
-//! `simulated-disks.md` beside it: parameters, presets and arrays.
+//! Prints the tables of `docs/reference/simulated-ssd.md`, and of `presets.md`,
+//! `simulated-disks.md` and `simulated-faults.md` beside it: parameters, presets, arrays, faults.
 //! `cargo run -p teijo-sim --example reference_tables`
 
 use teijo_sim::compose::{kinds, named};
 use teijo_sim::device::Label;
 use teijo_sim::disk::params::{disk_presets, DISK_PARAMETERS};
+use teijo_sim::fault::params::{FaultParams, FAULT_PARAMETERS};
 use teijo_sim::params::PARAMETERS;
 use teijo_sim::presets::{base, families, presets};
 use teijo_sim::raid::params::{ArrayParams, ARRAY_PARAMETERS};
@@ -52,11 +53,21 @@ fn arrays() {
     }
 }
 
+fn faults() {
+    println!("\n| parameter | unit | unless given | meaning |\n|---|---|---|---|");
+    for parameter in FAULT_PARAMETERS {
+        let start = parameter.value(&FaultParams::default());
+        let (name, unit, meaning) = (parameter.name, parameter.unit, parameter.meaning);
+        println!("| `{name}` | {unit} | {start} | {meaning} |");
+    }
+}
+
 fn main() {
     solid_state();
     drives();
     disks();
     arrays();
+    faults();
 }
 
 fn solid_state() {

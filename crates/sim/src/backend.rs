@@ -10,7 +10,7 @@ use std::sync::Arc;
 use teijo_engine::backend::{Backend, Completion, Request};
 use teijo_engine::clock::Clock;
 
-use crate::device::{Device, Outcome, Ticket};
+use crate::device::{Damage, Device, Outcome, Ticket};
 
 /// Bits of a ticket below the worker's number: the slot, as in a tag.
 const SLOT_BITS: u32 = 16;
@@ -36,6 +36,17 @@ impl Clock for VirtualClock {
     fn now_ns(&self) -> u64 {
         self.now_ns.load(Ordering::Relaxed)
     }
+}
+
+/// What the session asks of a worker's side of the device, with data or without.
+pub(crate) trait Seam: Backend {
+    type Device: Device;
+
+    /// The part that knows no data.
+    fn plain(&mut self) -> &mut SimBackend<Self::Device>;
+
+    /// Takes what happened to the data of the I/O in `slot`, which ends now.
+    fn suffer(&mut self, _slot: usize, _damage: Damage) {}
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +86,11 @@ impl<D: Device> SimBackend<D> {
         (ticket >> SLOT_BITS) as usize
     }
 
+    /// The slot of its worker that `ticket` belongs to.
+    pub(crate) fn slot_of(ticket: Ticket) -> usize {
+        (ticket & ((1 << SLOT_BITS) - 1)) as usize
+    }
+
     /// When the device that is lent to this worker next does something by itself.
     #[inline]
     pub(crate) fn device_ns(&self) -> u64 {
@@ -85,8 +101,7 @@ impl<D: Device> SimBackend<D> {
 
     /// Takes the end of a request that the device could not tell when it was pushed.
     pub(crate) fn land_untold(&mut self, ticket: Ticket, outcome: Outcome) {
-        let slot = (ticket & ((1 << SLOT_BITS) - 1)) as usize;
-        self.land(self.untold[slot], outcome);
+        self.land(self.untold[Self::slot_of(ticket)], outcome);
     }
 
     #[inline]
@@ -128,6 +143,15 @@ impl<D: Device> SimBackend<D> {
             .get(index)
             .map_or(u64::MAX, |flying| flying.done_ns);
         done_ns.min(deadline_ns).max(now_ns)
+    }
+}
+
+impl<D: Device> Seam for SimBackend<D> {
+    type Device = D;
+
+    #[inline]
+    fn plain(&mut self) -> &mut Self {
+        self
     }
 }
 

@@ -24,6 +24,35 @@ pub struct Ended {
     pub outcome: Outcome,
 }
 
+/// What happened to data, where it is not what the outcomes say: an I/O that succeeded stored all,
+/// or brought what was written last, and a write that failed stored nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// Of this write, so many bytes from its beginning were stored.
+    Kept { ticket: Ticket, bytes: u32 },
+    /// This read brought what was there before the last write.
+    Stale { ticket: Ticket },
+    /// One bit of what this read brought is wrong.
+    Flipped { ticket: Ticket, bit: u64 },
+    /// What was written here last is gone, and what was there before it is back.
+    Lost {
+        offset_bytes: u64,
+        length_bytes: u64,
+    },
+}
+
+impl Damage {
+    /// Of the I/O it befell; `None` for none.
+    pub fn ticket(self) -> Option<Ticket> {
+        match self {
+            Self::Kept { ticket, .. } | Self::Stale { ticket } | Self::Flipped { ticket, .. } => {
+                Some(ticket)
+            }
+            Self::Lost { .. } => None,
+        }
+    }
+}
+
 /// Running counters since the device was made, like a drive's SMART log; a purge keeps them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
@@ -140,6 +169,12 @@ pub trait Device: Clone {
     /// lost. Returns the bytes that had been acknowledged and are gone.
     fn power_cut(&mut self, _at_ns: u64) -> u64 {
         0
+    }
+
+    /// What the last `step` or `idle` did to data. Only the outermost device is asked: what lies
+    /// within another holds none.
+    fn damage(&self) -> &[Damage] {
+        &[]
     }
 
     /// What the model knows and a real device would not tell, as (name, count): hits, bytes

@@ -2,25 +2,29 @@
 //! the device does by itself, are stepped in order of events; which device it is, the session does
 //! not know.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use teijo_engine::clock::Clock;
-use teijo_engine::crew::{Crew, Depth, Progress};
+use teijo_engine::crew::{Crew, Depth, Progress, Seat};
 use teijo_engine::error::EngineError;
 use teijo_engine::lap::Lap;
-use teijo_engine::plan::Plan;
+use teijo_engine::plan::{Bound, Plan, StreamPlan};
 use teijo_engine::worker::{Worker, WorkerLap};
 
-use crate::backend::{SimBackend, VirtualClock};
-use crate::device::{Device, Ended, Facts, Health};
+use crate::backend::{Seam, SimBackend, VirtualClock};
+use crate::content::CONTENT_MOST_BYTES;
+use crate::device::{Damage, Device, Ended, Facts, Health};
+use crate::holding::{locked, HoldingBackend, SharedContent};
 
 /// Turns between two looks at the wall clock.
 const TURNS_BETWEEN_LOOKS: u32 = 1 << 12;
 
-type SimWorker<D> = Worker<SimBackend<D>, VirtualClock>;
+type SimWorker<B> = Worker<B, VirtualClock>;
 
 /// Watches a lap as it runs; `Break` ends it early, with what was measured until then.
 pub trait Observer {
@@ -44,9 +48,24 @@ impl Observer for Unobserved {
 }
 
 /// The workers of a stimulus that runs or may go on.
-struct Stimulus<D: Device> {
+struct Stimulus<B: Seam> {
     crew: Crew,
-    workers: Vec<SimWorker<D>>,
+    workers: Vec<SimWorker<B>>,
+}
+
+/// A stimulus whose I/Os move data, or none: what verifies moves some.
+enum Running<D: Device> {
+    Plain(Stimulus<SimBackend<D>>),
+    Holding(Stimulus<HoldingBackend<D>>),
+}
+
+impl<D: Device> Running<D> {
+    fn crew(&mut self) -> &mut Crew {
+        match self {
+            Self::Plain(stimulus) => &mut stimulus.crew,
+            Self::Holding(stimulus) => &mut stimulus.crew,
+        }
+    }
 }
 
 /// A simulated device under load. A run is a pure function of the device, the plans and the
@@ -55,7 +74,9 @@ pub struct SimSession<D: Device> {
     /// `None` only while a worker has it.
     device: Option<Box<D>>,
     clock: VirtualClock,
-    stimulus: Option<Stimulus<D>>,
+    stimulus: Option<Running<D>>,
+    /// What was written, from the first plan on that verifies.
+    content: Option<SharedContent>,
     /// Room for what one step of the device ends.
     ended: Vec<Ended>,
 }
@@ -68,6 +89,7 @@ impl<D: Device> SimSession<D> {
             device,
             clock: VirtualClock::default(),
             stimulus: None,
+            content: None,
             ended: Vec::new(),
         }
     }
@@ -96,11 +118,21 @@ impl<D: Device> SimSession<D> {
         self.device().facts()
     }
 
+    /// What the model knows and a real device would not tell; with data, what became of it.
+    pub fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
+        let mut counts = self.device().counts();
+        if let Some(content) = &self.content {
+            let harmed = locked(content).harmed.table();
+            counts.extend(harmed.map(|(name, count)| (format!("content.{name}").into(), count)));
+        }
+        counts
+    }
+
     /// Ends an open-ended stimulus: nothing more is issued, what is in flight comes back.
     pub fn finish(&mut self) {
         if let Some(mut stimulus) = self.stimulus.take() {
-            stimulus.crew.halt();
-            self.drive(&mut stimulus, &mut Unobserved);
+            stimulus.crew().halt();
+            self.drive_any(&mut stimulus, &mut Unobserved);
         }
     }
 
@@ -110,6 +142,9 @@ impl<D: Device> SimSession<D> {
         let started_ns = self.now_ns();
         let done_ns = self.device_mut().purge(started_ns);
         self.clock.advance(done_ns);
+        if let Some(content) = &self.content {
+            locked(content).clear();
+        }
         done_ns - started_ns
     }
 
@@ -118,6 +153,7 @@ impl<D: Device> SimSession<D> {
         self.finish();
         let (from_ns, to_ns) = (self.now_ns(), self.now_ns().saturating_add(duration_ns));
         self.device_mut().idle(from_ns, to_ns);
+        self.take_losses();
         self.clock.advance(to_ns);
     }
 
@@ -125,7 +161,9 @@ impl<D: Device> SimSession<D> {
     #[must_use]
     pub fn fork(&mut self) -> Self {
         self.finish();
-        let fork = Self::new(self.device().clone());
+        let mut fork = Self::new(self.device().clone());
+        let copy = |content: &SharedContent| Arc::new(Mutex::new(locked(content).clone()));
+        fork.content = self.content.as_ref().map(copy);
         fork.clock.advance(self.now_ns());
         fork
     }
@@ -134,48 +172,91 @@ impl<D: Device> SimSession<D> {
     pub fn run(&mut self, plan: &Plan, observer: &mut impl Observer) -> Result<Lap, EngineError> {
         let mut stimulus = if plan.continues {
             let mut stimulus = self.stimulus.take().ok_or(EngineError::NothingToContinue)?;
-            stimulus.crew.go_on(plan)?;
+            stimulus.crew().go_on(plan)?;
             stimulus
         } else {
             self.finish();
             self.begin(plan)?
         };
-        let lap = self.drive(&mut stimulus, observer);
-        if plan.open_ended && !stimulus.crew.is_halted() {
+        let lap = self.drive_any(&mut stimulus, observer);
+        if plan.open_ended && !stimulus.crew().is_halted() {
             self.stimulus = Some(stimulus);
         }
         Ok(lap)
     }
 
-    fn begin(&self, plan: &Plan) -> Result<Stimulus<D>, EngineError> {
-        if plan.streams.iter().any(|stream| stream.verify.is_some()) {
-            let reason = "a simulated device holds no data that could be verified";
+    fn begin(&mut self, plan: &Plan) -> Result<Running<D>, EngineError> {
+        let crew = Crew::muster(plan, Depth::Queued)?;
+        if plan.streams.iter().all(|stream| stream.verify.is_none()) {
+            self.forget_writes(plan);
+            let clock = &self.clock;
+            let workers = seated(&crew, plan, clock, |number, seat| {
+                SimBackend::new(clock.clone(), number, seat.stream.depth)
+            });
+            return Ok(Running::Plain(Stimulus { crew, workers }));
+        }
+        let content = self.content.get_or_insert_default();
+        if !holds(content, plan) {
+            let reason = "a simulated device keeps 1 GiB of what is to be verified; take a \
+                          smaller active range, fewer bytes or a smaller device (?capacity=1GiB)";
             return Err(EngineError::PlanRefused { reason });
         }
-        let crew = Crew::muster(plan, Depth::Queued)?;
-        crew.start(plan, self.now_ns());
-        let worker = |(number, seat): (u32, &teijo_engine::crew::Seat)| {
-            let backend = SimBackend::new(self.clock.clone(), number, seat.stream.depth);
-            let mut worker = Worker::new(backend, self.clock.clone(), seat.clone());
-            worker.begin();
-            worker
-        };
-        let workers = (0..).zip(crew.seats()).map(worker).collect();
-        Ok(Stimulus { crew, workers })
+        let clock = &self.clock;
+        let workers = seated(&crew, plan, clock, |number, seat| {
+            let (depth, block_bytes) = (seat.stream.depth, seat.stream.plan.block_bytes);
+            HoldingBackend::new(clock.clone(), number, depth, block_bytes, content.clone())
+        });
+        Ok(Running::Holding(Stimulus { crew, workers }))
+    }
+
+    /// What a plan without data is about to overwrite is not what was written before.
+    fn forget_writes(&self, plan: &Plan) {
+        let Some(content) = &self.content else { return };
+        let changes = |one: &&StreamPlan| one.writes() || one.discard_percent > 0;
+        for stream in plan.streams.iter().filter(changes) {
+            let (from_bytes, to_bytes) = reach(stream);
+            locked(content).forget(from_bytes, to_bytes);
+        }
+    }
+
+    /// What the device lost by itself is lost.
+    fn take_losses(&mut self) {
+        let Some(content) = &self.content else { return };
+        let device = self.device.as_ref().expect("no worker has the device");
+        for damage in device.damage() {
+            if let Damage::Lost {
+                offset_bytes,
+                length_bytes,
+            } = *damage
+            {
+                locked(content).lose(offset_bytes, length_bytes);
+            }
+        }
+    }
+
+    fn drive_any(&mut self, running: &mut Running<D>, observer: &mut impl Observer) -> Lap {
+        match running {
+            Running::Plain(stimulus) => self.drive(stimulus, observer),
+            Running::Holding(stimulus) => self.drive(stimulus, observer),
+        }
     }
 
     /// Steps the workers until each has handed over its share of the lap. At equal times the
     /// workers go first, in their order: what they issue is there when the device chooses.
-    fn drive(&mut self, stimulus: &mut Stimulus<D>, observer: &mut impl Observer) -> Lap {
+    fn drive<B: Seam<Device = D>>(
+        &mut self,
+        stimulus: &mut Stimulus<B>,
+        observer: &mut impl Observer,
+    ) -> Lap {
         let Stimulus { crew, workers } = stimulus;
         let mut shares: Vec<Option<Box<WorkerLap>>> = workers.iter().map(|_| None).collect();
         let mut missing = workers.len();
         let mut agenda = Agenda::new(workers.len());
         let mut watch = Watch::new(observer);
         for (index, worker) in workers.iter_mut().enumerate() {
-            worker.backend_mut().device = self.device.take();
+            worker.backend_mut().plain().device = self.device.take();
             worker.issue();
-            self.device = worker.backend_mut().device.take();
+            self.device = worker.backend_mut().plain().device.take();
             shares[index] = worker.take_lap();
             match shares[index] {
                 Some(_) => missing -= 1,
@@ -189,7 +270,7 @@ impl<D: Device> SimSession<D> {
             }
             let Some(index) = agenda.take() else { continue };
             let worker = &mut workers[index];
-            worker.backend_mut().device = self.device.take();
+            worker.backend_mut().plain().device = self.device.take();
             loop {
                 if let Err(error) = worker.settle() {
                     worker.abandon(&error);
@@ -205,26 +286,41 @@ impl<D: Device> SimSession<D> {
                 }
                 // It runs on for as long as nothing else comes before its own event.
                 let next_ns = ready_ns(worker);
-                if agenda.precedes(index, next_ns) || worker.backend_mut().device_ns() < next_ns {
+                if agenda.precedes(index, next_ns)
+                    || worker.backend_mut().plain().device_ns() < next_ns
+                {
                     agenda.put(index, next_ns);
                     break;
                 }
             }
-            self.device = worker.backend_mut().device.take();
+            self.device = worker.backend_mut().plain().device.take();
         }
         let stopped = watch.stopped;
         crew.lap(shares.into_iter().flatten().collect(), stopped)
     }
 
     /// Lets the device do what is due, and hands what ends by it to the workers.
-    fn step_device(&mut self, workers: &mut [SimWorker<D>], agenda: &mut Agenda) {
+    fn step_device<B: Seam<Device = D>>(
+        &mut self,
+        workers: &mut [SimWorker<B>],
+        agenda: &mut Agenda,
+    ) {
         let device = self.device.as_mut().expect("no worker has the device");
         self.clock.advance(device.next_ns());
         device.step(&mut self.ended);
+        for &damage in device.damage() {
+            if let Some(ticket) = damage.ticket() {
+                let worker = &mut workers[SimBackend::<D>::worker_of(ticket)];
+                worker
+                    .backend_mut()
+                    .suffer(SimBackend::<D>::slot_of(ticket), damage);
+            }
+        }
+        self.take_losses();
         for Ended { ticket, outcome } in self.ended.drain(..) {
             let index = SimBackend::<D>::worker_of(ticket);
             let worker = &mut workers[index];
-            worker.backend_mut().land_untold(ticket, outcome);
+            worker.backend_mut().plain().land_untold(ticket, outcome);
             let ready_ns = ready_ns(worker);
             if ready_ns < agenda.due_ns[index] {
                 agenda.put(index, ready_ns);
@@ -283,9 +379,46 @@ impl Agenda {
 
 /// The virtual time at which the worker's next `settle` would return.
 #[inline]
-fn ready_ns<D: Device>(worker: &mut SimWorker<D>) -> u64 {
+fn ready_ns<B: Seam>(worker: &mut SimWorker<B>) -> u64 {
     let (want, deadline_ns) = worker.pending_wait();
-    worker.backend_mut().ready_ns(want, deadline_ns)
+    worker.backend_mut().plain().ready_ns(want, deadline_ns)
+}
+
+/// The workers of `crew`, each on a backend of its own, ready to begin now.
+fn seated<B: Seam>(
+    crew: &Crew,
+    plan: &Plan,
+    clock: &VirtualClock,
+    backend: impl Fn(u32, &Seat) -> B,
+) -> Vec<SimWorker<B>> {
+    crew.start(plan, clock.now_ns());
+    let worker = |(number, seat): (u32, &Seat)| {
+        let mut worker = Worker::new(backend(number, seat), clock.clone(), seat.clone());
+        worker.begin();
+        worker
+    };
+    (0..).zip(crew.seats()).map(worker).collect()
+}
+
+/// The first byte a stream may touch, and the one after the last.
+fn reach(stream: &StreamPlan) -> (u64, u64) {
+    let range = &stream.range;
+    let length_bytes = (range.segments - 1) * range.stride_bytes + range.segment_bytes;
+    (range.start_bytes, range.start_bytes + length_bytes)
+}
+
+/// Whether there is room for all that a plan may write.
+fn holds(content: &SharedContent, plan: &Plan) -> bool {
+    let writers = plan.streams.iter().filter(|stream| stream.writes());
+    let ranges: Vec<(u64, u64)> = writers.clone().map(reach).collect();
+    let ranges_bytes = writers
+        .map(|one| one.range.segments * one.range.segment_bytes)
+        .sum();
+    let most_bytes = match plan.bound {
+        Bound::Time { .. } => ranges_bytes,
+        Bound::Bytes { total_bytes } => total_bytes.min(ranges_bytes),
+    };
+    locked(content).bytes_beside(&ranges) + most_bytes <= CONTENT_MOST_BYTES
 }
 
 /// Calls the observer now and then.
@@ -309,7 +442,7 @@ impl<'a, O: Observer> Watch<'a, O> {
     }
 
     #[inline]
-    fn look<D: Device>(&mut self, crew: &Crew, worker: &SimWorker<D>) {
+    fn look<B: Seam>(&mut self, crew: &Crew, worker: &SimWorker<B>) {
         self.turns += 1;
         if self.turns == TURNS_BETWEEN_LOOKS {
             self.turns = 0;

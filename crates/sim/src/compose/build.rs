@@ -6,6 +6,8 @@ use super::named::named;
 use super::node::Node;
 use crate::disk::params::{disk_presets, DISK_PARAMETERS};
 use crate::disk::Disk;
+use crate::fault::params::{FaultParams, FAULT_PARAMETERS};
+use crate::fault::Faulty;
 use crate::flash::Identity;
 use crate::params::{ParamError, Parameter, PARAMETERS};
 use crate::presets;
@@ -26,6 +28,8 @@ enum Assembly {
     /// `group`: members in each group that is striped over; 0 for as `groups` says. `None`: not
     /// nested.
     Array { level: Level, group: Option<u32> },
+    /// One part, and what goes wrong with it.
+    Faulty,
 }
 
 /// What every device made of parts may say about them.
@@ -46,12 +50,22 @@ impl Shared for ArrayParams {
     }
 }
 
+impl Shared for FaultParams {
+    fn scale(&self) -> Option<f64> {
+        self.scale
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
 const RAID5: Level = Level::Parity { parities: 1 };
 const RAID6: Level = Level::Parity { parities: 2 };
 
 /// Every way to put devices together.
 #[rustfmt::skip]
-pub fn kinds() -> [Kind; 7] {
+pub fn kinds() -> [Kind; 8] {
     let kind = |name, about, level, group| Kind {
         name, about, assembly: Assembly::Array { level, group },
     };
@@ -63,6 +77,11 @@ pub fn kinds() -> [Kind; 7] {
         kind("raid10", "stripes over mirrored pairs", Level::Mirrored, Some(2)),
         kind("raid50", "stripes over raid5 groups", RAID5, Some(0)),
         kind("raid60", "stripes over raid6 groups", RAID6, Some(0)),
+        Kind {
+            name: "faulty",
+            about: "one device that fails as it is told to",
+            assembly: Assembly::Faulty,
+        },
     ]
 }
 
@@ -86,6 +105,7 @@ pub fn build(text: &str, overrides: &[(&str, &str)]) -> Result<Node, ComposeErro
     let written = spelt_out(written)?;
     let mut whole = Whole {
         alone: written.parts.is_empty(),
+        inside: false,
         scale: None,
         seed: None,
     };
@@ -115,6 +135,8 @@ fn spelt_out(written: Written) -> Result<Written, ComposeError> {
 struct Whole {
     /// The device is no array.
     alone: bool,
+    /// What is made now is part of another device.
+    inside: bool,
     /// Of the parts that have none of their own.
     scale: Option<f64>,
     /// Of the next part.
@@ -174,17 +196,37 @@ impl Whole {
     }
 
     fn assemble(&mut self, written: &Written, kind: Kind) -> Result<Node, ComposeError> {
+        let is_part = std::mem::replace(&mut self.inside, true);
         let made = match kind.assembly {
             Assembly::Array { level, group } => {
                 let params = ArrayParams::default();
                 let (params, members) = self.parts(written, ARRAY_PARAMETERS, params)?;
                 raid::assembled(kind.name, level, group, params, members)
             }
+            Assembly::Faulty => {
+                let (params, parts) =
+                    self.parts(written, FAULT_PARAMETERS, FaultParams::default())?;
+                if let Some(key) = params.of_data().filter(|_| is_part) {
+                    let why = format!(
+                        "{key} is about data, which only the outermost device has: put faulty(…) \
+                         around the whole"
+                    );
+                    return Err(self.refused(written, Some(key), why));
+                }
+                self.faulty(&params, parts)
+            }
         };
         made.map_err(|why| {
             let name = kind.name;
             self.refused(written, None, format!("there is no such {name}: {why}"))
         })
+    }
+
+    fn faulty(&self, params: &FaultParams, parts: Vec<Node>) -> Result<Node, String> {
+        let [part] = <[Node; 1]>::try_from(parts)
+            .map_err(|parts| format!("it has one part, and here are {}", parts.len()))?;
+        let faulty = Faulty::new(params, self.scale.unwrap_or(1.0), part);
+        Ok(Node::Faulty(Box::new(faulty)))
     }
 
     /// The parameters of a device made of parts, from `params` on, and its parts.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use teijo_engine::backend::Op;
 
-use crate::device::{Device, Ended, Facts, Health, Label, Outcome, Ticket};
+use crate::device::{Damage, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::disk::Disk;
+use crate::fault::Faulty;
 use crate::flash::Ssd;
 use crate::raid::Array;
 
@@ -15,6 +16,7 @@ pub enum Node {
     Ssd(Box<Ssd>),
     Disk(Box<Disk>),
     Array(Box<Array>),
+    Faulty(Box<Faulty>),
 }
 
 impl Node {
@@ -24,6 +26,7 @@ impl Node {
             Self::Ssd(_) => true,
             Self::Disk(_) => false,
             Self::Array(array) => array.members().iter().any(Self::has_flash),
+            Self::Faulty(faulty) => faulty.part().has_flash(),
         }
     }
 }
@@ -34,6 +37,7 @@ macro_rules! each {
             Node::Ssd($device) => $work,
             Node::Disk($device) => $work,
             Node::Array($device) => $work,
+            Node::Faulty($device) => $work,
         }
     };
 }
@@ -79,6 +83,10 @@ impl Device for Node {
 
     fn power_cut(&mut self, at_ns: u64) -> u64 {
         each!(self, device => device.power_cut(at_ns))
+    }
+
+    fn damage(&self) -> &[Damage] {
+        each!(self, device => device.damage())
     }
 
     fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {

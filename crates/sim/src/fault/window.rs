@@ -1,0 +1,120 @@
+//! What was written last and is still volatile: as much as a write buffer without power-loss
+//! protection holds, oldest out first, emptied by a flush.
+
+use std::collections::VecDeque;
+
+const SECTOR_BYTES: u64 = 512;
+
+/// (offset, length) in bytes.
+pub(super) type Stretch = (u64, u64);
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Window {
+    room_bytes: u64,
+    held_bytes: u64,
+    /// (number of the write, stretch), oldest first.
+    writes: VecDeque<(u64, Stretch)>,
+    next: u64,
+}
+
+impl Window {
+    /// Of `room_bytes`, less what is no whole sector.
+    pub fn new(room_bytes: u64) -> Self {
+        Self {
+            room_bytes: room_bytes / SECTOR_BYTES * SECTOR_BYTES,
+            ..Self::default()
+        }
+    }
+
+    /// A write was acknowledged. What has no room any more is durable, and of one larger than
+    /// the window its end alone is not.
+    pub fn put(&mut self, (offset_bytes, length_bytes): Stretch) {
+        let held_bytes = length_bytes.min(self.room_bytes);
+        if held_bytes == 0 {
+            return;
+        }
+        let end = offset_bytes + length_bytes;
+        let stretch = (end - held_bytes, held_bytes);
+        self.writes.push_back((self.next, stretch));
+        self.next += 1;
+        self.held_bytes += held_bytes;
+        while self.held_bytes > self.room_bytes {
+            let over = self.held_bytes - self.room_bytes;
+            let Some((_, (offset, length))) = self.writes.front_mut() else {
+                return;
+            };
+            let gone = over.min(*length);
+            (*offset, *length) = (*offset + gone, *length - gone);
+            self.held_bytes -= gone;
+            if *length == 0 {
+                self.writes.pop_front();
+            }
+        }
+    }
+
+    /// Where a flush that arrives now stands.
+    pub fn mark(&self) -> u64 {
+        self.next
+    }
+
+    /// A flush has ended: what was acknowledged before its mark is durable.
+    pub fn flush(&mut self, mark: u64) {
+        while let Some(&(number, (_, length))) = self.writes.front() {
+            if number >= mark {
+                return;
+            }
+            self.writes.pop_front();
+            self.held_bytes -= length;
+        }
+    }
+
+    /// Power fails: everything in it, overlapping stretches as one, in order of address.
+    pub fn lose(&mut self) -> Vec<Stretch> {
+        let mut writes: Vec<Stretch> = self.writes.drain(..).map(|(_, stretch)| stretch).collect();
+        self.held_bytes = 0;
+        writes.sort_unstable();
+        let mut lost: Vec<Stretch> = Vec::new();
+        for (offset, length) in writes {
+            match lost.last_mut() {
+                Some((from, so_far)) if *from + *so_far >= offset => {
+                    *so_far = (*so_far).max(offset + length - *from);
+                }
+                _ => lost.push((offset, length)),
+            }
+        }
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = SECTOR_BYTES;
+
+    #[test]
+    fn the_last_bytes_are_lost_and_no_byte_twice() {
+        let mut window = Window::new(10 * S + 5);
+        window.put((0, 6 * S));
+        window.put((100 * S, 6 * S));
+        assert_eq!(window.clone().lose(), [(2 * S, 4 * S), (100 * S, 6 * S)]);
+        window.put((101 * S, 3 * S));
+        assert_eq!(window.clone().lose(), [(5 * S, S), (100 * S, 6 * S)]);
+        window.put((500 * S, 30 * S));
+        assert_eq!(window.lose(), [(520 * S, 10 * S)]);
+        assert_eq!(window.lose(), []);
+    }
+
+    #[test]
+    fn a_flush_saves_what_was_acknowledged_when_it_came() {
+        let mut window = Window::new(100 * S);
+        window.put((0, S));
+        let mark = window.mark();
+        window.put((50 * S, S));
+        window.flush(mark);
+        assert_eq!(window.lose(), [(50 * S, S)]);
+        let mut none = Window::new(0);
+        none.put((0, S));
+        assert_eq!(none.lose(), []);
+    }
+}
