@@ -400,7 +400,8 @@ fn reads_are_held_to_what_was_written() {
             generation: 1,
             written: Vec::new(),
         }),
-        ..stream(&session, 50, 1, 1)
+        read_percent: 50,
+        ..stream(&session, 4, 4, 1)
     };
     let lap = session.run(&plan(vec![verified], seconds(0.1)), &mut Unobserved);
     let findings = &lap.expect("a lap").streams[0].read.findings;
