@@ -224,6 +224,8 @@ def _rest_sections(geometry: Geometry, bursts: Sequence[Burst]) -> list[Section]
     first, later = bursts[0], bursts[1:]
     if not later:
         return []
+    if first.overflow.cliff is None:
+        return [Section(title="After a rest", blocks=(Paragraph(text=words.NOTHING_BACK),))]
     found = [(burst, recovery_of(first, burst, geometry)) for burst in later]
     columns = (
         Column(name="Burst", digits=0),
@@ -281,7 +283,10 @@ def _stall_sections(bursts: Sequence[Burst]) -> list[Section]:
     table = Table(
         columns=columns, rows=rows[:STALLS_MOST], caption="Stalls", folded=len(rows) > ROWS_UNFOLDED
     )
-    text = "In a stall less than a quarter of what is usual after the overflow is written."
+    text = (
+        "In a stall less than a quarter of the usual rate is written: of the rate after the "
+        "overflow, where there was one."
+    )
     return [Section(title="Stalls", blocks=(Paragraph(text=text), table))]
 
 

@@ -16,6 +16,8 @@ MODEL = (
     "then and the rate after it, which is what the cache drains at: C = V* − μ t*."
 )
 
+NOTHING_BACK = "The first burst did not overflow, so there is nothing that could come back."
+
 
 def verdict(burst: Burst) -> str:
     """Return the answer in one line."""
@@ -167,9 +169,9 @@ def _stop(burst: Burst) -> str:
 
 def rests(geometry: Geometry, first: Burst, found: Sequence[tuple[Burst, Recovery | None]]) -> str:
     """Return how the bursts after a rest compare with the first."""
-    if first.overflow.cliff is None:
-        return "The first burst did not overflow, so there is nothing that could come back."
-    parts: list[str] = []
+    cliff, parts = first.overflow.cliff, list[str]()
+    if cliff is None:
+        return NOTHING_BACK
     for burst, recovery in found:
         rest = time_text(burst.rest_ns * geometry.scale / units.NS_PER_S)
         if recovery is None:
@@ -180,18 +182,17 @@ def rests(geometry: Geometry, first: Burst, found: Sequence[tuple[Burst, Recover
                 )
             )
             continue
-        held, cliff = recovery.held, first.overflow.cliff
         parts.append(
             say(
                 "A rest of {rest} brought back {size} of {whole}; at the rate after the overflow "
                 "the model drains {drained} in that time.",
                 rest=rest,
-                size=size_text(held),
+                size=size_text(recovery.held),
                 whole=volume_text(cliff.held.value),
                 drained=volume_text(recovery.drained_bytes),
             )
         )
-    if first.overflow.cliff.in_turns:
+    if cliff.in_turns:
         parts.append(
             "In turns the cache is not full all the time, so more can come back than the rest "
             "drains."
