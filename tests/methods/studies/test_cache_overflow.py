@@ -29,7 +29,8 @@ SOURCE = "rate=110MB/s"
 class CachedDevice:
     """A device that writes at `drain` behind a cache of `size` bytes; full, it waits for `low`.
 
-    The source is the step's, or 400 MB/s; each sample varies by `scatter`. It is walked through in hundredths of a sample.
+    The source is the step's, or 400 MB/s; each sample varies by `scatter`. It is walked through in
+    hundredths of a sample.
     """
 
     size: float = 25 * GB
@@ -165,6 +166,13 @@ def test_a_burst_ends_when_the_rate_has_been_level_after_its_fall() -> None:
     played = run(CachedDevice(), "flat=60s rate=110MB/s")
     assert 431 + 55 <= 10 * len(played.measured) <= 431 + 80
     assert "level for long enough" in words_of(played)
+
+
+def test_in_turns_a_burst_ends_after_four_of_them_and_not_within_the_first() -> None:
+    played = run(CachedDevice(low=17 * GB), "rate=110MB/s flat=3min seconds=2h")
+    turn_s = 8_000 / 52 + 8_000 / 58
+    lasted_s = sum(step.duration_ns for step in played.measured) / NS_PER_S
+    assert 431 + 4 * turn_s <= lasted_s <= 431 + 4 * turn_s + 30
 
 
 def test_a_rate_that_only_wavers_ends_no_burst() -> None:

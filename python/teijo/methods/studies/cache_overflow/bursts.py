@@ -27,6 +27,7 @@ REST: Final = "rest"
 FALL_SHARE: Final = 0.20
 LEVEL_SHARE: Final = 0.10
 LOOKED_AT_MOST: Final = 400
+TURNS_ENOUGH: Final = 4
 GONE_SHARE: Final = 0.80
 """A burst that is slower than this share of the first one's speed from its start finds a full
 cache."""
@@ -106,23 +107,15 @@ def why_stop(
     if float(series.written_bytes.sum()) >= settings.limit_bytes(geometry):
         return "volume"
     flat = settings.flat_samples
-    if flat is not None and _is_level(series.rates, flat) and _has_cliff(series):
+    if flat is not None and _is_slower(series.rates, flat) and _is_settled(series, flat):
         return "level"
     return "time" if series.lengths_s.size >= settings.samples_most else None
 
 
-def _is_level(rates: Floats, samples: int) -> bool:
-    """Return whether the rate is lower than it was so many samples ago, and level since.
-
-    Level: in the last `samples` the means of both halves lie within 10 % of each other. This is
-    cheap; whether there was a cliff is looked at only where it holds.
-    """
+def _is_slower(rates: Floats, samples: int) -> bool:
+    """Return whether the rate is lower than before, for at least so many samples: a cheap look."""
     count = rates.size
     if count <= samples:
-        return False
-    tail = rates[-samples:]
-    halves = tail[: samples // 2].mean(), tail[samples // 2 :].mean()
-    if abs(halves[0] - halves[1]) > LEVEL_SHARE * max(halves):
         return False
     places = np.arange(1, count - samples + 1)
     totals = np.cumsum(rates)
@@ -131,10 +124,22 @@ def _is_level(rates: Floats, samples: int) -> bool:
     return bool(np.any(after < (1 - FALL_SHARE) * before))
 
 
-def _has_cliff(series: Series) -> bool:
-    """Return whether the series has a cliff; a long one is looked at in fewer, longer samples."""
+def _is_settled(series: Series, samples: int) -> bool:
+    """Return whether the rate fell off a cliff so many samples ago, and has settled since.
+
+    Settled is a level at which the means of both halves of the last `samples` lie within 10 % of
+    each other, or four whole turns. A long series is looked at in fewer, longer samples.
+    """
     overflow = overflow_of(series, samples_most=LOOKED_AT_MOST)
-    return overflow is not None and overflow.cliff is not None
+    assert overflow is not None, "it has samples"
+    cliff, tail_s = overflow.cliff, float(series.lengths_s[-samples:].sum())
+    if cliff is None or overflow.seconds - cliff.at_s < tail_s:
+        return False
+    if cliff.in_turns:
+        return sum(stall.first_s >= cliff.at_s - 1 for stall in overflow.stalls) > TURNS_ENOUGH
+    tail = series.rates[-samples:]
+    halves = tail[: samples // 2].mean(), tail[samples // 2 :].mean()
+    return bool(abs(halves[0] - halves[1]) <= LEVEL_SHARE * max(halves))
 
 
 def series_of(
