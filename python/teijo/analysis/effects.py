@@ -205,7 +205,8 @@ def _cell_variances(values: Values) -> Values:
     if cells == 2:
         return plain
     shared = squares.sum() / (1 - 1 / cells) / cells**2
-    return np.maximum(plain, (squares - shared) / (1 - 2 / cells))
+    larger: Values = np.maximum(plain, (squares - shared) / (1 - 2 / cells))
+    return larger
 
 
 def _certain(estimate: float, scale: float) -> Contrast:

@@ -64,6 +64,12 @@ Spec = Annotated[
     str,
     typer.Option("--spec", metavar="VERSION", help="The version of the standard: 2.0.2-client …"),
 ]
+Plan = Annotated[
+    Path | None,
+    typer.Option(
+        "--plan", metavar="FILE", help="A study's plan, in TOML; --set changes single settings."
+    ),
+]
 Destroy = Annotated[
     str | None,
     typer.Option(
@@ -116,6 +122,23 @@ def settings_from(*given: Sequence[str] | None) -> dict[str, str]:
                 remedy="Give it once.",
             )
     return settings
+
+
+def planned(settings: dict[str, str], plan: Path | None) -> dict[str, str]:
+    """Return the settings with the text of a plan among them, as the setting `plan`.
+
+    Raises:
+        PlanError: the file cannot be read, or a plan is set already.
+    """
+    if plan is None:
+        return settings
+    if "plan" in settings:
+        raise PlanError("the plan is given twice", remedy="Leave --plan or the setting out.")
+    try:
+        return settings | {"plan": plan.read_text(encoding="utf-8")}
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise PlanError(f"the plan {plan} cannot be read: {why}") from error
 
 
 def rates_from(text: str) -> "Rates | None":

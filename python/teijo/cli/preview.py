@@ -11,10 +11,12 @@ from teijo.cli.options import (
     Json,
     Method,
     MoreSettings,
+    Plan,
     Settings,
     Spec,
     Target,
     endurance_from,
+    planned,
     rates_from,
     settings_from,
 )
@@ -35,6 +37,7 @@ def verb(
     more: MoreSettings = None,
     settings: Settings = None,
     spec: Spec = "",
+    plan: Plan = None,
     rates: Annotated[
         str,
         typer.Option(
@@ -54,7 +57,7 @@ def verb(
     as_json: Json = False,
 ) -> None:
     """Say how long METHOD would take on TARGET and how much it would write. Writes nothing."""
-    given = settings_from(settings, more)
+    given = planned(settings_from(settings, more), plan)
     told, rated_bytes = rates_from(rates), endurance_from(endurance)
 
     from teijo import api

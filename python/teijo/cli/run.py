@@ -14,11 +14,13 @@ from teijo.cli.options import (
     Method,
     MoreSettings,
     Overwrite,
+    Plan,
     Progress,
     ReportLang,
     Settings,
     Spec,
     Target,
+    planned,
     printers_from,
     run_file_for,
     settings_from,
@@ -28,6 +30,7 @@ EXAMPLES = (
     "teijo run iops sim:mlc-a",
     "teijo run wsat 'sim:slc-a?capacity=4GiB' --spec 1.1-enterprise",
     "teijo run workload 'drive.img?size=2GiB' --set rw=randread bs=4KiB qd=32 seconds=10",
+    "teijo run configuration sim:raid5-4x2tb --plan examples/raid5.toml",
     "teijo run iops /dev/disk/by-id/nvme-… --destroy S4EVNX0R123456",
     "teijo run iops /dev/nvme1n1 --destroy S4EVNX0R123456 --max-drive-writes 8",
     "teijo run iops 'stripe?chunk=64KiB:/dev/sdb,/dev/sdc' --destroy SERIAL1,SERIAL2",
@@ -40,6 +43,7 @@ def verb(
     more: MoreSettings = None,
     settings: Settings = None,
     spec: Spec = "",
+    plan: Plan = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -65,7 +69,7 @@ def verb(
     progress: Progress = None,
 ) -> None:
     """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
-    given = settings_from(settings, more)
+    given = planned(settings_from(settings, more), plan)
     printers = printers_from(report)
 
     from teijo import api

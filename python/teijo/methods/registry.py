@@ -6,6 +6,7 @@ from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.campaign.plan import TESTS
 from teijo.methods.studies.block_size.method import BlockSize
 from teijo.methods.studies.cache_overflow.method import CacheOverflow
+from teijo.methods.studies.configuration.method import Configuration
 from teijo.methods.workload import FreeWorkload
 
 METHODS: tuple[Method, ...] = (
@@ -14,6 +15,7 @@ METHODS: tuple[Method, ...] = (
     FreeWorkload(),
     CacheOverflow(),
     BlockSize(),
+    Configuration(),
 )
 
 

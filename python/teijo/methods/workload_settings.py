@@ -226,7 +226,8 @@ class NamedStream(StreamSettings, frozen=True):
     name: str
 
 
-def _show_streams(value: object) -> str:
+def show_streams(value: object) -> str:
+    """Show named streams as they are read back."""
     assert isinstance(value, tuple)
     return "; ".join(f"{each.name}: {_words(each)}" for each in value) or "none"
 
@@ -290,7 +291,7 @@ class WorkloadSettings(StreamSettings, frozen=True):
             meaning="several streams at once: NAME: rw=… bs=…; NAME: …, or stream.NAME='rw=… bs=…'",
             example="small: rw=randread bs=4KiB qd=16; large: rw=read bs=1MiB qd=4",
             parse=_split_streams,
-            show=_show_streams,
+            show=show_streams,
         ),
     ] = ()
 
@@ -321,17 +322,22 @@ def settings_of(overrides: Mapping[str, str]) -> WorkloadSettings:
     named: dict[str, str] = dict(pairs)
     named |= {key.removeprefix(PREFIX): text for key, text in overrides.items() if key not in plain}
     shared = {name: value for name, value in asked.items() if name in StreamSettings.model_fields}
-    streams = tuple(_named_stream(name, text, shared) for name, text in named.items())
+    streams = tuple(named_stream(name, text, shared) for name, text in named.items())
     if not streams:
         asked |= _mix(asked) | _largest(asked)
     settings = WorkloadSettings.model_validate({**asked, **_bound(asked), "streams": streams})
     for _, stimulus in settings.stimuli:
-        _check_places(stimulus)
+        check_stream(stimulus)
     _check_verify([stimulus for _, stimulus in settings.stimuli])
     return settings
 
 
-def _named_stream(name: str, text: str, shared: Mapping[str, object]) -> NamedStream:
+def named_stream(name: str, text: str, shared: Mapping[str, object]) -> NamedStream:
+    """Return the stream of this name that "rw=… bs=…" says; `shared` are fields all have.
+
+    Raises:
+        PlanError: it is no name, an unknown or repeated key, a bad value.
+    """
     example = "For example: --set stream.small='rw=randread bs=4KiB qd=16'"
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name):
         raise PlanError(
@@ -400,7 +406,12 @@ def _largest(asked: Mapping[str, object]) -> dict[str, object]:
     return {"block_size_bytes": max(size for size, _ in mix)}
 
 
-def _check_places(stimulus: StreamSettings) -> None:
+def check_stream(stimulus: StreamSettings) -> None:
+    """Make sure that a stream's words go together.
+
+    Raises:
+        PlanError: they do not.
+    """
     if WORDS[stimulus.rw][0] is not Access.RANDOM and stimulus.access != "random":
         raise PlanError(
             f"access={stimulus.access} is of random I/O, and rw={stimulus.rw} is sequential",

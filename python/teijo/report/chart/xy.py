@@ -54,8 +54,10 @@ def _x_encoding(chart: XYChart, canvas: Canvas) -> Json:
     if axis.scale == "category":
         names = list(dict.fromkeys(str(x) for series in chart.series for x in series.x))
         steps: Json = {"type": "point", "padding": 0.5}
-        if _has_bars(chart) or _dodges(chart):
+        if _has_bars(chart):
             steps = {"type": "band", "paddingInner": 0.4, "paddingOuter": 0.6}
+        if _dodges(chart):
+            steps = {"type": "band", "paddingInner": 0.4, "paddingOuter": 0.2}
         return {
             "field": "x",
             "type": "nominal",

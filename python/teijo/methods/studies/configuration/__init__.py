@@ -1,0 +1,1 @@
+"""The study `configuration`: a matrix of settings, and which of them matters."""

@@ -1,0 +1,193 @@
+"""What the rates say: which factor matters for which workload, how much, and whether to trust it.
+
+All is done on logarithms, so that a difference is a ratio: "1.8 times as fast".
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from teijo.analysis import effects
+from teijo.analysis.difference import holm
+from teijo.analysis.effects import Contrast, Source, Variance
+from teijo.methods.studies.configuration.outcome import Rates
+
+LIMIT: Final = 0.05
+"""A p-value below it, as it counts among all that were asked, is a difference."""
+WORTH_SHARE: Final = 0.01
+"""A factor or a pair of them is worth a sentence from this share of the variation on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two levels of a factor, by their places, for one workload: the second by the first.
+
+    `p_value` counts among all pairs of the factor over all workloads (Holm).
+    """
+
+    factor: int
+    first: int
+    second: int
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    beyond_noise: bool
+    """Whether the ratio is farther from 1 than that of the control and its copy."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether the two differ: by more than chance, and by more than equal ones do."""
+        return self.p_value < LIMIT and self.beyond_noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """One rate by another, with its interval at 95 %.
+
+    `p_value` counts among those of all workloads (Holm).
+    """
+
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+
+    @property
+    def shown(self) -> bool:
+        """Whether it lies farther from 1 than chance has it."""
+        return self.p_value < LIMIT
+
+    @property
+    def percent(self) -> float:
+        """How far it lies from 1, in percent, without its sign."""
+        return abs(self.ratio - 1) * 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """One workload judged. Without two whole blocks, or where nothing completed, all is None.
+
+    `control` is the control's copy by the control; `drift` the last place of the order by the
+    first.
+    """
+
+    rates: Rates
+    variance: Variance | None = None
+    control: Ratio | None = None
+    drift: Ratio | None = None
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def noise_percent(self) -> float:
+        """How far the control and its copy are apart."""
+        return 0.0 if self.control is None else self.control.percent
+
+    def source(self, *factors: int) -> Source | None:
+        """Return what factors add to the variation, None where that was not judged."""
+        sources = () if self.variance is None else self.variance.sources
+        return next((each for each in sources if each.factors == factors), None)
+
+
+def judged(all_rates: Sequence[Rates]) -> tuple[Judged, ...]:
+    """Return every workload's judgement."""
+    alone = [_judged(rates) for rates in all_rates]
+    pairs = iter(_adjusted([pair for each in alone for pair in each.pairs]))
+    controls = _counted([each.control for each in alone])
+    drifts = _counted([each.drift for each in alone])
+    return tuple(
+        replace(each, pairs=tuple(next(pairs) for _ in each.pairs), control=control, drift=drift)
+        for each, control, drift in zip(alone, controls, drifts, strict=True)
+    )
+
+
+def _counted(ratios: Sequence[Ratio | None]) -> list[Ratio | None]:
+    """Return the ratios with p-values that count among all of them."""
+    p_values = iter(holm([each.p_value for each in ratios if each is not None]))
+    return [None if each is None else replace(each, p_value=next(p_values)) for each in ratios]
+
+
+def _judged(rates: Rates) -> Judged:
+    blocks = rates.values.shape[-1]
+    if blocks < 2 or not (rates.values.all() and rates.again.all()):
+        return Judged(rates=rates)
+    logs = np.log(rates.values)
+    control = _control(rates)
+    if rates.values[..., 0].size == 1:
+        return Judged(rates=rates, control=control, drift=_drift(rates))
+    found = Judged(
+        rates=rates, variance=effects.variance(logs), control=control, drift=_drift(rates)
+    )
+    shape = logs.shape[:-1]
+    noise = 0.0 if control is None else abs(math.log(control.ratio))
+    pairs = [
+        _pair(
+            effects.contrast(logs, effects.level_weights(shape, factor, first, second)),
+            (factor, first, second),
+            noise,
+        )
+        for factor, levels in enumerate(shape)
+        for first, second in combinations(range(levels), 2)
+    ]
+    return replace(found, pairs=tuple(pairs))
+
+
+def _pair(found: Contrast, place: tuple[int, int, int], noise: float) -> Pair:
+    factor, first, second = place
+    ratio = _ratio(found)
+    return Pair(
+        factor=factor,
+        first=first,
+        second=second,
+        ratio=ratio.ratio,
+        low=ratio.low,
+        high=ratio.high,
+        p_value=found.p_value,
+        beyond_noise=abs(found.estimate) > noise,
+    )
+
+
+def _adjusted(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs with p-values that count among all of their factor."""
+    found = list(pairs)
+    for factor in {pair.factor for pair in pairs}:
+        places = [place for place, pair in enumerate(pairs) if pair.factor == factor]
+        counted = holm([pairs[place].p_value for place in places])
+        for place, p_value in zip(places, counted, strict=True):
+            found[place] = replace(pairs[place], p_value=p_value)
+    return found
+
+
+def _control(rates: Rates) -> Ratio | None:
+    """Return the copy by the control itself, over the blocks' pairs."""
+    blocks = rates.values.shape[-1]
+    if not rates.again.size or rates.control is None:
+        return None
+    own = rates.values.reshape(-1, blocks)[rates.control]
+    both = np.log(np.stack([own, rates.again]))
+    return _ratio(effects.contrast(both, np.array([-1.0, 1.0])))
+
+
+def _drift(rates: Rates) -> Ratio | None:
+    blocks = rates.values.shape[-1]
+    logs = np.log(rates.values.reshape(-1, blocks))
+    places = rates.places.reshape(-1, blocks)
+    if rates.again.size:
+        # The copy is a cell of its own here: whatever it is, its order tells of the drift too.
+        logs = np.vstack([logs, np.log(rates.again)])
+        places = np.vstack([places, rates.places_again])
+    found = effects.drift(logs, places)
+    return None if found is None else _ratio(found)
+
+
+def _ratio(found: Contrast) -> Ratio:
+    return Ratio(
+        ratio=math.exp(found.estimate),
+        low=math.exp(found.low),
+        high=math.exp(found.high),
+        p_value=found.p_value,
+    )

@@ -1,0 +1,255 @@
+"""What a configuration study may be asked for: factors, how they are applied, what is measured."""
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+
+from teijo import units
+from teijo.errors import PlanError
+from teijo.methods import knobs, workload_settings
+from teijo.methods.knobs import Knob
+from teijo.methods.method import Settings
+from teijo.methods.studies.configuration import words
+from teijo.methods.workload_settings import NamedStream
+
+PRESETS: Final[Mapping[str, str]] = {
+    "seq-q32-read": "rw=read bs=128KiB qd=32",
+    "seq-q32-write": "rw=write bs=128KiB qd=32",
+    "4k-q32-read": "rw=randread bs=4KiB qd=32",
+    "4k-q32-write": "rw=randwrite bs=4KiB qd=32",
+    "seq-read": "rw=read bs=1MiB qd=1",
+    "seq-write": "rw=write bs=1MiB qd=1",
+    "4k-read": "rw=randread bs=4KiB qd=1",
+    "4k-write": "rw=randwrite bs=4KiB qd=1",
+}
+"""The eight workloads of CrystalDiskMark 5, in its order, by names of our own."""
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {"cdm5": tuple(PRESETS)}
+WORKLOADS_MOST: Final = 64
+
+
+def parse_workloads(text: str) -> tuple[NamedStream, ...]:
+    """Return the workloads of "4k-write; mine: rw=randrw read=70 bs=8KiB", presets by their name.
+
+    Raises:
+        ValueError: a part is no preset and no NAME: WORDS, or a name stands twice.
+        teijo.errors.PlanError: a workload's words are refused.
+    """
+    found: list[NamedStream] = []
+    for part in (each.strip() for each in text.split(";") if each.strip()):
+        name, colon, said = (each.strip() for each in part.partition(":"))
+        if colon:
+            found.append(_workload(name, said))
+            continue
+        names = GROUPS.get(name, (name,))
+        for preset in names:
+            if preset not in PRESETS:
+                known = ", ".join((*GROUPS, *PRESETS))
+                raise ValueError(f"{preset!r} is none of {known}, and no NAME: rw=… bs=…")
+            found.append(_workload(preset, PRESETS[preset]))
+    if not 1 <= len(found) <= WORKLOADS_MOST:
+        raise ValueError(f"it names {len(found)} workloads, and 1 to {WORKLOADS_MOST} can be")
+    if len({each.name for each in found}) < len(found):
+        raise ValueError("two workloads have one name")
+    return tuple(found)
+
+
+def _workload(name: str, said: str) -> NamedStream:
+    stream = workload_settings.named_stream(name, said, {})
+    if stream.verify == "after":
+        raise PlanError(
+            f"workload {name}: verify=after reads back what was written, and a study does not",
+            remedy="Set verify=on for a mix of reads and writes, or leave it out.",
+        )
+    workload_settings.check_stream(stream)
+    return stream
+
+
+class ConfigurationSettings(Settings, frozen=True):
+    """The whole study. A `device` or a `hook` applies the factors, never both."""
+
+    title: Annotated[
+        str,
+        Knob(
+            key="title",
+            meaning="what the report is called",
+            example="Stripe sizes",
+            parse=str.strip,
+        ),
+    ] = "Configurations compared"
+    factors: Annotated[
+        words.Factors,
+        Knob(
+            key="factors",
+            meaning="what varies: NAME=LEVEL,LEVEL; NAME=…, or JSON with a text for each level",
+            example="chunk=16KiB,64KiB; cache=off,wb",
+            parse=words.factors,
+            show=words.show_factors,
+        ),
+    ] = ()
+    device: Annotated[
+        str,
+        Knob(
+            key="device",
+            meaning="the simulated device of each configuration, {NAME} where a level stands",
+            example="sim:raid5(4×hdd-7200)?chunk={chunk}",
+            parse=words.device,
+            show=lambda value: str(value) or "none",
+        ),
+    ] = ""
+    hook: Annotated[
+        tuple[str, ...],
+        Knob(
+            key="hook",
+            meaning="the program that applies a configuration to a real target",
+            example="./apply.sh --quiet",
+            parse=words.hook,
+            show=words.show_hook,
+        ),
+    ] = ()
+    timeout_ns: Annotated[
+        int,
+        Knob(
+            key="timeout",
+            meaning="how long the hook may take",
+            example="10min",
+            parse=knobs.duration,
+            show=knobs.show_duration,
+        ),
+    ] = 600 * units.NS_PER_S
+    workloads: Annotated[
+        tuple[NamedStream, ...],
+        Knob(
+            key="workloads",
+            aliases=("workload",),
+            meaning="what is measured in each: presets, or NAME: rw=… bs=…; cdm5 is eight of them",
+            example="4k-write; oltp: rw=randrw read=70 bs=8KiB qd=16",
+            parse=parse_workloads,
+            show=workload_settings.show_streams,
+        ),
+    ] = parse_workloads("seq-read; 4k-read")
+    duration_ns: Annotated[
+        int,
+        Knob(
+            key="seconds",
+            aliases=("duration", "runtime"),
+            meaning="how long each workload is measured",
+            example="5",
+            parse=knobs.duration,
+            show=knobs.show_duration,
+        ),
+    ] = 5 * units.NS_PER_S
+    ramp_ns: Annotated[
+        int,
+        Knob(
+            key="ramp",
+            meaning="how long each workload runs before it is measured",
+            example="2s",
+            parse=lambda text: units.parse_duration(text),
+            show=knobs.show_duration,
+        ),
+    ] = 0
+    rest_ns: Annotated[
+        int,
+        Knob(
+            key="rest",
+            meaning="how long the device rests before each workload",
+            example="5s",
+            parse=lambda text: units.parse_duration(text),
+            show=knobs.show_duration,
+        ),
+    ] = 0
+    purge: Annotated[
+        Literal["on", "off"],
+        Knob(
+            key="purge",
+            meaning="whether the device is purged in each configuration, on or off",
+            example="on",
+            parse=knobs.one_of("on", "off"),
+        ),
+    ] = "off"
+    precondition_times: Annotated[
+        float,
+        Knob(
+            key="precondition",
+            aliases=("fill",),
+            meaning="user capacities written in each configuration before it is measured",
+            example="1",
+            parse=words.capacities,
+            show=lambda value: f"{value:g}",
+        ),
+    ] = 0.0
+    repeats: Annotated[
+        int,
+        Knob(
+            key="repeats",
+            aliases=("blocks",),
+            meaning="how often every configuration is measured, each time in another order",
+            example="5",
+            parse=knobs.whole_number(2, 100),
+        ),
+    ] = 3
+    control: Annotated[
+        str,
+        Knob(
+            key="control",
+            meaning="the configuration measured under a second name: first, none or its levels",
+            example="chunk=64KiB, cache=wb",
+            parse=words.control,
+        ),
+    ] = "first"
+    shuffle: Annotated[
+        int,
+        Knob(
+            key="shuffle",
+            meaning="the seed of the order of measuring",
+            example="7",
+            parse=knobs.whole_number(0, 2**53 - 1),
+        ),
+    ] = 1
+
+
+def check(settings: ConfigurationSettings) -> None:
+    """Make sure that the settings go together.
+
+    Raises:
+        teijo.errors.PlanError: they do not.
+    """
+    names = [name for name, _ in settings.factors]
+    if settings.device and settings.hook:
+        raise PlanError(
+            "device and hook are both set, and only one can apply a configuration",
+            remedy="Leave hook out for simulated devices, and device for a real target.",
+        )
+    if names and not (settings.device or settings.hook):
+        raise PlanError(
+            f"nothing applies the factors {', '.join(names)}",
+            remedy="Set device for simulated devices, or hook for a real target.",
+        )
+    places = words.places_in(settings.device, settings.factors)
+    if strange := sorted(places - set(names)):
+        raise PlanError(
+            f"device has a place for {', '.join(strange)}, which is no factor",
+            remedy=f"Factors are: {', '.join(names) or 'none'}.",
+        )
+    if settings.device and (idle := [name for name in names if name not in places]):
+        raise PlanError(
+            f"the factor {idle[0]} stands nowhere in the device, so it changes nothing",
+            remedy=f"Write {{{idle[0]}}} where its levels stand, or leave the factor out.",
+        )
+    _check_control(settings)
+
+
+def _check_control(settings: ConfigurationSettings) -> None:
+    if settings.control in ("first", "none"):
+        if settings.control == "none" and not settings.factors:
+            raise PlanError(
+                "there are no factors and no control, so nothing is compared",
+                remedy="Set factors, or control=first.",
+            )
+        return
+    levels = {name: [level for level, _ in them] for name, them in settings.factors}
+    told = dict(words.levels_in(settings.control))
+    if told.keys() != levels.keys() or any(told[name] not in levels[name] for name in told):
+        raise PlanError(
+            f"control={settings.control} is none of the configurations",
+            remedy="Name one level of every factor, or set control=first.",
+        )

@@ -1,0 +1,194 @@
+"""How factors, hooks, controls and templates are written, and read back."""
+
+import json
+import re
+import shlex
+from typing import Final
+
+from teijo.methods.knobs import positive_number
+
+FACTORS_MOST: Final = 6
+LEVELS_MOST: Final = 64
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
+_PLACE: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9_-]*)\}")
+_RESERVED: Final = frozenset(",;={}")
+_NESTED_MOST: Final = 4
+
+Levels = tuple[tuple[str, str], ...]
+"""(name, text) of each level: the name stands in the report, the text is put in place."""
+Factors = tuple[tuple[str, Levels], ...]
+"""(name, levels) of each factor, in the order of the plan."""
+
+
+def factors(text: str) -> Factors:
+    """Return the factors of "chunk=16KiB,64KiB; cache=off,wb", or of JSON; "none" is none.
+
+    JSON says more: {"cache": {"off": "raid5(…)", "wb": "cache(…)"}} gives each level a text.
+
+    Raises:
+        ValueError: it is neither, a name is none, or a factor has fewer than two levels.
+    """
+    if text.strip().lower() == "none":
+        return ()
+    found = _from_json(text) if text.lstrip().startswith("{") else _from_words(text)
+    names = [name.lower() for name, _ in found]
+    if len(set(names)) < len(names):
+        raise ValueError("two factors have one name")
+    if not 1 <= len(found) <= FACTORS_MOST:
+        raise ValueError(f"it has {len(found)} factors, and 1 to {FACTORS_MOST} can be told apart")
+    for name, levels in found:
+        _check_factor(name, levels)
+    return found
+
+
+def show_factors(value: object) -> str:
+    """Show factors as `factors` reads them back."""
+    assert isinstance(value, tuple)
+    if not value:
+        return "none"
+    if all(name == text for _, levels in value for name, text in levels):
+        parts = (f"{factor}={','.join(name for name, _ in levels)}" for factor, levels in value)
+        return "; ".join(parts)
+    return json.dumps({factor: dict(levels) for factor, levels in value}, ensure_ascii=False)
+
+
+def hook(text: str) -> tuple[str, ...]:
+    """Return the program and its arguments, quoted as a shell has them; "none" is none.
+
+    Raises:
+        ValueError: a quote is not closed.
+    """
+    return () if text.strip().lower() == "none" else tuple(shlex.split(text))
+
+
+def show_hook(value: object) -> str:
+    """Show a hook as `hook` reads it back."""
+    assert isinstance(value, tuple)
+    return shlex.join(value) or "none"
+
+
+def device(text: str) -> str:
+    """Return the template of a simulated device; "none" is none.
+
+    Raises:
+        ValueError: it is no simulated device.
+    """
+    text = text.strip()
+    if text.lower() == "none":
+        return ""
+    if not text.startswith("sim:"):
+        raise ValueError("it is no simulated device, which is written sim:NAME?key=value")
+    return text
+
+
+def capacities(text: str) -> float:
+    """Return how many user capacities to write, 0 for none.
+
+    Raises:
+        ValueError: it is no number, or below zero.
+    """
+    return 0.0 if text.strip() in ("0", "0.0") else positive_number(text)
+
+
+def control(text: str) -> str:
+    """Return which configuration is measured under a second name: first, none, or its levels.
+
+    Raises:
+        ValueError: a part of it is no FACTOR=LEVEL.
+    """
+    word = text.strip()
+    if word.lower() in ("first", "none"):
+        return word.lower()
+    return ", ".join(f"{name}={level}" for name, level in levels_in(word))
+
+
+def levels_in(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the (factor, level) pairs of "chunk=64KiB, cache=wb".
+
+    Raises:
+        ValueError: a part of it is no FACTOR=LEVEL.
+    """
+    pairs = []
+    for part in text.split(","):
+        name, equals, level = (each.strip() for each in part.partition("="))
+        if not (name and equals and level):
+            raise ValueError(f"{part.strip()!r} is no FACTOR=LEVEL")
+        pairs.append((name, level))
+    return tuple(pairs)
+
+
+def places_in(text: str, all_factors: Factors) -> set[str]:
+    """Return the names in braces, those within the levels that stand in their place among them."""
+    named = dict(all_factors)
+    found: set[str] = set()
+    waiting = list(_PLACE.findall(text))
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        waiting += [inner for _, level in named.get(name, ()) for inner in _PLACE.findall(level)]
+    return found
+
+
+def filled(template: str, texts: dict[str, str]) -> str:
+    """Return a template with every {factor} replaced by its level's text, which may have places.
+
+    Raises:
+        ValueError: the texts stand in each other without end.
+    """
+    for _ in range(_NESTED_MOST):
+        if not _PLACE.search(template):
+            return template
+        template = _PLACE.sub(lambda match: texts[match[1]], template)
+    if _PLACE.search(template):
+        raise ValueError("the levels of its factors stand in each other without end")
+    return template
+
+
+def _from_words(text: str) -> Factors:
+    found = []
+    for part in text.split(";"):
+        if not part.strip():
+            continue
+        name, equals, rest = part.partition("=")
+        if not equals:
+            raise ValueError(f"{part.strip()!r} is no FACTOR=LEVEL,LEVEL")
+        levels = [level.strip() for level in rest.split(",") if level.strip()]
+        found.append((name.strip(), tuple((level, level) for level in levels)))
+    return tuple(found)
+
+
+def _from_json(text: str) -> Factors:
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"it begins as JSON and is none: {error}") from error
+    return tuple((str(name), _levels(name, levels)) for name, levels in values.items())
+
+
+def _levels(name: str, levels: object) -> Levels:
+    match levels:
+        case dict():
+            return tuple((str(level), str(text)) for level, text in levels.items())
+        case list():
+            return tuple((str(level), str(level)) for level in levels)
+        case _:
+            raise ValueError(f"{name} has no levels: a list, or a text for each")
+
+
+def _check_factor(name: str, levels: Levels) -> None:
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"{name!r} is no name of a factor: a letter, then letters, digits, - and _"
+        )
+    if not 2 <= len(levels) <= LEVELS_MOST:
+        raise ValueError(f"{name} has {len(levels)} levels, and a factor has 2 to {LEVELS_MOST}")
+    names = [level for level, _ in levels]
+    if len(set(names)) < len(names):
+        raise ValueError(f"a level of {name} stands twice")
+    for level in names:
+        if not level or _RESERVED & set(level) or len(level) > 40:
+            raise ValueError(
+                f"{level!r} is no name of a level: at most 40 characters, none of , ; = {{ }}"
+            )
