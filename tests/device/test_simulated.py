@@ -15,6 +15,7 @@ def test_a_simulated_device_says_what_it_is() -> None:
         assert device.geometry.capacity_bytes <= 2**30
         assert [remark.kind for remark in device.remarks()] == [RemarkKind.SIMULATED]
         assert device.identity.facts["seed"] == "7"
+        assert device.identity.write_cache == "simulated write buffer"
     finally:
         device.close()
 
@@ -41,6 +42,7 @@ def test_an_array_is_one_device_with_the_facts_of_its_parts() -> None:
         assert device.identity.facts["chunk"] == "64KiB"
         assert device.identity.facts["0-3.write_cache"] == "0 bytes"
         assert device.identity.facts["0-3.seed"] == "3"
+        assert device.identity.write_cache == "none"
         assert "nand_writes_bytes" not in device.health()
     finally:
         device.close()

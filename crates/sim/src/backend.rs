@@ -9,11 +9,22 @@ use std::sync::Arc;
 
 use teijo_engine::backend::{Backend, Completion, Request};
 use teijo_engine::clock::Clock;
+use teijo_engine::plan::Content;
 
 use crate::device::{Damage, Device, Outcome, Ticket};
 
 /// Bits of a ticket below the worker's number: the slot, as in a tag.
 const SLOT_BITS: u32 = 16;
+
+/// What compression at its best leaves of such data, in 2^-16. The stamps in zeros are small.
+pub(crate) fn left_q16(content: Content) -> u32 {
+    const WHOLE: u32 = 1 << 16;
+    match content {
+        Content::Random | Content::Refill | Content::Dedupable { .. } => WHOLE,
+        Content::Compressible { percent } => WHOLE - WHOLE * u32::from(percent.min(100)) / 100,
+        Content::Zero => 0,
+    }
+}
 
 /// Virtual time, shared by the workers of a session; only one of them runs at any moment.
 #[derive(Clone, Debug, Default)]
@@ -64,6 +75,8 @@ pub struct SimBackend<D> {
     flying: VecDeque<Flying>,
     /// This worker's number in the session, in the upper bits of its tickets.
     worker: u32,
+    /// What compression leaves of what this worker writes, in 2^-16.
+    pub(crate) left_q16: u32,
     /// Tags of the requests whose end the device has not told yet, by slot.
     untold: Vec<u64>,
 }
@@ -77,6 +90,7 @@ impl<D: Device> SimBackend<D> {
             device: None,
             flying,
             worker,
+            left_q16: left_q16(Content::Random),
             untold: Vec::new(),
         }
     }

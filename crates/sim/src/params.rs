@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+pub use crate::flash::PARAMETERS;
 use crate::flash::{reserve_blocks, Geometry};
-pub use crate::parameters::{Parameter, PARAMETERS};
+pub use crate::parameters::Parameter;
 
 /// Which closed block is cleaned next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,91 @@ pub enum Pacing {
     Paced,
 }
 
+/// What a write does that finds the region full which is written first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenFull {
+    /// Folds a page into the main area, then takes its place.
+    Fold,
+    /// Goes to the main area.
+    Bypass,
+}
+
+/// A region that is written first, at one bit a cell; neither a size nor a share is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegionParams {
+    pub nominal_bytes: u64,
+    pub of_free_percent: f64,
+    pub program_ns: u64,
+    pub fold_ns: u64,
+    pub when_full: WhenFull,
+}
+
+impl Default for RegionParams {
+    fn default() -> Self {
+        Self {
+            nominal_bytes: 0,
+            of_free_percent: 0.0,
+            program_ns: 100_000,
+            fold_ns: 0,
+            when_full: WhenFull::Fold,
+        }
+    }
+}
+
+/// Compression inside the drive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompressionParams {
+    pub on: bool,
+    pub least_percent: f64,
+}
+
+impl Default for CompressionParams {
+    fn default() -> Self {
+        Self {
+            on: false,
+            least_percent: 12.5,
+        }
+    }
+}
+
+/// What warms the drive, what cools it, and what it does against it; at 100 % there is no heat.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatParams {
+    pub throttle_percent: f64,
+    pub throttle_at_c: f64,
+    pub throttle_until_c: f64,
+    pub ambient_c: f64,
+    pub idle_w: f64,
+    pub program_nj_per_byte: f64,
+    pub read_nj_per_byte: f64,
+    pub capacity_j_per_k: f64,
+    pub resistance_k_per_w: f64,
+}
+
+impl Default for HeatParams {
+    fn default() -> Self {
+        Self {
+            throttle_percent: 100.0,
+            throttle_at_c: 70.0,
+            throttle_until_c: 65.0,
+            ambient_c: 25.0,
+            idle_w: 1.0,
+            program_nj_per_byte: 2.5,
+            read_nj_per_byte: 1.0,
+            capacity_j_per_k: 30.0,
+            resistance_k_per_w: 8.0,
+        }
+    }
+}
+
+/// A die that takes `times` as long as the others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlowDie {
+    /// `None`: drawn with the seed.
+    pub die: Option<u32>,
+    pub times: f64,
+}
+
 /// Everything that makes one simulated SSD. Times are ns, sizes bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SsdParams {
@@ -48,6 +134,8 @@ pub struct SsdParams {
     pub dies: u32,
     pub pages_per_block: u32,
     pub mapping_bytes: u32,
+    /// `None`: the mapping unit.
+    pub page_bytes: Option<u32>,
     pub buffer_bytes: u64,
     pub program_ns: u64,
     pub read_ns: u64,
@@ -64,6 +152,10 @@ pub struct SsdParams {
     pub seq_ss_factor: f64,
     pub idle_pool_percent: f64,
     pub idle_wait_ns: u64,
+    pub region: RegionParams,
+    pub compression: CompressionParams,
+    pub heat: HeatParams,
+    pub slow_die: Option<SlowDie>,
     pub purge_ns: u64,
     pub jitter_percent: f64,
     pub seed: u64,
@@ -141,9 +233,84 @@ impl SsdParams {
         }
     }
 
+    /// Nominal over simulated capacity; volumes beside the capacity shrink by as much.
+    pub fn simulated_scale(&self) -> f64 {
+        self.nominal_capacity_bytes as f64 / self.simulated_capacity_bytes() as f64
+    }
+
+    /// Mapping units in a flash page.
+    pub fn page_units(&self) -> u32 {
+        let page_bytes = self.page_bytes.unwrap_or(self.mapping_bytes);
+        (page_bytes / self.mapping_bytes).max(1)
+    }
+
+    pub fn has_region(&self) -> bool {
+        self.region.nominal_bytes > 0 || self.region.of_free_percent > 0.0
+    }
+
+    /// Units of the region that are there whatever is stored, at the simulated size.
+    pub fn region_units(&self) -> u64 {
+        let bytes = self.region.nominal_bytes as f64 / self.simulated_scale();
+        (bytes / f64::from(self.mapping_bytes)).round() as u64
+    }
+
+    /// Why these mechanisms do not go together, if they do not.
+    fn contradiction(&self) -> Option<String> {
+        let page_bytes = self.page_bytes.unwrap_or(self.mapping_bytes);
+        let block_bytes = u64::from(self.mapping_bytes) * u64::from(self.pages_per_block);
+        let heat = &self.heat;
+        if page_bytes < self.mapping_bytes || u64::from(page_bytes) > block_bytes {
+            return Some(format!(
+                "a page of {page_bytes} B lies between the mapping unit of {} B and the block of \
+                 {block_bytes} B",
+                self.mapping_bytes
+            ));
+        }
+        if self.compression.on && (self.page_units() > 1 || self.has_region()) {
+            let why = "a drive that compresses packs units closely: it has neither pages of \
+                       several units nor a region that is written first";
+            return Some(why.into());
+        }
+        if heat.throttle_percent < 100.0 && heat.throttle_until_c >= heat.throttle_at_c {
+            return Some(format!(
+                "a drive that slows down at {} °C is not fast again at {} °C; take a \
+                 throttle_until_c below throttle_at_c",
+                heat.throttle_at_c, heat.throttle_until_c
+            ));
+        }
+        match self.slow_die {
+            Some(SlowDie { die: Some(die), .. }) if die >= self.dies => Some(format!(
+                "there is no die {die}: they are 0 to {}",
+                self.dies - 1
+            )),
+            _ => None,
+        }
+    }
+
+    /// Slots of the flash: one a unit, more where units are compressed.
+    fn slots(&self, blocks_per_die: u64, capacity_bytes: u64) -> u64 {
+        let main = blocks_per_die * u64::from(self.dies) * u64::from(self.pages_per_block);
+        if self.compression.on {
+            let most = f64::from(self.pages_per_block) * 100.0 / self.compression.least_percent;
+            let slots = (most.ceil() as u64).next_power_of_two();
+            return main / u64::from(self.pages_per_block) * slots;
+        }
+        let units = capacity_bytes / u64::from(self.mapping_bytes);
+        let borrowed = (units as f64 * self.region.of_free_percent / 100.0) as u64;
+        let region = if self.has_region() {
+            self.region_units() + borrowed + u64::from(self.dies * self.pages_per_block)
+        } else {
+            0
+        };
+        main + region
+    }
+
     /// The flash behind the capacity, or why there is no such drive.
     pub fn geometry(&self) -> Result<Geometry, ParamError> {
         let impossible = |why: String| Err(ParamError::Impossible { why });
+        if let Some(why) = self.contradiction() {
+            return impossible(why);
+        }
         let capacity_bytes = self.simulated_capacity_bytes();
         let unit_bytes = u64::from(self.mapping_bytes);
         if capacity_bytes == 0 || !capacity_bytes.is_multiple_of(unit_bytes) {
@@ -167,7 +334,7 @@ impl SsdParams {
             ));
         }
         let blocks_per_die = usable as u64 + u64::from(reserve_blocks(self.frontier));
-        let pages = blocks_per_die * u64::from(self.dies) * u64::from(self.pages_per_block);
+        let pages = self.slots(blocks_per_die, capacity_bytes);
         if pages >= u64::from(u32::MAX) {
             return impossible(format!(
                 "{pages} flash pages do not fit 32-bit addresses; take a larger scale"

@@ -16,7 +16,7 @@ use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Bound, Plan, StreamPlan};
 use teijo_engine::worker::{Worker, WorkerLap};
 
-use crate::backend::{Seam, SimBackend, VirtualClock};
+use crate::backend::{left_q16, Seam, SimBackend, VirtualClock};
 use crate::content::CONTENT_MOST_BYTES;
 use crate::device::{Damage, Device, Ended, Facts, Health};
 use crate::holding::{locked, HoldingBackend, SharedContent};
@@ -77,6 +77,8 @@ pub struct SimSession<D: Device> {
     stimulus: Option<Running<D>>,
     /// What was written, from the first plan on that verifies.
     content: Option<SharedContent>,
+    /// What the device was last told of the data, as in `Device::content`.
+    told_q16: u32,
     /// Room for what one step of the device ends.
     ended: Vec<Ended>,
 }
@@ -90,6 +92,7 @@ impl<D: Device> SimSession<D> {
             clock: VirtualClock::default(),
             stimulus: None,
             content: None,
+            told_q16: 1 << 16,
             ended: Vec::new(),
         }
     }
@@ -165,6 +168,7 @@ impl<D: Device> SimSession<D> {
         let copy = |content: &SharedContent| Arc::new(Mutex::new(locked(content).clone()));
         fork.content = self.content.as_ref().map(copy);
         fork.clock.advance(self.now_ns());
+        fork.told_q16 = self.told_q16;
         fork
     }
 
@@ -254,7 +258,7 @@ impl<D: Device> SimSession<D> {
         let mut agenda = Agenda::new(workers.len());
         let mut watch = Watch::new(observer);
         for (index, worker) in workers.iter_mut().enumerate() {
-            worker.backend_mut().plain().device = self.device.take();
+            self.lend(worker.backend_mut().plain());
             worker.issue();
             self.device = worker.backend_mut().plain().device.take();
             shares[index] = worker.take_lap();
@@ -270,7 +274,7 @@ impl<D: Device> SimSession<D> {
             }
             let Some(index) = agenda.take() else { continue };
             let worker = &mut workers[index];
-            worker.backend_mut().plain().device = self.device.take();
+            self.lend(worker.backend_mut().plain());
             loop {
                 if let Err(error) = worker.settle() {
                     worker.abandon(&error);
@@ -297,6 +301,16 @@ impl<D: Device> SimSession<D> {
         }
         let stopped = watch.stopped;
         crew.lap(shares.into_iter().flatten().collect(), stopped)
+    }
+
+    /// Lends the device, and tells it what the data that is coming is like.
+    #[inline]
+    fn lend(&mut self, to: &mut SimBackend<D>) {
+        if to.left_q16 != self.told_q16 {
+            self.told_q16 = to.left_q16;
+            self.device_mut().content(to.left_q16);
+        }
+        to.device = self.device.take();
     }
 
     /// Lets the device do what is due, and hands what ends by it to the workers.
@@ -393,7 +407,9 @@ fn seated<B: Seam>(
 ) -> Vec<SimWorker<B>> {
     crew.start(plan, clock.now_ns());
     let worker = |(number, seat): (u32, &Seat)| {
-        let mut worker = Worker::new(backend(number, seat), clock.clone(), seat.clone());
+        let mut backend = backend(number, seat);
+        backend.plain().left_q16 = left_q16(seat.stream.plan.content);
+        let mut worker = Worker::new(backend, clock.clone(), seat.clone());
         worker.begin();
         worker
     };

@@ -1,5 +1,6 @@
 """A simulated device: it lives in virtual time, has nothing to lose, and says what it is."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from teijo import engine as door
@@ -14,7 +15,13 @@ from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
 from teijo.terms.step import Configure
 
-UNITS: Final = frozenset({"µs", "bytes", "%", "% of capacity", "mapping units", "MB/s (10^6)"})
+UNITS: Final = frozenset(
+    {"µs", "bytes", "%", "% of capacity", "mapping units", "MB/s (10^6)"}
+    | {"% of the free capacity", "% of a unit", "% of the full speed"}
+    | {"°C", "W", "nJ/B", "J/K", "K/W"}
+)
+
+BUFFERS: Final = frozenset({"buffer", "write_cache"})
 
 
 class SimulatedDevice:
@@ -39,7 +46,7 @@ class SimulatedDevice:
             serial=facts.serial,
             firmware=facts.firmware,
             interface="simulated",
-            write_cache="simulated write buffer",
+            write_cache=_write_cache(facts.parameters),
             facts={"label": self._label}
             | {name: _with_unit(value, unit) for name, value, unit in facts.parameters},
         )
@@ -97,6 +104,12 @@ class SimulatedDevice:
     def close(self) -> None:
         """Release its memory."""
         self._simulation.close()
+
+
+def _write_cache(parameters: Sequence[tuple[str, str, str]]) -> str:
+    """Return whether any part of a device acknowledges writes before they are where they stay."""
+    sizes = (value for name, value, _ in parameters if name.rpartition(".")[2] in BUFFERS)
+    return "simulated write buffer" if any(size != "0" for size in sizes) else "none"
 
 
 def _with_unit(value: str, unit: str) -> str:

@@ -1,13 +1,16 @@
-//! The flash translation layer without time: which page holds which logical unit, and what
-//! cleaning costs in pages and erases. Time is added in `ssd`.
+//! The flash translation layer without time: which slot of the flash holds which logical unit, and
+//! what cleaning costs in pages and erases. Time is added in `ssd`; the region that is written
+//! first is in `region`, compressed units in `packing`, the moves of cleaning in `collect`.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::packing::Packing;
+use super::region::Region;
 use super::victims::{Victims, NOT_CLOSED};
 use crate::params::{Cleaning, Frontier};
 
-const UNMAPPED: u32 = u32::MAX;
+pub(super) const UNMAPPED: u32 = u32::MAX;
 
 /// Erase blocks kept beyond the spare pages, per die, so that cleaning always has a destination.
 pub fn reserve_blocks(frontier: Frontier) -> u32 {
@@ -29,8 +32,8 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Physical pages that data can lie in over logical units: one plus the over-provisioning,
-    /// the reserve blocks not counted.
+    /// Physical room for data over logical units: one plus the over-provisioning, the reserve
+    /// blocks not counted.
     pub fn alpha(&self, frontier: Frontier) -> f64 {
         let usable = (self.blocks_per_die - reserve_blocks(frontier)) * self.dies;
         f64::from(usable) * f64::from(self.pages_per_block) / f64::from(self.units)
@@ -41,50 +44,63 @@ impl Geometry {
 pub(super) struct Block {
     /// Place among the die's victims, or `NOT_CLOSED`.
     pub(super) position: u32,
-    /// Valid pages; pages not yet written count as valid while the block is open.
+    /// Valid units; slots not yet written count as valid while the block is open. Of packed
+    /// units: their space, in whole units, rounded up.
     pub(super) valid: u16,
     die: u16,
 }
 
-/// The block being filled: the next page, and the first page after the block.
+/// The block being filled: the next slot, and the first slot after the block.
 #[derive(Clone, Copy, Debug, Default)]
-struct Open {
-    next: u32,
-    end: u32,
+pub(super) struct Open {
+    pub(super) next: u32,
+    pub(super) end: u32,
 }
 
 #[derive(Clone, Debug)]
-struct Die {
-    host: Open,
-    relocation: Open,
-    free: Vec<u32>,
-    victims: Victims,
-    live: u32,
+pub(super) struct Die {
+    pub(super) host: Open,
+    pub(super) relocation: Open,
+    pub(super) free: Vec<u32>,
+    pub(super) victims: Victims,
+    pub(super) live: u32,
 }
 
 /// Work that one host write caused besides its own program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    pub moved_pages: u32,
+    /// Flash pages that were read for it, and those that moved units were programmed into.
+    pub read_pages: u32,
+    pub programmed_pages: u32,
     pub erased_blocks: u32,
     /// Pages that host writes can fill before the die opens its next block.
     pub room_pages: u32,
 }
 
-/// Page-mapped translation over several dies, each with its own blocks, frontiers and cleaning.
+/// Unit-mapped translation over several dies, each with its own blocks, frontiers and cleaning.
 #[derive(Clone, Debug)]
 pub struct Ftl {
-    l2p: Vec<u32>,
-    p2l: Vec<u32>,
-    blocks: Vec<Block>,
-    dies: Vec<Die>,
-    pages: u32,
-    shift: u32,
-    cleaning: Cleaning,
-    frontier: Frontier,
-    random: Xoshiro256PlusPlus,
+    pub(super) l2p: Vec<u32>,
+    pub(super) p2l: Vec<u32>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) dies: Vec<Die>,
+    blocks_per_die: u32,
+    /// Units that fill a block when none is compressed.
+    pub(super) pages: u32,
+    /// Slots in a block, as a power of two.
+    pub(super) shift: u32,
+    /// Units in a flash page, less one.
+    pub(super) page_mask: u32,
+    pub(super) cleaning: Cleaning,
+    pub(super) frontier: Frontier,
+    pub(super) random: Xoshiro256PlusPlus,
     live_max: u32,
     next_die: u32,
+    /// The die whose page the host has begun to fill, if a page holds several units.
+    filling: Option<u32>,
+    pub(super) region: Option<Box<Region>>,
+    pub(super) packing: Option<Box<Packing>>,
+    /// Units programmed, whole or as the space of packed ones.
     pub(super) programs: u64,
     pub(super) erases: u64,
 }
@@ -110,33 +126,64 @@ impl Ftl {
             victims: Victims::new(blocks_per_die, pages, sorted),
             live: 0,
         };
-        let block = |id| Block {
-            position: NOT_CLOSED,
-            valid: 0,
-            die: (id / blocks_per_die) as u16,
-        };
         let mut ftl = Self {
             l2p: vec![UNMAPPED; units as usize],
-            p2l: vec![UNMAPPED; dies as usize * blocks_per_die as usize * pages as usize],
-            blocks: (0..dies * blocks_per_die).map(block).collect(),
+            p2l: Vec::new(),
+            blocks: Vec::new(),
             dies: (0..dies).map(die).collect(),
+            blocks_per_die,
             pages,
-            shift: pages.trailing_zeros(),
+            shift: 0,
+            page_mask: 0,
             cleaning,
             frontier,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             live_max,
             next_die: 0,
+            filling: None,
+            region: None,
+            packing: None,
             programs: 0,
             erases: 0,
         };
-        ftl.clear();
+        ftl.lay_out(pages.trailing_zeros());
         ftl
+    }
+
+    /// Flash pages of `units` mapping units each, a power of two, which are programmed whole.
+    #[must_use]
+    pub fn with_pages_of(mut self, units: u32) -> Self {
+        assert!(units.is_power_of_two() && units <= self.pages);
+        self.page_mask = units - 1;
+        self
+    }
+
+    /// Blocks of `1 << shift` slots each, those of the region after the others.
+    pub(super) fn lay_out(&mut self, shift: u32) {
+        self.shift = shift;
+        let dies = self.dies.len() as u32;
+        let block = |die: u32| Block {
+            position: NOT_CLOSED,
+            valid: 0,
+            die: die as u16,
+        };
+        let main = (0..dies * self.blocks_per_die).map(|id| block(id / self.blocks_per_die));
+        let extra = self.region.as_ref().map_or(0, |region| region.blocks);
+        let extra = (0..dies * extra).map(|id| block(id / extra));
+        self.blocks = main.chain(extra).collect();
+        // A slot that was never written names unit 0, which lies elsewhere: it is not valid.
+        self.p2l = vec![0; self.blocks.len() << shift];
+        self.clear();
+    }
+
+    /// Blocks that are not the region's.
+    pub(super) fn main_blocks(&self) -> u32 {
+        self.blocks_per_die * self.dies.len() as u32
     }
 
     /// Forgets all data and frees every block; the wear counters stay, as they do in a drive.
     pub fn purge(&mut self) {
-        self.erases += self.blocks.len() as u64 - self.free_blocks();
+        self.erases += u64::from(self.main_blocks()) - self.free_blocks();
         self.l2p.fill(UNMAPPED);
         self.clear();
     }
@@ -146,16 +193,22 @@ impl Ftl {
             block.position = NOT_CLOSED;
             block.valid = 0;
         }
-        let per_die = self.blocks.len() / self.dies.len();
-        for (index, die) in self.dies.iter_mut().enumerate() {
+        let per_die = self.blocks_per_die;
+        for (index, die) in (0..).zip(&mut self.dies) {
             (die.host, die.relocation, die.live) = (Open::default(), Open::default(), 0);
             die.victims.clear();
             die.free.clear();
             // Taken from the end, so the lowest block is used first.
             die.free
-                .extend((0..per_die).rev().map(|k| (index * per_die + k) as u32));
+                .extend((0..per_die).rev().map(|k| index * per_die + k));
         }
-        self.next_die = 0;
+        if let Some(region) = &mut self.region {
+            self.erases += region.clear();
+        }
+        if let Some(packing) = &mut self.packing {
+            packing.clear();
+        }
+        (self.next_die, self.filling) = (0, None);
     }
 
     /// Free blocks over all dies.
@@ -168,14 +221,27 @@ impl Ftl {
         self.dies.iter().map(|die| u64::from(die.live)).sum()
     }
 
-    /// Pages programmed so far, by the host and by cleaning.
+    /// Units programmed so far, by the host and by cleaning.
     pub fn programs(&self) -> u64 {
         self.programs
     }
 
-    /// The die that the next host page goes to: in turn, passing over a die that is full.
+    /// Memory of the maps and indexes, bytes.
+    pub fn state_bytes(&self) -> usize {
+        let of_die = |die: &Die| die.victims.state_bytes() + 4 * die.free.capacity();
+        4 * (self.l2p.capacity() + self.p2l.capacity())
+            + size_of::<Block>() * self.blocks.capacity()
+            + self.dies.iter().map(of_die).sum::<usize>()
+            + self.packing.as_ref().map_or(0, |one| one.state_bytes())
+    }
+
+    /// The die that the next host unit goes to: in turn, passing over a die that is full; while a
+    /// flash page is filled, its die.
     #[inline]
     pub fn pick_die(&mut self) -> u32 {
+        if let Some(die) = self.filling {
+            return die;
+        }
         let count = self.dies.len() as u32;
         loop {
             let die = self.next_die;
@@ -186,39 +252,88 @@ impl Ftl {
         }
     }
 
+    /// The die whose page the host has begun to fill.
+    #[inline]
+    pub fn filling(&self) -> Option<u32> {
+        self.filling
+    }
+
     /// The die that holds `unit`, or `None` if it was never written or is trimmed.
     #[inline]
     pub fn die_of(&self, unit: u32) -> Option<u32> {
-        let page = self.l2p[unit as usize];
-        (page != UNMAPPED).then(|| u32::from(self.blocks[(page >> self.shift) as usize].die))
+        let slot = self.l2p[unit as usize];
+        (slot != UNMAPPED).then(|| u32::from(self.blocks[(slot >> self.shift) as usize].die))
     }
 
-    /// Writes `unit` to `die`, cleaning first when the die has no open page.
+    /// The flash page that holds `unit`; two units in one page have the same number.
+    #[inline]
+    pub(super) fn page_of(&self, unit: u32) -> u32 {
+        self.l2p[unit as usize] | self.page_mask
+    }
+
+    /// Writes `unit` to `die`, cleaning first when the die has no open slot.
     #[inline]
     pub fn write(&mut self, unit: u32, die: u32) -> Cleaned {
+        if self.packing.is_some() {
+            return self.write_packed(unit, die);
+        }
         self.trim(unit);
+        self.dies[die as usize].live += 1;
+        self.append(unit, die)
+    }
+
+    /// Puts `unit`, which no slot holds, into the open block of `die`.
+    #[inline]
+    pub(super) fn append(&mut self, unit: u32, die: u32) -> Cleaned {
         let mut cleaned = Cleaned::default();
         if self.dies[die as usize].host.next == self.dies[die as usize].host.end {
             cleaned = self.open_host_block(die);
         }
         let target = &mut self.dies[die as usize];
-        target.live += 1;
-        let page = target.host.next;
+        let slot = target.host.next;
         target.host.next += 1;
-        self.p2l[page as usize] = unit;
-        self.l2p[unit as usize] = page;
-        self.programs += 1;
+        self.put(unit, slot, die);
         cleaned
+    }
+
+    /// Notes that `slot` of `die` holds `unit`, and whether its page is full.
+    #[inline]
+    pub(super) fn put(&mut self, unit: u32, slot: u32, die: u32) {
+        self.p2l[slot as usize] = unit;
+        self.l2p[unit as usize] = slot;
+        self.programs += 1;
+        let full = (slot + 1) & self.page_mask == 0;
+        self.filling = (!full).then_some(die);
+    }
+
+    /// Leaves the rest of the page that is being filled empty; returns its die.
+    pub fn pad(&mut self) -> Option<u32> {
+        let die = self.filling.take()?;
+        if self.pad_region(die) {
+            return Some(die);
+        }
+        let open = &mut self.dies[die as usize].host;
+        let id = open.next >> self.shift;
+        let end = (open.next | self.page_mask) + 1;
+        let empty = end - open.next;
+        open.next = end;
+        self.blocks[id as usize].valid -= empty as u16;
+        self.programs += u64::from(empty);
+        Some(die)
     }
 
     /// Forgets `unit`; true if it held data.
     #[inline]
     pub fn trim(&mut self, unit: u32) -> bool {
-        let page = std::mem::replace(&mut self.l2p[unit as usize], UNMAPPED);
-        if page == UNMAPPED {
+        let slot = std::mem::replace(&mut self.l2p[unit as usize], UNMAPPED);
+        if slot == UNMAPPED {
             return false;
         }
-        let id = page >> self.shift;
+        let id = slot >> self.shift;
+        if self.packing.is_some() {
+            self.unpack(unit, id);
+            return true;
+        }
         let block = &mut self.blocks[id as usize];
         let valid = block.valid;
         block.valid -= 1;
@@ -231,139 +346,18 @@ impl Ftl {
         true
     }
 
-    /// Cleans one block of `die` in the background if it has fewer than `pool_blocks` free ones
-    /// beyond the reserve and cleaning gains a page; `None` when there is nothing to do.
-    pub fn clean_ahead(&mut self, die: u32, pool_blocks: u32) -> Option<Cleaned> {
-        let state = &self.dies[die as usize];
-        let wanted = pool_blocks + reserve_blocks(self.frontier);
-        if state.free.len() as u32 >= wanted || state.free.is_empty() {
-            return None;
-        }
-        let victim = state.victims.peek()?;
-        if u32::from(self.blocks[victim as usize].valid) == self.pages {
-            return None;
-        }
-        // A shared frontier has no block of its own for old pages: they join the host's.
-        let moved_pages = self.collect(die);
-        let Open { next, end } = self.dies[die as usize].host;
-        Some(Cleaned {
-            moved_pages,
-            erased_blocks: 1,
-            room_pages: end - next,
-        })
+    pub(super) fn set_filling(&mut self, die: Option<u32>) {
+        self.filling = die;
     }
 
-    /// Closes the full host block and opens another, cleaning until one may be taken.
-    fn open_host_block(&mut self, die: u32) -> Cleaned {
-        let mut cleaned = Cleaned::default();
-        match self.frontier {
-            Frontier::Shared => loop {
-                self.open(die, Frontier::Shared);
-                if !self.dies[die as usize].free.is_empty() {
-                    break;
-                }
-                cleaned.moved_pages += self.collect(die);
-                cleaned.erased_blocks += 1;
-                let Open { next, end } = self.dies[die as usize].host;
-                if next < end {
-                    break;
-                }
-            },
-            Frontier::Separate => {
-                while self.dies[die as usize].free.len() < 2 {
-                    cleaned.moved_pages += self.collect(die);
-                    cleaned.erased_blocks += 1;
-                }
-                self.open(die, Frontier::Shared);
-            }
-        }
-        let Open { next, end } = self.dies[die as usize].host;
-        cleaned.room_pages = end - next;
-        cleaned
-    }
-
-    /// Closes the open block (`Shared`: the host's, `Separate`: the one for moved pages) and
-    /// takes a free one in its place.
-    fn open(&mut self, die: u32, which: Frontier) {
-        let state = &mut self.dies[die as usize];
-        let open = match which {
-            Frontier::Shared => &mut state.host,
-            Frontier::Separate => &mut state.relocation,
-        };
-        let id = state
-            .free
-            .pop()
-            .expect("the reserve keeps a free block for every frontier");
-        let full = std::mem::replace(
-            open,
-            Open {
-                next: id << self.shift,
-                end: (id + 1) << self.shift,
-            },
-        );
-        self.blocks[id as usize].valid = self.pages as u16;
-        if full.end > 0 {
-            let old = (full.end - 1) >> self.shift;
-            state.victims.push(&mut self.blocks, old, self.pages as u16);
-        }
-    }
-
-    /// Moves the valid pages of the next victim to the frontier, erases it, returns their number.
-    fn collect(&mut self, die: u32) -> u32 {
-        let victims = &mut self.dies[die as usize].victims;
-        match self.cleaning {
-            Cleaning::Greedy | Cleaning::Fifo => {}
-            Cleaning::Sampled { choices } => {
-                victims.sample(&mut self.blocks, choices, &mut self.random);
-            }
-        }
-        let victim = victims.pop(&mut self.blocks);
-        let mut left = u32::from(self.blocks[victim as usize].valid);
-        let moved = left;
-        let mut page = victim << self.shift;
-        while left > 0 {
-            let (room, mut next) = self.destination(die);
-            let stop = next + room.min(left);
-            left -= stop - next;
-            while next < stop {
-                let unit = self.p2l[page as usize];
-                if self.l2p[unit as usize] == page {
-                    self.l2p[unit as usize] = next;
-                    self.p2l[next as usize] = unit;
-                    next += 1;
-                }
-                page += 1;
-            }
-            let state = &mut self.dies[die as usize];
-            match self.frontier {
-                Frontier::Shared => state.host.next = stop,
-                Frontier::Separate => state.relocation.next = stop,
-            }
-        }
-        self.blocks[victim as usize].valid = 0;
-        self.dies[die as usize].free.push(victim);
-        self.programs += u64::from(moved);
-        self.erases += 1;
-        moved
-    }
-
-    /// Open pages for moved data and the first of them, opening a block if there is none.
-    fn destination(&mut self, die: u32) -> (u32, u32) {
-        let state = &self.dies[die as usize];
-        let open = match self.frontier {
-            Frontier::Shared => state.host,
-            Frontier::Separate => state.relocation,
-        };
-        if open.next < open.end {
-            return (open.end - open.next, open.next);
-        }
-        self.open(die, self.frontier);
-        self.destination(die)
+    /// The die of the block `id`.
+    pub(super) fn die_of_block(&self, id: u32) -> usize {
+        usize::from(self.blocks[id as usize].die)
     }
 
     /// Feeds the whole state to `mix`, in a fixed order.
     pub(super) fn visit(&self, mut mix: impl FnMut(u64)) {
-        self.l2p.iter().for_each(|&page| mix(u64::from(page)));
+        self.l2p.iter().for_each(|&slot| mix(u64::from(slot)));
         for die in &self.dies {
             let Die {
                 host,
@@ -377,7 +371,14 @@ impl Ftl {
             die.free.iter().for_each(|&id| mix(u64::from(id)));
             die.victims.iter().for_each(|id| mix(u64::from(id)));
         }
+        if let Some(region) = &self.region {
+            region.visit(&mut mix);
+        }
+        if let Some(packing) = &self.packing {
+            packing.visit(&mut mix);
+        }
         mix(u64::from(self.next_die));
+        mix(self.filling.map_or(0, |die| u64::from(die) + 1));
         mix(self.random.clone().next_u64());
         mix(self.programs);
         mix(self.erases);

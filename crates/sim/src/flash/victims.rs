@@ -114,6 +114,10 @@ impl Victims {
         id
     }
 
+    pub(super) fn state_bytes(&self) -> usize {
+        4 * (self.order.capacity() + self.start.capacity())
+    }
+
     pub(super) fn clear(&mut self) {
         (self.head, self.tail) = (0, 0);
         self.start.fill(0);

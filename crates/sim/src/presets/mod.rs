@@ -8,7 +8,9 @@ mod slc;
 
 use crate::device::Label;
 use crate::flash::{Identity, Ssd};
-use crate::params::{Cleaning, Frontier, Pacing, ParamError, SsdParams};
+use crate::params::{
+    Cleaning, CompressionParams, Frontier, HeatParams, Pacing, ParamError, RegionParams, SsdParams,
+};
 
 /// A named drive.
 #[derive(Clone, Debug)]
@@ -35,6 +37,7 @@ pub fn base() -> SsdParams {
         dies: 16,
         pages_per_block: 256,
         mapping_bytes: 4096,
+        page_bytes: None,
         buffer_bytes: 4 << 20,
         program_ns: 490 * US,
         read_ns: 50 * US,
@@ -51,6 +54,10 @@ pub fn base() -> SsdParams {
         seq_ss_factor: 1.0,
         idle_pool_percent: 0.0,
         idle_wait_ns: 10_000 * US,
+        region: RegionParams::default(),
+        compression: CompressionParams::default(),
+        heat: HeatParams::default(),
+        slow_die: None,
         purge_ns: 1_000_000 * US,
         jitter_percent: 3.0,
         seed: 1,

@@ -1,0 +1,52 @@
+//! Whether the maps and counts of a translation layer agree with each other: for tests, which ask
+//! after anything they can think of.
+
+use super::ftl::{Ftl, UNMAPPED};
+use super::victims::NOT_CLOSED;
+use crate::params::Cleaning;
+
+impl Ftl {
+    /// Panics where a map, a count or an index contradicts another. Takes time as the drive's
+    /// size does.
+    pub fn check(&self) {
+        let mut valid = vec![0_u64; self.blocks.len()];
+        let mut live = vec![0_u32; self.dies.len()];
+        for (unit, &slot) in (0..).zip(&self.l2p) {
+            if slot == UNMAPPED {
+                continue;
+            }
+            assert_eq!(self.p2l[slot as usize], unit, "the maps agree");
+            let id = slot >> self.shift;
+            let packing = self.packing.as_ref();
+            valid[id as usize] += packing.map_or(1, |packing| packing.space_of(unit));
+            live[self.die_of_block(id)] += 1;
+        }
+        for (die, live) in self.dies.iter().zip(live) {
+            assert_eq!(die.live, live, "a die counts what lives on it");
+            let mut closed = die.victims.iter().peekable();
+            while let Some(id) = closed.next() {
+                let block = &self.blocks[id as usize];
+                let truth = match &self.packing {
+                    None => valid[id as usize],
+                    Some(packing) => {
+                        assert_eq!(packing.space_in(id), valid[id as usize]);
+                        u64::from(packing.close(id, self.pages))
+                    }
+                };
+                assert_ne!(block.position, NOT_CLOSED, "a victim is closed");
+                assert_eq!(
+                    u64::from(block.valid),
+                    truth,
+                    "a block counts what is valid"
+                );
+                if let Some(&next) = closed.peek() {
+                    let sorted = block.valid <= self.blocks[next as usize].valid;
+                    assert!(
+                        sorted || self.cleaning == Cleaning::Fifo,
+                        "emptier blocks come first"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Cleaning: takes the next victim of a die, moves what is valid in it to the frontier, and erases
+//! it. What a block is opened for, and when, is here as well.
+
+use super::ftl::{Cleaned, Ftl, Open};
+use super::reserve_blocks;
+use crate::params::{Cleaning, Frontier};
+
+/// Slots looked up together, so that their lines of the map are on the way at the same time.
+const TOGETHER: usize = 32;
+
+impl Ftl {
+    /// Cleans one block of `die` in the background if it has fewer than `pool_blocks` free ones
+    /// beyond the reserve and cleaning gains a page; `None` when there is nothing to do.
+    pub fn clean_ahead(&mut self, die: u32, pool_blocks: u32) -> Option<Cleaned> {
+        let state = &self.dies[die as usize];
+        let wanted = pool_blocks + reserve_blocks(self.frontier);
+        if state.free.len() as u32 >= wanted || state.free.is_empty() {
+            return None;
+        }
+        let victim = state.victims.peek()?;
+        if u32::from(self.blocks[victim as usize].valid) == self.pages {
+            return None;
+        }
+        // A shared frontier has no block of its own for old pages: they join the host's.
+        let mut cleaned = Cleaned::default();
+        self.collect(die, &mut cleaned);
+        cleaned.room_pages = self.room_pages(die);
+        Some(cleaned)
+    }
+
+    /// Closes the full host block and opens another, cleaning until one may be taken.
+    pub(super) fn open_host_block(&mut self, die: u32) -> Cleaned {
+        let mut cleaned = Cleaned::default();
+        match self.frontier {
+            Frontier::Shared => loop {
+                self.open(die, Frontier::Shared);
+                if !self.dies[die as usize].free.is_empty() {
+                    break;
+                }
+                self.collect(die, &mut cleaned);
+                let Open { next, end } = self.dies[die as usize].host;
+                if next < end {
+                    break;
+                }
+            },
+            Frontier::Separate => {
+                while self.dies[die as usize].free.len() < 2 {
+                    self.collect(die, &mut cleaned);
+                }
+                self.open(die, Frontier::Shared);
+            }
+        }
+        cleaned.room_pages = self.room_pages(die);
+        cleaned
+    }
+
+    /// Pages that the host can fill before `die` opens its next block.
+    fn room_pages(&self, die: u32) -> u32 {
+        if let Some(packing) = &self.packing {
+            return packing.room_units(die);
+        }
+        let Open { next, end } = self.dies[die as usize].host;
+        (end - next).div_ceil(self.page_mask + 1)
+    }
+
+    /// Closes the open block (`Shared`: the host's, `Separate`: the one for moved pages) and
+    /// takes a free one in its place.
+    pub(super) fn open(&mut self, die: u32, which: Frontier) {
+        let state = &mut self.dies[die as usize];
+        let open = match which {
+            Frontier::Shared => &mut state.host,
+            Frontier::Separate => &mut state.relocation,
+        };
+        let id = state
+            .free
+            .pop()
+            .expect("the reserve keeps a free block for every frontier");
+        let full = std::mem::replace(
+            open,
+            Open {
+                next: id << self.shift,
+                end: (id + 1) << self.shift,
+            },
+        );
+        self.blocks[id as usize].valid = self.pages as u16;
+        if full.end > 0 {
+            let old = (full.end - 1) >> self.shift;
+            if let Some(packing) = &mut self.packing {
+                self.blocks[old as usize].valid = packing.close(old, self.pages);
+            }
+            state.victims.push(&mut self.blocks, old, self.pages as u16);
+        }
+        if let Some(packing) = &mut self.packing {
+            packing.open(die, which, id);
+        }
+    }
+
+    /// Moves the valid units of the next victim to the frontier, erases it and adds the work.
+    fn collect(&mut self, die: u32, cleaned: &mut Cleaned) {
+        let victims = &mut self.dies[die as usize].victims;
+        match self.cleaning {
+            Cleaning::Greedy | Cleaning::Fifo => {}
+            Cleaning::Sampled { choices } => {
+                victims.sample(&mut self.blocks, choices, &mut self.random);
+            }
+        }
+        let victim = victims.pop(&mut self.blocks);
+        if self.packing.is_some() {
+            self.move_packed(die, victim, cleaned);
+        } else if self.page_mask == 0 {
+            self.move_units::<false>(die, victim, cleaned);
+        } else {
+            self.move_units::<true>(die, victim, cleaned);
+        }
+        self.blocks[victim as usize].valid = 0;
+        self.dies[die as usize].free.push(victim);
+        self.erases += 1;
+        cleaned.erased_blocks += 1;
+    }
+
+    /// Moves the valid units of `victim`. `GATHERED`: a page holds several, is read once for all
+    /// that are valid in it, and programmed when it is full.
+    fn move_units<const GATHERED: bool>(&mut self, die: u32, victim: u32, cleaned: &mut Cleaned) {
+        let page_shift = self.page_mask.trailing_ones();
+        let mut left = u32::from(self.blocks[victim as usize].valid);
+        let (mut slot, mut last_page) = (victim << self.shift, u32::MAX);
+        self.programs += u64::from(left);
+        while left > 0 {
+            let (first, end) = self.destination(die);
+            let stop = end.min(first + left);
+            left -= stop - first;
+            let mut next = first;
+            while next < stop {
+                self.look_up(slot);
+                let batch_end = (slot | (TOGETHER as u32 - 1)) + 1;
+                while slot < batch_end && next < stop {
+                    let unit = self.p2l[slot as usize];
+                    if self.l2p[unit as usize] == slot {
+                        self.l2p[unit as usize] = next;
+                        self.p2l[next as usize] = unit;
+                        next += 1;
+                        if GATHERED && slot >> page_shift != last_page {
+                            last_page = slot >> page_shift;
+                            cleaned.read_pages += 1;
+                        }
+                    }
+                    slot += 1;
+                }
+            }
+            if !GATHERED {
+                cleaned.read_pages += stop - first;
+            }
+            cleaned.programmed_pages += (stop >> page_shift) - (first >> page_shift);
+            self.frontier_of_moves(die).next = stop;
+        }
+    }
+
+    /// Touches the map of the slots from `slot` to the end of its group.
+    #[inline]
+    fn look_up(&self, slot: u32) {
+        let end = (slot | (TOGETHER as u32 - 1)) + 1;
+        let mut seen = 0;
+        for &unit in &self.p2l[slot as usize..(end as usize).min(self.p2l.len())] {
+            seen ^= self.l2p[unit as usize];
+        }
+        std::hint::black_box(seen);
+    }
+
+    pub(super) fn frontier_of_moves(&mut self, die: u32) -> &mut Open {
+        let state = &mut self.dies[die as usize];
+        match self.frontier {
+            Frontier::Shared => &mut state.host,
+            Frontier::Separate => &mut state.relocation,
+        }
+    }
+
+    /// Open slots for moved units, the first and the end, opening a block if there is none.
+    fn destination(&mut self, die: u32) -> (u32, u32) {
+        let Open { next, end } = *self.frontier_of_moves(die);
+        if next < end {
+            return (next, end);
+        }
+        self.open(die, self.frontier);
+        let Open { next, end } = *self.frontier_of_moves(die);
+        (next, end)
+    }
+}

@@ -1,0 +1,193 @@
+//! A simulated SSD as every other simulated device is seen: it serves, purges, idles, and says what
+//! it is and has done.
+
+use std::borrow::Cow;
+
+use rand_xoshiro::rand_core::Rng;
+use teijo_engine::backend::Op;
+
+use super::ssd::{Counters, DieClock, Ssd};
+use super::table::PARAMETERS;
+use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
+use crate::device::{Device, Facts, Health, Outcome};
+
+impl Ssd {
+    /// Forgets the units that lie wholly in the range.
+    fn trim(&mut self, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> u64 {
+        let end_bytes = offset_bytes + u64::from(length_bytes);
+        let unit_bytes = 1u64 << self.unit_shift;
+        for unit in offset_bytes.div_ceil(unit_bytes)..end_bytes >> self.unit_shift {
+            self.ftl.trim(unit as u32);
+        }
+        self.counters.trimmed_bytes += u64::from(length_bytes);
+        self.front_free_ns = at_ns.max(self.front_free_ns) + self.times.write_command;
+        self.front_free_ns + self.times.ack
+    }
+
+    /// Programs what is being gathered and waits for all that is in the buffer.
+    fn flush(&mut self, at_ns: u64) -> u64 {
+        self.pad(at_ns.max(self.admitted_ns));
+        at_ns.max(self.drained_ns) + self.times.ack
+    }
+}
+
+impl Device for Ssd {
+    #[inline]
+    fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
+        if op == Op::Flush {
+            let done_ns = self.flush(at_ns);
+            return Outcome { done_ns, result: 0 };
+        }
+        let length_bytes = match clip(op, offset_bytes, length_bytes, self.capacity_bytes) {
+            Ok(length_bytes) => length_bytes,
+            Err(result) => {
+                return Outcome {
+                    done_ns: at_ns + self.times.ack,
+                    result,
+                }
+            }
+        };
+        let done_ns = match op {
+            Op::Read => self.read(offset_bytes, length_bytes, at_ns),
+            Op::Write => self.write(offset_bytes, length_bytes, at_ns),
+            Op::Discard | Op::Flush => self.trim(offset_bytes, length_bytes, at_ns),
+        };
+        if self.heat.is_some() {
+            self.warm(at_ns);
+        }
+        Outcome {
+            done_ns,
+            result: length_bytes.cast_signed(),
+        }
+    }
+
+    fn purge(&mut self, at_ns: u64) -> u64 {
+        self.pad(at_ns);
+        self.ftl.purge();
+        let done_ns = at_ns.max(self.drained_ns) + self.params.purge_ns;
+        self.buffer.fill(0);
+        self.dies.fill(DieClock {
+            busy_until_ns: done_ns,
+            ..DieClock::default()
+        });
+        (self.front_free_ns, self.admitted_ns, self.drained_ns) = (done_ns, done_ns, done_ns);
+        self.merged_ns = done_ns;
+        done_ns
+    }
+
+    fn idle(&mut self, from_ns: u64, to_ns: u64) {
+        self.pad(from_ns.max(self.admitted_ns));
+        for die in 0..self.geometry.dies {
+            self.work_while_idle(die, to_ns);
+        }
+    }
+
+    fn content(&mut self, left_q16: u32) {
+        self.set_content(left_q16);
+    }
+
+    fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
+        let mut counts = Vec::new();
+        if self.has_region {
+            let unit_bytes = 1u64 << self.unit_shift;
+            let page_bytes = unit_bytes * u64::from(self.params.page_units());
+            counts.push(("slc_bytes".into(), self.ftl.region_units() * unit_bytes));
+            counts.push((
+                "slc_folded_bytes".into(),
+                self.counters.folded_pages * page_bytes,
+            ));
+        }
+        if let Some(heat) = &self.heat {
+            counts.push(("throttled_ns".into(), heat.throttled_ns()));
+        }
+        counts
+    }
+
+    fn health(&self) -> Health {
+        let unit_bytes = 1u64 << self.unit_shift;
+        let page_bytes = unit_bytes * u64::from(self.params.page_units());
+        Health {
+            host_reads_bytes: self.counters.read_bytes,
+            host_writes_bytes: self.counters.written_bytes,
+            trims_bytes: self.counters.trimmed_bytes,
+            nand_reads_bytes: self.counters.page_reads * page_bytes,
+            nand_writes_bytes: self.ftl.programs * unit_bytes,
+            erases: self.ftl.erases,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        let name = self.identity.name.to_uppercase();
+        let value = |parameter: &crate::params::Parameter| {
+            (
+                parameter.name.into(),
+                parameter.value(&self.params),
+                parameter.unit,
+            )
+        };
+        Facts {
+            model: format!("Simulated {name}"),
+            serial: format!("SIM-{name}-{}", self.params.seed),
+            firmware: format!("sim-{}", env!("CARGO_PKG_VERSION")),
+            nominal_capacity_bytes: self.params.nominal_capacity_bytes,
+            capacity_bytes: self.capacity_bytes,
+            logical_block_bytes: LOGICAL_BLOCK_BYTES,
+            physical_block_bytes: self.params.mapping_bytes.max(LOGICAL_BLOCK_BYTES),
+            label: self.identity.label,
+            parameters: PARAMETERS.iter().map(value).collect(),
+        }
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn logical_block_bytes(&self) -> u32 {
+        LOGICAL_BLOCK_BYTES
+    }
+
+    fn digest(&self) -> u64 {
+        let mut state = 0xcbf2_9ce4_8422_2325_u64;
+        let mut mix = |value: u64| {
+            state = (state ^ value)
+                .wrapping_mul(0x0000_0100_0000_01b3)
+                .rotate_left(23);
+        };
+        self.ftl.visit(&mut mix);
+        for die in &self.dies {
+            let DieClock {
+                busy_until_ns,
+                read_until_ns,
+                debt_ns,
+                share_ns,
+            } = *die;
+            [busy_until_ns, read_until_ns, debt_ns, share_ns]
+                .into_iter()
+                .for_each(&mut mix);
+        }
+        self.buffer.iter().for_each(|&release_ns| mix(release_ns));
+        if let Some(heat) = &self.heat {
+            heat.visit(&mut mix);
+        }
+        let Counters {
+            read_bytes,
+            written_bytes,
+            trimmed_bytes,
+            page_reads,
+            folded_pages,
+        } = self.counters;
+        [
+            read_bytes,
+            written_bytes,
+            trimmed_bytes,
+            page_reads,
+            folded_pages,
+        ]
+        .into_iter()
+        .chain([self.buffer_next as u64])
+        .chain([self.front_free_ns, self.admitted_ns, self.drained_ns])
+        .chain([self.random.clone().next_u64()])
+        .for_each(mix);
+        state
+    }
+}

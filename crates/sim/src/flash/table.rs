@@ -1,0 +1,279 @@
+//! The parameters of a simulated SSD, the only list of them; their reference page is checked
+//! against it.
+
+use crate::parameters::{
+    count, name_of, one_of, parameter, percent, positive, power_of_two, text, us_text, Parameter,
+};
+use crate::params::{Cleaning, Frontier, Pacing, SlowDie, WhenFull};
+use crate::quantity::{bytes, bytes_text, decimal, nanoseconds, whole};
+
+const FRONTIER: [(&str, Frontier); 2] = [
+    ("shared", Frontier::Shared),
+    ("separate", Frontier::Separate),
+];
+const PACING: [(&str, Pacing); 2] = [("lump", Pacing::Lump), ("paced", Pacing::Paced)];
+
+fn cleaning(text: &str) -> Result<Cleaning, String> {
+    match text.split_once(':') {
+        None if text == "greedy" => Ok(Cleaning::Greedy),
+        None if text == "fifo" => Ok(Cleaning::Fifo),
+        None if text == "random" => Ok(Cleaning::Sampled { choices: 1 }),
+        Some(("random", choices)) => Ok(Cleaning::Sampled {
+            choices: count(choices)?,
+        }),
+        _ => Err("must be greedy, fifo, random or random:CHOICES".into()),
+    }
+}
+
+fn cleaning_text(cleaning: Cleaning) -> String {
+    match cleaning {
+        Cleaning::Greedy => "greedy".into(),
+        Cleaning::Fifo => "fifo".into(),
+        Cleaning::Sampled { choices: 1 } => "random".into(),
+        Cleaning::Sampled { choices } => format!("random:{choices}"),
+    }
+}
+const WHEN_FULL: [(&str, WhenFull); 2] = [("fold", WhenFull::Fold), ("bypass", WhenFull::Bypass)];
+const SWITCH: [(&str, bool); 2] = [("off", false), ("on", true)];
+
+fn queue(text: &str) -> Result<u32, String> {
+    match u32::try_from(whole(text)?) {
+        Ok(value @ 0..=65_535) => Ok(value),
+        _ => Err("must be at most 65535".into()),
+    }
+}
+
+fn page(text: &str) -> Result<Option<u32>, String> {
+    match text {
+        "mapping" => Ok(None),
+        bytes => power_of_two(bytes, 512, 1 << 20).map(Some),
+    }
+}
+
+fn page_text(bytes: Option<u32>) -> String {
+    bytes.map_or_else(|| "mapping".into(), |bytes| bytes_text(u64::from(bytes)))
+}
+
+fn at_most_one(text: &str) -> Result<f64, String> {
+    match positive(text)? {
+        value if value <= 1.0 => Ok(value),
+        _ => Err("must be at most 1".into()),
+    }
+}
+
+/// A number from above 0 to 100 where `zero` is false, from 0 where it is true.
+fn at_most_all(text: &str, zero: bool) -> Result<f64, String> {
+    let value = if zero {
+        decimal(text)?
+    } else {
+        positive(text)?
+    };
+    if value <= 100.0 {
+        Ok(value)
+    } else {
+        Err("must be at most 100".into())
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    at_most_all(text, true)
+}
+
+fn throttle(text: &str) -> Result<f64, String> {
+    at_most_all(text, false)
+}
+
+fn least_percent(text: &str) -> Result<f64, String> {
+    match at_most_all(text, false)? {
+        value if value >= 1.0 => Ok(value),
+        _ => Err("must be at least 1".into()),
+    }
+}
+
+fn slow_die(text: &str) -> Result<Option<SlowDie>, String> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let why = || "must be none, DIE:TIMES or any:TIMES, as 3:10".to_owned();
+    let (die, times) = text.split_once(':').ok_or_else(why)?;
+    let die = match die {
+        "any" => None,
+        number => Some(number.parse::<u32>().map_err(|_| why())?),
+    };
+    match decimal(times) {
+        Ok(times @ 1.0..=1e6) => Ok(Some(SlowDie { die, times })),
+        _ => Err("TIMES must be 1 to 1000000".into()),
+    }
+}
+
+fn slow_die_text(slow: Option<SlowDie>) -> String {
+    match slow {
+        None => "none".into(),
+        Some(SlowDie { die: None, times }) => format!("any:{times}"),
+        Some(SlowDie {
+            die: Some(die),
+            times,
+        }) => format!("{die}:{times}"),
+    }
+}
+
+/// Every parameter of a simulated SSD, in the order they are documented.
+#[rustfmt::skip]
+pub const PARAMETERS: &[Parameter] = &[
+    parameter!("nominal_capacity", "bytes",
+        "capacity of the drive that is modelled",
+        nominal_capacity_bytes, bytes, bytes_text),
+    parameter!("scale", "ratio",
+        "nominal capacity over simulated capacity; 1 is full size",
+        scale, positive, text),
+    Parameter {
+        name: "capacity",
+        unit: "bytes",
+        meaning: "simulated capacity, instead of nominal_capacity / scale",
+        set: |params, text| {
+            params.capacity_bytes = Some(bytes(text)?);
+            Ok(())
+        },
+        get: |params| bytes_text(params.simulated_capacity_bytes()),
+    },
+    parameter!("op_percent", "%",
+        "spare flash over the capacity, reserve blocks not counted (effective \
+         over-provisioning)",
+        op_percent, percent, text),
+    parameter!("gc", "greedy, fifo, random or random:CHOICES",
+        "which closed block is cleaned next: fewest valid pages, oldest, or fewest valid pages \
+         of CHOICES drawn at random",
+        cleaning, cleaning, cleaning_text),
+    parameter!("frontier", "shared or separate",
+        "whether cleaning moves pages into the host's open block or into one of its own",
+        frontier, |t| one_of(t, &FRONTIER), |value| name_of(value, &FRONTIER)),
+    parameter!("pacing", "lump or paced",
+        "whether a die cleans a whole block at once or spreads the time over the host pages it \
+         made room for",
+        pacing, |t| one_of(t, &PACING), |value| name_of(value, &PACING)),
+    parameter!("dies", "count",
+        "flash dies working in parallel",
+        dies, count, text),
+    parameter!("pages_per_block", "mapping units",
+        "units in an erase block; a power of two",
+        pages_per_block, |t| power_of_two(t, 8, 32_768), text),
+    parameter!("mapping", "bytes",
+        "what one entry of the map stands for; a power of two",
+        mapping_bytes, |t| power_of_two(t, 512, 65_536), |value| bytes_text(u64::from(value))),
+    parameter!("page", "bytes, or mapping",
+        "flash page, which is programmed whole: the units of a page are gathered first, and a \
+         flush programs it as it is; a power of two, at least the mapping unit",
+        page_bytes, page, page_text),
+    parameter!("buffer", "bytes",
+        "write buffer; a write is acknowledged when it is in",
+        buffer_bytes, bytes, bytes_text),
+    parameter!("program_us", "µs",
+        "a die programs one page",
+        program_ns, nanoseconds, us_text),
+    parameter!("read_us", "µs",
+        "a die reads one page",
+        read_ns, nanoseconds, us_text),
+    parameter!("erase_us", "µs",
+        "a die erases one block",
+        erase_ns, nanoseconds, us_text),
+    parameter!("read_command_us", "µs",
+        "the front end is held by each read, besides its transfer",
+        read_command_ns, nanoseconds, us_text),
+    parameter!("write_command_us", "µs",
+        "the front end is held by each write, besides its transfer",
+        write_command_ns, nanoseconds, us_text),
+    parameter!("unit_us", "µs",
+        "latency of each unit of a request after its first",
+        unit_ns, nanoseconds, us_text),
+    parameter!("ack_us", "µs",
+        "latency of every request that holds nothing up",
+        ack_ns, nanoseconds, us_text),
+    parameter!("link_mb_per_second", "MB/s (10^6)",
+        "host link, one direction at a time",
+        link_mb_per_second, positive, text),
+    parameter!("bus_mb_per_second", "MB/s (10^6)",
+        "all flash channels together, which carry whole units when reading",
+        bus_mb_per_second, positive, text),
+    parameter!("read_wait_us", "µs",
+        "longest a read waits for a die that programs, cleans or erases before that is \
+         suspended",
+        read_wait_ns, nanoseconds, us_text),
+    parameter!("rmw_us", "µs",
+        "each write that covers part of a unit with data is merged with the rest for this long, \
+         one after another",
+        rmw_ns, nanoseconds, us_text),
+    parameter!("rmw_queue", "writes",
+        "acknowledged before they are merged, at most; 0: the write path waits for each merge",
+        rmw_queue, queue, text),
+    parameter!("seq_ss_factor", "ratio",
+        "program rate into a block that was erased without moving a page, over the rate of new \
+         flash; a fitted loss, not a mechanism",
+        seq_ss_factor, at_most_one, text),
+    parameter!("idle_pool_percent", "% of capacity",
+        "free blocks that a die cleans ahead while it is idle",
+        idle_pool_percent, percent, text),
+    parameter!("idle_wait_us", "µs",
+        "a die is idle for this long before it folds or cleans ahead",
+        idle_wait_ns, nanoseconds, us_text),
+    parameter!("slc_region", "bytes",
+        "region of the nominal drive that host writes fill first, at one bit a cell",
+        region.nominal_bytes, bytes, bytes_text),
+    parameter!("slc_dynamic_percent", "% of the free capacity",
+        "what the region gains besides, as long as so much of the drive holds no data",
+        region.of_free_percent, share, text),
+    parameter!("slc_program_us", "µs",
+        "a die programs one page of the region",
+        region.program_ns, nanoseconds, us_text),
+    parameter!("slc_fold_us", "µs",
+        "a die needs this to fold a page into the main area, besides reading and programming it",
+        region.fold_ns, nanoseconds, us_text),
+    parameter!("slc_when_full", "fold or bypass",
+        "whether a write to a full region folds a page first or goes to the main area; a die \
+         that is idle for idle_wait folds as well",
+        region.when_full, |t| one_of(t, &WHEN_FULL), |value| name_of(value, &WHEN_FULL)),
+    parameter!("compression", "off or on",
+        "whether the drive compresses what it writes to flash",
+        compression.on, |t| one_of(t, &SWITCH), |value| name_of(value, &SWITCH)),
+    parameter!("compression_least_percent", "% of a unit",
+        "what a unit takes that compresses at least as well as that",
+        compression.least_percent, least_percent, text),
+    parameter!("throttle_percent", "% of the full speed",
+        "speed of everything while the drive is too hot; 100 models no heat",
+        heat.throttle_percent, throttle, text),
+    parameter!("throttle_at_c", "°C",
+        "the drive slows down when it is as hot as this",
+        heat.throttle_at_c, decimal, text),
+    parameter!("throttle_until_c", "°C",
+        "and is at full speed again when it has cooled to this",
+        heat.throttle_until_c, decimal, text),
+    parameter!("ambient_c", "°C",
+        "temperature around the drive, and its own at first",
+        heat.ambient_c, decimal, text),
+    parameter!("idle_w", "W",
+        "power of the drive when it does nothing",
+        heat.idle_w, decimal, text),
+    parameter!("program_nj_per_byte", "nJ/B",
+        "energy to program flash; the same number of W per GB/s",
+        heat.program_nj_per_byte, decimal, text),
+    parameter!("read_nj_per_byte", "nJ/B",
+        "energy to read flash",
+        heat.read_nj_per_byte, decimal, text),
+    parameter!("heat_j_per_k", "J/K",
+        "heat capacity of the nominal drive; divided by the scale, as volumes are",
+        heat.capacity_j_per_k, positive, text),
+    parameter!("thermal_k_per_w", "K/W",
+        "thermal resistance between the drive and what is around it",
+        heat.resistance_k_per_w, positive, text),
+    parameter!("slow_die", "none, DIE:TIMES or any:TIMES",
+        "a fault: this die, or one drawn with the seed, takes so many times as long",
+        slow_die, slow_die, slow_die_text),
+    parameter!("purge_us", "µs",
+        "a purge takes this long",
+        purge_ns, nanoseconds, us_text),
+    parameter!("jitter_percent", "%",
+        "program and read times vary by up to this much either way, uniformly",
+        jitter_percent, share, text),
+    parameter!("seed", "whole number",
+        "of the jitter, of random cleaning and of a slow die that is drawn",
+        seed, whole, text),
+];
