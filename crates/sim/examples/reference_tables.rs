@@ -1,12 +1,16 @@
 //! Prints the tables of `docs/reference/simulated-ssd.md`, and of `presets.md`,
-//! `simulated-disks.md` and `simulated-faults.md` beside it: parameters, presets, arrays, faults.
+//! `simulated-disks.md`, `simulated-caches.md` and `simulated-faults.md` beside it: parameters,
+//! presets and what is made of parts.
 //! `cargo run -p teijo-sim --example reference_tables`
 
+use teijo_sim::cache::params::{
+    CacheParams, HostCacheParams, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS,
+};
 use teijo_sim::compose::{kinds, named};
 use teijo_sim::device::Label;
 use teijo_sim::disk::params::{disk_presets, DISK_PARAMETERS};
 use teijo_sim::fault::params::{FaultParams, FAULT_PARAMETERS};
-use teijo_sim::params::PARAMETERS;
+use teijo_sim::params::{Parameter, PARAMETERS};
 use teijo_sim::presets::{base, families, presets};
 use teijo_sim::raid::params::{ArrayParams, ARRAY_PARAMETERS};
 
@@ -45,9 +49,15 @@ fn arrays() {
     for one in named() {
         println!("| `{}` | `{}` | {} |", one.name, one.text, one.about);
     }
+    with_defaults(ARRAY_PARAMETERS, &ArrayParams::default());
+    with_defaults(CACHE_PARAMETERS, &CacheParams::default());
+    with_defaults(HOST_CACHE_PARAMETERS, &HostCacheParams::default());
+}
+
+fn with_defaults<P>(table: &[Parameter<P>], defaults: &P) {
     println!("\n| parameter | unit | unless given | meaning |\n|---|---|---|---|");
-    for parameter in ARRAY_PARAMETERS {
-        let start = parameter.value(&ArrayParams::default());
+    for parameter in table {
+        let start = parameter.value(defaults);
         let (name, unit, meaning) = (parameter.name, parameter.unit, parameter.meaning);
         println!("| `{name}` | {unit} | {start} | {meaning} |");
     }

@@ -3,6 +3,7 @@
 
 pub mod backend;
 mod below;
+pub mod cache;
 mod clip;
 pub mod compose;
 pub mod content;

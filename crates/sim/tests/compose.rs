@@ -1,14 +1,20 @@
 //! The text of a device: what it makes, and where a mistake in it is.
 
 use proptest::prelude::*;
+use teijo_sim::cache::params::{
+    CacheParams, HostCacheParams, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS,
+};
 use teijo_sim::compose::{build, kinds, named, open, parse};
 use teijo_sim::device::{Device, Facts};
 use teijo_sim::disk::params::{disk_presets, DISK_PARAMETERS};
-use teijo_sim::params::PARAMETERS;
+use teijo_sim::params::{Parameter, PARAMETERS};
 use teijo_sim::presets::presets;
 use teijo_sim::raid::params::{ArrayParams, ARRAY_PARAMETERS};
 
-const PAGE: &str = include_str!("../../../docs/reference/simulated-disks.md");
+const PAGE: &str = concat!(
+    include_str!("../../../docs/reference/simulated-disks.md"),
+    include_str!("../../../docs/reference/simulated-caches.md"),
+);
 
 fn facts(text: &str) -> Facts {
     open(text)
@@ -268,6 +274,16 @@ fn every_parameter_is_accepted_as_it_is_printed() {
     assert_eq!(again, array);
 }
 
+/// A row for each parameter of what is made of parts.
+fn rows_of<P>(table: &[Parameter<P>], defaults: &P) -> Vec<String> {
+    let row = |parameter: &Parameter<P>| {
+        let start = parameter.value(defaults);
+        let (name, unit, meaning) = (parameter.name, parameter.unit, parameter.meaning);
+        format!("| `{name}` | {unit} | {start} | {meaning} |")
+    };
+    table.iter().map(row).collect()
+}
+
 #[test]
 fn the_reference_page_has_every_parameter_preset_and_array() {
     let mut rows = Vec::new();
@@ -277,11 +293,9 @@ fn the_reference_page_has_every_parameter_preset_and_array() {
             parameter.name, parameter.unit, parameter.meaning
         ));
     }
-    for parameter in ARRAY_PARAMETERS {
-        let start = parameter.value(&ArrayParams::default());
-        let (name, unit, meaning) = (parameter.name, parameter.unit, parameter.meaning);
-        rows.push(format!("| `{name}` | {unit} | {start} | {meaning} |"));
-    }
+    rows.extend(rows_of(ARRAY_PARAMETERS, &ArrayParams::default()));
+    rows.extend(rows_of(CACHE_PARAMETERS, &CacheParams::default()));
+    rows.extend(rows_of(HOST_CACHE_PARAMETERS, &HostCacheParams::default()));
     for preset in disk_presets() {
         use teijo_sim::device::Label;
         let (kind, text) = match preset.label {
@@ -300,7 +314,11 @@ fn the_reference_page_has_every_parameter_preset_and_array() {
             .collect();
         rows.push(format!("| `{}` | {} |", parameter.name, values.join(" | ")));
     }
-    rows.extend(kinds().map(|kind| format!("| `{}(…)` | {} |", kind.name, kind.about)));
+    rows.extend(
+        kinds()
+            .iter()
+            .map(|kind| format!("| `{}(…)` | {} |", kind.name, kind.about)),
+    );
     rows.extend(named().map(|one| format!("| `{}` | `{}` | {} |", one.name, one.text, one.about)));
     let missing: Vec<&String> = rows.iter().filter(|row| !PAGE.contains(*row)).collect();
     assert!(

@@ -4,6 +4,8 @@ use super::error::{ComposeError, Fault};
 use super::grammar::{parse, Setting, Written};
 use super::named::named;
 use super::node::Node;
+use crate::cache::params::{CacheParams, HostCacheParams, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS};
+use crate::cache::{Cache, Settings};
 use crate::disk::params::{disk_presets, DISK_PARAMETERS};
 use crate::disk::Disk;
 use crate::fault::params::{FaultParams, FAULT_PARAMETERS};
@@ -27,9 +29,15 @@ pub struct Kind {
 enum Assembly {
     /// `group`: members in each group that is striped over; 0 for as `groups` says. `None`: not
     /// nested.
-    Array { level: Level, group: Option<u32> },
+    Array {
+        level: Level,
+        group: Option<u32>,
+    },
     /// One part, and what goes wrong with it.
     Faulty,
+    /// RAM before one part.
+    Cache,
+    HostCache,
 }
 
 /// What every device made of parts may say about them.
@@ -41,6 +49,26 @@ trait Shared {
 }
 
 impl Shared for ArrayParams {
+    fn scale(&self) -> Option<f64> {
+        self.scale
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+impl Shared for CacheParams {
+    fn scale(&self) -> Option<f64> {
+        self.scale
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+impl Shared for HostCacheParams {
     fn scale(&self) -> Option<f64> {
         self.scale
     }
@@ -65,11 +93,12 @@ const RAID6: Level = Level::Parity { parities: 2 };
 
 /// Every way to put devices together.
 #[rustfmt::skip]
-pub fn kinds() -> [Kind; 8] {
+pub fn kinds() -> Vec<Kind> {
     let kind = |name, about, level, group| Kind {
         name, about, assembly: Assembly::Array { level, group },
     };
-    [
+    let other = |name, about, assembly| Kind { name, about, assembly };
+    vec![
         kind("raid0", "stripes, nothing twice", Level::Striped, None),
         kind("raid1", "mirrors, everything on each", Level::Mirrored, None),
         kind("raid5", "stripes with one parity chunk", RAID5, None),
@@ -77,11 +106,9 @@ pub fn kinds() -> [Kind; 8] {
         kind("raid10", "stripes over mirrored pairs", Level::Mirrored, Some(2)),
         kind("raid50", "stripes over raid5 groups", RAID5, Some(0)),
         kind("raid60", "stripes over raid6 groups", RAID6, Some(0)),
-        Kind {
-            name: "faulty",
-            about: "one device that fails as it is told to",
-            assembly: Assembly::Faulty,
-        },
+        other("faulty", "one device that fails as it is told to", Assembly::Faulty),
+        other("cache", "RAM of a controller or a driver before one device", Assembly::Cache),
+        other("host-cache", "page cache of a host before one device", Assembly::HostCache),
     ]
 }
 
@@ -215,6 +242,16 @@ impl Whole {
                 }
                 self.faulty(&params, parts)
             }
+            Assembly::Cache => {
+                let params = CacheParams::default();
+                let (params, parts) = self.parts(written, CACHE_PARAMETERS, params)?;
+                cached(kind.name, Settings::Cache(params), parts)
+            }
+            Assembly::HostCache => {
+                let params = HostCacheParams::default();
+                let (params, parts) = self.parts(written, HOST_CACHE_PARAMETERS, params)?;
+                cached(kind.name, Settings::Host(params), parts)
+            }
         };
         made.map_err(|why| {
             let name = kind.name;
@@ -347,6 +384,14 @@ impl Whole {
     }
 }
 
+/// RAM before the one of `parts`.
+fn cached(name: &'static str, settings: Settings, parts: Vec<Node>) -> Result<Node, String> {
+    let count = parts.len();
+    let [part] = <[Node; 1]>::try_from(parts)
+        .map_err(|_| format!("it stands before one device and has {count}"))?;
+    Cache::new(name, settings, part).map(|cache| Node::Cache(Box::new(cache)))
+}
+
 /// The names of all devices, arrays as they are written.
 fn known_names() -> Vec<String> {
     let ssds = presets::presets();
@@ -354,7 +399,8 @@ fn known_names() -> Vec<String> {
     let disks = disk_presets();
     let disks = disks.iter().map(|preset| preset.name.to_owned());
     let named = named().map(|named| named.name.to_owned());
-    let arrays = kinds().map(|kind| format!("{}(…)", kind.name));
+    let arrays = kinds().into_iter();
+    let arrays = arrays.map(|kind| format!("{}(…)", kind.name));
     ssds.chain(disks).chain(named).chain(arrays).collect()
 }
 

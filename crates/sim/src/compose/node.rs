@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use teijo_engine::backend::Op;
 
+use crate::cache::Cache;
 use crate::device::{Damage, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::disk::Disk;
 use crate::fault::Faulty;
 use crate::flash::Ssd;
-use crate::raid::Array;
+use crate::raid::{Array, Level};
 
 /// A device. `Clone` branches the state of the whole tree.
 #[derive(Clone, Debug)]
@@ -17,6 +18,7 @@ pub enum Node {
     Disk(Box<Disk>),
     Array(Box<Array>),
     Faulty(Box<Faulty>),
+    Cache(Box<Cache>),
 }
 
 impl Node {
@@ -27,6 +29,27 @@ impl Node {
             Self::Disk(_) => false,
             Self::Array(array) => array.members().iter().any(Self::has_flash),
             Self::Faulty(faulty) => faulty.part().has_flash(),
+            Self::Cache(cache) => cache.part().has_flash(),
+        }
+    }
+
+    /// The least that is best written as one, on its multiples; 1 for no such thing.
+    pub(crate) fn stripe_bytes(&self) -> u64 {
+        match self {
+            Self::Ssd(_) | Self::Disk(_) => 1,
+            Self::Cache(cache) => cache.part().stripe_bytes(),
+            Self::Faulty(faulty) => faulty.part().stripe_bytes(),
+            Self::Array(array) => {
+                let layout = array.layout();
+                let inner_bytes = array.members().first().map_or(1, Self::stripe_bytes);
+                match layout.level {
+                    Level::Mirrored => inner_bytes,
+                    Level::Striped if layout.chunk_bytes.is_multiple_of(inner_bytes) => {
+                        layout.chunk_bytes
+                    }
+                    Level::Striped | Level::Parity { .. } => layout.stripe_bytes(),
+                }
+            }
         }
     }
 }
@@ -38,6 +61,7 @@ macro_rules! each {
             Node::Disk($device) => $work,
             Node::Array($device) => $work,
             Node::Faulty($device) => $work,
+            Node::Cache($device) => $work,
         }
     };
 }

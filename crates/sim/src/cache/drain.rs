@@ -1,0 +1,262 @@
+//! How dirty data gets below: what is chosen next, at what pace, and what a flush waits for.
+
+use teijo_engine::backend::Op;
+
+use super::extents::Span;
+use super::params::Mode;
+use super::policy::time_ns;
+use super::ram::{Cache, Errand};
+use crate::device::{Ended, Outcome, Ticket};
+
+pub(super) const IO_ERROR: i32 = -5;
+
+/// Places that are looked at for one that is not on its way below already.
+const TRIES: u32 = 8;
+
+/// What was dirty when somebody asked for it to be below.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Batch {
+    /// Flushes that wait for this batch, and those that wait for the next.
+    asked: Vec<Ticket>,
+    next: Vec<Ticket>,
+    stage: Stage,
+    /// Drains are numbered by the batches that had begun when they were sent.
+    round: u64,
+    /// Drains in flight that this batch waits for.
+    drains: u32,
+    /// Drains of earlier rounds are forgotten: power failed.
+    void_before: u64,
+    /// Some dirty data could not be written since the last flush ended.
+    failed: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    None,
+    Draining,
+    Flushing,
+}
+
+impl Batch {
+    pub fn is_active(&self) -> bool {
+        self.stage != Stage::None
+    }
+
+    /// Forgets what is under way; returns the flushes that waited.
+    pub fn void(&mut self) -> Vec<Ticket> {
+        self.round += 1;
+        self.void_before = self.round;
+        (self.stage, self.drains, self.failed) = (Stage::None, 0, false);
+        let mut waited = std::mem::take(&mut self.asked);
+        waited.append(&mut self.next);
+        waited
+    }
+
+    pub fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        let waiting = self.asked.iter().chain(&self.next).copied();
+        waiting.chain([
+            self.stage as u64,
+            u64::from(self.drains),
+            u64::from(self.failed),
+        ])
+    }
+}
+
+impl Cache {
+    /// Whether dirty data is drained that nobody has asked for by a flush.
+    pub(super) fn drains_dirty(&self) -> bool {
+        self.draining || self.sweeping || !self.waiting.is_empty()
+    }
+
+    /// When the pace lets the next drain go, if one would go now.
+    pub(super) fn pace_due_ns(&self, at_ns: u64) -> u64 {
+        let waits = self.pace_ns > at_ns
+            && self.drains < self.policy.in_flight
+            && (!self.batch.is_empty() || (!self.dirty.is_empty() && self.drains_dirty()));
+        if waits {
+            self.pace_ns
+        } else {
+            u64::MAX
+        }
+    }
+
+    /// Sends below what is to be drained, as much at once as may be.
+    pub(super) fn drain(&mut self, at_ns: u64) {
+        self.heed_marks();
+        while self.drains < self.policy.in_flight && self.pace_ns <= at_ns {
+            let Some((span, is_batch)) = self.choose() else {
+                break;
+            };
+            self.send(span, is_batch, at_ns);
+            self.heed_marks();
+        }
+        self.look_ahead(at_ns);
+    }
+
+    /// Begins to drain above the upper mark, and goes on down to the lower one.
+    fn heed_marks(&mut self) {
+        let unsent_bytes = self.dirty.bytes() + self.batch.bytes();
+        if unsent_bytes > self.policy.start_bytes {
+            self.draining = true;
+        } else if unsent_bytes <= self.policy.stop_bytes {
+            self.draining = false;
+        }
+    }
+
+    /// What is drained next: of a batch first; whole windows before parts of one, so that the
+    /// others get time to fill; upwards from where the last one ended.
+    fn choose(&self) -> Option<(Span, bool)> {
+        let dirty = self.drains_dirty().then_some((&self.dirty, false));
+        for (set, is_batch) in [Some((&self.batch, true)), dirty].into_iter().flatten() {
+            let mut cursor_bytes = self.cursor_bytes;
+            for _ in 0..TRIES {
+                let whole = set.next_whole(cursor_bytes);
+                let Some(span) = whole.or_else(|| set.next_part(cursor_bytes)) else {
+                    break;
+                };
+                if self.sending.covered(span) == 0 {
+                    return Some((span, is_batch));
+                }
+                cursor_bytes = span.1;
+            }
+        }
+        None
+    }
+
+    fn send(&mut self, span: Span, is_batch: bool, at_ns: u64) {
+        let set = if is_batch {
+            &mut self.batch
+        } else {
+            &mut self.dirty
+        };
+        set.cut(span);
+        self.sending.add(span);
+        self.drains += 1;
+        self.tally.drains += 1;
+        let round = if is_batch {
+            self.flushing.drains += 1;
+            self.flushing.round - 1
+        } else {
+            self.flushing.round
+        };
+        self.cursor_bytes = span.1;
+        let length_bytes = span.1 - span.0;
+        self.pace_ns = at_ns.max(self.pace_ns) + time_ns(length_bytes, self.policy.drain_ns_q24);
+        let errand = Errand::Drain { span, round };
+        self.below
+            .send(errand, Op::Write, span.0, length_bytes as u32, at_ns);
+    }
+
+    /// A drain has ended.
+    pub(super) fn drained(
+        &mut self,
+        span: Span,
+        round: u64,
+        outcome: Outcome,
+        ended: &mut Vec<Ended>,
+    ) {
+        let (at_ns, length_bytes) = (outcome.done_ns, span.1 - span.0);
+        self.drains -= 1;
+        if self.flushing.is_active() && round < self.flushing.round {
+            self.flushing.drains -= 1;
+        }
+        if round >= self.flushing.void_before {
+            self.sending.cut(span);
+            if outcome.result < 0 {
+                self.tally.lost_bytes += length_bytes;
+                self.flushing.failed = true;
+            } else {
+                self.tally.drained_bytes += length_bytes;
+                if self.policy.keeps_clean {
+                    self.keep_drained(span);
+                }
+            }
+        }
+        self.let_in(at_ns, ended);
+        self.close_batch(at_ns);
+        self.drain(at_ns);
+    }
+
+    /// Keeps what was drained as clean data, where it was not overwritten meanwhile.
+    fn keep_drained(&mut self, span: Span) {
+        let mut rest = vec![span];
+        self.dirty.subtract_from(&mut rest);
+        self.batch.subtract_from(&mut rest);
+        for part in rest {
+            self.keep(part);
+        }
+    }
+
+    /// A flush of the host.
+    pub(super) fn flush(&mut self, ticket: Ticket, at_ns: u64) -> Option<Outcome> {
+        if !self.policy.honours_flush {
+            let done_ns = at_ns + self.policy.ram_ns;
+            return Some(Outcome { done_ns, result: 0 });
+        }
+        if self.policy.mode != Mode::WriteBack {
+            self.pass(ticket, Op::Flush, (0, 0), at_ns);
+            return None;
+        }
+        self.flushing.next.push(ticket);
+        self.begin_batch(at_ns);
+        self.drain(at_ns);
+        None
+    }
+
+    /// Begins a batch of all that is dirty, if none is under way.
+    pub(super) fn begin_batch(&mut self, at_ns: u64) {
+        if self.flushing.is_active() {
+            return;
+        }
+        self.flushing.stage = Stage::Draining;
+        self.flushing.asked = std::mem::take(&mut self.flushing.next);
+        self.flushing.round += 1;
+        self.flushing.drains = self.drains;
+        std::mem::swap(&mut self.batch, &mut self.dirty);
+        self.close_batch(at_ns);
+    }
+
+    /// Ends the batch when all of it is below: with a flush of the device there, if one was asked
+    /// for.
+    pub(super) fn close_batch(&mut self, at_ns: u64) {
+        let Batch {
+            stage,
+            round,
+            drains,
+            ..
+        } = self.flushing;
+        if stage != Stage::Draining || drains > 0 || !self.batch.is_empty() {
+            return;
+        }
+        if self.flushing.asked.is_empty() {
+            self.flushing.stage = Stage::None;
+            self.begin_next(at_ns);
+            return;
+        }
+        self.flushing.stage = Stage::Flushing;
+        self.below
+            .send(Errand::Flush { round }, Op::Flush, 0, 0, at_ns);
+    }
+
+    fn begin_next(&mut self, at_ns: u64) {
+        if !self.flushing.next.is_empty() {
+            self.begin_batch(at_ns);
+        }
+    }
+
+    /// The device below has flushed.
+    pub(super) fn flushed(&mut self, round: u64, outcome: Outcome, ended: &mut Vec<Ended>) {
+        if round != self.flushing.round {
+            return;
+        }
+        let failed = std::mem::take(&mut self.flushing.failed);
+        let result = if failed { IO_ERROR } else { outcome.result };
+        let outcome = Outcome { result, ..outcome };
+        let asked = std::mem::take(&mut self.flushing.asked).into_iter();
+        ended.extend(asked.map(|ticket| Ended { ticket, outcome }));
+        self.flushing.stage = Stage::None;
+        self.begin_next(outcome.done_ns);
+        self.drain(outcome.done_ns);
+    }
+}

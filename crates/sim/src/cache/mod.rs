@@ -1,0 +1,16 @@
+//! RAM in front of a device: the write cache of a controller or a driver, and the page cache of a
+//! host. `ram` is the device, `front` what it does with host I/Os, `drain` how dirty data gets
+//! below, `policy` what it was asked to do; `extents`, `lru`, `slab` and `streams` are its memory.
+
+mod drain;
+mod extents;
+mod front;
+mod lru;
+pub mod params;
+mod policy;
+mod ram;
+mod slab;
+mod streams;
+
+pub(crate) use policy::Settings;
+pub use ram::Cache;
