@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from teijo.cli.options import meant, name_of, printers_from, run_file_for, settings_from
+from teijo.cli.options import (
+    meant,
+    name_of,
+    planned,
+    printers_from,
+    run_file_for,
+    settings_from,
+)
 from teijo.errors import PlanError, UsageError
 
 NOON = datetime(2026, 1, 2, 12, 0, 5)
@@ -67,3 +74,21 @@ def test_a_folder_as_output_keeps_the_name_and_a_name_gets_its_ending(tmp_path: 
     assert named == tmp_path / "pts.iops-x-20260102-120005.teijo"
     assert run_file_for("m", "t", tmp_path / "a.b", NOON) == tmp_path / "a.b.teijo"
     assert run_file_for("m", "t", tmp_path / "a.teijo", NOON) == tmp_path / "a.teijo"
+
+
+def test_the_text_of_a_plan_becomes_a_setting(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text('title = "混合"\n', encoding="utf-8")
+    assert planned({"seconds": "1"}, plan) == {"seconds": "1", "plan": 'title = "混合"\n'}
+    assert planned({"seconds": "1"}, None) == {"seconds": "1"}
+
+
+def test_a_plan_that_cannot_be_read_or_stands_twice_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"cannot be read: No such file"):
+        planned({}, tmp_path / "none.toml")
+    broken = tmp_path / "broken.toml"
+    broken.write_bytes(b"\xff\xfe")
+    with pytest.raises(PlanError, match="no UTF-8"):
+        planned({}, broken)
+    with pytest.raises(PlanError, match="given twice"):
+        planned({"plan": ""}, broken)
