@@ -19,3 +19,4 @@ pub mod presets;
 mod quantity;
 pub mod raid;
 pub mod session;
+pub mod tier;

@@ -15,6 +15,8 @@ use crate::params::{ParamError, Parameter, PARAMETERS};
 use crate::presets;
 use crate::raid::params::{ArrayParams, ARRAY_PARAMETERS};
 use crate::raid::{self, Level};
+use crate::tier::params::{SsdCacheParams, TierParams, SSD_CACHE_PARAMETERS, TIER_PARAMETERS};
+use crate::tier::{SsdCache, Tier};
 
 /// A way to put devices together.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +40,10 @@ enum Assembly {
     /// RAM before one part.
     Cache,
     HostCache,
+    /// A fast device that caches a slow one.
+    SsdCache,
+    /// A fast device beside a slow one.
+    Tier,
 }
 
 /// What every device made of parts may say about them.
@@ -88,6 +94,26 @@ impl Shared for FaultParams {
     }
 }
 
+impl Shared for SsdCacheParams {
+    fn scale(&self) -> Option<f64> {
+        self.scale
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+impl Shared for TierParams {
+    fn scale(&self) -> Option<f64> {
+        self.scale
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
 const RAID5: Level = Level::Parity { parities: 1 };
 const RAID6: Level = Level::Parity { parities: 2 };
 
@@ -109,6 +135,9 @@ pub fn kinds() -> Vec<Kind> {
         other("faulty", "one device that fails as it is told to", Assembly::Faulty),
         other("cache", "RAM of a controller or a driver before one device", Assembly::Cache),
         other("host-cache", "page cache of a host before one device", Assembly::HostCache),
+        other("ssd-cache", "a fast device that caches a slow one", Assembly::SsdCache),
+        other("tier", "a fast device beside a slow one; each chunk is on one of them",
+            Assembly::Tier),
     ]
 }
 
@@ -150,7 +179,7 @@ fn spelt_out(written: Written) -> Result<Written, ComposeError> {
             ..written
         });
     };
-    let mut spelt = parse(named.text)?;
+    let mut spelt = spelt_out(parse(named.text)?)?;
     for setting in written.settings {
         spelt.settings.retain(|given| given.key != setting.key);
         spelt.settings.push(setting);
@@ -251,6 +280,16 @@ impl Whole {
                 let params = HostCacheParams::default();
                 let (params, parts) = self.parts(written, HOST_CACHE_PARAMETERS, params)?;
                 cached(kind.name, Settings::Host(params), parts)
+            }
+            Assembly::SsdCache => {
+                let params = SsdCacheParams::default();
+                let (params, parts) = self.parts(written, SSD_CACHE_PARAMETERS, params)?;
+                SsdCache::new(params, parts).map(|cache| Node::SsdCache(Box::new(cache)))
+            }
+            Assembly::Tier => {
+                let params = TierParams::default();
+                let (params, parts) = self.parts(written, TIER_PARAMETERS, params)?;
+                Tier::new(params, parts).map(|tier| Node::Tier(Box::new(tier)))
             }
         };
         made.map_err(|why| {

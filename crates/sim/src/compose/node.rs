@@ -10,6 +10,7 @@ use crate::disk::Disk;
 use crate::fault::Faulty;
 use crate::flash::Ssd;
 use crate::raid::{Array, Level};
+use crate::tier::{SsdCache, Tier};
 
 /// A device. `Clone` branches the state of the whole tree.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub enum Node {
     Array(Box<Array>),
     Faulty(Box<Faulty>),
     Cache(Box<Cache>),
+    SsdCache(Box<SsdCache>),
+    Tier(Box<Tier>),
 }
 
 impl Node {
@@ -30,13 +33,16 @@ impl Node {
             Self::Array(array) => array.members().iter().any(Self::has_flash),
             Self::Faulty(faulty) => faulty.part().has_flash(),
             Self::Cache(cache) => cache.part().has_flash(),
+            Self::SsdCache(cache) => cache.parts().into_iter().any(Self::has_flash),
+            Self::Tier(tier) => tier.parts().into_iter().any(Self::has_flash),
         }
     }
 
     /// The least that is best written as one, on its multiples; 1 for no such thing.
     pub(crate) fn stripe_bytes(&self) -> u64 {
         match self {
-            Self::Ssd(_) | Self::Disk(_) => 1,
+            Self::Ssd(_) | Self::Disk(_) | Self::Tier(_) => 1,
+            Self::SsdCache(cache) => cache.parts()[1].stripe_bytes(),
             Self::Cache(cache) => cache.part().stripe_bytes(),
             Self::Faulty(faulty) => faulty.part().stripe_bytes(),
             Self::Array(array) => {
@@ -62,6 +68,8 @@ macro_rules! each {
             Node::Array($device) => $work,
             Node::Faulty($device) => $work,
             Node::Cache($device) => $work,
+            Node::SsdCache($device) => $work,
+            Node::Tier($device) => $work,
         }
     };
 }
@@ -150,8 +158,8 @@ pub(crate) struct MembersFacts {
 }
 
 /// The facts of `members`; neighbours that differ in their seed alone are said once.
-pub(crate) fn members_facts(members: &[Node]) -> MembersFacts {
-    let facts: Vec<Facts> = members.iter().map(Device::facts).collect();
+pub(crate) fn members_facts<'a>(members: impl IntoIterator<Item = &'a Node>) -> MembersFacts {
+    let facts: Vec<Facts> = members.into_iter().map(Device::facts).collect();
     let but_seed = |facts: &Facts| {
         let mut parameters = facts.parameters.clone();
         parameters.retain(|(name, _, _)| !name.ends_with("seed"));
@@ -198,10 +206,12 @@ pub(crate) fn members_facts(members: &[Node]) -> MembersFacts {
 }
 
 /// The counts of `members`, each name with the member's place before it.
-pub(crate) fn members_counts(members: &[Node]) -> Vec<(Cow<'static, str>, u64)> {
+pub(crate) fn members_counts<'a>(
+    members: impl IntoIterator<Item = &'a Node>,
+) -> Vec<(Cow<'static, str>, u64)> {
     let placed = |(place, member): (usize, &Node)| {
         let counts = member.counts().into_iter();
         counts.map(move |(name, count)| (format!("{place}.{name}").into(), count))
     };
-    members.iter().enumerate().flat_map(placed).collect()
+    members.into_iter().enumerate().flat_map(placed).collect()
 }

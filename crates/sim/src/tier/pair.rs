@@ -1,0 +1,207 @@
+//! The two devices below: what is sent there, what ends there, and what they say together.
+
+use std::borrow::Cow;
+
+use teijo_engine::backend::Op;
+
+use crate::below::Below;
+use crate::clip::LOGICAL_BLOCK_BYTES;
+use crate::compose::{members_counts, members_facts, Node};
+use crate::device::{Device, Facts, Health, Label, Outcome};
+use crate::digest::Digest;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Fast,
+    Slow,
+}
+
+/// A fast device and a slow one; `T` says why an I/O was sent.
+#[derive(Clone, Debug)]
+pub(super) struct Pair<T> {
+    fast: Below<T>,
+    slow: Below<T>,
+}
+
+/// A range of one of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub side: Side,
+    pub offset_bytes: u64,
+    pub length_bytes: u64,
+}
+
+/// A range of what the host sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub offset_bytes: u64,
+    pub length_bytes: u64,
+}
+
+impl Range {
+    /// The same range of the slow device.
+    pub fn on_slow(self) -> Piece {
+        Piece {
+            side: Side::Slow,
+            offset_bytes: self.offset_bytes,
+            length_bytes: self.length_bytes,
+        }
+    }
+
+    /// What is left of it without its first `bytes`.
+    pub fn after(self, bytes: u64) -> Self {
+        Self {
+            offset_bytes: self.offset_bytes + bytes,
+            length_bytes: self.length_bytes - bytes,
+        }
+    }
+}
+
+impl Piece {
+    /// For a flush.
+    pub fn nothing(side: Side) -> Self {
+        Self {
+            side,
+            offset_bytes: 0,
+            length_bytes: 0,
+        }
+    }
+
+    /// Where it ends.
+    pub fn ends(&self) -> u64 {
+        self.offset_bytes + self.length_bytes
+    }
+}
+
+impl<T> Pair<T> {
+    /// Of exactly two devices, the fast one first.
+    pub fn new(parts: Vec<Node>) -> Result<Self, String> {
+        let count = parts.len();
+        let [fast, slow] = <[Node; 2]>::try_from(parts)
+            .map_err(|_| format!("it is made of a fast device and a slow one, and has {count}"))?;
+        Ok(Self {
+            fast: Below::new(fast),
+            slow: Below::new(slow),
+        })
+    }
+
+    fn below_mut(&mut self, side: Side) -> &mut Below<T> {
+        match side {
+            Side::Fast => &mut self.fast,
+            Side::Slow => &mut self.slow,
+        }
+    }
+
+    pub fn devices(&self) -> [&Node; 2] {
+        [self.fast.device(), self.slow.device()]
+    }
+
+    #[inline]
+    pub fn send(&mut self, why: T, op: Op, piece: Piece, at_ns: u64) {
+        let (offset, length) = (piece.offset_bytes, piece.length_bytes as u32);
+        self.below_mut(piece.side)
+            .send(why, op, offset, length, at_ns);
+    }
+
+    #[inline]
+    pub fn next_ns(&self) -> u64 {
+        self.fast.next_ns().min(self.slow.next_ns())
+    }
+
+    /// Does what is due first below, on the fast one if on both.
+    #[inline]
+    pub fn step(&mut self) -> Option<(T, Outcome)> {
+        if self.fast.next_ns() <= self.slow.next_ns() {
+            self.fast.step()
+        } else {
+            self.slow.step()
+        }
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.fast.in_flight() + self.slow.in_flight()
+    }
+
+    /// Tells the devices that have nothing in flight that the host is idle.
+    pub fn idle(&mut self, from_ns: u64, to_ns: u64) {
+        for below in [&mut self.fast, &mut self.slow] {
+            if below.in_flight() == 0 {
+                below.device_mut().idle(from_ns, to_ns);
+            }
+        }
+    }
+
+    /// Purges both, with nothing in flight; returns when that is done.
+    pub fn purge(&mut self, at_ns: u64) -> u64 {
+        let fast_ns = self.fast.device_mut().purge(at_ns);
+        fast_ns.max(self.slow.device_mut().purge(at_ns))
+    }
+
+    pub fn content(&mut self, left_q16: u32) {
+        self.fast.device_mut().content(left_q16);
+        self.slow.device_mut().content(left_q16);
+    }
+
+    pub fn power_cut(&mut self, at_ns: u64) -> u64 {
+        let lost = self.fast.device_mut().power_cut(at_ns);
+        lost + self.slow.device_mut().power_cut(at_ns)
+    }
+
+    /// `own` and the flash counters of both.
+    pub fn health(&self, own: Health) -> Health {
+        let flash = self.devices().into_iter().map(Device::health);
+        flash.fold(own, |sum, one| Health {
+            nand_reads_bytes: sum.nand_reads_bytes + one.nand_reads_bytes,
+            nand_writes_bytes: sum.nand_writes_bytes + one.nand_writes_bytes,
+            erases: sum.erases + one.erases,
+            ..sum
+        })
+    }
+
+    /// `own` and the counts of both.
+    pub fn counts(&self, own: &[(&'static str, u64)]) -> Vec<(Cow<'static, str>, u64)> {
+        let own = own.iter().map(|&(name, count)| (name.into(), count));
+        own.chain(members_counts(self.devices())).collect()
+    }
+
+    /// The facts of `name(FAST, SLOW)` with the parameters `own`.
+    pub fn facts(
+        &self,
+        name: &str,
+        seed: u64,
+        capacity: Capacity,
+        own: Vec<(Cow<'static, str>, String, &'static str)>,
+    ) -> Facts {
+        let members = members_facts(self.devices());
+        let model = format!("{}({})", name.to_uppercase(), members.title);
+        let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        let serial: String = model.replace('×', "x").chars().map(word).collect();
+        Facts {
+            serial: format!("SIM-{}-{seed}", serial.trim_matches('-')),
+            model: format!("Simulated {model}"),
+            firmware: format!("sim-{}", env!("CARGO_PKG_VERSION")),
+            nominal_capacity_bytes: capacity.nominal_bytes,
+            capacity_bytes: capacity.bytes,
+            logical_block_bytes: LOGICAL_BLOCK_BYTES,
+            physical_block_bytes: members.physical_block_bytes,
+            label: Label::Plausible {
+                why: "put together of simulated parts, each with a label of its own among the \
+                      parameters; the whole was held against arithmetic, not against a product",
+            },
+            parameters: own.into_iter().chain(members.parameters).collect(),
+        }
+    }
+
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.mix(self.devices().map(Device::digest));
+        let in_flight = [self.fast.in_flight(), self.slow.in_flight()];
+        digest.mix(in_flight.map(|count| count as u64));
+    }
+}
+
+/// What the whole holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Capacity {
+    pub nominal_bytes: u64,
+    pub bytes: u64,
+}

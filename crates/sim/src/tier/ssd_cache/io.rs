@@ -1,0 +1,368 @@
+//! What an SSD cache does with each host I/O, and with each end below.
+
+use teijo_engine::backend::Op;
+
+use super::super::pair::{Piece, Range, Side};
+use super::super::params::{Mode, Promote};
+use super::drain::Load;
+use super::slots::{extent, sectors, MOST_SECTORS};
+use super::{Fetch, SsdCache, Stalled, Why, SECTOR};
+use crate::device::{Ended, Outcome};
+
+impl SsdCache {
+    /// `range` cut at the borders of chunks, from its start: the chunk, its sectors, their bytes.
+    fn first_part(&self, range: Range) -> (u32, u128, u64) {
+        let chunk_bytes = u64::from(self.params.chunk_bytes);
+        let inside = range.offset_bytes % chunk_bytes;
+        let length = range.length_bytes.min(chunk_bytes - inside);
+        let first = (inside / SECTOR) as u32;
+        let mask = sectors(first, first + (length / SECTOR) as u32);
+        ((range.offset_bytes / chunk_bytes) as u32, mask, length)
+    }
+
+    /// The sectors of `chunk` that there are: fewer in the last one.
+    fn whole(&self, chunk: u32) -> u128 {
+        let chunk_bytes = u64::from(self.params.chunk_bytes);
+        let rest = self.capacity.bytes - u64::from(chunk) * chunk_bytes;
+        sectors(0, (rest.min(chunk_bytes) / SECTOR) as u32)
+    }
+
+    /// From the first to the last of `mask` on the device where `base` is the place of a chunk.
+    fn piece(&self, side: Side, base: u32, mask: u128) -> Piece {
+        let (first, end) = extent(mask);
+        debug_assert!(end <= MOST_SECTORS);
+        Piece {
+            side,
+            offset_bytes: u64::from(base) * u64::from(self.params.chunk_bytes)
+                + u64::from(first) * SECTOR,
+            length_bytes: u64::from(end - first) * SECTOR,
+        }
+    }
+
+    fn send(&mut self, request: usize, op: Op, piece: Piece, at_ns: u64) {
+        self.requests.hold(request);
+        self.pair.send(Why::Host { request }, op, piece, at_ns);
+    }
+
+    /// Whether the policy takes `chunk`, which has no slot, in at this access.
+    fn would_promote(&self, chunk: u32, policy: Promote, is_sequential: bool) -> bool {
+        match policy {
+            Promote::Never => false,
+            Promote::First => !is_sequential,
+            Promote::Second => !is_sequential && self.refused.is_listed(chunk),
+        }
+    }
+
+    /// A slot for `chunk`, if the policy takes it in and there is one.
+    fn promote(&mut self, chunk: u32, policy: Promote, is_sequential: bool) -> Option<u32> {
+        let is_wanted = self.would_promote(chunk, policy, is_sequential);
+        if let Some(slot) = is_wanted.then(|| self.slots.allocate(chunk)).flatten() {
+            self.refused.unlist(chunk);
+            self.counters.promotions += 1;
+            return Some(slot);
+        }
+        if policy == Promote::Second {
+            self.refused.touch(chunk);
+            self.refused.list(chunk);
+            if self.refused.len() > self.slots.count() as usize {
+                let oldest = self.refused.oldest().next();
+                oldest.into_iter().for_each(|one| self.refused.unlist(one));
+            }
+        }
+        None
+    }
+
+    /// A read of the slow device for `request` that fills nothing yet.
+    fn open_fetch(&mut self, request: usize) -> usize {
+        self.requests.hold(request);
+        let fetch = self.free_fetches.pop().unwrap_or_else(|| {
+            self.fetches.push(Fetch::default());
+            self.fetches.len() - 1
+        });
+        self.fetches[fetch].requests.push(request);
+        fetch
+    }
+
+    fn read(&mut self, request: usize, mut range: Range, is_sequential: bool, at_ns: u64) {
+        let mut wants: Vec<(Piece, usize)> = Vec::new();
+        while range.length_bytes > 0 {
+            let (chunk, mask, bytes) = self.first_part(range);
+            range = range.after(bytes);
+            let mut place = self.slots.touch(chunk);
+            let valid = place.map_or(0, |slot| self.slots.valid(slot));
+            if let Some(slot) = place.filter(|_| valid & mask != 0) {
+                let piece = self.piece(Side::Fast, slot, valid & mask);
+                self.send(request, Op::Read, piece, at_ns);
+            }
+            if valid & mask == mask {
+                self.counters.read_hits += 1;
+                continue;
+            }
+            self.counters.read_misses += 1;
+            if let Some(fetch) = place.and_then(|slot| self.slots.fetch(slot)) {
+                self.requests.hold(request);
+                self.fetches[fetch].requests.push(request);
+                continue;
+            }
+            let policy = self.params.promote_reads;
+            if place.is_none() {
+                place = self.promote(chunk, policy, is_sequential);
+            } else if is_sequential || policy == Promote::Never {
+                place = None;
+            }
+            let missing = place.map_or(mask, |_| self.whole(chunk)) & !valid;
+            let piece = self.piece(Side::Slow, chunk, missing);
+            let goes_on = wants
+                .last_mut()
+                .filter(|(last, _)| last.ends() == piece.offset_bytes);
+            let fetch = if let Some((last, fetch)) = goes_on {
+                last.length_bytes += piece.length_bytes;
+                *fetch
+            } else {
+                let fetch = self.open_fetch(request);
+                wants.push((piece, fetch));
+                fetch
+            };
+            if let Some(slot) = place {
+                self.slots.begin_fetch(slot, fetch);
+                self.fetches[fetch].fills.push((slot, missing));
+            }
+        }
+        for (piece, fetch) in wants {
+            self.counters.fetched_bytes += piece.length_bytes;
+            self.pair.send(Why::Fetch { fetch }, Op::Read, piece, at_ns);
+        }
+    }
+
+    /// A fetch has ended: what it brought goes to whoever waits, and into the cache.
+    fn fetched(&mut self, fetch: usize, outcome: Outcome, ended: &mut Vec<Ended>) {
+        let Fetch {
+            mut requests,
+            mut fills,
+        } = std::mem::take(&mut self.fetches[fetch]);
+        for (slot, mask) in fills.drain(..) {
+            if outcome.result < 0 {
+                self.slots.end_fetch(slot, 0);
+                self.slots.unpin(slot);
+                continue;
+            }
+            self.slots.end_fetch(slot, mask);
+            let piece = self.piece(Side::Fast, slot, mask);
+            let why = Why::Store { slot };
+            self.pair.send(why, Op::Write, piece, outcome.done_ns);
+        }
+        let ends = requests.drain(..);
+        ended.extend(ends.filter_map(|request| self.requests.release(request, outcome)));
+        self.fetches[fetch] = Fetch { requests, fills };
+        self.free_fetches.push(fetch);
+    }
+
+    /// The slot a write of `chunk` goes to besides, or instead of, the slow device.
+    fn place_of_write(&mut self, chunk: u32, is_sequential: bool) -> Option<u32> {
+        let place = self.slots.touch(chunk);
+        if place.is_some() {
+            self.counters.write_hits += 1;
+            return place;
+        }
+        self.counters.write_misses += 1;
+        self.promote(chunk, self.params.promote_writes, is_sequential)
+    }
+
+    fn write_through(&mut self, request: usize, range: Range, is_sequential: bool, at_ns: u64) {
+        self.send(request, Op::Write, range.on_slow(), at_ns);
+        let mut rest = range;
+        while rest.length_bytes > 0 {
+            let (chunk, mask, bytes) = self.first_part(rest);
+            rest = rest.after(bytes);
+            if let Some(slot) = self.place_of_write(chunk, is_sequential) {
+                self.slots.copy(slot, mask);
+                let piece = self.piece(Side::Fast, slot, mask);
+                self.send(request, Op::Write, piece, at_ns);
+            }
+        }
+    }
+
+    /// Whether one more chunk may get dirty.
+    fn has_room(&self) -> bool {
+        self.slots.dirty_chunks() < self.dirty_limit_chunks
+    }
+
+    /// Writes to the cache; what the policy does not take in goes around it. Returns what has to
+    /// wait for the drain, if the dirty limit is reached.
+    fn write_back(&mut self, stalled: Stalled, is_first: bool, at_ns: u64) -> Option<Stalled> {
+        let Stalled {
+            request,
+            mut range,
+            is_sequential,
+        } = stalled;
+        let mut around: Option<Piece> = None;
+        while range.length_bytes > 0 {
+            let (chunk, mask, bytes) = self.first_part(range);
+            let known = self.slots.find(chunk);
+            let is_dirty = known.is_some_and(|slot| self.slots.is_dirty(slot));
+            let is_taken = known.is_some()
+                || self.would_promote(chunk, self.params.promote_writes, is_sequential);
+            if is_taken && !is_dirty && !(is_first && self.has_room()) {
+                self.send_around(request, around, at_ns);
+                return Some(Stalled { range, ..stalled });
+            }
+            if let Some(slot) = self.place_of_write(chunk, is_sequential) {
+                self.slots.soil(slot, mask);
+                let piece = self.piece(Side::Fast, slot, mask);
+                self.send(request, Op::Write, piece, at_ns);
+            } else {
+                let piece = self.piece(Side::Slow, chunk, mask);
+                match &mut around {
+                    Some(last) if last.ends() == piece.offset_bytes => {
+                        last.length_bytes += piece.length_bytes;
+                    }
+                    _ => self.send_around(request, around.replace(piece), at_ns),
+                }
+            }
+            range = range.after(bytes);
+        }
+        self.send_around(request, around, at_ns);
+        None
+    }
+
+    fn send_around(&mut self, request: usize, piece: Option<Piece>, at_ns: u64) {
+        if let Some(piece) = piece {
+            self.counters.around_bytes += piece.length_bytes;
+            self.send(request, Op::Write, piece, at_ns);
+        }
+    }
+
+    /// Lets the writes that wait for the drain go on, in their order.
+    fn resume(&mut self, at_ns: u64, ended: &mut Vec<Ended>) {
+        while let Some(stalled) = self.stalled.pop_front() {
+            if let Some(rest) = self.write_back(stalled, true, at_ns) {
+                self.stalled.push_front(rest);
+                return;
+            }
+            let outcome = Outcome {
+                done_ns: at_ns,
+                result: 0,
+            };
+            ended.extend(self.requests.release(stalled.request, outcome));
+        }
+    }
+
+    /// Begins what the drain may begin now.
+    pub(super) fn drain(&mut self, at_ns: u64) {
+        while let Some(job) = self.drain.begin(&mut self.slots, at_ns) {
+            for place in 0..self.drain.job(job).loads.len() {
+                let Load {
+                    slot,
+                    sectors: (first, end),
+                } = self.drain.job(job).loads[place];
+                let piece = self.piece(Side::Fast, slot, sectors(first, end));
+                self.pair.send(Why::Collect { job }, Op::Read, piece, at_ns);
+            }
+        }
+    }
+
+    /// One I/O of a drain has ended: the next extent is written, or the job is done.
+    fn drained(&mut self, job: usize, was_read: bool, outcome: Outcome, ended: &mut Vec<Ended>) {
+        let at_ns = outcome.done_ns;
+        let place = self.drain.job(job);
+        place.has_failed |= outcome.result < 0;
+        place.reads -= u32::from(was_read);
+        if place.reads > 0 {
+            return;
+        }
+        let next = if place.has_failed {
+            None
+        } else {
+            place.extents.pop()
+        };
+        if let Some((offset_bytes, length_bytes)) = next {
+            let range = Range {
+                offset_bytes,
+                length_bytes,
+            };
+            self.pair
+                .send(Why::Drain { job }, Op::Write, range.on_slow(), at_ns);
+            return;
+        }
+        self.drain.end(job, &mut self.slots, at_ns);
+        self.resume(at_ns, ended);
+    }
+
+    /// Both devices put what they keep in volatile memory where it lasts.
+    fn flush(&mut self, request: usize, at_ns: u64) {
+        for side in [Side::Fast, Side::Slow] {
+            self.send(request, Op::Flush, Piece::nothing(side), at_ns);
+        }
+    }
+
+    /// The slow device has forgotten `range`: so does the cache.
+    fn discarded(&mut self, mut range: Range) {
+        while range.length_bytes > 0 {
+            let (chunk, mask, bytes) = self.first_part(range);
+            self.slots.discard(chunk, mask);
+            range = range.after(bytes);
+        }
+    }
+
+    pub(super) fn came(&mut self, why: Why, outcome: Outcome, ended: &mut Vec<Ended>) {
+        match why {
+            Why::Host { request } => ended.extend(self.requests.release(request, outcome)),
+            Why::Fetch { fetch } => self.fetched(fetch, outcome, ended),
+            Why::Store { slot } => {
+                if outcome.result < 0 {
+                    self.slots.forget_copies(slot);
+                }
+                self.slots.unpin(slot);
+            }
+            Why::Collect { job } => self.drained(job, true, outcome, ended),
+            Why::Drain { job } => self.drained(job, false, outcome, ended),
+            Why::Discard { request, range } => {
+                if outcome.result >= 0 {
+                    self.discarded(range);
+                    self.resume(outcome.done_ns, ended);
+                }
+                ended.extend(self.requests.release(request, outcome));
+            }
+        }
+    }
+
+    pub(super) fn begin(&mut self, op: Op, request: usize, range: Range, at_ns: u64) {
+        let is_sequential = matches!(op, Op::Read | Op::Write) && {
+            let run_bytes = self
+                .streams
+                .run_bytes(range.offset_bytes, range.length_bytes);
+            let bypass_bytes = self.params.bypass_bytes;
+            bypass_bytes > 0 && run_bytes > bypass_bytes
+        };
+        match (op, self.params.mode) {
+            (Op::Read, _) => {
+                self.counters.read_bytes += range.length_bytes;
+                self.read(request, range, is_sequential, at_ns);
+            }
+            (Op::Write, mode) => {
+                self.counters.written_bytes += range.length_bytes;
+                if mode == Mode::WriteThrough {
+                    self.write_through(request, range, is_sequential, at_ns);
+                    return;
+                }
+                let write = Stalled {
+                    request,
+                    range,
+                    is_sequential,
+                };
+                if let Some(rest) = self.write_back(write, self.stalled.is_empty(), at_ns) {
+                    self.counters.stalls += 1;
+                    self.requests.hold(request);
+                    self.stalled.push_back(rest);
+                }
+            }
+            (Op::Discard, _) => {
+                self.counters.trimmed_bytes += range.length_bytes;
+                self.requests.hold(request);
+                let why = Why::Discard { request, range };
+                self.pair.send(why, Op::Discard, range.on_slow(), at_ns);
+            }
+            (Op::Flush, _) => self.flush(request, at_ns),
+        }
+    }
+}

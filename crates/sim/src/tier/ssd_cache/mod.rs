@@ -1,0 +1,293 @@
+//! An SSD cache in virtual time: chunks of a slow device that have a copy, or a newer version, on
+//! a fast one. A host I/O is split where one of the two has it; what is read from the slow device
+//! is stored on its way, what is dirty is drained behind the host's back.
+
+mod drain;
+mod io;
+mod slots;
+mod streams;
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use teijo_engine::backend::Op;
+
+use self::drain::Drain;
+use self::slots::Slots;
+use self::streams::Streams;
+use super::pair::{Capacity, Pair, Range};
+use super::params::{SsdCacheParams, SSD_CACHE_PARAMETERS};
+use super::recency::Recency;
+use super::requests::Requests;
+use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
+use crate::compose::Node;
+use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Outcome, Ticket};
+use crate::digest::Digest;
+
+const SECTOR: u64 = LOGICAL_BLOCK_BYTES as u64;
+
+/// Why an I/O was sent below.
+#[derive(Clone, Copy, Debug)]
+enum Why {
+    /// A host I/O, or a part of it.
+    Host { request: usize },
+    /// A read of the slow device that is stored as well.
+    Fetch { fetch: usize },
+    /// What was fetched, on its way to a slot.
+    Store { slot: u32 },
+    /// A slot read for the drain.
+    Collect { job: usize },
+    /// A drain's write.
+    Drain { job: usize },
+    /// A discard of (offset, bytes) by the host.
+    Discard { request: usize, range: Range },
+}
+
+/// A read of the slow device, who waits for it, and the slots it fills: (slot, sectors).
+#[derive(Clone, Debug, Default)]
+struct Fetch {
+    requests: Vec<usize>,
+    fills: Vec<(u32, u128)>,
+}
+
+/// The rest of a host write that waits for the drain.
+#[derive(Clone, Copy, Debug)]
+struct Stalled {
+    request: usize,
+    range: Range,
+    is_sequential: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    read_bytes: u64,
+    written_bytes: u64,
+    trimmed_bytes: u64,
+    read_hits: u64,
+    read_misses: u64,
+    write_hits: u64,
+    write_misses: u64,
+    promotions: u64,
+    fetched_bytes: u64,
+    around_bytes: u64,
+    stalls: u64,
+}
+
+/// A simulated SSD cache. See `docs/reference/simulated-tiers.md`.
+#[derive(Clone, Debug)]
+pub struct SsdCache {
+    params: SsdCacheParams,
+    capacity: Capacity,
+    pair: Pair<Why>,
+    slots: Slots,
+    dirty_limit_chunks: u32,
+    drain: Drain,
+    requests: Requests,
+    fetches: Vec<Fetch>,
+    free_fetches: Vec<usize>,
+    stalled: VecDeque<Stalled>,
+    /// Chunks that were not taken in, by their last access.
+    refused: Recency,
+    streams: Streams,
+    counters: Counters,
+}
+
+impl SsdCache {
+    /// A cache on the first of `parts` in front of the second; `Err` says why there is none.
+    pub fn new(params: SsdCacheParams, parts: Vec<Node>) -> Result<Self, String> {
+        let pair = Pair::new(parts)?;
+        let [fast, slow] = pair.devices().map(Device::facts);
+        let chunk_bytes = u64::from(params.chunk_bytes);
+        let scaled = |bytes: u64| (bytes as f64 / fast.scale()) as u64;
+        let size_bytes = params.size_bytes.map_or(fast.capacity_bytes, scaled);
+        if size_bytes > fast.capacity_bytes {
+            let has = fast.nominal_capacity_bytes;
+            return Err(format!("the fast device has {has} B, fewer than size"));
+        }
+        let chunks = |bytes: u64| u32::try_from(bytes / chunk_bytes).unwrap_or(u32::MAX);
+        let count = chunks(size_bytes);
+        if count == 0 {
+            return Err(format!(
+                "a chunk of {chunk_bytes} B does not fit in the cache"
+            ));
+        }
+        if slow.capacity_bytes / chunk_bytes >= u64::from(u32::MAX) {
+            return Err(format!("{} B are too many chunks", slow.capacity_bytes));
+        }
+        let limit = params.dirty_limit_bytes;
+        let limit = limit.map_or(count / 2, |bytes| chunks(scaled(bytes)));
+        let capacity = Capacity {
+            nominal_bytes: slow.nominal_capacity_bytes,
+            bytes: slow.capacity_bytes,
+        };
+        Ok(Self {
+            capacity,
+            pair,
+            slots: Slots::new(count),
+            dirty_limit_chunks: limit.clamp(1, count),
+            drain: Drain::new(&params, chunks(scaled(params.drain_from_bytes))),
+            requests: Requests::default(),
+            fetches: Vec::new(),
+            free_fetches: Vec::new(),
+            stalled: VecDeque::new(),
+            refused: Recency::new(),
+            streams: Streams::default(),
+            counters: Counters::default(),
+            params,
+        })
+    }
+
+    /// The fast device and the slow one.
+    pub fn parts(&self) -> [&Node; 2] {
+        self.pair.devices()
+    }
+}
+
+impl Device for SsdCache {
+    fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
+        serve_alone(self, op, offset_bytes, length_bytes, at_ns)
+    }
+
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        op: Op,
+        offset_bytes: u64,
+        length_bytes: u32,
+        at_ns: u64,
+    ) -> Option<Outcome> {
+        let clipped = match op {
+            Op::Flush => Ok(0),
+            Op::Read | Op::Write | Op::Discard => {
+                clip(op, offset_bytes, length_bytes, self.capacity.bytes)
+            }
+        };
+        let length_bytes = match clipped {
+            Ok(length_bytes) => length_bytes,
+            Err(result) => {
+                return Some(Outcome {
+                    done_ns: at_ns,
+                    result,
+                })
+            }
+        };
+        let request = self.requests.open(ticket, length_bytes.cast_signed());
+        let range = Range {
+            offset_bytes,
+            length_bytes: u64::from(length_bytes),
+        };
+        self.begin(op, request, range, at_ns);
+        self.drain(at_ns);
+        let outcome = Outcome {
+            done_ns: at_ns,
+            result: 0,
+        };
+        let end = self.requests.release(request, outcome);
+        end.map(|end| end.outcome)
+    }
+
+    fn next_ns(&self) -> u64 {
+        self.pair.next_ns().min(self.drain.next_ns(&self.slots))
+    }
+
+    fn step(&mut self, ended: &mut Vec<Ended>) {
+        let drain_ns = self.drain.next_ns(&self.slots);
+        let mut at_ns = drain_ns;
+        if self.pair.next_ns() <= drain_ns {
+            at_ns = self.pair.next_ns();
+            if let Some((why, outcome)) = self.pair.step() {
+                self.came(why, outcome, ended);
+            }
+        }
+        self.drain(at_ns);
+    }
+
+    fn purge(&mut self, at_ns: u64) -> u64 {
+        self.drain.is_suspended = true;
+        let mut quiet_ns = at_ns;
+        let mut ended = Vec::new();
+        while self.pair.in_flight() > 0 {
+            quiet_ns = quiet_ns.max(self.next_ns());
+            self.step(&mut ended);
+        }
+        assert!(ended.is_empty(), "no host I/O was in flight");
+        self.slots.clear();
+        self.drain.clear();
+        self.refused.clear();
+        self.streams.clear();
+        self.pair.purge(quiet_ns)
+    }
+
+    fn idle(&mut self, from_ns: u64, to_ns: u64) {
+        rest(self, to_ns);
+        self.pair.idle(from_ns, to_ns);
+    }
+
+    fn content(&mut self, left_q16: u32) {
+        self.pair.content(left_q16);
+    }
+
+    /// What is dirty is on the fast device and stays; where it is is kept there as well.
+    fn power_cut(&mut self, at_ns: u64) -> u64 {
+        self.pair.power_cut(at_ns)
+    }
+
+    fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
+        let of = self.counters;
+        self.pair.counts(&[
+            ("read_hits", of.read_hits),
+            ("read_misses", of.read_misses),
+            ("write_hits", of.write_hits),
+            ("write_misses", of.write_misses),
+            ("promotions", of.promotions),
+            ("evictions", self.slots.evictions()),
+            ("fetched_bytes", of.fetched_bytes),
+            ("around_bytes", of.around_bytes),
+            ("dirty_bytes", self.slots.dirty_sectors() * SECTOR),
+            ("drained_bytes", self.drain.drained_bytes),
+            ("drain_ios", self.drain.ios),
+            ("stalled_writes", of.stalls),
+        ])
+    }
+
+    fn health(&self) -> Health {
+        self.pair.health(Health {
+            host_reads_bytes: self.counters.read_bytes,
+            host_writes_bytes: self.counters.written_bytes,
+            trims_bytes: self.counters.trimmed_bytes,
+            ..Health::default()
+        })
+    }
+
+    fn facts(&self) -> Facts {
+        let own = SSD_CACHE_PARAMETERS.iter().map(|parameter| {
+            let value = parameter.value(&self.params);
+            (parameter.name.into(), value, parameter.unit)
+        });
+        let own = own.collect();
+        self.pair
+            .facts("ssd-cache", self.params.seed, self.capacity, own)
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity.bytes
+    }
+
+    fn logical_block_bytes(&self) -> u32 {
+        LOGICAL_BLOCK_BYTES
+    }
+
+    fn digest(&self) -> u64 {
+        let mut digest = Digest::new();
+        self.pair.digest(&mut digest);
+        digest.mix(self.slots.numbers());
+        digest.mix(self.drain.numbers());
+        digest.mix(self.refused.oldest().map(u64::from));
+        digest.mix(self.streams.numbers());
+        let of = self.counters;
+        digest.mix([of.read_bytes, of.written_bytes, of.trimmed_bytes]);
+        digest.mix([of.read_hits, of.write_hits, of.promotions, of.stalls]);
+        digest.mix([self.requests.in_flight() as u64, self.stalled.len() as u64]);
+        digest.value()
+    }
+}
