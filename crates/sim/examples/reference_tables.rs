@@ -1,6 +1,6 @@
 //! Prints the tables of `docs/reference/simulated-ssd.md`, and of `presets.md`,
-//! `simulated-disks.md`, `simulated-caches.md` and `simulated-faults.md` beside it: parameters,
-//! presets and what is made of parts.
+//! `simulated-disks.md`, `simulated-caches.md`, `simulated-tiers.md` and `simulated-faults.md` beside
+//! it: parameters, presets and what is made of parts.
 //! `cargo run -p teijo-sim --example reference_tables`
 
 use teijo_sim::cache::params::{
@@ -13,6 +13,7 @@ use teijo_sim::fault::params::{FaultParams, FAULT_PARAMETERS};
 use teijo_sim::params::{Parameter, PARAMETERS};
 use teijo_sim::presets::{base, families, presets};
 use teijo_sim::raid::params::{ArrayParams, ARRAY_PARAMETERS};
+use teijo_sim::tier::params::{SsdCacheParams, TierParams, SSD_CACHE_PARAMETERS, TIER_PARAMETERS};
 
 fn label_text(label: Label) -> String {
     match label {
@@ -52,6 +53,8 @@ fn arrays() {
     with_defaults(ARRAY_PARAMETERS, &ArrayParams::default());
     with_defaults(CACHE_PARAMETERS, &CacheParams::default());
     with_defaults(HOST_CACHE_PARAMETERS, &HostCacheParams::default());
+    with_defaults(SSD_CACHE_PARAMETERS, &SsdCacheParams::default());
+    with_defaults(TIER_PARAMETERS, &TierParams::default());
 }
 
 fn with_defaults<P>(table: &[Parameter<P>], defaults: &P) {

@@ -10,10 +10,12 @@ use teijo_sim::disk::params::{disk_presets, DISK_PARAMETERS};
 use teijo_sim::params::{Parameter, PARAMETERS};
 use teijo_sim::presets::presets;
 use teijo_sim::raid::params::{ArrayParams, ARRAY_PARAMETERS};
+use teijo_sim::tier::params::{SsdCacheParams, TierParams, SSD_CACHE_PARAMETERS, TIER_PARAMETERS};
 
 const PAGE: &str = concat!(
     include_str!("../../../docs/reference/simulated-disks.md"),
     include_str!("../../../docs/reference/simulated-caches.md"),
+    include_str!("../../../docs/reference/simulated-tiers.md"),
 );
 
 fn facts(text: &str) -> Facts {
@@ -296,6 +298,8 @@ fn the_reference_page_has_every_parameter_preset_and_array() {
     rows.extend(rows_of(ARRAY_PARAMETERS, &ArrayParams::default()));
     rows.extend(rows_of(CACHE_PARAMETERS, &CacheParams::default()));
     rows.extend(rows_of(HOST_CACHE_PARAMETERS, &HostCacheParams::default()));
+    rows.extend(rows_of(SSD_CACHE_PARAMETERS, &SsdCacheParams::default()));
+    rows.extend(rows_of(TIER_PARAMETERS, &TierParams::default()));
     for preset in disk_presets() {
         use teijo_sim::device::Label;
         let (kind, text) = match preset.label {

@@ -2,17 +2,17 @@
 //! fast it goes on from there.
 
 mod common;
+mod lab;
 #[path = "common/laps.rs"]
 mod laps;
 
 use common::assert_within;
-use laps::{bytes, count, fill, in_order, iops, mb_per_second, random, run, seconds, session};
-use laps::{GIB, KIB, MIB, SECOND};
+use lab::{bytes, iops, mb_per_second, seconds, session, Session, SECOND};
+use laps::{count, fill, in_order, random, run, GIB, KIB, MIB};
 use teijo_engine::backend::Op;
 use teijo_engine::plan::{Access, Bound, Rate, Schedule, StreamPlan};
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::Device;
-use teijo_sim::session::SimSession;
 
 /// 4,096 slots of 64 KiB.
 const FAST: &str = "s3700?nominal_capacity=256MiB&scale=1&pages_per_block=32";
@@ -20,7 +20,7 @@ const FAST: &str = "s3700?nominal_capacity=256MiB&scale=1&pages_per_block=32";
 const SLOW: &str = "hdd-7200?nominal_capacity=4GiB&write_cache=0&read_ahead=0&queue=1&seed=9";
 const LIKE_FAST: &str = "s3700?nominal_capacity=4GiB&scale=1";
 
-fn hits(one: &SimSession<Node>) -> (u64, u64) {
+fn hits(one: &Session) -> (u64, u64) {
     (count(one, "read_hits"), count(one, "read_misses"))
 }
 

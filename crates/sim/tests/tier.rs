@@ -1,12 +1,13 @@
 //! Tiers against arithmetic: where chunks lie, what moves, and how fast a mix of two devices is.
 
 mod common;
+mod lab;
 #[path = "common/laps.rs"]
 mod laps;
 
 use common::assert_within;
-use laps::{count, fill, in_order, iops, random, run, run_in, seconds, session};
-use laps::{GIB, KIB, MIB, SECOND};
+use lab::{iops, seconds, session, SECOND};
+use laps::{count, fill, in_order, random, run, run_in, GIB, KIB, MIB};
 use teijo_sim::compose::open;
 use teijo_sim::device::Device;
 

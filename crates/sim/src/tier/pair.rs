@@ -192,10 +192,15 @@ impl<T> Pair<T> {
         }
     }
 
-    pub fn digest(&self, digest: &mut Digest) {
+    /// `number` is of why an I/O was sent.
+    pub fn digest(&self, digest: &mut Digest, number: impl Fn(&T) -> u64) {
         digest.mix(self.devices().map(Device::digest));
-        let in_flight = [self.fast.in_flight(), self.slow.in_flight()];
-        digest.mix(in_flight.map(|count| count as u64));
+        for below in [&self.fast, &self.slow] {
+            let mut whys: Vec<u64> = below.flights().map(&number).collect();
+            whys.sort_unstable();
+            digest.mix([whys.len() as u64]);
+            digest.mix(whys);
+        }
     }
 }
 

@@ -66,7 +66,9 @@ impl SsdCache {
             self.refused.list(chunk);
             if self.refused.len() > self.slots.count() as usize {
                 let oldest = self.refused.oldest().next();
-                oldest.into_iter().for_each(|one| self.refused.unlist(one));
+                if let Some(oldest) = oldest {
+                    self.refused.unlist(oldest);
+                }
             }
         }
         None

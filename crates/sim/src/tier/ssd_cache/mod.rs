@@ -279,7 +279,14 @@ impl Device for SsdCache {
 
     fn digest(&self) -> u64 {
         let mut digest = Digest::new();
-        self.pair.digest(&mut digest);
+        self.pair.digest(&mut digest, |why| match why {
+            Why::Host { .. } => 0,
+            Why::Fetch { .. } => 1,
+            Why::Collect { .. } => 2,
+            Why::Drain { .. } => 3,
+            Why::Discard { range, .. } => range.offset_bytes << 3 | 4,
+            Why::Store { slot } => u64::from(*slot) << 3 | 5,
+        });
         digest.mix(self.slots.numbers());
         digest.mix(self.drain.numbers());
         digest.mix(self.refused.oldest().map(u64::from));

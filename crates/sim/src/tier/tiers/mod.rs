@@ -266,7 +266,10 @@ impl Device for Tier {
 
     fn digest(&self) -> u64 {
         let mut digest = Digest::new();
-        self.pair.digest(&mut digest);
+        self.pair.digest(&mut digest, |why| match why {
+            Why::Host { .. } => 0,
+            Why::Move { .. } => 1,
+        });
         digest.mix(self.places.numbers());
         digest.mix(self.heat.numbers());
         digest.mix(self.recency.oldest().map(u64::from));
