@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device import open_target
+from teijo.device import Device, open_target
 from teijo.errors import HostError, IdentityError, PlanError, TargetError
+from teijo.runner.compile import compile_measure
 from teijo.terms.configured import facts_in, geometry_in
-from teijo.terms.step import Configure
+from teijo.terms.step import Configure, Measure
+from teijo.terms.workload import Stream, Workload
 from teijo.units import MIB
-from tests.device.loops import LOOP_BYTES, Loops, run, serial_of
+from tests.device.loops import LOOP_BYTES, Loops, need, run, serial_of
 
 SMALL = "sim:mlc-a?capacity=64MiB&dies=2"
 LARGER = "sim:mlc-a?capacity=128MiB&dies=2"
@@ -71,6 +73,28 @@ def test_a_hook_changes_a_file_that_nobody_holds_meanwhile(tmp_path: Path) -> No
         assert told.elapsed_ns > 0
         assert device.session is not before
         device.check()
+
+
+@pytest.mark.parametrize("times", range(5))
+def test_a_hook_finds_the_file_system_of_the_target_free(
+    loops: Loops, tmp_path: Path, times: int
+) -> None:
+    need("mkfs.ext4")
+    node, place = loops.new(size_bytes=64 * MIB), tmp_path / "mounted"
+    place.mkdir()
+    run("mkfs.ext4", "-q", str(node))
+    run("mount", str(node), str(place))
+    with closing(open_target(f"{place}/disk?size=8MiB", write=True)) as device:
+        drive(device)
+        device.configure(shell(f"umount {place} && mkfs.ext4 -q -F {node} && mount {node} {place}"))
+        assert device.geometry.capacity_bytes == 8 * MIB
+
+
+def drive(device: Device) -> None:
+    """Have some I/O in flight for a moment, as a measurement has."""
+    stream = Stream(read_percent=0, block_size_bytes=4096, queue_depth=32)
+    step = Measure(workload=Workload(streams=(stream,)), duration_ns=20_000_000)
+    device.session.run(compile_measure(step, device.geometry, {}, seed=1))
 
 
 def test_a_file_the_hook_removed_is_laid_out_again(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def _how(code: int) -> str:
 
 
 def _last_line(text: str) -> str:
-    return f": {text.splitlines()[-1].rstrip('.')}" if text else ""
+    return f": {text.splitlines()[-1].rstrip('.!')}" if text else ""
 
 
 def _digests(argv: Sequence[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from functools import partial
 
 from teijo.device.device import Configured
 from teijo.device.hook import run_hook
+from teijo.device.letting_go import open_place, wait_until_free
 from teijo.device.medium import Medium
 from teijo.device.sessions import Engine, open_session
 from teijo.engine.session import Session
@@ -78,8 +79,10 @@ class RealDevice:
                 remedy="Give the plan a hook, or run it on a simulated device.",
             )
         began_ns = time.monotonic_ns()
-        was = self.identity
+        was, places = self.identity, [open_place(fd) for fd in self._medium.descriptors]
         self.close()
+        for place in places:
+            wait_until_free(place)
         told = run_hook(step, self._place) if step.hook else {}
         try:
             opened = self._again()

@@ -2,14 +2,15 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from teijo.methods.studies.configuration import words
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
+from teijo.methods.workload_settings import NamedStream
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
-from teijo.terms.workload import Access, Stream, Workload
+from teijo.terms.workload import Access, ActiveRange, Stream, Workload
 from teijo.units import KIB
 
 AS_IT_IS = "as it is"
@@ -116,7 +117,7 @@ def steps_of(settings: ConfigurationSettings, visit: Visit, geometry: Geometry) 
     if fill_bytes:
         yield Precondition(workload=_FILL, total_bytes=fill_bytes)
     for stream in settings.workloads:
-        workload = Workload(streams=(stream.stream(stream.name),))
+        workload = Workload(streams=(_within(settings, stream),))
         cell = cell_name(visit, stream.name)
         if settings.rest_ns:
             yield Idle(duration_ns=settings.rest_ns, round_number=visit.block)
@@ -135,6 +136,12 @@ def steps_of(settings: ConfigurationSettings, visit: Visit, geometry: Geometry) 
             round_number=visit.block,
             cell=cell,
         )
+
+
+def _within(settings: ConfigurationSettings, stream: NamedStream) -> Stream:
+    share_percent = min(settings.range_percent, stream.active_range_percent)
+    own = stream.stream(stream.name)
+    return replace(own, active_range=ActiveRange(share_percent=share_percent))
 
 
 def cell_name(visit: Visit, workload: str) -> str:

@@ -289,6 +289,7 @@ def _plan_section(settings: ConfigurationSettings, found: Sequence[Visited]) -> 
             "Workloads",
             listed(Verbatim(f"{each.name}: {each.title}") for each in settings.workloads),
         ),
+        ("Active range", say("{percent} %", percent=settings.range_percent)),
         ("Each measured for", Verbatim(show_duration(settings.duration_ns))),
         ("Before each, unmeasured", Verbatim(show_duration(settings.ramp_ns))),
         ("Rest before each", Verbatim(show_duration(settings.rest_ns))),

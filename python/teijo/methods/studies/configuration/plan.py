@@ -24,6 +24,7 @@ class Plan(pydantic.BaseModel, frozen=True, extra="forbid"):
     hook: str | list[str] | None = None
     timeout: Scalar | None = None
     workloads: str | list[str | dict[str, Scalar]] | None = None
+    range: Scalar | None = None
     seconds: Scalar | None = None
     ramp: Scalar | None = None
     rest: Scalar | None = None

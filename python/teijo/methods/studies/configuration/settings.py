@@ -126,6 +126,15 @@ class ConfigurationSettings(Settings, frozen=True):
             show=workload_settings.show_streams,
         ),
     ] = parse_workloads("seq-read; 4k-read")
+    range_percent: Annotated[
+        int,
+        Knob(
+            key="range",
+            meaning="share of the device that each workload touches at most, from its start",
+            example="10%",
+            parse=knobs.percent(1, 100),
+        ),
+    ] = 100
     duration_ns: Annotated[
         int,
         Knob(
