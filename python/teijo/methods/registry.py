@@ -7,6 +7,7 @@ from teijo.methods.pts.campaign.plan import TESTS
 from teijo.methods.studies.block_size.method import BlockSize
 from teijo.methods.studies.cache_overflow.method import CacheOverflow
 from teijo.methods.studies.configuration.method import Configuration
+from teijo.methods.studies.tier.method import Tier
 from teijo.methods.workload import FreeWorkload
 
 METHODS: tuple[Method, ...] = (
@@ -15,6 +16,7 @@ METHODS: tuple[Method, ...] = (
     FreeWorkload(),
     CacheOverflow(),
     BlockSize(),
+    Tier(),
     Configuration(),
 )
 

@@ -138,7 +138,8 @@ def _unit(settings: BlockSizeSettings, record: Record, found: BlockSizes) -> str
             assert unit.step_limit is not None
             return say(
                 "No unit above the logical block of {logical} shows: one of up to {largest} that "
-                "cost more than {percent:.1f} % of a write would have.",
+                "cost more than {percent:.1f} % of a write would have, unless a buffer takes the "
+                "writes before they meet it.",
                 logical=logical,
                 largest=units.format_block_size(LARGEST_BYTES),
                 percent=100 * max(unit.step_limit, 0.001),

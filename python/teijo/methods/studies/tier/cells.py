@@ -1,0 +1,216 @@
+"""The cells of the study, the slices a cell is driven in until its rate is steady, and what a
+conversation says of each so far.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.replicates import Estimate, estimate_of
+from teijo.analysis.steady_state import WINDOW_ROUNDS, window_of
+from teijo.methods.phrases import sequential_writes
+from teijo.methods.rounds import Exchange
+from teijo.methods.studies.tier.settings import PATTERNS, TierSettings, show_volume
+from teijo.terms.configured import geometry_in
+from teijo.terms.geometry import Geometry
+from teijo.terms.result import Gap, StepResult
+from teijo.terms.step import Configure, Measure, Precondition
+from teijo.terms.workload import ActiveRange, Stream, Workload
+
+TIER: Final = "tier"
+STAGE: Final = "stage"
+CELL: Final = "cell"
+FILL_BLOCK_BYTES: Final = units.MIB
+FILL_DEPTH: Final = 32
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Key:
+    """A place: which device ("tier", "fast", "slow"), pattern, block and set in bytes; the set is
+    the full-size device's.
+    """
+
+    stage: str
+    pattern: str
+    block_bytes: int
+    set_bytes: int
+
+    @property
+    def name(self) -> str:
+        """The cell's name: "tier randread 4 KiB 256GB"."""
+        block = units.format_block_size(self.block_bytes)
+        return f"{self.stage} {self.pattern} {block} {show_volume(self.set_bytes)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellFound:
+    """What a cell shows. `slices` are MB/s, one each in order; the last five are its window.
+
+    `steady` is whether they are so by the PTS's rule for rounds: a range of at most 20 % of their
+    average, a slope excursion of at most 10 %.
+    """
+
+    key: Key
+    answers: tuple[StepResult, ...]
+    slices: tuple[float, ...]
+
+    @property
+    def window(self) -> tuple[StepResult, ...]:
+        """The slices behind the numbers."""
+        return self.answers[-WINDOW_ROUNDS:]
+
+    @property
+    def steady(self) -> bool:
+        """Whether the window is steady."""
+        return is_steady(self.slices)
+
+    @property
+    def throughput(self) -> Estimate:
+        """MB/s over the window, with an interval from its slices."""
+        found = estimate_of(self.slices[-WINDOW_ROUNDS:])
+        assert found is not None, "a cell has a slice"
+        return found
+
+    @property
+    def iops(self) -> float:
+        """I/Os per second over the window."""
+        return self.throughput.mean * 1e6 / self.key.block_bytes
+
+    @property
+    def latency_ns(self) -> float:
+        """The mean latency over the window, each slice counted alike."""
+        means = [measures.latency_ns_mean(answer) for answer in self.window]
+        return sum(means) / len(means)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """All cells of a conversation in order, and the devices they were measured on."""
+
+    cells: dict[Key, CellFound]
+    geometries: dict[str, Geometry]
+    """By stage; of a stage that was not reached there is none."""
+
+    def curve(self, stage: str, pattern: str, block_bytes: int) -> list[CellFound]:
+        """Return the cells over the working sets, ascending."""
+        own = [
+            cell
+            for key, cell in self.cells.items()
+            if (key.stage, key.pattern, key.block_bytes) == (stage, pattern, block_bytes)
+        ]
+        return sorted(own, key=lambda cell: cell.key.set_bytes)
+
+
+def is_steady(slices: Sequence[float]) -> bool:
+    """Return whether the last five slices are steady by the PTS's rule for rounds."""
+    if len(slices) < WINDOW_ROUNDS:
+        return False
+    return window_of(1, slices[-WINDOW_ROUNDS:]).steady
+
+
+def over(settings: TierSettings, slices: Sequence[float]) -> bool:
+    """Return whether a cell needs no further slice."""
+    return is_steady(slices) or len(slices) >= settings.slices_most
+
+
+def keys_of(settings: TierSettings, stage: str, geometry: Geometry) -> tuple[Key, ...]:
+    """Return the cells of a stage, working sets within patterns within blocks.
+
+    The sets ascend, so that what a smaller one has brought into the tier stays of use.
+    """
+    return tuple(
+        Key(stage=stage, pattern=pattern, block_bytes=block, set_bytes=each)
+        for block in settings.block_sizes_bytes
+        for pattern in settings.patterns
+        for each in settings.sets_of(geometry)
+        if each / geometry.scale >= 2 * block
+    )
+
+
+def configuring(settings: TierSettings, stage: str) -> Configure:
+    """Return the step that puts one of the two devices in place of the tier, or calls the hook."""
+    device = {"fast": settings.fast, "slow": settings.slow}.get(stage, "")
+    return Configure(
+        settings=((STAGE, stage),), device="" if settings.hook else device, hook=settings.hook
+    )
+
+
+def filling(settings: TierSettings, geometry: Geometry) -> Precondition | None:
+    """Return the step that writes the largest set of a device, so that reads find data."""
+    sets = settings.sets_of(geometry)
+    if not settings.fill_times or not sets:
+        return None
+    size = _scaled(sets[-1], geometry)
+    workload = sequential_writes(
+        min(FILL_BLOCK_BYTES, size),
+        active_range=ActiveRange(amount_bytes=size),
+        threads=1,
+        queue_depth=FILL_DEPTH,
+        content=settings.content,
+    )
+    return Precondition(workload=workload, total_bytes=settings.fill_times * size)
+
+
+def slice_of(settings: TierSettings, key: Key, geometry: Geometry, number: int) -> Measure:
+    """Return one slice of a cell, counted from 1."""
+    access, read_percent = PATTERNS[key.pattern]
+    stream = Stream(
+        read_percent=read_percent,
+        block_size_bytes=key.block_bytes,
+        access=access,
+        threads=settings.threads,
+        queue_depth=settings.queue_depth,
+        active_range=ActiveRange(amount_bytes=_scaled(key.set_bytes, geometry)),
+        content=settings.content,
+    )
+    return Measure(
+        workload=Workload(streams=(stream,)),
+        duration_ns=settings.slice_ns,
+        phase=CELL,
+        round_number=number,
+        cell=key.name,
+    )
+
+
+def found_in(exchanges: Iterable[Exchange], geometry: Geometry) -> Found:
+    """Return the cells of a conversation; of one that a gap broke, what was measured after it."""
+    geometries = {TIER: geometry}
+    answers: dict[Key, list[StepResult]] = {}
+    for step, answer in exchanges:
+        if isinstance(step, Configure) and isinstance(answer, StepResult):
+            geometries[dict(step.settings)[STAGE]] = geometry_in(answer.detail) or geometry
+        elif isinstance(step, Measure):
+            key = _key_of(step)
+            if isinstance(answer, Gap):
+                answers.pop(key, None)
+            else:
+                answers.setdefault(key, []).append(answer)
+    cells = {
+        key: CellFound(
+            key=key,
+            answers=tuple(own),
+            slices=tuple(measures.throughput_mb_s(each) for each in own),
+        )
+        for key, own in answers.items()
+    }
+    return Found(cells=cells, geometries=geometries)
+
+
+def _key_of(step: Measure) -> Key:
+    """Return the place a slice was measured at, by the cell's name: a scaled range is rounded."""
+    assert step.cell is not None, step
+    stage, pattern, *_, volume = step.cell.split()
+    return Key(
+        stage=stage,
+        pattern=pattern,
+        block_bytes=step.workload.streams[0].block_size_bytes,
+        set_bytes=units.parse_size(volume),
+    )
+
+
+def _scaled(size_bytes: int, geometry: Geometry) -> int:
+    """Return a set on the device at hand, in whole physical blocks."""
+    grain = geometry.physical_block_bytes
+    return max(grain, round(size_bytes / geometry.scale) // grain * grain)

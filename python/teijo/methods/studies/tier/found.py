@@ -1,0 +1,132 @@
+"""What a record of the study shows of each pattern and block size: the cliff, the devices alone,
+the models beside the measured rates; and what follows for a buyer.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from teijo.analysis.tiering import (
+    Cliff,
+    cliff_of,
+    crossover,
+    hit_share,
+    in_turn,
+    side_by_side,
+    stripes,
+)
+from teijo.methods.rounds import exchanges_of
+from teijo.methods.studies.tier.cells import TIER, CellFound, Found, found_in
+from teijo.methods.studies.tier.settings import TierSettings
+from teijo.terms.record import Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """One pattern and block size: cells over ascending sets, of the tier and of either device
+    alone (empty where it was not measured).
+    """
+
+    pattern: str
+    block_bytes: int
+    tier: tuple[CellFound, ...]
+    fast: tuple[CellFound, ...]
+    slow: tuple[CellFound, ...]
+
+    @property
+    def cliff(self) -> Cliff | None:
+        """Where the tier's rate falls."""
+        return cliff_of([(cell.key.set_bytes, cell.throughput.mean) for cell in self.tier])
+
+    @property
+    def fast_rate(self) -> float | None:
+        """MB/s of the fast device alone: the mean over its sets."""
+        return _mean(self.fast)
+
+    @property
+    def slow_rate(self) -> float | None:
+        """MB/s of the slow device alone: the mean over its sets."""
+        return _mean(self.slow)
+
+    def slow_at(self, set_bytes: int) -> float | None:
+        """Return MB/s of the slow device alone at a set, or at the measured one next to it."""
+        if not self.slow:
+            return None
+        near = min(self.slow, key=lambda cell: abs(math.log(cell.key.set_bytes / set_bytes)))
+        return near.throughput.mean
+
+    @property
+    def stripes(self) -> int | None:
+        """How many fast devices are together at least as fast as the slow one."""
+        fast, slow = self.fast_rate, self.slow_rate
+        return None if fast is None or slow is None else stripes(fast, slow)
+
+    def model(self, tier_bytes: int, set_bytes: int) -> tuple[float, float] | None:
+        """Return MB/s of the two models at a set: each I/O in turn, and devices side by side."""
+        fast, slow = self.fast_rate, self.slow_at(set_bytes)
+        if fast is None or slow is None:
+            return None
+        share = hit_share(tier_bytes, set_bytes)
+        return in_turn(fast, slow, share), side_by_side(fast, slow, share)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tiering:
+    """All that was found. `tier_bytes` is what the models take the fast tier to hold; None where
+    neither a setting nor the fast device tells.
+    """
+
+    found: Found
+    curves: tuple[Curve, ...]
+    tier_bytes: int | None
+
+    def of(self, pattern: str) -> tuple[Curve, ...]:
+        """Return the curves of one pattern in ascending block sizes."""
+        return tuple(curve for curve in self.curves if curve.pattern == pattern)
+
+    def crossover(self, pattern: str) -> float | None:
+        """Return from which block size on the slow device alone is faster than the tier, at the
+        smallest set, which the tier holds if it holds any.
+        """
+        both = [curve for curve in self.of(pattern) if curve.tier and curve.slow]
+        return crossover(
+            [curve.block_bytes for curve in both],
+            [curve.tier[0].throughput.mean for curve in both],
+            [curve.slow_at(curve.tier[0].key.set_bytes) or 0.0 for curve in both],
+        )
+
+    @property
+    def widest(self) -> Curve | None:
+        """The curve for which the most fast devices would be needed."""
+        told = [curve for curve in self.curves if curve.stripes is not None]
+        return max(
+            told, key=lambda curve: (curve.slow_rate or 0) / (curve.fast_rate or 1), default=None
+        )
+
+
+def tiering_of(settings: TierSettings, record: Record) -> Tiering:
+    """Return what a record shows so far, growing or sealed."""
+    found = found_in(exchanges_of(record), record.geometry)
+    curves = tuple(
+        Curve(
+            pattern=pattern,
+            block_bytes=block,
+            tier=tuple(found.curve(TIER, pattern, block)),
+            fast=tuple(found.curve("fast", pattern, block)),
+            slow=tuple(found.curve("slow", pattern, block)),
+        )
+        for pattern in settings.patterns
+        for block in settings.block_sizes_bytes
+    )
+    fast = found.geometries.get("fast")
+    told = settings.tier_bytes
+    if told is None and fast is not None and settings.fast:
+        told = fast.nominal_capacity_bytes
+    measured = tuple(curve for curve in curves if curve.tier or curve.fast or curve.slow)
+    return Tiering(found=found, curves=measured, tier_bytes=told)
+
+
+def _mean(cells: Sequence[CellFound]) -> float | None:
+    if not cells:
+        return None
+    return math.fsum(cell.throughput.mean for cell in cells) / len(cells)

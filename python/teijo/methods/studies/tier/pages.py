@@ -1,0 +1,348 @@
+"""The report of the study `tier`: the answer, rates against working sets, cliffs, crossovers, the
+arithmetic of striping. The sentences are in words.
+"""
+
+from teijo import units
+from teijo.document.model import (
+    Axis,
+    Block,
+    Column,
+    Document,
+    Header,
+    HeaderGroup,
+    Paragraph,
+    Section,
+    Series,
+    Span,
+    Table,
+    Value,
+    Verdict,
+    XYChart,
+)
+from teijo.document.phrase import Verbatim, capitalised, say
+from teijo.methods.pages import NOT_KNOWN, assemble, capacity_name, date_of, ms, stamp_of
+from teijo.methods.studies.tier import words
+from teijo.methods.studies.tier.cells import CellFound
+from teijo.methods.studies.tier.found import Curve, Tiering, tiering_of
+from teijo.methods.studies.tier.settings import TierSettings
+from teijo.terms.finding import Findings
+from teijo.terms.record import Record
+
+STAGE_NAMES = {"tier": "tier", "fast": "fast device alone", "slow": "slow device alone"}
+SET_AXIS = Axis(name="Working set", unit="GB", scale="log")
+RATE_AXIS = Axis(name="Throughput", unit="MB/s", scale="log")
+MODEL_POINTS = 25
+"""Places of a model's line, so that its bend at the tier's size shows."""
+
+
+def pages(settings: TierSettings, record: Record, findings: Findings) -> Document:
+    """Return the whole report of a record, growing or sealed."""
+    del findings  # every number stands in what was found, with its interval
+    tiering = tiering_of(settings, record)
+    if tiering.curves:
+        sections = [
+            _result_section(settings, tiering),
+            _cliffs_section(tiering),
+            *_buying_sections(settings, tiering),
+            *_pattern_sections(settings, tiering),
+            _cells_section(tiering),
+        ]
+    else:
+        text = "No cell has been measured yet."
+        sections = [Section(title="Result", blocks=(Paragraph(text=text),))]
+    return assemble(record, settings, _header(settings, record), sections)
+
+
+def _header(settings: TierSettings, record: Record) -> Header:
+    identity = record.identity
+    devices = [
+        (capitalised(STAGE_NAMES[name]), Verbatim(device))
+        for name, device in (("fast", settings.fast), ("slow", settings.slow))
+        if device
+    ]
+    return Header(
+        title="Tier",
+        subtitle="fast storage before slow",
+        organisation="",
+        revision="",
+        top=(
+            ("Run", date_of(record.run.started_at)),
+            ("Target", identity.target),
+            ("Engine", record.run.engine),
+        ),
+        groups=(
+            HeaderGroup(
+                title="Device",
+                tone="dut",
+                rows=(
+                    ("Model", identity.model or NOT_KNOWN),
+                    ("Serial no", identity.serial or NOT_KNOWN),
+                    ("Capacity", capacity_name(record)),
+                    ("Write cache", identity.write_cache or NOT_KNOWN),
+                ),
+            ),
+            HeaderGroup(
+                title="Preparation",
+                tone="preparation",
+                rows=(("Written in order", _times(settings.fill_times)), *devices),
+            ),
+            HeaderGroup(
+                title="Study",
+                tone="test",
+                rows=(
+                    (
+                        "OIO",
+                        say(
+                            "{threads} threads × QD {depth}",
+                            threads=settings.threads,
+                            depth=settings.queue_depth,
+                        ),
+                    ),
+                    ("Slice", units.format_duration(settings.slice_ns)),
+                    ("Slices of a cell", say("5 to {most}", most=settings.slices_most)),
+                ),
+            ),
+        ),
+        stamp=stamp_of(record),
+    )
+
+
+def _times(times: int) -> str:
+    return say("{times} × the largest set", times=times) if times else "no"
+
+
+def _result_section(settings: TierSettings, tiering: Tiering) -> Section:
+    blocks: list[Block] = [
+        Verdict(text=words.verdict(tiering), good=None),
+        Paragraph(text=words.answer(settings, tiering)),
+    ]
+    curve = words.hero(tiering)
+    if curve is not None:
+        blocks.append(_chart(tiering, curve))
+    if tiering.tier_bytes is not None:
+        blocks.append(Paragraph(text=words.MODELS))
+    return Section(title="Result", blocks=tuple(blocks))
+
+
+def _chart(tiering: Tiering, curve: Curve) -> XYChart:
+    """Return one pattern and block size over the working sets, the cliff shaded."""
+    lines = [("tier", curve.tier), ("fast", curve.fast), ("slow", curve.slow)]
+    series = [
+        Series(
+            name=STAGE_NAMES[stage],
+            x=tuple(_gb(cell) for cell in cells),
+            y=tuple(cell.throughput.mean for cell in cells),
+            spread=tuple(_spread(cell) for cell in cells),
+        )
+        for stage, cells in lines
+        if cells
+    ]
+    title = say("{what}, by working set", what=capitalised(words.curve_name(curve)))
+    cliff = curve.cliff
+    rows: list[tuple[Value, ...]] = [
+        (STAGE_NAMES[stage], _gb(cell), cell.throughput.mean, *_ends(cell))
+        for stage, cells in lines
+        for cell in cells
+    ]
+    modelled = _model_rows(tiering, curve)
+    for place, name in enumerate(("model, in turn", "model, side by side")):
+        if modelled:
+            at = tuple(size for size, _ in modelled)
+            rates = tuple(both[place] for _, both in modelled)
+            series.append(Series(name=name, x=at, y=rates, style="dashed"))
+            rows += [(name, size, value, None, None) for size, value in zip(at, rates, strict=True)]
+    return XYChart(
+        title=title,
+        x=SET_AXIS,
+        y=RATE_AXIS,
+        series=tuple(series),
+        spans=()
+        if cliff is None
+        else (Span(name="cliff", first=cliff.good_bytes / 1e9, last=cliff.bad_bytes / 1e9),),
+        table=Table(
+            columns=(
+                Column(name="Device"),
+                Column(name="Working set", unit="GB", digits=2),
+                Column(name="Throughput", unit="MB/s", digits=2),
+                Column(name="From (95 %)", unit="MB/s", digits=2),
+                Column(name="To (95 %)", unit="MB/s", digits=2),
+            ),
+            rows=tuple(rows),
+            caption=title,
+            folded=True,
+        ),
+    )
+
+
+def _model_rows(tiering: Tiering, curve: Curve) -> list[tuple[float, tuple[float, float]]]:
+    """Return (set in GB, both models in MB/s) over the stretch that the tier was measured on."""
+    if tiering.tier_bytes is None or len(curve.tier) < 2:
+        return []
+    first, last = curve.tier[0].key.set_bytes, curve.tier[-1].key.set_bytes
+    places = [first * (last / first) ** (step / (MODEL_POINTS - 1)) for step in range(MODEL_POINTS)]
+    if first < tiering.tier_bytes < last:
+        places.append(float(tiering.tier_bytes))
+    found = []
+    for place in sorted(places):
+        both = curve.model(tiering.tier_bytes, round(place))
+        if both is not None:
+            found.append((place / 1e9, both))
+    return found
+
+
+def _gb(cell: CellFound) -> float:
+    return cell.key.set_bytes / 1e9
+
+
+def _ends(cell: CellFound) -> tuple[float | None, float | None]:
+    return cell.throughput.low, cell.throughput.high
+
+
+def _spread(cell: CellFound) -> tuple[float, float] | None:
+    low, high = _ends(cell)
+    if low is None or high is None or low <= 0:
+        return None  # a logarithmic axis has no place for it; the table has
+    return low, high
+
+
+def _cliffs_section(tiering: Tiering) -> Section:
+    """Return where each pattern and block size falls, and what is left at the largest set."""
+    rows: list[tuple[Value, ...]] = []
+    for curve in tiering.curves:
+        if not curve.tier:
+            continue
+        cliff, first, last = curve.cliff, curve.tier[0], curve.tier[-1]
+        both = tiering.tier_bytes and curve.model(tiering.tier_bytes, last.key.set_bytes)
+        slow = curve.slow_at(last.key.set_bytes)
+        rows.append(
+            (
+                capitalised(words.curve_name(curve)),
+                first.throughput.mean,
+                None if cliff is None else cliff.good_bytes / 1e9,
+                None if cliff is None else cliff.bad_bytes / 1e9,
+                last.throughput.mean,
+                both[0] if both else None,
+                both[1] if both else None,
+                None if not slow else last.throughput.mean / slow,
+            )
+        )
+    columns = (
+        Column(name="Pattern and block"),
+        Column(name="Smallest set", unit="MB/s", digits=1),
+        Column(name="Held up to", unit="GB", digits=0),
+        Column(name="Not held at", unit="GB", digits=0),
+        Column(name="Largest set", unit="MB/s", digits=1),
+        Column(name="Model, in turn", unit="MB/s", digits=1),
+        Column(name="Model, side by side", unit="MB/s", digits=1),
+        Column(name="Largest set by the slow device", digits=2),
+    )
+    text = (
+        "A set is held where it keeps 70 % of the smallest set's rate. Between the two sets the "
+        "rate falls; nothing was measured there. The models are for the largest set."
+    )
+    table = Table(columns=columns, rows=tuple(rows), caption="Where the tier stops helping")
+    return Section(title="Where the tier stops helping", blocks=(Paragraph(text=text), table))
+
+
+def _buying_sections(settings: TierSettings, tiering: Tiering) -> list[Section]:
+    """Return from which block size the slow device wins, and what would keep it from winning."""
+    told = [curve for curve in tiering.curves if curve.stripes is not None]
+    if not told:
+        return []
+    crossings = tuple(
+        (
+            capitalised(words.PATTERN_NAMES[pattern]),
+            "nowhere"
+            if (size := tiering.crossover(pattern)) is None
+            else units.format_block_size(words.rounded(size)),
+        )
+        for pattern in settings.patterns
+    )
+    rows = tuple(
+        (
+            capitalised(words.curve_name(curve)),
+            curve.fast_rate,
+            curve.slow_rate,
+            (curve.slow_rate or 0.0) / curve.fast_rate if curve.fast_rate else None,
+            curve.stripes,
+        )
+        for curve in told
+    )
+    blocks: tuple[Block, ...] = (
+        Table(
+            columns=(
+                Column(name="Pattern"),
+                Column(name="Slow alone is faster from"),
+            ),
+            rows=crossings,
+            caption="Where the slow device alone is faster than the tier, at the smallest set",
+        ),
+        Paragraph(
+            text="N fast devices, striped, are nowhere slower than the slow one where N · B₁ ≥ B₂: "
+            "the smallest such N, from the measured rates of each alone. Nothing is said of what "
+            "striping itself costs."
+        ),
+        Table(
+            columns=(
+                Column(name="Pattern and block"),
+                Column(name="Fast alone (B₁)", unit="MB/s", digits=1),
+                Column(name="Slow alone (B₂)", unit="MB/s", digits=1),
+                Column(name="B₂ / B₁", digits=2),
+                Column(name="N", digits=0),
+            ),
+            rows=rows,
+            caption="How many fast devices never hurt",
+        ),
+    )
+    return [Section(title="Where the tier hurts", blocks=blocks)]
+
+
+def _pattern_sections(settings: TierSettings, tiering: Tiering) -> list[Section]:
+    """Return the curves of every pattern, one chart a block size."""
+    sections = []
+    for pattern in settings.patterns:
+        curves = [curve for curve in tiering.of(pattern) if curve.tier]
+        if curves:
+            charts = tuple(_chart(tiering, curve) for curve in curves)
+            title = capitalised(words.PATTERN_NAMES[pattern])
+            sections.append(Section(title=title, blocks=charts))
+    return sections
+
+
+def _cells_section(tiering: Tiering) -> Section:
+    cells = list(tiering.found.cells.values())
+    rows = tuple(
+        (
+            STAGE_NAMES[cell.key.stage],
+            words.PATTERN_NAMES[cell.key.pattern],
+            cell.key.block_bytes / units.KIB,
+            _gb(cell),
+            cell.throughput.mean,
+            words.interval(cell.throughput),
+            cell.iops,
+            ms(cell.latency_ns),
+            len(cell.slices),
+            "steady" if cell.steady else "not steady",
+        )
+        for cell in cells
+    )
+    columns = (
+        Column(name="Device"),
+        Column(name="Pattern"),
+        Column(name="Block size", unit="KiB", digits=0),
+        Column(name="Working set", unit="GB", digits=1),
+        Column(name="Throughput", unit="MB/s", digits=2),
+        Column(name="95 %"),
+        Column(name="IOPS", digits=1),
+        Column(name="Mean latency", unit="ms", digits=3),
+        Column(name="Slices", digits=0),
+        Column(name="Ended"),
+    )
+    marked = tuple((place, 9) for place, cell in enumerate(cells) if not cell.steady)
+    table = Table(columns=columns, rows=rows, marked=marked, caption="Every cell", folded=True)
+    text = (
+        "A cell is driven in slices until five in a row are steady (a range of at most 20 % of "
+        "their average, a slope excursion of at most 10 %: the standard's rule for rounds); its "
+        "numbers are over those five."
+    )
+    return Section(title="Every cell", blocks=(Paragraph(text=text), table))

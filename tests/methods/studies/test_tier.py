@@ -1,0 +1,298 @@
+"""The study `tier` on a made-up tier whose size and rates are known: its steps, cliffs, words."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from teijo.analysis.tiering import hit_share, in_turn
+from teijo.document.model import Paragraph, Span, Verdict, XYChart
+from teijo.errors import PlanError
+from teijo.methods.method import Method
+from teijo.methods.studies.tier.cells import found_in, is_steady
+from teijo.methods.studies.tier.found import Tiering, tiering_of
+from teijo.methods.studies.tier.method import Tier, between
+from teijo.methods.studies.tier.settings import TierSettings, settings_of
+from teijo.terms.configured import detail_of
+from teijo.terms.geometry import Geometry
+from teijo.terms.result import Answer, Gap, StepResult
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from tests.methods.canned import IDENTITY, Played, flow, play, record_of
+from tests.methods.documents import text_of
+
+METHOD: Method = Tier()
+TB = 10**12
+WHOLE = Geometry(capacity_bytes=10 * TB, nominal_capacity_bytes=10 * TB)
+FAST = Geometry(capacity_bytes=2 * TB, nominal_capacity_bytes=2 * TB)
+SCALED = Geometry(capacity_bytes=TB // 4, nominal_capacity_bytes=10 * TB)
+ASKED = {
+    "sets": "256GB,512GB,1TB,2TB,4TB,8TB",
+    "block_sizes": "4KiB,64KiB,256KiB,1MiB",
+    "patterns": "randread,read",
+    "fast": "fast",
+    "slow": "slow",
+    "fill": "1",
+}
+
+
+@dataclass
+class TieredDevice:
+    """A tier of 2 TB before disks, each I/O in its device's own time; rates in MB/s.
+
+    Random blocks cost the disks 4 ms each of 36; sequential ones run at 5,000 MB/s. The first
+    slices of a cell are slow while the tier warms up.
+    """
+
+    tier_bytes: int = 2 * TB
+    warming: int = 2
+    restless: bool = False
+    gaps: frozenset[int] = frozenset()
+    scale: float = 1.0
+    stage: str = "tier"
+    asked: list[Step] = field(default_factory=list)
+
+    def __call__(self, step: Step) -> Answer:
+        self.asked.append(step)
+        if len(self.asked) in self.gaps:
+            return Gap()
+        match step:
+            case Configure():
+                self.stage = dict(step.settings)["stage"]
+                own = FAST if self.stage == "fast" else WHOLE
+                detail = detail_of(IDENTITY, own) if step.device else {}
+                return StepResult(started_ns=0, elapsed_ns=0, detail=detail)
+            case Measure():
+                return self.measured(step)
+            case Precondition():
+                return StepResult(started_ns=0, elapsed_ns=1)
+            case Purge() | Idle():
+                raise AssertionError(step)
+
+    def alone(self, stage: str, block: int, *, random: bool) -> float:
+        if stage == "fast":
+            return min(3_000.0, 450_000 * block / 1e6)
+        return 36 / (0.012 + block / 200e6) * block / 1e6 if random else 5_000.0
+
+    def rate(self, step: Measure) -> float:
+        (stream,) = step.workload.streams
+        block, random = stream.block_size_bytes, stream.access == "random"
+        fast, slow = (self.alone(each, block, random=random) for each in ("fast", "slow"))
+        if self.stage != "tier":
+            return fast if self.stage == "fast" else slow
+        assert stream.active_range.amount_bytes is not None
+        share = hit_share(self.tier_bytes, stream.active_range.amount_bytes * self.scale)
+        number = step.round_number or 1
+        cold = 0.3 if number <= self.warming or (self.restless and number % 2) else 1.0
+        return cold * in_turn(fast, slow, share)
+
+    def measured(self, step: Measure) -> StepResult:
+        (stream,) = step.workload.streams
+        ios = round(self.rate(step) * 1e6 / stream.block_size_bytes)
+        direction = "read" if stream.read_percent else "write"
+        return StepResult(
+            started_ns=0,
+            elapsed_ns=10**9,
+            results=(flow(direction, ios, stream.block_size_bytes, mean_ns=100_000),),
+        )
+
+
+def played(device: TieredDevice | None = None, **overrides: str) -> Played:
+    used = device or TieredDevice()
+    return play(METHOD, used, geometry=WHOLE, overrides=ASKED | overrides)  # type: ignore[arg-type]
+
+
+def tiering(run: Played) -> Tiering:
+    assert isinstance(run.settings, TierSettings)
+    return tiering_of(run.settings, run.record)
+
+
+def first_words(run: Played) -> str:
+    report = METHOD.document(run.record, METHOD.findings(run.record))
+    blocks = report.sections[0].blocks
+    return " ".join(each.text for each in blocks if isinstance(each, Verdict | Paragraph))
+
+
+def test_the_largest_set_is_filled_on_every_device_before_its_cells() -> None:
+    run = played()
+    order = [
+        step.total_bytes if isinstance(step, Precondition) else dict(step.settings)["stage"]
+        for step in run.asked
+        if isinstance(step, Precondition | Configure)
+    ]
+    assert order == [8 * TB, "fast", 2 * TB, "slow", 8 * TB]
+    devices = [step.device for step in run.asked if isinstance(step, Configure)]
+    assert devices == ["sim:fast", "sim:slow"]
+
+
+def test_sets_that_a_device_alone_does_not_hold_are_not_asked_of_it() -> None:
+    fast = {key.set_bytes for key in tiering(played()).found.cells if key.stage == "fast"}
+    assert max(fast) == 2 * TB
+
+
+def test_a_cell_is_driven_until_five_slices_are_steady_and_only_those_count() -> None:
+    run = played(refine="0")
+    cell = next(iter(tiering(run).found.cells.values()))
+    assert len(cell.slices) == 2 + 5
+    assert cell.steady
+    assert cell.throughput.mean == pytest.approx(450_000 * 4096 / 1e6, rel=1e-3)
+    assert is_steady([100.0] * 5)
+    assert not is_steady([100.0] * 4)
+    assert not is_steady([100, 100, 100, 100, 130.0])
+
+
+def test_a_cell_that_is_never_steady_ends_and_says_so() -> None:
+    run = played(TieredDevice(restless=True), slices="8", refine="0")
+    cells = [cell for key, cell in tiering(run).found.cells.items() if key.stage == "tier"]
+    assert {len(cell.slices) for cell in cells} == {8}
+    assert not any(cell.steady for cell in cells)
+    assert "were not steady" in first_words(run)
+
+
+def test_the_cliff_is_found_at_the_tiers_size_and_narrowed() -> None:
+    curves = {(each.pattern, each.block_bytes): each for each in tiering(played()).curves}
+    cliff = curves["randread", 4096].cliff
+    assert cliff is not None
+    assert cliff.good_bytes <= 2.2 * TB
+    assert 2 * TB <= cliff.bad_bytes <= 2.4 * TB
+    coarse = {(e.pattern, e.block_bytes): e for e in tiering(played(refine="0")).curves}
+    wide = coarse["randread", 4096].cliff
+    assert wide is not None
+    assert (wide.good_bytes, wide.bad_bytes) == (2 * TB, 4 * TB)
+    assert between(wide) == 2828 * 10**9
+    assert curves["read", 4096].cliff is None
+
+
+def test_the_models_run_through_the_rates_of_a_tier_that_follows_one_of_them() -> None:
+    found = tiering(played(refine="0"))
+    assert found.tier_bytes == 2 * TB
+    for curve in found.curves:
+        for cell in curve.tier:
+            both = curve.model(2 * TB, cell.key.set_bytes)
+            assert both is not None
+            assert cell.throughput.mean == pytest.approx(both[0], rel=0.01)
+
+
+def test_what_a_fast_device_holds_may_be_said_instead() -> None:
+    assert tiering(played(tier_size="1TB", refine="0")).tier_bytes == TB
+
+
+def test_the_slow_device_wins_sequential_blocks_and_two_fast_ones_would_not_hurt() -> None:
+    run = played()
+    found = tiering(run)
+    # 450,000 × s = 5,000 MB/s never, since the fast one ends at 3,000: slower at every size.
+    assert found.crossover("read") == 4096
+    assert found.crossover("randread") is None
+    assert found.widest is not None
+    scalars = {each.name: each.value for each in METHOD.findings(run.record).scalars}
+    # Sequential 4 KiB: 5,000 / 1,843 = 2.71, so three.
+    assert scalars["fast devices that never hurt"] == 3
+    text = first_words(run)
+    assert "3 fast devices, striped, would be nowhere slower" in text
+    assert "5,000 MB/s / 1,843 MB/s = 2.71, so N = 3" in text
+    assert "THE TIER HOLDS" in text
+
+
+def test_without_the_devices_alone_nothing_is_modelled_and_that_is_said() -> None:
+    run = played(fast="none", slow="none")
+    assert not any(isinstance(step, Configure) for step in run.asked)
+    assert tiering(run).tier_bytes is None
+    text = first_words(run)
+    assert "were not measured" in text
+    assert "THE TIER HOLDS" in text
+
+
+def test_a_tier_that_holds_everything_has_no_cliff() -> None:
+    run = played(TieredDevice(tier_bytes=10 * TB))
+    assert "NO WORKING SET IS TOO LARGE" in first_words(run)
+    assert all(each.cliff is None for each in tiering(run).curves)
+
+
+def test_a_gap_measures_the_cell_again_and_calls_the_hook_again() -> None:
+    quick = {"refine": "0", "block_sizes": "4KiB", "patterns": "read", "fill": "0"}
+    run = played(TieredDevice(gaps=frozenset({4})), **quick)
+    first = next(iter(tiering(run).found.cells.values()))
+    assert first.slices[-5:] == pytest.approx([first.slices[-1]] * 5)
+    numbers = [step.round_number for step in run.measured[:6]]
+    assert numbers == [1, 2, 3, 4, 1, 2]
+    none = {"fast": "none", "slow": "none"}
+    hooked = played(TieredDevice(gaps=frozenset({4})), hook="./pin.sh --all", **quick, **none)
+    stages = [dict(s.settings)["stage"] for s in hooked.asked if isinstance(s, Configure)]
+    assert stages == ["tier", "tier", "fast", "slow"]
+    assert {s.hook for s in hooked.asked if isinstance(s, Configure)} == {("./pin.sh", "--all")}
+
+
+def test_volumes_are_divided_by_a_simulated_devices_scale() -> None:
+    device = TieredDevice(scale=SCALED.scale)
+    run = play(METHOD, device, geometry=SCALED, overrides=ASKED | {"refine": "0"})  # type: ignore[arg-type]
+    fill = run.asked[0]
+    assert isinstance(fill, Precondition)
+    assert fill.total_bytes == pytest.approx(8 * TB / SCALED.scale, rel=1e-6)
+    found = found_in([(each.step, each.answer) for each in run.steps], SCALED)
+    assert {key.set_bytes for key in found.cells if key.stage == "tier"} == {
+        256 * 10**9, 512 * 10**9, TB, 2 * TB, 4 * TB, 8 * TB,
+    }  # fmt: skip
+
+
+def test_what_only_reads_writes_nothing_unless_a_fill_is_asked_for() -> None:
+    reads = settings_of({"patterns": "randread,read"}, WHOLE)
+    assert not METHOD.writes(reads)
+    assert METHOD.writes(settings_of({"patterns": "read", "fill": "1"}, WHOLE))
+    assert METHOD.writes(settings_of({}, WHOLE))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "word"),
+    [
+        ({"sets": "20TB"}, "does not lie on"),
+        ({"sets": "1MiB"}, "no choice of places"),
+        ({"patterns": "randrw"}, "it must name some of"),
+        ({"hook": "a.sh", "fast": "nvme-2tb"}, "either real or simulated"),
+        ({"block_sizes": "100"}, "logical"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_by_name(overrides: dict[str, str], word: str) -> None:
+    with pytest.raises(PlanError, match=word):
+        settings_of(overrides, WHOLE)
+
+
+def test_the_standard_has_no_version_of_it() -> None:
+    with pytest.raises(PlanError, match="no standard"):
+        METHOD.settings("2.0.2", {}, WHOLE)
+
+
+def test_the_watch_names_the_cell_and_counts_what_is_left() -> None:
+    run = played()
+    settings = run.settings
+    assert isinstance(settings, TierSettings)
+    empty = record_of(METHOD, settings, (), geometry=WHOLE)
+    begun = METHOD.watch(empty)
+    assert begun.phase == "precondition"
+    assert begun.remaining_bytes == 8 * TB
+    growing = record_of(METHOD, settings, run.steps[:20], geometry=WHOLE)
+    now = METHOD.watch(growing)
+    assert now.phase == "cell"
+    assert now.cell is not None
+    assert now.cell.startswith("tier randread 4 KiB")
+    assert 0 < now.remaining_ns_least < now.remaining_ns_most
+    assert now.remaining_ns_least < begun.remaining_ns_least
+    assert METHOD.watch(run.record).phase == "done"
+
+
+def test_the_hero_chart_has_the_three_devices_both_models_and_the_cliff() -> None:
+    run = played()
+    report = METHOD.document(run.record, METHOD.findings(run.record))
+    (chart,) = [block for block in report.sections[0].blocks if isinstance(block, XYChart)]
+    assert [each.name for each in chart.series] == [
+        "tier", "fast device alone", "slow device alone",
+        "model, in turn", "model, side by side",
+    ]  # fmt: skip
+    (span,) = chart.spans
+    assert isinstance(span, Span)
+    assert span.first < span.last
+    assert chart.title == "Random reads of 4 KiB, by working set"
+
+
+def test_a_record_without_a_cell_has_a_report_that_says_so() -> None:
+    settings = settings_of(ASKED, WHOLE)
+    record = record_of(METHOD, settings, (), geometry=WHOLE)
+    assert "No cell has been measured" in text_of(METHOD.document(record, METHOD.findings(record)))
+    assert METHOD.findings(replace(record, steps=())).cells == ()
