@@ -105,8 +105,8 @@ def _stalls(burst: Burst) -> list[str]:
 def _size(settings: OverflowSettings, burst: Burst, cliff: Cliff) -> list[str]:
     parts: list[str] = [
         say(
-            "While it was filled it was drained at the same time, so it holds less than was "
-            "written: {size}.",
+            "If the cache is drained while it is filled, as the model has it, it holds {size} of "
+            "that; if not, all of it.",
             size=size_text(cliff.held),
         )
     ]
