@@ -298,6 +298,16 @@ def test_where_nothing_matters_hardly_ever_anything_is_claimed() -> None:
     assert claimed <= 6  # one in twenty for each of two factors
 
 
+def test_a_factor_that_helps_one_workload_and_harms_another_is_told_as_such() -> None:
+    def turned(levels: Factors, workload: str) -> float:
+        large = levels["chunk"] == "128KiB"
+        return (2.0 if workload == "4k-write" else 0.8) if large else 1.0
+
+    text = words(run(Array(effect=turned)))
+    assert re.search(r"Chunk matters most for 4k-write: 128KiB is [\d.]+ × ", text)
+    assert re.search(r"For large it is the other way round: \w+ is 1\.2\d* × 128KiB", text)
+
+
 def test_a_drift_is_told_and_is_in_no_factors_difference() -> None:
     played = run(Array(effect=larger_is_better, drift=0.01))
     text = words(played)

@@ -40,11 +40,11 @@ def verdict_of(settings: ConfigurationSettings, found: Sequence[Judged]) -> Verd
         return Verdict(text="NO FACTOR MAKES A DIFFERENCE", good=trusted)
     first = effects[0]
     text = say(
-        "{factor} MATTERS MOST: {better} is {ratio:.3g} × {worse} for {workload}",
+        "{factor} MATTERS MOST: {better} is {ratio:,g} × {worse} for {workload}",
         factor=Verbatim(settings.factors[first.factor][0]),
         better=_level(settings, first.factor, first.better),
         worse=_level(settings, first.factor, first.worse),
-        ratio=first.ratio,
+        ratio=_three_digits(first.ratio),
         workload=_workload(first.judged),
     )
     return Verdict(text=text, good=trusted)
@@ -61,7 +61,9 @@ def answer_of(settings: ConfigurationSettings, found: Sequence[Judged]) -> list[
     said: list[str] = []
     if settings.factors:
         effects = effects_of(settings, judged)
-        said += [_effect_sentence(settings, effect) for effect in effects]
+        for effect in effects:
+            said.append(_effect_sentence(settings, effect))
+            said += _turned_sentences(settings, judged, effect)
         said += _idle_sentences(settings, judged, effects)
         said += _together_sentences(settings, judged)
     return [*said, *_control_sentences(judged), *_drift_sentences(judged)]
@@ -104,18 +106,47 @@ def _effect_sentence(settings: ConfigurationSettings, effect: Effect) -> str:
     source = effect.judged.source(effect.factor)
     return capitalised(
         say(
-            "{factor} matters most for {workload}: {better} is {ratio:.3g} × {worse} (95 %: "
-            "{low:.3g} to {high:.3g}), and {share:.0f} % of the variation there is its own.",
+            "{factor} matters most for {workload}: {better} is {ratio:,g} × {worse} (95 %: "
+            "{low:,g} to {high:,g}), and {share:.0f} % of the variation there is its own.",
             factor=Verbatim(settings.factors[effect.factor][0]),
             workload=_workload(effect.judged),
             better=_level(settings, effect.factor, effect.better),
             worse=_level(settings, effect.factor, effect.worse),
-            ratio=effect.ratio,
-            low=effect.low,
-            high=effect.high,
+            ratio=_three_digits(effect.ratio),
+            low=_three_digits(effect.low),
+            high=_three_digits(effect.high),
             share=0.0 if source is None else source.share * 100,
         )
     )
+
+
+def _turned_sentences(
+    settings: ConfigurationSettings, found: Sequence[Judged], effect: Effect
+) -> list[str]:
+    """Return where the same two levels differ the other way round, if they do anywhere."""
+    levels = {effect.worse, effect.better}
+    turned = [
+        own
+        for each in found
+        for pair in each.pairs
+        if pair.shown and pair.factor == effect.factor and {pair.first, pair.second} == levels
+        if (own := _effect(each, pair)).better == effect.worse
+    ]
+    if not turned:
+        return []
+    most = max(turned, key=lambda each: each.ratio)
+    return [
+        say(
+            "For {workload} it is the other way round: {better} is {ratio:,g} × {worse} (95 %: "
+            "{low:,g} to {high:,g}).",
+            workload=_workload(most.judged),
+            better=_level(settings, most.factor, most.better),
+            worse=_level(settings, most.factor, most.worse),
+            ratio=_three_digits(most.ratio),
+            low=_three_digits(most.low),
+            high=_three_digits(most.high),
+        )
+    ]
 
 
 def _idle_sentences(
@@ -225,6 +256,11 @@ def _drift_sentences(found: Sequence[Judged]) -> list[str]:
             high=(drift.high - 1) * 100,
         )
     ]
+
+
+def _three_digits(value: float) -> float:
+    """Return a value of which no more is told than can be read: 1.82, 2,660."""
+    return float(f"{value:.3g}")
 
 
 def _failed(controls: Sequence[Ratio | None]) -> bool:

@@ -73,7 +73,7 @@ def device(text: str) -> str:
     Raises:
         ValueError: it is no simulated device.
     """
-    text = text.strip()
+    text = re.sub(r"\s+", "", text)
     if text.lower() == "none":
         return ""
     if not text.startswith("sim:"):
