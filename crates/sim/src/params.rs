@@ -27,6 +27,15 @@ pub enum Frontier {
     Separate,
 }
 
+/// How page times vary about what they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageTimes {
+    /// Evenly, within the jitter.
+    Even,
+    /// As queueing theory has them.
+    Exponential,
+}
+
 /// When the time of cleaning is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pacing {
@@ -157,6 +166,7 @@ pub struct SsdParams {
     pub heat: HeatParams,
     pub slow_die: Option<SlowDie>,
     pub purge_ns: u64,
+    pub page_times: PageTimes,
     pub jitter_percent: f64,
     pub seed: u64,
 }

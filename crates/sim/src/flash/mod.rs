@@ -9,6 +9,7 @@ mod collect;
 mod face;
 mod ftl;
 mod heat;
+mod jitter;
 mod packing;
 mod region;
 mod ssd;

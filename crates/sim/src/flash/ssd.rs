@@ -8,6 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::ftl::{Ftl, Geometry};
 use super::heat::Heat;
+use super::jitter::Jitter;
 use super::times::{Slow, Times};
 use crate::device::Label;
 use crate::params::{ParamError, SsdParams, WhenFull};
@@ -71,8 +72,7 @@ pub struct Ssd {
     pub(super) heat: Option<Box<Heat>>,
     pub(super) pool_blocks: u32,
     pub(super) has_region: bool,
-    /// Jitter span in 2^-32 of the time it is applied to; 0 for none.
-    jitter_q32: u64,
+    jitter: Jitter,
 }
 
 impl Ssd {
@@ -125,7 +125,7 @@ impl Ssd {
             heat,
             pool_blocks: pool_blocks.round() as u32,
             has_region: params.has_region(),
-            jitter_q32: (params.jitter_percent / 100.0 * 2f64.powi(33)) as u64,
+            jitter: Jitter::new(&params),
             identity,
             params,
             geometry,
@@ -177,16 +177,10 @@ impl Ssd {
         (length_bytes * self.times.link_q24) >> 24
     }
 
-    /// `time_ns` of `die` with this drive's jitter: uniform, mean unchanged, never negative.
+    /// `time_ns` of `die`, varied as this drive's page times are.
     #[inline]
     pub(super) fn jittered(&mut self, die: u32, time_ns: u64) -> u64 {
-        let time_ns = self.slow.of(die, time_ns);
-        if self.jitter_q32 == 0 {
-            return time_ns;
-        }
-        let span = ((u128::from(time_ns) * u128::from(self.jitter_q32)) >> 32) as u64;
-        let drawn = ((self.random.next_u64() >> 32) * span) >> 32;
-        (time_ns + drawn).saturating_sub(span / 2)
+        self.jitter.of(self.slow.of(die, time_ns), &mut self.random)
     }
 
     pub(super) fn read(&mut self, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> u64 {
@@ -211,12 +205,11 @@ impl Ssd {
         let moved = match data_ns {
             // Never written: the controller answers without the flash.
             None => self.front_free_ns,
+            Some(data_ns) if first == last => data_ns + (self.front_free_ns - ready),
             // The transfer follows the first page and cannot end before the last one.
             Some(data_ns) => {
-                let page_ns = self
-                    .link_ns(length.min(1 << self.unit_shift))
-                    .max(self.times.bus_unit);
-                (data_ns + page_ns).max(self.front_free_ns + self.times.read)
+                let one_ns = self.link_ns(1 << self.unit_shift).max(self.times.bus_unit);
+                (data_ns + one_ns).max(self.front_free_ns + self.times.read)
             }
         };
         moved + units_ns + self.times.ack

@@ -4,12 +4,16 @@
 use crate::parameters::{
     count, name_of, one_of, parameter, percent, positive, power_of_two, text, us_text, Parameter,
 };
-use crate::params::{Cleaning, Frontier, Pacing, SlowDie, WhenFull};
+use crate::params::{Cleaning, Frontier, Pacing, PageTimes, SlowDie, WhenFull};
 use crate::quantity::{bytes, bytes_text, decimal, nanoseconds, whole};
 
 const FRONTIER: [(&str, Frontier); 2] = [
     ("shared", Frontier::Shared),
     ("separate", Frontier::Separate),
+];
+const PAGE_TIMES: [(&str, PageTimes); 2] = [
+    ("even", PageTimes::Even),
+    ("exponential", PageTimes::Exponential),
 ];
 const PACING: [(&str, Pacing); 2] = [("lump", Pacing::Lump), ("paced", Pacing::Paced)];
 
@@ -270,6 +274,10 @@ pub const PARAMETERS: &[Parameter] = &[
     parameter!("purge_us", "µs",
         "a purge takes this long",
         purge_ns, nanoseconds, us_text),
+    parameter!("page_times", "even or exponential",
+        "how program and read times vary: within jitter_percent, or exponentially, as queueing \
+         theory has them",
+        page_times, |t| one_of(t, &PAGE_TIMES), |value| name_of(value, &PAGE_TIMES)),
     parameter!("jitter_percent", "%",
         "program and read times vary by up to this much either way, uniformly",
         jitter_percent, share, text),

@@ -2,7 +2,12 @@
 
 use super::{base, Preset, GB, US};
 use crate::device::Label;
-use crate::params::SsdParams;
+use crate::params::{CompressionParams, SsdParams};
+
+const COMPRESSION: CompressionParams = CompressionParams {
+    on: true,
+    least_percent: 12.5,
+};
 
 pub(super) fn intel_330() -> Preset {
     Preset {
@@ -24,6 +29,7 @@ pub(super) fn intel_330() -> Preset {
             link_mb_per_second: 500.0,
             bus_mb_per_second: 550.0,
             rmw_ns: 250 * US,
+            compression: COMPRESSION,
             ..base()
         },
     }
@@ -48,6 +54,7 @@ pub(super) fn intel_530() -> Preset {
             link_mb_per_second: 540.0,
             bus_mb_per_second: 550.0,
             rmw_ns: 250 * US,
+            compression: COMPRESSION,
             ..base()
         },
     }
@@ -75,6 +82,7 @@ pub(super) fn sp900() -> Preset {
             link_mb_per_second: 540.0,
             bus_mb_per_second: 250.0,
             rmw_ns: 160 * US,
+            compression: COMPRESSION,
             ..base()
         },
     }

@@ -9,7 +9,8 @@ mod slc;
 use crate::device::Label;
 use crate::flash::{Identity, Ssd};
 use crate::params::{
-    Cleaning, CompressionParams, Frontier, HeatParams, Pacing, ParamError, RegionParams, SsdParams,
+    Cleaning, CompressionParams, Frontier, HeatParams, Pacing, PageTimes, ParamError, RegionParams,
+    SsdParams,
 };
 
 /// A named drive.
@@ -59,6 +60,7 @@ pub fn base() -> SsdParams {
         heat: HeatParams::default(),
         slow_die: None,
         purge_ns: 1_000_000 * US,
+        page_times: PageTimes::Even,
         jitter_percent: 3.0,
         seed: 1,
     }

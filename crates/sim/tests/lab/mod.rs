@@ -30,6 +30,8 @@ pub struct Load {
     pub threads: u32,
     pub queue_depth: u32,
     pub sequential: bool,
+    /// Of zeros, else of data that does not compress.
+    pub zeros: bool,
     pub seed: u64,
 }
 
@@ -40,6 +42,7 @@ pub fn random(read_percent: u8, block_bytes: u32, queue_depth: u32) -> Load {
         threads: 1,
         queue_depth,
         sequential: false,
+        zeros: false,
         seed: 1,
     }
 }
@@ -72,7 +75,11 @@ pub fn plan(load: Load, range_bytes: u64, bound: Bound) -> Plan {
             segment_bytes,
             stride_bytes: segment_bytes,
         },
-        content: Content::Random,
+        content: if load.zeros {
+            Content::Zero
+        } else {
+            Content::Random
+        },
         seed: load.seed,
         ..StreamPlan::default()
     };
