@@ -10,13 +10,11 @@ const PIECE: u64 = 4 << 10;
 
 /// Bytes read and written by each disk below, in order.
 fn of_disks(node: &Node) -> Vec<(u64, u64)> {
-    match node {
-        Node::Array(array) => array.members().iter().flat_map(of_disks).collect(),
-        _ => {
-            let health = node.health();
-            vec![(health.host_reads_bytes, health.host_writes_bytes)]
-        }
+    if let Node::Array(array) = node {
+        return array.members().iter().flat_map(of_disks).collect();
     }
+    let health = node.health();
+    vec![(health.host_reads_bytes, health.host_writes_bytes)]
 }
 
 /// I/Os of 4 KiB that each disk does for one of 4 KiB in each of the first `chunks` chunks.

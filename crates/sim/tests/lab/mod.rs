@@ -140,5 +140,5 @@ pub fn mb_per_second(lap: &Lap) -> f64 {
 }
 
 pub fn mean_ms(lap: &Lap) -> f64 {
-    sum(lap, |one| one.latency.sum_ns() as u64) / sum(lap, |one| one.ios) / 1e6
+    sum(lap, |one| one.latency.sum_ns()) / sum(lap, |one| one.ios) / 1e6
 }
