@@ -53,8 +53,9 @@ run: .stamps/apt-run $(STAMPS)/built ## measure [TARGET=… METHOD=… SPEC=… 
 		$(if $(SEED),--seed '$(SEED)') \
 		--report '$(REPORT)' --report-dir '$(OUT)' -o '$(OUT)/'
 
-examples: $(STAMPS)/built ## every test of the PTS on three simulated drives, each report in English and Japanese
+examples: $(STAMPS)/built ## every test of the PTS on simulated drives, in English and Japanese, and the articles' results
 	@$(BIN)/python examples/pts.py $(OUT)/examples
+	@$(BIN)/python examples/articles.py $(OUT)/examples/articles
 
 test: .stamps/apt-test $(STAMPS)/built ## run every test, Rust and Python [TESTS=tests/cli]
 	@status=0; $(if $(TESTS),,cargo test --workspace --quiet || status=1;) \
