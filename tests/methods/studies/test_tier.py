@@ -191,6 +191,15 @@ def test_the_slow_device_wins_sequential_blocks_and_two_fast_ones_would_not_hurt
     assert "THE TIER HOLDS" in text
 
 
+def test_a_sequential_stream_that_does_not_get_through_its_set_has_no_model() -> None:
+    found = tiering(played(refine="0"))
+    assert {curve.pattern for curve in found.curves if not curve.swept} == {"read"}
+    assert "did not get through" in first_words(played(refine="0"))
+    run = played(refine="0", sets="1GB,2GB", patterns="read")
+    assert all(curve.swept for curve in tiering(run).curves)
+    assert "did not get through" not in first_words(run)
+
+
 def test_without_the_devices_alone_nothing_is_modelled_and_that_is_said() -> None:
     run = played(fast="none", slow="none")
     assert not any(isinstance(step, Configure) for step in run.asked)

@@ -17,7 +17,7 @@ from teijo.terms.configured import geometry_in
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Configure, Measure, Precondition
-from teijo.terms.workload import ActiveRange, Stream, Workload
+from teijo.terms.workload import Access, ActiveRange, Stream, Workload
 
 TIER: Final = "tier"
 STAGE: Final = "stage"
@@ -55,6 +55,18 @@ class CellFound:
     key: Key
     answers: tuple[StepResult, ...]
     slices: tuple[float, ...]
+    range_bytes: int
+    """The set on the device at hand."""
+
+    @property
+    def swept(self) -> bool:
+        """Whether the window's I/Os went over the whole set: random ones do, a sequential stream
+        that goes on from slice to slice does once it has moved as much.
+        """
+        access, _ = PATTERNS[self.key.pattern]
+        if access is not Access.SEQUENTIAL:
+            return True
+        return sum(answer.bytes for answer in self.window) >= self.range_bytes
 
     @property
     def window(self) -> tuple[StepResult, ...]:
@@ -178,11 +190,13 @@ def found_in(exchanges: Iterable[Exchange], geometry: Geometry) -> Found:
     """Return the cells of a conversation; of one that a gap broke, what was measured after it."""
     geometries = {TIER: geometry}
     answers: dict[Key, list[StepResult]] = {}
+    ranges: dict[Key, int] = {}
     for step, answer in exchanges:
         if isinstance(step, Configure) and isinstance(answer, StepResult):
             geometries[dict(step.settings)[STAGE]] = geometry_in(answer.detail) or geometry
         elif isinstance(step, Measure):
             key = _key_of(step)
+            ranges[key] = step.workload.streams[0].active_range.amount_bytes or 0
             if isinstance(answer, Gap):
                 answers.pop(key, None)
             else:
@@ -192,6 +206,7 @@ def found_in(exchanges: Iterable[Exchange], geometry: Geometry) -> Found:
             key=key,
             answers=tuple(own),
             slices=tuple(measures.throughput_mb_s(each) for each in own),
+            range_bytes=ranges[key],
         )
         for key, own in answers.items()
     }

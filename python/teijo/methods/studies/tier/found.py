@@ -39,6 +39,13 @@ class Curve:
         return cliff_of([(cell.key.set_bytes, cell.throughput.mean) for cell in self.tier])
 
     @property
+    def swept(self) -> bool:
+        """Whether every cell of the tier went over the whole of its set, so that the models, which
+        are of uniform accesses, say something of it.
+        """
+        return all(cell.swept for cell in self.tier)
+
+    @property
     def fast_rate(self) -> float | None:
         """MB/s of the fast device alone: the mean over its sets."""
         return _mean(self.fast)

@@ -176,7 +176,7 @@ def _chart(tiering: Tiering, curve: Curve) -> XYChart:
 
 def _model_rows(tiering: Tiering, curve: Curve) -> list[tuple[float, tuple[float, float]]]:
     """Return (set in GB, both models in MB/s) over the stretch that the tier was measured on."""
-    if tiering.tier_bytes is None or len(curve.tier) < 2:
+    if tiering.tier_bytes is None or len(curve.tier) < 2 or not curve.swept:
         return []
     first, last = curve.tier[0].key.set_bytes, curve.tier[-1].key.set_bytes
     places = [first * (last / first) ** (step / (MODEL_POINTS - 1)) for step in range(MODEL_POINTS)]
@@ -212,7 +212,9 @@ def _cliffs_section(tiering: Tiering) -> Section:
         if not curve.tier:
             continue
         cliff, first, last = curve.cliff, curve.tier[0], curve.tier[-1]
-        both = tiering.tier_bytes and curve.model(tiering.tier_bytes, last.key.set_bytes)
+        both = None
+        if tiering.tier_bytes is not None and curve.swept:
+            both = curve.model(tiering.tier_bytes, last.key.set_bytes)
         slow = curve.slow_at(last.key.set_bytes)
         rows.append(
             (

@@ -41,7 +41,8 @@ def answer(settings: TierSettings, tiering: Tiering) -> str:
     """Return what the study found, in one paragraph."""
     parts = [_cliff(tiering), *_held(tiering), *_crossovers(settings, tiering)]
     parts += _stripes(tiering)
-    return sentences([*parts, *_alone(settings, tiering), *_unsteady(tiering)])
+    parts += _alone(settings, tiering)
+    return sentences([*parts, *_in_part(tiering), *_unsteady(tiering)])
 
 
 def deepest(tiering: Tiering) -> Curve | None:
@@ -198,6 +199,16 @@ def _alone(settings: TierSettings, tiering: Tiering) -> list[str]:
     return [
         "The fast and the slow device alone were not measured, so there is no model beside the "
         "tier, no crossover and no count of devices."
+    ]
+
+
+def _in_part(tiering: Tiering) -> list[str]:
+    """Say of sequential streams that they did not get through their sets."""
+    if all(curve.swept for curve in tiering.curves):
+        return []
+    return [
+        "Sequential streams did not get through their whole sets in the slices that count: they "
+        "show the part they went over, and no model stands beside them."
     ]
 
 
