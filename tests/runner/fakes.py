@@ -171,6 +171,9 @@ class FakeDevice:
         self.session.clock_ns += 7  # looking at the counters takes time, and is a rest
         return {"laps": len(self.session.plans)}
 
+    def counts(self) -> dict[str, int]:
+        return {"laps": len(self.session.plans), "faults": 0}
+
     def purge(self) -> str | None:
         self.session.clock_ns += SECOND
         return self.purge_method

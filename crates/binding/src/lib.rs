@@ -24,5 +24,7 @@ mod _native {
     #[pymodule_export]
     use crate::native::NativeSession;
     #[pymodule_export]
-    use crate::simulated::{simulated_parameters, simulated_presets, SimulatedSession};
+    use crate::simulated::{
+        simulated_kinds, simulated_parameters, simulated_presets, SimulatedSession,
+    };
 }

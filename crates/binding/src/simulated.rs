@@ -8,7 +8,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use teijo_engine::crew::Progress;
-use teijo_sim::compose::{build, named, open, Node};
+use teijo_sim::compose::{build, kinds, named, open, Node};
 use teijo_sim::device::{Device, Facts, Label};
 use teijo_sim::disk::params::disk_presets;
 use teijo_sim::params::PARAMETERS;
@@ -105,6 +105,15 @@ impl SimulatedSession {
         Ok(counters)
     }
 
+    /// What the model knows and a real device would not tell.
+    fn counts(&self) -> PyResult<Vec<(String, u64)>> {
+        let counts = self.with(|session| session.counts())?;
+        Ok(counts
+            .into_iter()
+            .map(|(name, count)| (name.into_owned(), count))
+            .collect())
+    }
+
     #[getter]
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let facts = self.with(|session| session.facts())?;
@@ -177,6 +186,12 @@ pub fn simulated_presets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         Ok(dict)
     };
     drives.chain(disks).chain(arrays).map(describe).collect()
+}
+
+/// Every way to put simulated devices together: (name, what it is).
+#[pyfunction]
+pub fn simulated_kinds() -> Vec<(&'static str, &'static str)> {
+    kinds().iter().map(|kind| (kind.name, kind.about)).collect()
 }
 
 /// Every parameter of a simulated SSD: (name, unit, meaning).

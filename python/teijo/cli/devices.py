@@ -12,19 +12,21 @@ EXAMPLES = (
 
 
 def verb(as_json: Json = False) -> None:
-    """List block devices with what uses them, and the simulated devices."""
+    """List block devices with what uses them, simulated ones, and what they are put together by."""
     from dataclasses import asdict
 
     from teijo.device import list_devices
-    from teijo.engine import simulated_presets
+    from teijo.engine import simulated_kinds, simulated_presets
     from teijo.units import format_capacity
 
     found = list_devices()
     presets = simulated_presets()
+    kinds = simulated_kinds()
     if as_json:
         listed = {
             "block": [asdict(one) for one in found],
             "simulated": [asdict(one) for one in presets],
+            "simulated_kinds": [{"name": name, "about": about} for name, about in kinds],
         }
         talk.put(json.dumps(listed, ensure_ascii=False, indent=2))
         return
@@ -46,4 +48,8 @@ def verb(as_json: Json = False) -> None:
         for one in presets
     ]
     for line in talk.columns(("SIMULATED", "NUMBERS ARE", "CAPACITY", "WHAT IT IS"), simulated):
+        talk.put(line)
+    talk.put("")
+    together = [(f"sim:{name}(…)", about) for name, about in kinds]
+    for line in talk.columns(("PUT TOGETHER", "WHAT IT IS"), together):
         talk.put(line)

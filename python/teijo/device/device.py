@@ -40,6 +40,10 @@ class Device(Protocol):
         """Return the device's own counters now; empty where it has none."""
         ...
 
+    def counts(self) -> Mapping[str, int]:
+        """Return what a simulated device's model counts; empty for a device that is real."""
+        ...
+
     def purge(self) -> str | None:
         """Return how the device was purged, or None where it cannot be.
 

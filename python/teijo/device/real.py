@@ -52,6 +52,10 @@ class RealDevice:
         """Return the medium's counters."""
         return self._medium.health()
 
+    def counts(self) -> dict[str, int]:
+        """Return nothing: a real device tells its health, and no more."""
+        return {}
+
     def purge(self) -> str | None:
         """Purge by the surest means there is; see purge.py."""
         done = self._medium.purge()

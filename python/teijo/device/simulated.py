@@ -66,6 +66,10 @@ class SimulatedDevice:
         """Return the simulated drive's own counters."""
         return self._simulation.health()
 
+    def counts(self) -> dict[str, int]:
+        """Return what the model knows and a real device would not tell."""
+        return self._simulation.counts()
+
     def purge(self) -> str:
         """Purge in virtual time."""
         self._simulation.purge()
@@ -93,7 +97,7 @@ class SimulatedDevice:
                 f"{step.device} cannot take the place of a simulated device.",
                 remedy="Write a simulated device: sim:NAME?key=value.",
             )
-        simulation = door.open_simulated(target.name, **target.overrides)
+        simulation = _simulation_of(target)
         self._simulation.close()
         self._take(target, simulation)
         return Configured(detail=detail_of(self.identity, self.geometry), elapsed_ns=0)
@@ -130,4 +134,14 @@ def open_simulated(target: SimulatedTarget, *, engine: Engine) -> SimulatedDevic
             f"{target.text} is simulated, and {engine} drives real devices only",
             remedy="Leave --engine away, or name a file or a device.",
         )
-    return SimulatedDevice(target, door.open_simulated(target.name, **target.overrides))
+    return SimulatedDevice(target, _simulation_of(target))
+
+
+def _simulation_of(target: SimulatedTarget) -> door.SimulatedSession:
+    """Return a session on the device; what is wrong with it is said of its file, if it has one."""
+    try:
+        return door.open_simulated(target.name, **target.overrides)
+    except (TargetError, PlanError) as error:
+        if target.source is None:
+            raise
+        raise target.source.blame(error) from error

@@ -1,6 +1,6 @@
 """The text that names a target, read: `sim:NAME?…`, a block device, a file, or several as one.
 
-Nothing is opened here; `opening.py` does that.
+Nothing is opened here but the file `sim:FILE.toml` names; `opening.py` does the rest.
 """
 
 import difflib
@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Final, Literal, assert_never
 from urllib.parse import parse_qsl
 
+from teijo.device.composed import Source, spell_out
 from teijo.errors import TargetError
 from teijo.units import MIB, format_size, parse_size
 
-GRAMMAR: Final = "sim:NAME?key=value, /dev/disk/by-id/NAME, or PATH?size=8GiB"
+GRAMMAR: Final = "sim:NAME?key=value, sim:FILE.toml, /dev/disk/by-id/NAME, or PATH?size=8GiB"
 SEVERAL: Final = "concat:A,B or stripe?chunk=64KiB:A,B"
 LEAST_FILE_BYTES: Final = 1024 * 1024
 CHUNK_BYTES: Final = MIB
@@ -33,6 +34,8 @@ class SimulatedTarget:
     name: str
     """A preset's, or the whole text of devices put together, parameters included."""
     overrides: Mapping[str, str] = field(default_factory=dict)
+    source: Source | None = None
+    """The file it was written in; `text` is what that stands for, and needs no file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +137,8 @@ def _single(text: str) -> SimulatedTarget | Member:
             raise TargetError(
                 "sim: names no simulated device", remedy="`teijo devices` lists them: sim:mlc-a."
             )
+        if place.endswith(".toml"):
+            return _from_file(Path(name).expanduser(), query)
         if "(" in text:
             return SimulatedTarget(text=text, name=text.removeprefix("sim:"))
         return SimulatedTarget(text=text, name=name, overrides=_pairs(query))
@@ -145,6 +150,16 @@ def _single(text: str) -> SimulatedTarget | Member:
     if not place:
         raise TargetError("the target is empty", remedy=f"Write {GRAMMAR}.")
     return _on_disk(text, Path(place).expanduser(), _pairs(query))
+
+
+def _from_file(path: Path, query: str) -> SimulatedTarget:
+    if query:
+        raise TargetError(
+            f"{path} describes a device whole, and ?{query} stands behind it",
+            remedy="Write the parameter into the file.",
+        )
+    name, source = spell_out(path)
+    return SimulatedTarget(text=f"sim:{name}", name=name, source=source)
 
 
 def _composite(text: str, word: str, pairs: dict[str, str]) -> CompositeTarget:

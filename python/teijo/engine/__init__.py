@@ -16,6 +16,7 @@ from teijo.engine.native import (
     ceilings,
     decode_histogram,
     encode_histogram,
+    simulated_kinds,
     simulated_parameters,
     simulated_presets,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "open_descriptor",
     "open_fio",
     "open_simulated",
+    "simulated_kinds",
     "simulated_parameters",
     "simulated_presets",
 ]

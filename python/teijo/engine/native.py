@@ -187,6 +187,13 @@ class SimulatedSession:
         """Return the device's own counters (`host_writes_bytes`, `nand_writes_bytes` …)."""
         return self._native.health()
 
+    def counts(self) -> dict[str, int]:
+        """Return what the model knows and a real device would not tell: hits, injected faults.
+
+        A part's names begin with its place: `0.errors`.
+        """
+        return dict(self._native.counts())
+
     def digest(self) -> int:
         """Return a number over the device's whole state: equal states, equal digests."""
         return self._native.digest()
@@ -208,6 +215,11 @@ def simulated_presets() -> tuple[SimulatedPreset, ...]:
         for preset in _native.simulated_presets()
         for label_text in [preset["label"][1]]
     )
+
+
+def simulated_kinds() -> tuple[tuple[str, str], ...]:
+    """Return (name, what it is) of every way to put devices together: `sim:NAME(…)`."""
+    return tuple(_native.simulated_kinds())
 
 
 def simulated_parameters() -> tuple[tuple[str, str, str], ...]:

@@ -1,6 +1,6 @@
 """The conversation: a method asks for steps, a device answers, the run file keeps both."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from teijo.analysis import validity
@@ -88,9 +88,11 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     stage.device.check()
     # Between two pieces of one stimulus nothing else is done, so the counters are the last ones.
     before = stage.health if goes_on else stage.device.health()
+    counts = {} if isinstance(step, Configure) else stage.device.counts()
     outcome = _handle(stage, seq, step, seed)
     result = replace(
         outcome.result,
+        detail={**outcome.result.detail, **_counted(counts, stage.device.counts())},
         health_before=before,
         health_after=stage.device.health(),
         remarks=tuple(
@@ -106,6 +108,12 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
         own = tuple(replace(one, step=seq) for one in validity.remarks_on(step, result))
         result = replace(result, remarks=(*result.remarks, *own))
     return replace(outcome, result=result)
+
+
+def _counted(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, str]:
+    """Return what a simulated device counted in between, for a step's detail."""
+    grown = {name: count - before.get(name, 0) for name, count in after.items()}
+    return {f"count.{name}": str(count) for name, count in grown.items() if count}
 
 
 def _handle(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
@@ -130,8 +138,9 @@ def seed_of(stage: Stage, seq: int, step: Step) -> int:
     match step:
         case Measure(continues=True):
             return stage.seed
-        case Measure(round_number=round_number, cell=cell) | Configure(
-            round_number=round_number, cell=cell
+        case (
+            Measure(round_number=round_number, cell=cell)
+            | Configure(round_number=round_number, cell=cell)
         ):
             return step_seed(stage.run_seed, seq, round_number, cell)
         case Idle(round_number=round_number):

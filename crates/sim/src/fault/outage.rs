@@ -63,7 +63,7 @@ impl Faulty {
             self.silent_until_ns = None;
             self.begin_silence(at_ns, self.params.cut_ns);
         } else {
-            self.give_up(NO_DEVICE, at_ns, ended);
+            self.give_up(at_ns, ended);
         }
     }
 
@@ -80,13 +80,12 @@ impl Faulty {
     }
 
     /// The device is gone for good, and with it all that waits for it.
-    fn give_up(&mut self, result: i32, at_ns: u64, ended: &mut Vec<Ended>) {
+    fn give_up(&mut self, at_ns: u64, ended: &mut Vec<Ended>) {
         self.gone = true;
         self.silent_until_ns = None;
         let ios: Vec<Io> = self.requests.keys().copied().collect();
         for io in ios {
-            self.injected.timed_out += u64::from(result == TIMED_OUT);
-            self.end(io, result, at_ns, ended);
+            self.end(io, NO_DEVICE, at_ns, ended);
         }
     }
 
@@ -125,7 +124,8 @@ impl Faulty {
             }
         } else if self.deadline_ns() <= at_ns {
             if self.silent_until_ns == Some(u64::MAX) {
-                self.give_up(TIMED_OUT, at_ns, ended);
+                self.injected.timed_out += self.requests.len() as u64;
+                self.give_up(at_ns, ended);
             } else if let Some((&io, _)) = self.requests.first_key_value() {
                 self.injected.timed_out += 1;
                 self.end(io, TIMED_OUT, at_ns, ended);
