@@ -16,7 +16,7 @@ from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
 from teijo.terms.verification import Fault
 
-PART = "faulty(slc-a?capacity=128MiB)"
+PART = "faulty(slc-a?nominal_capacity=128MiB&scale=1)"
 WRITES = {"rw": "write", "bs": "16KiB", "qd": "4"}
 
 
@@ -83,7 +83,7 @@ def test_of_one_pass_every_sector_that_was_not_stored_is_found(tmp_path: Path, f
 
 def test_a_simulated_device_without_a_fault_holds_what_is_written(tmp_path: Path) -> None:
     settings = {"rw": "randrw", "qd": "8", "verify": "on", "bytes": "64MiB"}
-    for target in ("sim:slc-a?capacity=128MiB", f"sim:{PART}"):
+    for target in ("sim:slc-a?nominal_capacity=128MiB&scale=1", f"sim:{PART}"):
         run = api.run("workload", target, output=tmp_path / target[4:8], settings=settings)
         (answer,) = answers(run.record)
         assert answer.verification is not None

@@ -171,6 +171,12 @@ pub trait Device: Clone {
         0
     }
 
+    /// What a power cut would take now: (offset, length) in bytes, of the device's own address
+    /// space, in no order; stretches may overlap. Empty too where the device cannot say.
+    fn volatile(&self) -> Vec<(u64, u64)> {
+        Vec::new()
+    }
+
     /// What the last `step` or `idle` did to data. Only the outermost device is asked: what lies
     /// within another holds none.
     fn damage(&self) -> &[Damage] {

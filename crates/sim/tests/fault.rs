@@ -12,7 +12,7 @@ use teijo_sim::fault::params::FAULT_PARAMETERS;
 use teijo_sim::session::{SimSession, Unobserved};
 
 const PAGE: &str = include_str!("../../../docs/reference/simulated-faults.md");
-const SSD: &str = "slc-a?capacity=128MiB";
+const SSD: &str = "slc-a?nominal_capacity=128MiB&scale=1";
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
 const MIB: u64 = 1 << 20;
@@ -287,6 +287,26 @@ fn what_a_power_cut_takes_of_a_second_pass_is_stale() {
 }
 
 #[test]
+fn what_a_cache_had_not_drained_is_lost_with_the_power_unless_it_has_a_battery() {
+    for (battery, is_lost) in [("off", true), ("on", false)] {
+        let text = format!(
+            "faulty(cache({SSD})?size=16MiB&start_percent=50&stop_percent=40&battery={battery})\
+             ?cut_after=40MiB"
+        );
+        let mut session = SimSession::new(open(&text).unwrap_or_else(|error| panic!("{error}")));
+        let (_, written) = write_verified(&mut session, 1, &[]);
+        let (_, faults) = read_back(&mut session, &written);
+        let counts = counts(&session);
+        assert_eq!(counts["power_cuts"], 1);
+        assert_eq!(counts["lost_below_bytes"] > MIB, is_lost, "{counts:?}");
+        assert_eq!(
+            faults.values().sum::<u64>(),
+            counts["lost_below_bytes"] / 512
+        );
+    }
+}
+
+#[test]
 fn a_flush_saves_what_was_written_before_it() {
     let mut session = session("cut_after=16MiB&volatile=1MiB");
     let verify = Verify {
@@ -520,16 +540,20 @@ fn a_draw_does_not_depend_on_the_other_faults() {
 
 #[test]
 fn volumes_shrink_with_the_device_and_times_do_not() {
-    let mut session = SimSession::new(open("faulty(slc-a?scale=100)?cut_after=1GB").unwrap());
+    for text in [
+        "faulty(slc-a)?cut_after=1GB&scale=100&cut_ms=forever",
+        "faulty(slc-a?scale=100)?cut_after=1GB&cut_ms=forever",
+        "faulty(slc-a?capacity=1GB&nominal_capacity=100GB)?cut_after=1GB&cut_ms=forever",
+    ] {
+        let mut session = SimSession::new(open(text).unwrap());
+        let lap = run(&mut session, load(SEQUENTIAL, 0, 1), bytes(64 * MIB));
+        let after = lap.streams[0].write.bytes;
+        assert!((9_900_000..10_100_000).contains(&after), "{text}: {after}");
+    }
+    let text = format!("faulty({SSD})?hang_at_ms=7&hang_ms=90&scale=100");
+    let mut session = SimSession::new(open(&text).unwrap());
     let lap = run(&mut session, load(SEQUENTIAL, 0, 1), bytes(64 * MIB));
-    assert_eq!(lap.failure, None);
-    // The part keeps the scale it has of its own; without one the tree's holds for both.
-    assert_eq!(counts(&session)["power_cuts"], 0);
-    let text = "faulty(slc-a)?cut_after=1GB&scale=100&cut_ms=forever";
-    let mut session = SimSession::new(open(text).unwrap());
-    let lap = run(&mut session, load(SEQUENTIAL, 0, 1), bytes(64 * MIB));
-    let after = lap.streams[0].write.bytes;
-    assert!((10_000_000..10_100_000).contains(&after), "{after}");
+    assert!(lap.streams[0].write.latency.max_ns() / MS == 90);
 }
 
 #[test]

@@ -306,6 +306,16 @@ impl Device for Cache {
         lost_bytes + lost_below_bytes
     }
 
+    fn volatile(&self) -> Vec<(u64, u64)> {
+        let mut volatile = self.below.device().volatile();
+        if !self.policy.battery {
+            let dirty = [&self.dirty, &self.batch, &self.sending].into_iter();
+            let spans = dirty.flat_map(Extents::spans);
+            volatile.extend(spans.map(|(from, to)| (from, to - from)));
+        }
+        volatile
+    }
+
     fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
         let Tally {
             hit_bytes,

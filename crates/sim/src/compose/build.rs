@@ -269,7 +269,7 @@ impl Whole {
                     );
                     return Err(self.refused(written, Some(key), why));
                 }
-                self.faulty(&params, parts)
+                Self::faulty(&params, parts)
             }
             Assembly::Cache => {
                 let params = CacheParams::default();
@@ -298,11 +298,10 @@ impl Whole {
         })
     }
 
-    fn faulty(&self, params: &FaultParams, parts: Vec<Node>) -> Result<Node, String> {
+    fn faulty(params: &FaultParams, parts: Vec<Node>) -> Result<Node, String> {
         let [part] = <[Node; 1]>::try_from(parts)
             .map_err(|parts| format!("it has one part, and here are {}", parts.len()))?;
-        let faulty = Faulty::new(params, self.scale.unwrap_or(1.0), part);
-        Ok(Node::Faulty(Box::new(faulty)))
+        Ok(Node::Faulty(Box::new(Faulty::new(params, part))))
     }
 
     /// The parameters of a device made of parts, from `params` on, and its parts.

@@ -117,6 +117,10 @@ impl Device for Node {
         each!(self, device => device.power_cut(at_ns))
     }
 
+    fn volatile(&self) -> Vec<(u64, u64)> {
+        each!(self, device => device.volatile())
+    }
+
     fn damage(&self) -> &[Damage] {
         each!(self, device => device.damage())
     }

@@ -71,10 +71,10 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// `part` with faults; volumes are those of a device `scale` times as large.
-    pub fn new(params: &FaultParams, scale: f64, part: Node) -> Self {
+    /// `part` with faults; their volumes are those of the full-size device.
+    pub fn new(params: &FaultParams, part: Node) -> Self {
         let given = params.clone();
-        let params = params.scaled_down(scale);
+        let params = params.scaled_down(part.facts().scale());
         let thin = |limit_bytes| Thin::new(part.capacity_bytes(), limit_bytes);
         Self {
             lottery: Lottery::new(params.seed),
@@ -405,6 +405,12 @@ impl Device for Faulty {
         let before = self.injected.lost_bytes + self.injected.lost_below_bytes;
         self.lose(at_ns);
         self.injected.lost_bytes + self.injected.lost_below_bytes - before
+    }
+
+    fn volatile(&self) -> Vec<(u64, u64)> {
+        let mut volatile = self.part().volatile();
+        volatile.extend(self.window.stretches());
+        volatile
     }
 
     fn damage(&self) -> &[Damage] {

@@ -4,6 +4,7 @@ use teijo_engine::backend::Op;
 
 use super::faulty::{Faulty, Io, Request, NO_DEVICE};
 use super::lottery::Draw;
+use super::window::union;
 use crate::clip::LOGICAL_BLOCK_BYTES;
 use crate::device::{Damage, Device, Ended};
 
@@ -69,14 +70,17 @@ impl Faulty {
 
     /// What is volatile here and in the part is lost.
     pub(super) fn lose(&mut self, at_ns: u64) {
+        let mut lost = self.below.device().volatile();
         self.injected.lost_below_bytes += self.below.device_mut().power_cut(at_ns);
-        for (offset_bytes, length_bytes) in self.window.lose() {
-            self.injected.lost_bytes += length_bytes;
-            self.damage.push(Damage::Lost {
-                offset_bytes,
-                length_bytes,
-            });
-        }
+        let own = self.window.lose();
+        self.injected.lost_bytes += own.iter().map(|(_, length)| length).sum::<u64>();
+        lost.extend(own);
+        let lost = union(lost).into_iter();
+        let damage = lost.map(|(offset_bytes, length_bytes)| Damage::Lost {
+            offset_bytes,
+            length_bytes,
+        });
+        self.damage.extend(damage);
     }
 
     /// The device is gone for good, and with it all that waits for it.

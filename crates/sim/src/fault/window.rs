@@ -70,20 +70,30 @@ impl Window {
 
     /// Power fails: everything in it, overlapping stretches as one, in order of address.
     pub fn lose(&mut self) -> Vec<Stretch> {
-        let mut writes: Vec<Stretch> = self.writes.drain(..).map(|(_, stretch)| stretch).collect();
+        let writes: Vec<Stretch> = self.writes.drain(..).map(|(_, stretch)| stretch).collect();
         self.held_bytes = 0;
-        writes.sort_unstable();
-        let mut lost: Vec<Stretch> = Vec::new();
-        for (offset, length) in writes {
-            match lost.last_mut() {
-                Some((from, so_far)) if *from + *so_far >= offset => {
-                    *so_far = (*so_far).max(offset + length - *from);
-                }
-                _ => lost.push((offset, length)),
-            }
-        }
-        lost
+        union(writes)
     }
+
+    /// What is in it; stretches may overlap.
+    pub fn stretches(&self) -> impl Iterator<Item = Stretch> + '_ {
+        self.writes.iter().map(|&(_, stretch)| stretch)
+    }
+}
+
+/// Every byte of `stretches` once, in order of address.
+pub(super) fn union(mut stretches: Vec<Stretch>) -> Vec<Stretch> {
+    stretches.sort_unstable();
+    let mut union: Vec<Stretch> = Vec::new();
+    for (offset, length) in stretches {
+        match union.last_mut() {
+            Some((from, so_far)) if *from + *so_far >= offset => {
+                *so_far = (*so_far).max(offset + length - *from);
+            }
+            _ => union.push((offset, length)),
+        }
+    }
+    union
 }
 
 #[cfg(test)]
