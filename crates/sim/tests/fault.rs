@@ -543,7 +543,7 @@ fn volumes_shrink_with_the_device_and_times_do_not() {
     for text in [
         "faulty(slc-a)?cut_after=1GB&scale=100&cut_ms=forever",
         "faulty(slc-a?scale=100)?cut_after=1GB&cut_ms=forever",
-        "faulty(slc-a?capacity=1GB&nominal_capacity=100GB)?cut_after=1GB&cut_ms=forever",
+        "faulty(slc-a?capacity=1000MiB&nominal_capacity=100000MiB)?cut_after=1GB&cut_ms=forever",
     ] {
         let mut session = SimSession::new(open(text).unwrap());
         let lap = run(&mut session, load(SEQUENTIAL, 0, 1), bytes(64 * MIB));
