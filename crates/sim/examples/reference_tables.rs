@@ -1,6 +1,6 @@
 //! Prints the tables of `docs/reference/simulated-ssd.md`, and of `presets.md`,
-//! `simulated-disks.md`, `simulated-caches.md`, `simulated-tiers.md` and `simulated-faults.md` beside
-//! it: parameters, presets and what is made of parts.
+//! `simulated-disks.md`, `simulated-caches.md`, `simulated-tiers.md` and `simulated-faults.md`
+//! beside it: parameters, presets and what is made of parts.
 //! `cargo run -p teijo-sim --example reference_tables`
 
 use teijo_sim::cache::params::{

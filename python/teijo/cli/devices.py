@@ -12,7 +12,7 @@ EXAMPLES = (
 
 
 def verb(as_json: Json = False) -> None:
-    """List block devices with what uses them, simulated ones, and what they are put together by."""
+    """List block devices with what uses them, and the simulated devices."""
     from dataclasses import asdict
 
     from teijo.device import list_devices
