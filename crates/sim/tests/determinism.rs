@@ -20,6 +20,12 @@ const DEVICES: &[&str] = &[
     "raid5(3×hdd-7200, hdd-5400)?chunk=16KiB",
     "raid6(6×hdd-7200)?failed=2+5",
     "raid10(4×slc-a?capacity=256MiB&pages_per_block=64)",
+    "slc-a?capacity=512MiB&pages_per_block=64&slc_region=64MiB&idle_pool_percent=1",
+    "sp900?capacity=512MiB&pages_per_block=64&page_times=exponential",
+    "cache(raid5(4×hdd-7200)?chunk=64KiB)?size=32MiB",
+    "host-cache(hdd-7200)?memory=64MiB",
+    "ssd-cache(sp900?capacity=256MiB&pages_per_block=64, hdd-7200)?mode=write-back",
+    "tier(slc-a?capacity=256MiB&pages_per_block=64, raid1(2×hdd-7200))",
 ];
 
 /// What a story leaves: every lap in full, the state of the device, and its counts.
@@ -35,13 +41,13 @@ const CHAPTERS: usize = 5;
 
 /// One chapter: reads and writes of several sizes and threads, idle time, a purge.
 fn chapter(session: &mut Session, number: usize, seed: u64) -> Lap {
-    let range_bytes = 256 << 20;
+    let range_bytes = 128 << 20;
     let (load, bound) = match number {
         0 => (sequential(0, 128 * KIB, 4), bytes(range_bytes)),
-        1 => (random(0, 4 * KIB, 16), seconds(2.0)),
-        2 => (random(70, 8 * KIB, 8), seconds(1.0)),
-        3 => (random(50, 512, 2), seconds(1.0)),
-        _ => (random(100, 64 * KIB, 4), seconds(1.0)),
+        1 => (random(0, 4 * KIB, 16), seconds(0.5)),
+        2 => (random(70, 8 * KIB, 8), seconds(0.25)),
+        3 => (random(50, 512, 2), seconds(0.25)),
+        _ => (random(100, 64 * KIB, 4), seconds(0.25)),
     };
     let load = Load {
         threads: 1 + number as u32 % 3,

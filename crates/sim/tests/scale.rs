@@ -4,7 +4,10 @@ mod common;
 mod lab;
 
 use common::assert_within;
-use lab::{bytes, capacity_bytes, iops, mb_per_second, random, run, seconds, sequential};
+use lab::{
+    bytes, capacity_bytes, iops, mb_per_second, mean_ms, random, run, run_within, seconds,
+    sequential,
+};
 use lab::{session, Load, Session, KIB, MIB};
 
 const LIMIT_PERCENT: f64 = 3.0;
@@ -88,4 +91,35 @@ fn an_array_is_as_fast_at_every_scale() {
     agree(disks, 1.0, arm_and_platter);
     let drives = "raid0(2×slc-a?pages_per_block=64&pacing=paced&dies=4&buffer=256KiB)?chunk=16KiB&scale=SCALE";
     agree(drives, 40.0, saturation);
+}
+
+/// Rates of writing three times the size of a cache of 20 GB at once, and of reading at random from
+/// as much.
+fn overflow(session: &mut Session, _: f64) -> Vec<(String, f64)> {
+    let cache_bytes = 20e9 / session.facts().scale();
+    let set_bytes = (cache_bytes * 3.0) as u64;
+    let lap = run_within(
+        session,
+        sequential(0, 256 * KIB, 4),
+        set_bytes,
+        bytes(set_bytes),
+    );
+    let written = mb_per_second(&lap);
+    session.idle((cache_bytes * 1e3 / 50.0) as u64);
+    let reads = random(100, 16 * KIB, 8);
+    run_within(session, reads, set_bytes, bytes(set_bytes));
+    let again = Load { seed: 2, ..reads };
+    let lap = run_within(session, again, set_bytes, bytes(set_bytes));
+    vec![
+        ("three times its size written, MB/s".into(), written),
+        ("reads of three times its size, IOPS".into(), iops(&lap)),
+        ("their mean latency, ms".into(), mean_ms(&lap)),
+    ]
+}
+
+#[test]
+fn a_cache_overflows_and_hits_alike_at_every_scale() {
+    let text = "cache(s3700?pages_per_block=64)?size=20GB&read_cache=on&unit=16KiB\
+                &drain_mb_per_second=50&scale=SCALE";
+    agree(text, 30.0, overflow);
 }
