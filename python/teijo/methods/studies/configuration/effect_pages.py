@@ -231,10 +231,10 @@ def shares_table(settings: ConfigurationSettings, found: Sequence[Judged]) -> Ta
 
 
 def _typical_percent(found: Judged) -> float:
-    """Return the standard deviation of one visit about its configuration's mean, in percent."""
+    """Return by how much a visit is usually off its configuration's mean, in percent."""
     assert found.variance is not None
     each = found.variance.residual_squares / found.variance.residual_freedom
-    return math.sqrt(each) * 100
+    return math.expm1(math.sqrt(each)) * 100
 
 
 def variance_table(settings: ConfigurationSettings, found: Sequence[Judged]) -> Table:
