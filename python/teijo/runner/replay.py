@@ -29,7 +29,8 @@ def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
     check_identity(record, stage.device, talk)
     stage.replaying = True
     resumed = [each for each in record.remarks if each.kind is RemarkKind.RESUMED]
-    stage.resumptions = len(resumed) + 1
+    # A device that is made anew has no stamps of an attempt before.
+    stage.resumptions = 0 if stage.device.replayable else len(resumed) + 1
     for exchange in record.steps:
         check_asked(talk, exchange, record.run.version)
         if stage.device.replayable:

@@ -53,7 +53,7 @@ class Stage:
     written: tuple[Written, ...] = ()
     """What verified writes left on the device, as formulas."""
     resumptions: int = 0
-    """How often the run was taken up again."""
+    """How often the run was taken up again on a device that keeps what was written."""
     health: Health = field(default_factory=dict)
     """The device's counters after the last step."""
     ceilings: Ceilings | None = None
