@@ -15,9 +15,23 @@ def test_five_repeats_have_the_interval_of_the_tables() -> None:
     assert found is not None
     assert found.mean == 10
     assert found.high is not None
+    assert found.low is not None
     # t(0.975, 4) = 2.776 (any table); the standard deviation is sqrt(1/2).
-    assert found.high - found.mean == pytest.approx(2.776 * math.sqrt(0.5 / 5), rel=1e-3)
-    assert found.reach_share == pytest.approx(0.0878, rel=1e-3)
+    reach = 2.776 * math.sqrt(0.5 / 5) / 10
+    assert math.log(found.high / found.mean) == pytest.approx(reach, rel=1e-3)
+    assert found.low * found.high == pytest.approx(found.mean**2)
+    assert found.reach_share == pytest.approx(math.expm1(reach), rel=1e-3)
+
+
+def test_rates_that_scatter_widely_have_an_interval_above_zero() -> None:
+    found = estimate_of([1.0, 2.0, 100.0])
+    assert found is not None
+    assert found.low is not None
+    assert 0 < found.low < found.mean
+    around_zero = estimate_of([-1.0, 1.0])
+    assert around_zero is not None
+    assert around_zero.low is not None
+    assert around_zero.low < 0
 
 
 def test_one_value_has_no_interval_and_none_has_no_mean() -> None:

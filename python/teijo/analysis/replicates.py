@@ -23,7 +23,7 @@ class Estimate:
 
     @property
     def reach_share(self) -> float | None:
-        """How far the interval reaches to either side, as a share of the mean."""
+        """How far the interval reaches upwards, as a share of the mean."""
         if self.high is None or not self.mean:
             return None
         return (self.high - self.mean) / abs(self.mean)
@@ -32,8 +32,9 @@ class Estimate:
 def estimate_of(values: Sequence[float]) -> Estimate | None:
     """Return the mean of repeats with Student's interval; None for none.
 
-    The interval may reach below zero where few repeats scatter widely: it is not cut off there,
-    for then it would look narrower than it is.
+    The interval is that of the mean's logarithm, whose error is the relative standard error (delta
+    method, as `difference.py` has it), so that a rate's ends are above zero however wide it is.
+    Where the mean is not above zero, it is that of the mean itself.
     """
     count = len(values)
     if not count:
@@ -43,7 +44,10 @@ def estimate_of(values: Sequence[float]) -> Estimate | None:
         return Estimate(mean=mean, low=None, high=None, count=1)
     error = standard_error(values)
     reach = student_t_limit(1 - CONFIDENCE, count - 1) * error if error else 0.0
-    return Estimate(mean=mean, low=mean - reach, high=mean + reach, count=count)
+    if mean <= 0:
+        return Estimate(mean=mean, low=mean - reach, high=mean + reach, count=count)
+    factor = math.exp(reach / mean)
+    return Estimate(mean=mean, low=mean / factor, high=mean * factor, count=count)
 
 
 def standard_error(values: Sequence[float]) -> float:

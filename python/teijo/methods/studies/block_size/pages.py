@@ -215,8 +215,8 @@ def _three(estimate: Estimate) -> tuple[float | None, float | None, float | None
 
 
 def _interval(estimate: Estimate, scale: float) -> tuple[float, float] | None:
-    if estimate.low is None or estimate.high is None or estimate.low <= 0:
-        return None  # a logarithmic axis has no place for it; the table has
+    if estimate.low is None or estimate.high is None:
+        return None
     return estimate.low * scale, estimate.high * scale
 
 

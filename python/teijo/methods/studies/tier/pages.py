@@ -200,9 +200,7 @@ def _ends(cell: CellFound) -> tuple[float | None, float | None]:
 
 def _spread(cell: CellFound) -> tuple[float, float] | None:
     low, high = _ends(cell)
-    if low is None or high is None or low <= 0:
-        return None  # a logarithmic axis has no place for it; the table has
-    return low, high
+    return None if low is None or high is None else (low, high)
 
 
 def _cliffs_section(tiering: Tiering) -> Section:
@@ -218,7 +216,8 @@ def _cliffs_section(tiering: Tiering) -> Section:
         slow = curve.slow_at(last.key.set_bytes)
         rows.append(
             (
-                capitalised(words.curve_name(curve)),
+                capitalised(words.PATTERN_NAMES[curve.pattern]),
+                curve.block_bytes / units.KIB,
                 first.throughput.mean,
                 None if cliff is None else cliff.good_bytes / 1e9,
                 None if cliff is None else cliff.bad_bytes / 1e9,
@@ -229,7 +228,8 @@ def _cliffs_section(tiering: Tiering) -> Section:
             )
         )
     columns = (
-        Column(name="Pattern and block"),
+        Column(name="Pattern"),
+        Column(name="Block size", unit="KiB", digits=0),
         Column(name="Smallest set", unit="MB/s", digits=1),
         Column(name="Held up to", unit="GB", digits=0),
         Column(name="Not held at", unit="GB", digits=0),

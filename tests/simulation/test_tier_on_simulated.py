@@ -1,0 +1,75 @@
+"""The study `tier` on a simulated tier as the article's: 2 TB of NVMe before 36 disks."""
+
+from pathlib import Path
+
+import pytest
+
+import teijo
+from teijo.methods.registry import method_named
+from teijo.methods.studies.tier.found import Curve, Tiering, tiering_of
+from teijo.methods.studies.tier.settings import TierSettings
+from teijo.units import KIB, MIB
+
+TB = 10**12
+SETTINGS = {
+    "fast": "nvme-2tb?scale=600",
+    "slow": "raid50-36?scale=600",
+    "sets": "256GB,2TB,4TB,8TB",
+    "patterns": "randread,read",
+    "block_sizes": "4KiB,1MiB",
+    "slice": "50ms",
+    "slices": "10",
+    "refine": "1",
+    "fill": "1",
+}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Tiering:
+    path: Path = tmp_path_factory.mktemp("tier") / "run"
+    target = "sim:tier(nvme-2tb, raid50-36)?scale=600"
+    run = teijo.run("tier", target, output=path, settings=SETTINGS, seed=1)
+    asked = method_named("tier").settings_from(run.record.run.settings)
+    assert isinstance(asked, TierSettings)
+    return tiering_of(asked, run.record)
+
+
+def curve(found: Tiering, pattern: str, block_bytes: int) -> Curve:
+    return next(one for one in found.of(pattern) if one.block_bytes == block_bytes)
+
+
+def test_a_set_that_fits_runs_as_on_the_fast_device_alone(found: Tiering) -> None:
+    for one in found.curves:
+        fast = one.fast_rate
+        assert fast is not None
+        assert one.tier[0].throughput.mean == pytest.approx(fast, rel=0.03)
+
+
+def test_random_4_kib_reads_collapse_behind_the_tiers_2_tb(found: Tiering) -> None:
+    own = curve(found, "randread", 4 * KIB)
+    assert own.cliff is not None
+    assert own.cliff.good_bytes == 2 * TB
+    assert own.cliff.bad_bytes < 3 * TB
+    first, last = own.tier[0].throughput.mean, own.tier[-1].throughput.mean
+    assert 40 <= first / last <= 120
+
+
+def test_what_is_left_at_8_tb_is_what_the_models_leave(found: Tiering) -> None:
+    own = curve(found, "randread", 4 * KIB)
+    both = own.model(2 * TB, 8 * TB)
+    assert found.tier_bytes is not None
+    assert found.tier_bytes == pytest.approx(2 * TB, rel=0.01)
+    assert both is not None
+    assert own.tier[-1].throughput.mean == pytest.approx(both[0], rel=0.25)
+
+
+def test_the_disks_alone_read_1_mib_in_order_faster_than_the_tier(found: Tiering) -> None:
+    own = curve(found, "read", MIB)
+    fast, slow = own.fast_rate, own.slow_rate
+    assert fast is not None
+    assert slow is not None
+    assert slow > 1.3 * fast
+    assert own.stripes == 2
+    size = found.crossover("read")
+    assert size is not None
+    assert 64 * KIB < size < MIB
