@@ -169,7 +169,7 @@ def test_a_burst_ends_when_the_rate_has_been_level_after_its_fall() -> None:
 
 
 def test_in_turns_a_burst_ends_after_four_of_them_and_not_within_the_first() -> None:
-    played = run(CachedDevice(low=17 * GB), "rate=110MB/s flat=3min seconds=2h")
+    played = run(CachedDevice(low=17 * GB), "rate=110MB/s flat=1min seconds=2h")
     turn_s = 8_000 / 52 + 8_000 / 58
     lasted_s = sum(step.duration_ns for step in played.measured) / NS_PER_S
     assert 431 + 4 * turn_s <= lasted_s <= 431 + 4 * turn_s + 30

@@ -127,8 +127,9 @@ def _is_slower(rates: Floats, samples: int) -> bool:
 def _is_settled(series: Series, samples: int) -> bool:
     """Return whether the rate fell off a cliff so many samples ago, and has settled since.
 
-    Settled is a level at which the means of both halves of the last `samples` lie within 10 % of
-    each other, or four whole turns. A long series is looked at in fewer, longer samples.
+    Settled is a level below that before, but not nothing, at which the means of both halves of the
+    last `samples` lie within 10 % of each other; or four whole turns. A long series is looked at in
+    fewer, longer samples.
     """
     overflow = overflow_of(series, samples_most=LOOKED_AT_MOST)
     assert overflow is not None, "it has samples"
@@ -139,7 +140,9 @@ def _is_settled(series: Series, samples: int) -> bool:
         return sum(stall.first_s >= cliff.at_s - 1 for stall in overflow.stalls) > TURNS_ENOUGH
     tail = series.rates[-samples:]
     halves = tail[: samples // 2].mean(), tail[samples // 2 :].mean()
-    return bool(abs(halves[0] - halves[1]) <= LEVEL_SHARE * max(halves))
+    if max(halves) >= (1 - FALL_SHARE) * cliff.before.value:
+        return False
+    return bool(abs(halves[0] - halves[1]) < LEVEL_SHARE * max(halves))
 
 
 def series_of(
