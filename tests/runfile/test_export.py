@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ import pytest
 from teijo.runfile.export import SCHEMA, export, to_csv, to_json
 from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry, Identity
-from teijo.terms.record import RunInfo
+from teijo.terms.record import RunInfo, StepRecord
+from teijo.terms.result import StepResult
+from teijo.terms.step import Configure
 from tests.runfile.samples import findings, record
 
 PUBLISHED = json.loads(
@@ -35,6 +37,21 @@ def test_the_published_schema_is_one() -> None:
 def test_an_export_keeps_to_the_published_schema() -> None:
     jsonschema.validate(exported(), PUBLISHED)
     jsonschema.validate(json.loads(to_json(record(), None)), PUBLISHED)
+
+
+def test_a_configuration_is_a_step_with_its_place_and_what_it_left_behind() -> None:
+    step = Configure(settings=(("chunk", "64KiB"),), hook=("./apply",), round_number=2, cell="64")
+    answer = StepResult(started_ns=1, elapsed_ns=2, detail={"hook_stdout": "“ok”"})
+    whole = record()
+    more = StepRecord(seq=len(whole.steps) + 1, step=step, seed=7, answer=answer)
+    content = json.loads(to_json(replace(whole, steps=(*whole.steps, more)), None))
+    jsonschema.validate(content, PUBLISHED)
+    told = content["steps"][-1]
+    assert (told["kind"], told["round"], told["cell"], told["workload"]) == (
+        "configure", 2, "64", None,
+    )  # fmt: skip
+    assert told["asked"]["hook"] == ["./apply"]
+    assert told["detail"] == {"hook_stdout": "“ok”"}
 
 
 def test_the_schema_refuses_what_it_does_not_describe() -> None:

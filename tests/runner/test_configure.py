@@ -8,7 +8,7 @@ import pytest
 
 from teijo.device import open_target
 from teijo.device.device import Device
-from teijo.errors import HostError
+from teijo.errors import HostError, Interrupted
 from teijo.methods.method import Conversation, Settings
 from teijo.runfile import reader
 from teijo.runner.events import Event, Observer, StepDone, unobserved
@@ -189,3 +189,23 @@ def test_a_preview_counts_what_is_measured_on_every_device() -> None:
     geometry = Geometry(capacity_bytes=64 * MIB, nominal_capacity_bytes=64 * MIB)
     seen = preview(Rebuilding(swapped), PaperSettings(), geometry)
     assert (seen.least.steps, seen.least.duration_ns) == (6, 30 * MS)
+
+
+def test_a_signal_waits_for_the_hook_and_the_run_can_go_on(tmp_path: Path) -> None:
+    log, target = tmp_path / "log", f"{tmp_path}/disk?size=4MiB"
+    body = f"echo begun >> {log}; [ -e {log}.sent ] || kill -INT $PPID; touch {log}.sent"
+    method = Rebuilding(by_hook("sh", "-c", f"{body}; sleep 0.2; echo ended >> {log}"))
+    with pytest.raises(Interrupted):
+        run(tmp_path / "cut", open_target(target, write=True), method)
+    assert log.read_text().split() == ["begun", "ended"]
+    record = go_on(tmp_path / "cut", open_target(target, write=True), method)
+    assert len(answers(record, Measure)) == 3
+
+
+def test_a_second_signal_ends_the_hook(tmp_path: Path) -> None:
+    mark, target = tmp_path / "hook", f"{tmp_path}/disk?size=4MiB"
+    body = f"echo $$ > {mark}; kill -INT $PPID; sleep 0.3; kill -INT $PPID; sleep 100"
+    method = Rebuilding(by_hook("sh", "-c", body))
+    with pytest.raises(Interrupted):
+        run(tmp_path / "cut", open_target(target, write=True), method)
+    assert not Path(f"/proc/{mark.read_text().strip()}").exists()
