@@ -75,7 +75,7 @@ fn a_mistake_is_named_with_its_remedy() {
     let cases = [
         (
             "mlc-z",
-            "there is no simulated device \"mlc-z\"; there are: mlc-a, mlc-b, slc-a, slc-b, s3700, ",
+            "there is no simulated device \"mlc-z\"; there are: mlc-a, mlc-b, slc-a, slc-b, ",
         ),
         ("mlc-a?colour=red", "has no parameter \"colour\"; it has: "),
         ("mlc-a?colour=red", "program_us (µs)"),

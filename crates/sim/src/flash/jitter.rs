@@ -45,9 +45,9 @@ impl Jitter {
     }
 }
 
-/// A number of the exponential distribution with mean 1, in 2^-32, by comparisons alone (von Neumann
-/// 1951): the first of a falling run of even numbers is kept if the run is of odd length, which
-/// happens with probability e^-x; each run thrown away adds 1.
+/// A number of the exponential distribution with mean 1, in 2^-32, by comparisons alone (von
+/// Neumann 1951): of uniform numbers x1 > x2 > … the first is kept if the falling run is of odd
+/// length, which happens with probability e^-x1; each run thrown away adds 1.
 #[cold]
 fn exponential_q32(random: &mut Xoshiro256PlusPlus) -> u64 {
     let mut whole = 0;

@@ -15,9 +15,9 @@ pub(super) fn intel_330() -> Preset {
         about: "180 GB MLC client drive, SATA 6 Gb/s, compresses",
         label: Label::Calibrated {
             to: "a published server: 259 MB/s written and 301 read in sequence, one in flight \
-                 (3 %), 8 threads of 4 KiB at random: 26,200 reads and 43,600 fresh writes a second \
-                 (5 %), with data that does not compress (spare flash and steady state are not \
-                 calibrated)",
+                 (3 %), 8 threads of 4 KiB at random: 26,200 reads and 43,600 fresh writes a \
+                 second (5 %), with data that does not compress (spare flash and steady state are \
+                 not calibrated)",
         },
         params: SsdParams {
             nominal_capacity_bytes: 180 * GB,
