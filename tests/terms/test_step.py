@@ -49,6 +49,7 @@ def test_the_kind_tells_the_steps_apart():
 
 def test_the_settings_of_a_configuration_are_one_line():
     assert Configure(settings=(("chunk", "64KiB"), ("cache", "WB"))).text == "chunk=64KiB, cache=WB"
+    assert Configure(settings=()).text == "as it is"
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"kind":"dance"}', '{"kind":"idle"}'])

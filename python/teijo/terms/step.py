@@ -91,8 +91,8 @@ class Configure:
 
     @property
     def text(self) -> str:
-        """The settings in one line: "chunk=64KiB, cache=WB"."""
-        return ", ".join(f"{name}={value}" for name, value in self.settings)
+        """The settings in one line: "chunk=64KiB, cache=WB"; "as it is" where there are none."""
+        return ", ".join(f"{name}={value}" for name, value in self.settings) or "as it is"
 
 
 Step = Purge | Precondition | Measure | Idle | Configure
