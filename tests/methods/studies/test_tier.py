@@ -231,7 +231,8 @@ def test_a_gap_measures_the_cell_again_and_calls_the_hook_again() -> None:
 
 def test_volumes_are_divided_by_a_simulated_devices_scale() -> None:
     device = TieredDevice(scale=SCALED.scale)
-    run = play(METHOD, device, geometry=SCALED, overrides=ASKED | {"refine": "0"})  # type: ignore[arg-type]
+    asked = ASKED | {"refine": "0"}
+    run = play(METHOD, device, geometry=SCALED, overrides=asked)  # type: ignore[arg-type]
     fill = run.asked[0]
     assert isinstance(fill, Precondition)
     assert fill.total_bytes == pytest.approx(8 * TB / SCALED.scale, rel=1e-6)

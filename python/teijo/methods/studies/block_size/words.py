@@ -14,12 +14,12 @@ from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 
 FORMULA: Final = (
-    "A device that works in units of P bytes touches U(s) = ⌈s / P⌉ of them for an I/O of s bytes, "
-    "which takes t(s) = fix + unit · U(s) + s / B; a write that covers part of a unit costs a "
-    "reading besides. Each P is fitted by weighted least squares with no factor below zero. An I/O "
-    "that is moved off its own grid by half its size touches more units, or parts of them, if it "
-    "is no larger than P; a larger one costs no more. This tells P more sharply, for all else "
-    "stays the same."
+    "A device that works in units of P bytes touches U(s) = s / P of them, rounded up, for an I/O "
+    "of s bytes, which takes t(s) = fix + unit · U(s) + s / B; a write that covers part of a unit "
+    "costs a reading besides. Each P is fitted by weighted least squares with no factor below "
+    "zero. An I/O that is moved off its own grid by half its size touches more units, or parts of "
+    "them, if it is no larger than P; a larger one costs no more. This tells P more sharply, for "
+    "all else stays the same."
 )
 DRIFT_LEAST: Final = 0.05
 
