@@ -1,4 +1,4 @@
-"""Runs on simulated devices that fail, killed and resumed: what was found and injected is the same."""
+"""Runs on simulated devices that fail, killed and resumed, find what they would have found."""
 
 from pathlib import Path
 

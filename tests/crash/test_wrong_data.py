@@ -16,7 +16,7 @@ from teijo import api
 from teijo.cli import app
 from teijo.device import inspect_target, open_target
 from teijo.document.model import Table, Verdict
-from teijo.errors import Interrupted, InvalidMeasurement, PlanError
+from teijo.errors import Interrupted, InvalidMeasurement
 from teijo.methods.method import Conversation, Settings
 from teijo.methods.phrases import insist
 from teijo.methods.read_back import read_back

@@ -98,6 +98,10 @@ pub(super) fn union(mut stretches: Vec<Stretch>) -> Vec<Stretch> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     const S: u64 = SECTOR_BYTES;
@@ -126,5 +130,32 @@ mod tests {
         let mut none = Window::new(0);
         none.put((0, S));
         assert_eq!(none.lose(), []);
+    }
+
+    proptest! {
+        /// Sector by sector: the last ones put in, less what was there at the last flush.
+        #[test]
+        fn what_is_lost_is_what_a_list_of_single_sectors_says(
+            room in 0..40_u64,
+            acts in prop::collection::vec((0..60_u64, 0..30_u64), 0..60),
+        ) {
+            let mut window = Window::new(room * S);
+            let mut list: VecDeque<u64> = VecDeque::new();
+            for (offset, length) in acts {
+                if length == 0 {
+                    window.flush(window.mark());
+                    list.clear();
+                    continue;
+                }
+                window.put((offset * S, length * S));
+                list.extend(offset..offset + length);
+                let over = list.len().saturating_sub(room as usize);
+                list.drain(..over);
+            }
+            let expected: BTreeSet<u64> = list.into_iter().collect();
+            let lost = window.lose().into_iter();
+            let lost: Vec<u64> = lost.flat_map(|(at, length)| at / S..(at + length) / S).collect();
+            prop_assert_eq!(lost, expected.into_iter().collect::<Vec<_>>());
+        }
     }
 }
