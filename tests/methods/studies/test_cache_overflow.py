@@ -165,7 +165,7 @@ def test_seconds_of_a_scaled_device_are_shorter_and_its_rates_are_not() -> None:
 def test_a_burst_ends_when_the_rate_has_been_level_after_its_fall() -> None:
     played = run(CachedDevice(), "flat=60s rate=110MB/s")
     assert 431 + 55 <= 10 * len(played.measured) <= 431 + 80
-    assert "level for long enough" in words_of(played)
+    assert "once the rate had settled" in words_of(played)
 
 
 def test_in_turns_a_burst_ends_after_four_of_them_and_not_within_the_first() -> None:

@@ -1,5 +1,6 @@
 """The pictures of the study: rate against time and volume, and what had been written by when."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,26 +9,35 @@ import numpy as np
 from teijo import units
 from teijo.analysis.change_point import Floats
 from teijo.analysis.overflow import PhaseName
-from teijo.analysis.overflow import Series as Samples
 from teijo.document.model import Axis, Column, Rule, Section, Series, Span, Table, Value, XYChart
-from teijo.document.phrase import say
+from teijo.document.phrase import say, sentences
 from teijo.methods.studies.cache_overflow.bursts import Burst, model_bytes
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings
 from teijo.methods.studies.cache_overflow.words import time_text
 from teijo.terms.geometry import Geometry
 
 POINTS_MOST = 1440
+POINTS_LEAST = 60
+BLOCKS_A_POINT = 16
+"""A point of fewer I/Os goes up and down with each of them."""
+DRAWN_MOST = 2.0
+"""What is faster than so many times the rate before the overflow is drawn as that."""
 SPAN_NAMES: dict[PhaseName, str] = {"before": "cache takes it", "stall": "stall"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Points:
-    """A series thinned out for a drawing: at the end of each point, s, GB, MB/s, and the mean."""
+    """A series thinned out for a drawing: at the end of each point, s, GB, MB/s, and the mean.
+
+    `drawn_mb_s` are the rates, those above `most_mb_s` cut off there; None where none is.
+    """
 
     ends_s: Floats
     totals_gb: Floats
     rates_mb_s: Floats
     means_mb_s: Floats
+    drawn_mb_s: Floats
+    most_mb_s: float | None
     joined: int
 
 
@@ -38,13 +48,13 @@ def sections(
     several = len(bursts) > 1
     found: list[Section] = []
     for burst in bursts:
-        points = _points(burst.series)
+        points = _points(burst)
         name = _burst_name(geometry, burst)
         title: str = "Rate over time"
         if several:
             title = say("Rate over time, {burst}", burst=name)
         found.append(Section(title=title, blocks=(_rate_chart(title, burst, points),)))
-    thinned = [(_burst_name(geometry, burst), burst, _points(burst.series)) for burst in bursts]
+    thinned = [(_burst_name(geometry, burst), burst, _points(burst)) for burst in bursts]
     title = "Rate against what had been written"
     found.append(Section(title=title, blocks=(_volume_chart(title, settings, thinned),)))
     title = "Written over time"
@@ -59,20 +69,36 @@ def _burst_name(geometry: Geometry, burst: Burst) -> str:
     return say("burst {number}, after {rest}", number=burst.number, rest=rest)
 
 
-def _points(series: Samples) -> Points:
+def _points(burst: Burst) -> Points:
     """Return the series in at most 1440 points, each the mean of as many samples."""
-    joined = max(1, -(-series.lengths_s.size // POINTS_MOST))
+    series, cliff = burst.series, burst.overflow.cliff
+    joined = _joined(burst)
     firsts = np.arange(0, series.lengths_s.size, joined)
     lengths = np.add.reduceat(series.lengths_s, firsts)
     written = np.add.reduceat(series.written_bytes, firsts)
     ends, totals = np.cumsum(lengths), np.cumsum(written)
+    rates = written / lengths / 1e6
+    most = np.inf if cliff is None else DRAWN_MOST * cliff.before.value / 1e6
     return Points(
         ends_s=ends,
         totals_gb=totals / 1e9,
-        rates_mb_s=written / lengths / 1e6,
+        rates_mb_s=rates,
         means_mb_s=totals / ends / 1e6,
+        drawn_mb_s=np.minimum(rates, most),
+        most_mb_s=float(most) if bool(rates.max() > most) else None,
         joined=joined,
     )
+
+
+def _joined(burst: Burst) -> int:
+    """Return how many samples make a point: few points, and enough I/Os in each to be smooth."""
+    series, cliff = burst.series, burst.overflow.cliff
+    samples = series.lengths_s.size
+    least = -(-samples // POINTS_MOST)
+    slowest = burst.overflow.rate if cliff is None else cliff.after
+    blocks = slowest.value * float(np.median(series.lengths_s)) / series.block_bytes
+    smooth = math.ceil(BLOCKS_A_POINT / blocks) if blocks else 1
+    return max(1, least, min(smooth, samples // POINTS_LEAST))
 
 
 def _rate_chart(title: str, burst: Burst, points: Points) -> XYChart:
@@ -81,7 +107,7 @@ def _rate_chart(title: str, burst: Burst, points: Points) -> XYChart:
         x=Axis(name="Time", unit="s"),
         y=Axis(name="Rate", unit="MB/s"),
         series=(
-            Series(name="rate", x=_told(points.ends_s), y=_told(points.rates_mb_s), style="line"),
+            Series(name="rate", x=_told(points.ends_s), y=_told(points.drawn_mb_s), style="line"),
             Series(
                 name="mean since the beginning",
                 x=_told(points.ends_s),
@@ -94,9 +120,16 @@ def _rate_chart(title: str, burst: Burst, points: Points) -> XYChart:
                 Column(name="Time", unit="s", digits=1),
                 Column(name="Written", unit="GB", digits=3),
                 Column(name="Rate", unit="MB/s", digits=2),
+                Column(name="Rate as drawn", unit="MB/s", digits=2),
                 Column(name="Mean since the beginning", unit="MB/s", digits=2),
             ),
-            rows=_rows(points.ends_s, points.totals_gb, points.rates_mb_s, points.means_mb_s),
+            rows=_rows(
+                points.ends_s,
+                points.totals_gb,
+                points.rates_mb_s,
+                points.drawn_mb_s,
+                points.means_mb_s,
+            ),
             folded=True,
         ),
         rules=_levels(burst),
@@ -141,7 +174,7 @@ def _volume_chart(
         x=Axis(name="Written", unit="GB"),
         y=Axis(name="Rate", unit="MB/s"),
         series=tuple(
-            Series(name=name, x=_told(points.totals_gb), y=_told(points.rates_mb_s), style="line")
+            Series(name=name, x=_told(points.totals_gb), y=_told(points.drawn_mb_s), style="line")
             for name, _, points in thinned
         ),
         table=Table(
@@ -149,11 +182,12 @@ def _volume_chart(
                 Column(name="Burst"),
                 Column(name="Written", unit="GB", digits=3),
                 Column(name="Rate", unit="MB/s", digits=2),
+                Column(name="Rate as drawn", unit="MB/s", digits=2),
             ),
             rows=tuple(
                 (name, *row)
                 for name, _, points in thinned
-                for row in _rows(points.totals_gb, points.rates_mb_s)
+                for row in _rows(points.totals_gb, points.rates_mb_s, points.drawn_mb_s)
             ),
             folded=True,
         ),
@@ -220,9 +254,18 @@ def _model_note(settings: OverflowSettings, drawn: bool) -> str:
 
 
 def _note(points: Points) -> str:
-    if points.joined == 1:
-        return ""
-    return say("Each point is the mean of {count} samples.", count=points.joined)
+    parts = []
+    if points.joined > 1:
+        parts.append(say("Each point is the mean of {count} samples.", count=points.joined))
+    if points.most_mb_s is not None:
+        parts.append(
+            say(
+                "What is faster than {most:,.0f} MB/s, as a source that catches up, is drawn as "
+                "that; the table has it.",
+                most=points.most_mb_s,
+            )
+        )
+    return sentences(parts)
 
 
 def _rows(*columns: Floats) -> tuple[tuple[Value, ...], ...]:

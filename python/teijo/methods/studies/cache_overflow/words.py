@@ -158,7 +158,7 @@ def _later(geometry: Geometry, first: Burst, burst: Burst) -> list[str]:
 def _stop(burst: Burst) -> str:
     match burst.stop:
         case "level":
-            return "The burst ended when the rate had been level for long enough after its fall."
+            return "The burst ended once the rate had settled after its fall."
         case "volume":
             return "The burst ended with its volume."
         case "time":
