@@ -348,6 +348,8 @@ struct Agenda {
     events: BinaryHeap<Reverse<(u64, usize)>>,
     /// The entry that counts, where an earlier one came after it; `u64::MAX` for none.
     due_ns: Vec<u64>,
+    /// Whether it waits for something that only the device can bring.
+    waits: Vec<bool>,
 }
 
 impl Agenda {
@@ -355,13 +357,17 @@ impl Agenda {
         Self {
             events: BinaryHeap::with_capacity(workers),
             due_ns: vec![u64::MAX; workers],
+            waits: vec![false; workers],
         }
     }
 
     #[inline]
     fn put(&mut self, index: usize, at_ns: u64) {
         self.due_ns[index] = at_ns;
-        self.events.push(Reverse((at_ns, index)));
+        self.waits[index] = at_ns == u64::MAX;
+        if at_ns < u64::MAX {
+            self.events.push(Reverse((at_ns, index)));
+        }
     }
 
     #[inline]
@@ -376,13 +382,16 @@ impl Agenda {
         first.is_some_and(|Reverse(first)| *first < (at_ns, index))
     }
 
-    /// The worker whose event is first; `None` where an earlier one took its place.
+    /// The worker whose event is first, one that waits for the device where there is no event;
+    /// `None` where an earlier one took its place.
     #[inline]
     fn take(&mut self) -> Option<usize> {
-        let Reverse((at_ns, index)) = self
-            .events
-            .pop()
-            .expect("a worker without a share has an event");
+        let Some(Reverse((at_ns, index))) = self.events.pop() else {
+            let waiting = self.waits.iter().position(|&waits| waits);
+            let index = waiting.expect("a worker without a share has an event");
+            self.waits[index] = false;
+            return Some(index);
+        };
         if self.due_ns[index] != at_ns {
             return None;
         }

@@ -198,6 +198,52 @@ fn small_writes_of_raid5_gain_from_write_back_alone() {
 }
 
 #[test]
+fn a_copy_onto_the_published_array_stalls_near_50_gb_and_goes_on_at_the_pace_of_the_drain() {
+    let mut host = Host::new("cache(raid5-4x2tb)?size=26GB&start_percent=0&drain_mb_per_second=52");
+    // A file server behind a gigabit network.
+    let gap_ns = f64::from(MIB) * 1e3 / 110.0;
+    let count = 90_000;
+    for number in 0..count {
+        host.submit(
+            Op::Write,
+            number << 20,
+            MIB,
+            (number as f64 * gap_ns) as u64,
+        );
+    }
+    host.settle();
+    let acks: Vec<(u64, u64)> = host
+        .acts
+        .iter()
+        .map(|act| (act.at_ns, act.done_ns))
+        .collect();
+    let cliff = first_stalled(&acks);
+    let written = cliff as f64 * f64::from(MIB);
+    assert_within("written at the stall", written, 50e9, 3.0);
+    let after_ns = acks[acks.len() - 1].1 - acks[cliff - 1].1;
+    let after = (count as usize - cliff) as f64 * f64::from(MIB) * 1e3 / after_ns as f64;
+    assert_within("rate from the stall on, MB/s", after, 52.0, 3.0);
+}
+
+#[test]
+fn the_cliff_keeps_its_share_of_the_capacity_at_every_scale() {
+    let share = |capacity: &str| {
+        let part = format!("s3700?capacity={capacity}");
+        let text = format!(
+            "cache({part})?size=12GB&start_percent=0&low_percent=100&drain_mb_per_second=40\
+             &drain_size=64KiB"
+        );
+        let mut host = Host::new(&text);
+        let acks = pour(&mut host, 16 * KIB, 100.0, false);
+        let written = first_stalled(&acks) as f64 * 16_384.0;
+        written / host.device.capacity_bytes() as f64
+    };
+    let whole = share("2GiB");
+    assert_within("a quarter", share("512MiB"), whole, 1.0);
+    assert_within("a sixteenth", share("128MiB&dies=8"), whole, 3.0);
+}
+
+#[test]
 fn a_sequential_stream_reaches_an_array_as_whole_stripes() {
     for members in [3, 4, 7] {
         let array = format!("raid5({members}×hdd-7200?write_cache=0)?chunk=64KiB");
@@ -296,6 +342,44 @@ fn a_power_cut_loses_exactly_what_was_acknowledged_and_is_not_below() {
     };
     assert_eq!(backed.device.power_cut(now_ns), 0);
     assert_eq!(backed.count("dirty_bytes"), acknowledged - below);
+}
+
+#[test]
+fn a_power_cut_around_a_cache_counts_what_the_cache_lost() {
+    let text = "faulty(cache(hdd-7200?write_cache=0)?flush=ignore)?cut_at_ms=500&cut_ms=1";
+    let mut host = Host::new(text);
+    for number in 0..100 {
+        host.submit(Op::Write, number << 24, 4 * KIB, number * 1_000_000);
+    }
+    host.submit(Op::Read, 0, 4 * KIB, SECOND);
+    host.settle();
+    assert!(host.acts.iter().all(|act| act.result == 4096));
+    assert_eq!(host.count("lost_below_bytes"), 100 * 4096);
+    assert_eq!(host.count("0.lost_bytes"), 100 * 4096);
+}
+
+#[test]
+fn what_was_written_again_while_it_was_on_its_way_is_lost_once() {
+    let mut host = Host::new("cache(hdd-7200?write_cache=0)?start_percent=0");
+    host.submit(Op::Write, 1 << 30, 8 * KIB, 0);
+    host.submit(Op::Write, 1 << 30, 4 * KIB, 1_000);
+    assert_eq!(host.count("dirty_bytes"), 12 << 10);
+    assert_eq!(host.device.power_cut(20_000), 8 << 10);
+    assert_eq!(host.count("acknowledged_bytes"), 12 << 10);
+    assert_eq!(host.count("absorbed_bytes"), 4 << 10);
+}
+
+#[test]
+fn what_is_being_flushed_is_overwritten_where_it_is() {
+    let mut host = Host::new("cache(hdd-7200)?drain_mb_per_second=1&drain_size=64KiB");
+    host.submit(Op::Write, 0, MIB, 0);
+    host.submit(Op::Flush, 0, 0, 1_000);
+    // One write of 64 KiB is on its way, the other 15 are still in the batch.
+    host.submit(Op::Write, 0, MIB, 2_000);
+    assert_eq!(host.count("absorbed_bytes"), 15 << 16);
+    assert_eq!(host.count("dirty_bytes"), 17 << 16);
+    host.settle();
+    assert_eq!(host.count("dirty_bytes"), 1 << 16);
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl Cache {
                 let Some(span) = whole.or_else(|| set.next_part(cursor_bytes)) else {
                     break;
                 };
-                if self.sending.covered(span) == 0 {
+                if !self.sending.meets(span) {
                     return Some((span, is_batch));
                 }
                 cursor_bytes = span.1;
@@ -130,7 +130,7 @@ impl Cache {
         } else {
             &mut self.dirty
         };
-        set.cut(span);
+        set.take(span);
         self.sending.add(span);
         self.drains += 1;
         self.tally.drains += 1;
@@ -162,7 +162,7 @@ impl Cache {
             self.flushing.drains -= 1;
         }
         if round >= self.flushing.void_before {
-            self.sending.cut(span);
+            self.sending.remove(span);
             if outcome.result < 0 {
                 self.tally.lost_bytes += length_bytes;
                 self.flushing.failed = true;

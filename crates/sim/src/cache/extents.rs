@@ -6,6 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A range of bytes: from, to.
 pub(crate) type Span = (u64, u64);
 
+/// How much of a range is in a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cover {
+    None,
+    Part,
+    Whole,
+}
+
 /// A set of bytes. Windows lie at multiples of `window_bytes`, the last one ends with the device.
 #[derive(Clone, Debug)]
 pub(crate) struct Extents {
@@ -117,13 +125,43 @@ impl Extents {
                 self.ends.insert(to, end);
             }
         }
-        if held_bytes > 0 && !self.whole.is_empty() {
-            for number in from / self.window_bytes..=(to - 1) / self.window_bytes {
-                self.whole.remove(&number);
-            }
+        if held_bytes > 0 {
+            self.forget_whole((from, to));
         }
         self.bytes -= held_bytes;
         held_bytes
+    }
+
+    /// Takes out a range that lies in the set as a whole.
+    pub fn take(&mut self, span: Span) {
+        let Some(end) = self.ends.remove(&span.0) else {
+            self.cut(span);
+            return;
+        };
+        if span.1 < end {
+            self.ends.insert(span.1, end);
+        }
+        self.bytes -= span.1 - span.0;
+        self.forget_whole(span);
+    }
+
+    /// Windows that reach into `cut` are whole no longer.
+    fn forget_whole(&mut self, cut: Span) {
+        if !self.whole.is_empty() {
+            for number in cut.0 / self.window_bytes..=(cut.1 - 1) / self.window_bytes {
+                self.whole.remove(&number);
+            }
+        }
+    }
+
+    /// How much of `span` is in the set.
+    #[inline]
+    pub fn cover(&self, (from, to): Span) -> Cover {
+        match self.ends.range(..to).next_back() {
+            Some((&start, &end)) if start <= from && to <= end => Cover::Whole,
+            Some((_, &end)) if from < end => Cover::Part,
+            Some(_) | None => Cover::None,
+        }
     }
 
     /// The parts of `span` in the set, last one first.
@@ -178,6 +216,56 @@ impl Extents {
     }
 }
 
+/// A few ranges in no order, none of which overlap.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flying {
+    spans: Vec<Span>,
+    bytes: u64,
+}
+
+impl Flying {
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    pub fn add(&mut self, span: Span) {
+        self.bytes += span.1 - span.0;
+        self.spans.push(span);
+    }
+
+    pub fn remove(&mut self, span: Span) {
+        let place = self.spans.iter().position(|&one| one == span);
+        self.spans.swap_remove(place.expect("it was added"));
+        self.bytes -= span.1 - span.0;
+    }
+
+    /// Whether a range lies partly in them.
+    pub fn meets(&self, (from, to): Span) -> bool {
+        self.spans.iter().any(|one| one.0 < to && from < one.1)
+    }
+
+    /// Takes what is in them out of `spans`.
+    pub fn subtract_from(&self, spans: &mut Vec<Span>) {
+        for &(start, end) in &self.spans {
+            for index in 0..spans.len() {
+                let (from, to) = spans[index];
+                if start < to && from < end {
+                    spans[index].1 = to.min(start).max(from);
+                    if end < to {
+                        spans.push((end, to));
+                    }
+                }
+            }
+        }
+        spans.retain(|(from, to)| from < to);
+        spans.sort_unstable();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +298,12 @@ mod tests {
                 let bytes = &mut held[from as usize..to as usize];
                 let had = bytes.iter().filter(|&&byte| byte).count() as u64;
                 prop_assert_eq!(set.covered((from, to)), had);
+                let cover = match had {
+                    0 => Cover::None,
+                    had if had == to - from => Cover::Whole,
+                    _ => Cover::Part,
+                };
+                prop_assert_eq!(set.cover((from, to)), cover);
                 let mut gaps = vec![(from, to)];
                 set.subtract_from(&mut gaps);
                 let missing: Vec<bool> = bytes.iter().map(|byte| !byte).collect();
@@ -217,6 +311,8 @@ mod tests {
                 prop_assert_eq!(gaps, missing.collect::<Vec<_>>());
                 if adds {
                     prop_assert_eq!(set.add((from, to)), to - from - had);
+                } else if cover == Cover::Whole {
+                    set.take((from, to));
                 } else {
                     prop_assert_eq!(set.cut((from, to)), had);
                 }
@@ -231,6 +327,21 @@ mod tests {
                     whole.collect::<Vec<_>>());
             }
         }
+    }
+
+    #[test]
+    fn ranges_in_flight_are_taken_out_wherever_they_lie() {
+        let mut flying = Flying::default();
+        for span in [(50, 60), (10, 20), (30, 35)] {
+            flying.add(span);
+        }
+        let mut spans = vec![(0, 12), (15, 18), (19, 55), (59, 70)];
+        flying.subtract_from(&mut spans);
+        assert_eq!(spans, [(0, 10), (20, 30), (35, 50), (60, 70)]);
+        assert!(flying.meets((19, 25)) && !flying.meets((20, 30)));
+        flying.remove((10, 20));
+        assert!(!flying.meets((0, 30)));
+        assert_eq!(flying.bytes(), 15);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use teijo_engine::backend::Op;
 
-use super::extents::Span;
+use super::extents::{Cover, Span};
 use super::lru::Found;
 use super::params::Mode;
 use super::ram::{Cache, Errand};
@@ -203,7 +203,9 @@ impl Cache {
             return self.read_units(ticket, span, at_ns);
         }
         let mut missing = vec![span];
-        self.subtract_dirty(&mut missing);
+        if self.dirty_bytes() > 0 {
+            self.subtract_dirty(&mut missing);
+        }
         let missing_bytes: u64 = missing.iter().map(|&gap| length(gap)).sum();
         self.tally.fetched_bytes += missing_bytes;
         self.tally.hit_bytes += length(span) - missing_bytes;
@@ -230,13 +232,18 @@ impl Cache {
     }
 
     fn subtract_dirty(&self, spans: &mut Vec<Span>) {
-        for set in [&self.dirty, &self.batch, &self.sending] {
-            set.subtract_from(spans);
-        }
+        self.dirty.subtract_from(spans);
+        self.batch.subtract_from(spans);
+        self.sending.subtract_from(spans);
     }
 
+    /// Whether all of `span` is in the RAM as dirty data.
     fn is_dirty(&self, span: Span) -> bool {
-        if self.dirty_bytes() == 0 {
+        let covers = [self.dirty.cover(span), self.batch.cover(span)];
+        if covers.contains(&Cover::Whole) {
+            return true;
+        }
+        if covers == [Cover::None; 2] && !self.sending.meets(span) {
             return false;
         }
         let mut rest = vec![span];

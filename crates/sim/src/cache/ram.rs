@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use teijo_engine::backend::Op;
 
 use super::drain::Batch;
-use super::extents::{Extents, Span};
+use super::extents::{Extents, Flying, Span};
 use super::front::{Fetch, Reading, Waiting};
 use super::lru::Lru;
 use super::policy::{time_ns, Policy, Settings};
@@ -64,7 +64,7 @@ pub struct Cache {
     pub(super) batch: Extents,
     pub(super) dirty: Extents,
     /// On its way below.
-    pub(super) sending: Extents,
+    pub(super) sending: Flying,
     pub(super) drains: u32,
     pub(super) flushing: Batch,
     /// Drains until the dirty data is little enough.
@@ -106,7 +106,7 @@ impl Cache {
             below: Below::new(part),
             batch: extents(),
             dirty: extents(),
-            sending: extents(),
+            sending: Flying::default(),
             drains: 0,
             flushing: Batch::default(),
             draining: false,
@@ -185,14 +185,14 @@ impl Cache {
 
     /// Forgets everything that is in the RAM; returns the bytes that were nowhere else.
     fn forget(&mut self) -> u64 {
-        let redirtied =
-            |(from, to): Span| self.dirty.covered((from, to)) + self.batch.covered((from, to));
-        let twice: u64 = self.sending.spans().map(redirtied).sum();
-        let lost_bytes = self.dirty_bytes() - twice;
+        let redirtied = |&span: &Span| self.dirty.covered(span) + self.batch.covered(span);
+        let twice_bytes: u64 = self.sending.spans().iter().map(redirtied).sum();
+        let lost_bytes = self.dirty_bytes() - twice_bytes;
+        self.tally.absorbed_bytes += twice_bytes;
         let empty = Extents::new(self.policy.window_bytes, self.capacity_bytes);
         self.dirty = empty.clone();
-        self.batch = empty.clone();
-        self.sending = empty;
+        self.batch = empty;
+        self.sending = Flying::default();
         (self.draining, self.sweeping) = (false, false);
         self.lru = Lru::new();
         self.streams = Streams::default();
@@ -262,7 +262,7 @@ impl Device for Cache {
 
     /// What is on its way below gets there first.
     fn purge(&mut self, at_ns: u64) -> u64 {
-        self.forget();
+        self.tally.discarded_bytes += self.forget();
         self.flushing.void();
         let (mut done_ns, mut ended) = (at_ns, Vec::new());
         while self.below.in_flight() > 0 {
@@ -398,7 +398,7 @@ impl Device for Cache {
     fn digest(&self) -> u64 {
         let mut digest = Digest::new();
         digest.mix([self.part().digest(), self.below.in_flight() as u64]);
-        for set in [&self.dirty, &self.batch, &self.sending] {
+        for set in [&self.dirty, &self.batch] {
             digest.mix(
                 set.spans()
                     .flat_map(|(from, to)| [from, to])
