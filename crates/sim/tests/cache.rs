@@ -226,6 +226,22 @@ fn a_copy_onto_the_published_array_stalls_near_50_gb_and_goes_on_at_the_pace_of_
 }
 
 #[test]
+fn without_the_fitted_pace_the_published_array_takes_whole_stripes_faster_than_the_copy_comes() {
+    let mut host = Host::new("cache(raid5-4x2tb)?size=512MiB&low_percent=100");
+    let mut next = 0;
+    let mut more = || {
+        next += u64::from(MIB);
+        (Op::Write, next - u64::from(MIB), MIB)
+    };
+    host.closed_loop(8, 1 << 10, &mut more);
+    let began_ns = host.now_ns;
+    let ended_ns = host.closed_loop(8, 2 << 10, &mut more);
+    let rate = f64::from(2 << 30) * 1e3 / (ended_ns - began_ns) as f64;
+    // Three disks of 100 MB/s hold the data of a stripe.
+    assert!((200.0..=302.0).contains(&rate), "{rate} MB/s");
+}
+
+#[test]
 fn the_cliff_keeps_its_share_of_the_capacity_at_every_scale() {
     let share = |capacity: &str| {
         let part = format!("s3700?capacity={capacity}");
