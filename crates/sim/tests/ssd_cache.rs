@@ -8,7 +8,7 @@ mod laps;
 
 use common::assert_within;
 use lab::{bytes, iops, mb_per_second, seconds, session, Session, SECOND};
-use laps::{count, fill, in_order, random, run, GIB, KIB, MIB};
+use laps::{count, fill, in_order, random, run, run_in, GIB, KIB, MIB};
 use teijo_engine::backend::Op;
 use teijo_engine::plan::{Access, Bound, Rate, Schedule, StreamPlan};
 use teijo_sim::compose::{open, Node};
@@ -312,4 +312,70 @@ fn a_cache_repeats_itself_and_its_fork_goes_the_same_way() {
         assert_eq!(first.device().digest(), fork.device().digest(), "{text}");
         assert_eq!(first.device().digest(), again.device().digest(), "{text}");
     }
+}
+
+#[test]
+fn many_in_flight_are_as_fast_as_the_device_that_is_the_bottleneck_lets_them() {
+    // Half hits; each miss is one fill: h + f = 1 access of the fast device an I/O.
+    let (set, h) = (512 * MIB, 0.5);
+    // So much spare flash that where a write goes costs it nothing.
+    let fast = &format!("{FAST}&op_percent=500");
+    let reads = random(100, 64 * KIB, 64);
+    let warm = |slow: &str, time: f64| {
+        let mut one = session(&format!("ssd-cache({fast}, {slow})"));
+        run(&mut one, reads.clone(), set, bytes(768 * MIB));
+        iops(&run(&mut one, reads.clone(), set, seconds(time)))
+    };
+    let mut alone = session(SLOW);
+    let x2 = iops(&run(&mut alone, reads.clone(), set, seconds(30.0)));
+    assert_within("the slow one", warm(SLOW, 60.0), x2 / (1.0 - h), 3.0);
+    // With a slow device that is faster than the fast one, fills are what holds it up.
+    let mut alone = session(fast);
+    let mixed = random(50, 64 * KIB, 64);
+    run(&mut alone, mixed.clone(), 256 * MIB, bytes(768 * MIB));
+    let x1 = iops(&run(&mut alone, mixed, 256 * MIB, seconds(3.0)));
+    let array = "raid0(8×s3700?nominal_capacity=1GiB&scale=1)";
+    assert_within("the fast one", warm(array, 3.0), x1, 3.0);
+}
+
+/// MB/s of each second of the full-size device while `gigabytes` are copied onto it at `source`
+/// MB/s, in pieces of 1 MiB.
+fn copied(text: &str, source: f64, gigabytes: u64) -> Vec<(f64, f64)> {
+    let mut one = session(text);
+    let scale = one.facts().scale();
+    let step = (1e9 / scale) as u64 / MIB * MIB;
+    let rate = Some(Rate {
+        ios_per_second: source * 1e6 / MIB as f64,
+        schedule: Schedule::Fixed,
+    });
+    (0..gigabytes)
+        .map(|at| {
+            let piece = StreamPlan {
+                rate,
+                ..in_order(0, MIB, 4)
+            };
+            let lap = run_in(&mut one, piece, at * step, step, bytes(step));
+            let done = (at + 1) as f64 * step as f64 * scale / 1e9;
+            (done, mb_per_second(&lap))
+        })
+        .collect()
+}
+
+#[test]
+fn the_published_copy_breaks_at_thirty_gigabytes_to_ten_megabytes_a_second() {
+    for scale in ["", "?scale=120"] {
+        let rates = copied(&format!("isrt-maximised{scale}"), 110.0, 45);
+        let cliff = rates.iter().find(|(_, rate)| *rate < 50.0);
+        let &(at, _) = cliff.expect("a cliff");
+        let after = rates.iter().filter(|(done, _)| *done > at + 2.0);
+        let after: Vec<f64> = after.map(|(_, rate)| *rate).collect();
+        let mean = after.iter().sum::<f64>() / after.len() as f64;
+        println!("{scale}: the cliff is at {at:.1} GB, {mean:.1} MB/s from there on");
+        assert!((30.0..32.0).contains(&at));
+        assert_within("after the cliff", mean, 10.0, 20.0);
+        let off = copied("raid5-4x2tb?scale=30", 110.0, 5);
+        assert!(off.iter().all(|(_, rate)| *rate > 5.0 * mean), "{off:?}");
+    }
+    let through = copied("isrt-enhanced", 110.0, 45);
+    assert!(through.iter().all(|(_, rate)| *rate > 50.0));
 }

@@ -180,6 +180,7 @@ fn spelt_out(written: Written) -> Result<Written, ComposeError> {
         });
     };
     let mut spelt = spelt_out(parse(named.text)?)?;
+    spelt.label = named.label;
     for setting in written.settings {
         spelt.settings.retain(|given| given.key != setting.key);
         spelt.settings.push(setting);
@@ -292,10 +293,14 @@ impl Whole {
                 Tier::new(params, parts).map(|tier| Node::Tier(Box::new(tier)))
             }
         };
-        made.map_err(|why| {
+        let mut made = made.map_err(|why| {
             let name = kind.name;
             self.refused(written, None, format!("there is no such {name}: {why}"))
-        })
+        })?;
+        if let Some(label) = written.label {
+            made.relabel(label);
+        }
+        Ok(made)
     }
 
     fn faulty(params: &FaultParams, parts: Vec<Node>) -> Result<Node, String> {
@@ -313,7 +318,12 @@ impl Whole {
     ) -> Result<(P, Vec<Node>), ComposeError> {
         let name = &written.name;
         if written.parts.is_empty() {
-            let why = format!("{name} is made of parts: {name}(4×hdd-7200)");
+            let parts = match name.as_str() {
+                "ssd-cache" | "tier" => "s3700, raid5(4×hdd-7200)",
+                "cache" | "host-cache" | "faulty" => "hdd-7200",
+                _ => "4×hdd-7200",
+            };
+            let why = format!("{name} is made of parts: {name}({parts})");
             return Err(self.refused(written, None, why));
         }
         for setting in &written.settings {

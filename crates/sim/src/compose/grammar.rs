@@ -2,6 +2,7 @@
 //! four of it, and what follows a question mark are parameters, `?key=value&key=value`.
 
 use super::error::{ComposeError, Fault};
+use crate::device::Label;
 
 /// Nested arrays deeper than this are a mistake.
 const DEEPEST: usize = 8;
@@ -26,6 +27,8 @@ pub struct Written {
     /// Each with its count; empty for a device without brackets.
     pub parts: Vec<(u32, Written)>,
     pub settings: Vec<Setting>,
+    /// Of what it was spelt out from, if that has a label.
+    pub label: Option<Label>,
 }
 
 impl Written {
@@ -138,6 +141,7 @@ impl Reader {
             at,
             parts,
             settings,
+            label: None,
         })
     }
 

@@ -38,6 +38,15 @@ impl Node {
         }
     }
 
+    /// Says whose numbers the whole reproduces; what has a label of its own keeps that.
+    pub(crate) fn relabel(&mut self, label: Label) {
+        match self {
+            Self::Ssd(_) | Self::Disk(_) | Self::Faulty(_) | Self::Array(_) | Self::Cache(_) => {}
+            Self::SsdCache(cache) => cache.relabel(label),
+            Self::Tier(tier) => tier.relabel(label),
+        }
+    }
+
     /// The least that is best written as one, on its multiples; 1 for no such thing.
     pub(crate) fn stripe_bytes(&self) -> u64 {
         match self {

@@ -21,6 +21,7 @@ pub(super) enum Side {
 pub(super) struct Pair<T> {
     fast: Below<T>,
     slow: Below<T>,
+    label: Label,
 }
 
 /// A range of one of the two.
@@ -82,6 +83,10 @@ impl<T> Pair<T> {
         Ok(Self {
             fast: Below::new(fast),
             slow: Below::new(slow),
+            label: Label::Plausible {
+                why: "put together of simulated parts, each with a label of its own among the \
+                      parameters; the whole was held against arithmetic, not against a product",
+            },
         })
     }
 
@@ -90,6 +95,10 @@ impl<T> Pair<T> {
             Side::Fast => &mut self.fast,
             Side::Slow => &mut self.slow,
         }
+    }
+
+    pub fn relabel(&mut self, label: Label) {
+        self.label = label;
     }
 
     pub fn devices(&self) -> [&Node; 2] {
@@ -184,10 +193,7 @@ impl<T> Pair<T> {
             capacity_bytes: capacity.bytes,
             logical_block_bytes: LOGICAL_BLOCK_BYTES,
             physical_block_bytes: members.physical_block_bytes,
-            label: Label::Plausible {
-                why: "put together of simulated parts, each with a label of its own among the \
-                      parameters; the whole was held against arithmetic, not against a product",
-            },
+            label: self.label,
             parameters: own.into_iter().chain(members.parameters).collect(),
         }
     }

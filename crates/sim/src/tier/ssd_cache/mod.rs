@@ -21,7 +21,7 @@ use super::recency::Recency;
 use super::requests::Requests;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
 use crate::compose::Node;
-use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Outcome, Ticket};
+use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
 
 const SECTOR: u64 = LOGICAL_BLOCK_BYTES as u64;
@@ -135,6 +135,10 @@ impl SsdCache {
             counters: Counters::default(),
             params,
         })
+    }
+
+    pub(crate) fn relabel(&mut self, label: Label) {
+        self.pair.relabel(label);
     }
 
     /// The fast device and the slow one.

@@ -256,3 +256,91 @@ impl Tier {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::compose::{open, Node};
+    use crate::device::Device;
+
+    /// 64 chunks above, 192 below.
+    const TEXT: &str = "tier(hdd-7200?capacity=4MiB&queue=1, hdd-7200?capacity=12MiB)?chunk=64KiB\
+                        &migrate_every_s=0.5&migrate_in_flight=3";
+
+    fn tiers(settings: &str) -> Tier {
+        match open(&format!("{TEXT}{settings}")).expect("tiers") {
+            Node::Tier(tier) => *tier,
+            other => panic!("{other:?} is no pair of tiers"),
+        }
+    }
+
+    /// Every chunk that was written has one place, no place has two, and what is free and what
+    /// moves hold make up the rest.
+    fn check(tier: &Tier, written: &BTreeSet<u32>) -> Result<(), TestCaseError> {
+        let mut taken = BTreeSet::new();
+        for (chunk, is_up) in tier.places.chunks() {
+            let place = tier.places.find(chunk).expect("it has a place");
+            prop_assert!(taken.insert((is_up, place.slot)), "two in one place");
+            prop_assert_eq!(is_up, place.side == Side::Fast);
+            if is_up {
+                prop_assert_eq!(tier.places.tenant(place.slot), Some(chunk));
+            }
+        }
+        let placed: BTreeSet<u32> = tier.places.chunks().map(|(chunk, _)| chunk).collect();
+        prop_assert!(placed.is_subset(written), "nothing else has a place");
+        let (fast_free, slow_free) = tier.places.free();
+        let rises = tier.moves.numbers().count() / 3;
+        let held = 256 - taken.len() - (fast_free + slow_free) as usize;
+        prop_assert!(held <= rises, "{} places are lost", held);
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn every_chunk_has_one_place_whatever_happens(
+            ios in proptest::collection::vec((0_u8..4, 0_u64..4096, 1_u64..64, 0_u64..40), 1..150),
+            promote_at in 0_u32..3,
+            hot in 0_u64..3800,
+            placement in "fast|slow",
+        ) {
+            let mut tier = tiers(&format!("&promote_at={promote_at}&placement={placement}"));
+            let (mut now_ns, mut sent, mut written) = (0, 0_u64, BTreeSet::new());
+            let mut ended = Vec::new();
+            for (kind, place, blocks, wait_ms) in ios {
+                // Half of the I/Os go to a narrow range, so that something gets hot.
+                let place = if kind % 2 == 0 { hot + place % 200 } else { place };
+                let (offset, length) = (place * 4096, blocks * 4096);
+                let op = if kind < 2 { Op::Write } else { Op::Read };
+                let length = length.min(tier.capacity_bytes() - offset);
+                if op == Op::Write {
+                    let last = (offset + length - 1) / 65_536;
+                    written.extend((offset / 65_536) as u32..=last as u32);
+                }
+                sent += 1;
+                let told = tier.submit(sent, op, offset, length as u32, now_ns);
+                ended.extend(told.map(|outcome| Ended { ticket: sent, outcome }));
+                now_ns += wait_ms * 1_000_000;
+                while tier.next_ns() < now_ns {
+                    tier.step(&mut ended);
+                }
+                check(&tier, &written)?;
+            }
+            while tier.requests.in_flight() > 0 || tier.pair.in_flight() > 0 {
+                tier.step(&mut ended);
+                check(&tier, &written)?;
+            }
+            let mut tickets: Vec<u64> = ended.iter().map(|end| end.ticket).collect();
+            tickets.sort_unstable();
+            prop_assert_eq!(tickets, (1..=sent).collect::<Vec<_>>(), "each ends once");
+            let placed = tier.places.chunks().count();
+            prop_assert_eq!(placed, written.len(), "all that was written has a place");
+            let (fast_free, slow_free) = tier.places.free();
+            prop_assert_eq!((fast_free + slow_free) as usize, 256 - placed);
+        }
+    }
+}

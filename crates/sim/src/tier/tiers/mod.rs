@@ -20,7 +20,7 @@ use super::recency::Recency;
 use super::requests::Requests;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
 use crate::compose::Node;
-use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Outcome, Ticket};
+use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
 
 /// How long it takes to say that a chunk was never written.
@@ -110,6 +110,10 @@ impl Tier {
             counters: Counters::default(),
             params,
         })
+    }
+
+    pub(crate) fn relabel(&mut self, label: Label) {
+        self.pair.relabel(label);
     }
 
     /// The fast device and the slow one.

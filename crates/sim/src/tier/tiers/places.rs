@@ -75,6 +75,12 @@ impl Places {
         self.fast.free()
     }
 
+    /// Free places, fast and slow.
+    #[cfg(test)]
+    pub fn free(&self) -> (u32, u32) {
+        (self.fast.free(), self.slow.free())
+    }
+
     #[inline]
     pub fn find(&self, chunk: u32) -> Option<Place> {
         match self.of_chunk.get(chunk) {
