@@ -309,8 +309,8 @@ impl Device for Cache {
     fn volatile(&self) -> Vec<(u64, u64)> {
         let mut volatile = self.below.device().volatile();
         if !self.policy.battery {
-            let dirty = [&self.dirty, &self.batch, &self.sending].into_iter();
-            let spans = dirty.flat_map(Extents::spans);
+            let unsent = self.dirty.spans().chain(self.batch.spans());
+            let spans = unsent.chain(self.sending.spans().iter().copied());
             volatile.extend(spans.map(|(from, to)| (from, to - from)));
         }
         volatile
