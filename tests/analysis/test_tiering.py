@@ -77,6 +77,8 @@ def test_nothing_striped_from_nothing() -> None:
     assert stripes(3.0, 5.0) == 2
     assert stripes(3.0, 3.0) == 1
     assert stripes(3.0, 0.5) == 1
+    assert stripes(3.0, 3.03) == 2
+    assert stripes(3.0, 3.03, equal=0.02) == 1
 
 
 def test_the_crossover_is_where_two_powers_of_the_size_meet() -> None:

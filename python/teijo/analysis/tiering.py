@@ -79,13 +79,14 @@ def side_by_side(fast: float, slow: float, share: float) -> float:
     return min(bounds)
 
 
-def stripes(fast: float, slow: float) -> int | None:
+def stripes(fast: float, slow: float, *, equal: float = 0.0) -> int | None:
     """Return how many fast devices are together at least as fast as the slow one: the smallest N
-    with N · B₁ ≥ B₂. None where either has no rate.
+    with N · B₁ ≥ B₂. None where either has no rate. A lack of at most the share `equal` of B₂ is
+    none.
     """
     if min(fast, slow) <= 0:
         return None
-    return max(1, math.ceil(slow / fast))
+    return max(1, math.ceil(slow * (1 - equal) / fast))
 
 
 def crossover(sizes: Sequence[int], tier: Sequence[float], slow: Sequence[float]) -> float | None:

@@ -5,7 +5,9 @@ the models beside the measured rates; and what follows for a buyer.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from teijo.analysis.difference import difference_of
 from teijo.analysis.tiering import (
     Cliff,
     cliff_of,
@@ -19,6 +21,9 @@ from teijo.methods.rounds import exchanges_of
 from teijo.methods.studies.tier.cells import TIER, CellFound, Found, found_in
 from teijo.methods.studies.tier.settings import TierSettings
 from teijo.terms.record import Record
+
+EQUAL: Final = 0.02
+"""Rates of the two devices that are nearer to each other than this share are taken as equal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,16 +62,17 @@ class Curve:
 
     def slow_at(self, set_bytes: int) -> float | None:
         """Return MB/s of the slow device alone at a set, or at the measured one next to it."""
-        if not self.slow:
-            return None
-        near = min(self.slow, key=lambda cell: abs(math.log(cell.key.set_bytes / set_bytes)))
-        return near.throughput.mean
+        return _near(self.slow, set_bytes).throughput.mean if self.slow else None
+
+    def slow_beside(self, cell: CellFound) -> CellFound:
+        """Return the slow device's cell at the set of another, or at the one next to it."""
+        return _near(self.slow, cell.key.set_bytes)
 
     @property
     def stripes(self) -> int | None:
         """How many fast devices are together at least as fast as the slow one."""
         fast, slow = self.fast_rate, self.slow_rate
-        return None if fast is None or slow is None else stripes(fast, slow)
+        return None if fast is None or slow is None else stripes(fast, slow, equal=EQUAL)
 
     def model(self, tier_bytes: int, set_bytes: int) -> tuple[float, float] | None:
         """Return MB/s of the two models at a set: each I/O in turn, and devices side by side."""
@@ -93,13 +99,15 @@ class Tiering:
 
     def crossover(self, pattern: str) -> float | None:
         """Return from which block size on the slow device alone is faster than the tier, at the
-        smallest set, which the tier holds if it holds any.
+        smallest set, which the tier holds if it holds any. Where the two do not differ beyond
+        their slices' scatter and 2 %, neither is.
         """
         both = [curve for curve in self.of(pattern) if curve.tier and curve.slow]
+        rates = [_levelled(curve.tier[0], curve.slow_beside(curve.tier[0])) for curve in both]
         return crossover(
             [curve.block_bytes for curve in both],
-            [curve.tier[0].throughput.mean for curve in both],
-            [curve.slow_at(curve.tier[0].key.set_bytes) or 0.0 for curve in both],
+            [tier for tier, _ in rates],
+            [slow for _, slow in rates],
         )
 
     @property
@@ -137,3 +145,17 @@ def _mean(cells: Sequence[CellFound]) -> float | None:
     if not cells:
         return None
     return math.fsum(cell.throughput.mean for cell in cells) / len(cells)
+
+
+def _near(cells: Sequence[CellFound], set_bytes: int) -> CellFound:
+    return min(cells, key=lambda cell: abs(math.log(cell.key.set_bytes / set_bytes)))
+
+
+def _levelled(tier: CellFound, slow: CellFound) -> tuple[float, float]:
+    """Return both rates, the tier's twice where they do not differ."""
+    rates = tier.throughput.mean, slow.throughput.mean
+    window = [each.slices[-len(each.window) :] for each in (tier, slow)]
+    found = difference_of(window[0], window[1])
+    if found is None or not found.shown or abs(found.ratio - 1) <= EQUAL:
+        return rates[0], rates[0]
+    return rates

@@ -204,46 +204,67 @@ def _spread(cell: CellFound) -> tuple[float, float] | None:
 
 
 def _cliffs_section(tiering: Tiering) -> Section:
-    """Return where each pattern and block size falls, and what is left at the largest set."""
-    rows: list[tuple[Value, ...]] = []
-    for curve in tiering.curves:
-        if not curve.tier:
-            continue
-        cliff, first, last = curve.cliff, curve.tier[0], curve.tier[-1]
-        both = None
-        if tiering.tier_bytes is not None and curve.swept:
-            both = curve.model(tiering.tier_bytes, last.key.set_bytes)
-        slow = curve.slow_at(last.key.set_bytes)
-        rows.append(
-            (
-                capitalised(words.PATTERN_NAMES[curve.pattern]),
-                curve.block_bytes / units.KIB,
-                first.throughput.mean,
-                None if cliff is None else cliff.good_bytes / 1e9,
-                None if cliff is None else cliff.bad_bytes / 1e9,
-                last.throughput.mean,
-                both[0] if both else None,
-                both[1] if both else None,
-                None if not slow else last.throughput.mean / slow,
-            )
-        )
-    columns = (
-        Column(name="Pattern"),
-        Column(name="Block size", unit="KiB", digits=0),
-        Column(name="Smallest set", unit="MB/s", digits=1),
-        Column(name="Held up to", unit="GB", digits=0),
-        Column(name="Not held at", unit="GB", digits=0),
-        Column(name="Largest set", unit="MB/s", digits=1),
-        Column(name="Model, in turn", unit="MB/s", digits=1),
-        Column(name="Model, side by side", unit="MB/s", digits=1),
-        Column(name="Largest set by the slow device", digits=2),
-    )
+    """Return where each pattern and block size falls, and what is left at the largest set.
+
+    What needs the devices alone is left out where none of it is known.
+    """
+    curves = [curve for curve in tiering.curves if curve.tier]
     text = (
         "A set is held where it keeps 70 % of the smallest set's rate. Between the two sets the "
         "rate falls; nothing was measured there. The models are for the largest set."
     )
-    table = Table(columns=columns, rows=tuple(rows), caption="Where the tier stops helping")
+    columns = (
+        Column(name="Pattern"),
+        Column(name="Block size", unit="KiB", digits=0),
+        Column(name="Smallest set", unit="MB/s", digits=1),
+        Column(name="Held up to", unit="GB", digits=1),
+        Column(name="Not held at", unit="GB", digits=1),
+        Column(name="Largest set", unit="MB/s", digits=1),
+    )
+    alone = (
+        Column(name="Model, in turn", unit="MB/s", digits=1),
+        Column(name="Model, side by side", unit="MB/s", digits=1),
+        Column(name="Largest set by the slow device", digits=2),
+    )
+    told = [_told_alone(tiering, curve) for curve in curves]
+    kept = [place for place in range(len(alone)) if any(row[place] is not None for row in told)]
+    if not kept:
+        text = (
+            "A set is held where it keeps 70 % of the smallest set's rate. Between the two sets "
+            "the rate falls; nothing was measured there."
+        )
+    table = Table(
+        columns=(*columns, *(alone[place] for place in kept)),
+        rows=tuple(
+            (*_fall_row(curve), *(row[place] for place in kept))
+            for curve, row in zip(curves, told, strict=True)
+        ),
+        caption="Where the tier stops helping",
+    )
     return Section(title="Where the tier stops helping", blocks=(Paragraph(text=text), table))
+
+
+def _fall_row(curve: Curve) -> tuple[Value, ...]:
+    cliff = curve.cliff
+    return (
+        capitalised(words.PATTERN_NAMES[curve.pattern]),
+        curve.block_bytes / units.KIB,
+        curve.tier[0].throughput.mean,
+        None if cliff is None else cliff.good_bytes / 1e9,
+        None if cliff is None else cliff.bad_bytes / 1e9,
+        curve.tier[-1].throughput.mean,
+    )
+
+
+def _told_alone(tiering: Tiering, curve: Curve) -> tuple[float | None, float | None, float | None]:
+    """Return both models and the slow device's share at the largest set, as far as known."""
+    last = curve.tier[-1]
+    both = None
+    if tiering.tier_bytes is not None and curve.swept:
+        both = curve.model(tiering.tier_bytes, last.key.set_bytes)
+    slow = curve.slow_at(last.key.set_bytes)
+    by_slow = last.throughput.mean / slow if slow else None
+    return (both[0], both[1], by_slow) if both else (None, None, by_slow)
 
 
 def _buying_sections(settings: TierSettings, tiering: Tiering) -> list[Section]:
@@ -281,8 +302,8 @@ def _buying_sections(settings: TierSettings, tiering: Tiering) -> list[Section]:
         ),
         Paragraph(
             text="N fast devices, striped, are nowhere slower than the slow one where N · B₁ ≥ B₂: "
-            "the smallest such N, from the measured rates of each alone. Nothing is said of what "
-            "striping itself costs."
+            "the smallest such N, from the measured rates of each alone; within 2 % they are taken "
+            "as equal. Nothing is said of what striping itself costs."
         ),
         Table(
             columns=(
