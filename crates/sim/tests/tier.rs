@@ -8,6 +8,7 @@ mod laps;
 use common::assert_within;
 use lab::{bytes, iops, seconds, session, Session, SECOND};
 use laps::{count, fill, in_order, random, run, run_in, GIB, KIB, MIB};
+use teijo_engine::backend::Op;
 use teijo_engine::plan::StreamPlan;
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::{Device, Health};
@@ -308,4 +309,25 @@ fn tiers_scaled_down_by_four_behave_alike() {
         iops(&run(&mut one, random(100, 64 * KIB, 16), set, seconds(1.0)))
     };
     assert_within("4 TB, random 64 KiB", rate(4), rate(1), 3.0);
+}
+
+#[test]
+fn what_a_power_cut_would_take_is_told_where_the_host_wrote_it() {
+    let fast = format!("cache({FAST})?size=64MiB&start_percent=100&stop_percent=100");
+    for whole in [
+        format!("tier({fast}, {SLOW})?migrate_every_s=0"),
+        format!("ssd-cache({fast}, {SLOW})?mode=write-back&drain_from=1GiB"),
+    ] {
+        let mut device = open(&whole).expect("a device");
+        let mut now_ns = 0;
+        for offset in [700 * MIB, 5 * MIB, 700 * MIB + 8 * KIB] {
+            now_ns = device.serve(Op::Write, offset, 4096, now_ns).done_ns;
+        }
+        let mut volatile = device.volatile();
+        volatile.sort_unstable();
+        let told = [5 * MIB, 700 * MIB, 700 * MIB + 8 * KIB].map(|offset| (offset, 4096));
+        assert_eq!(volatile, told, "{whole}");
+        assert_eq!(device.power_cut(now_ns), 3 * 4096);
+        assert_eq!(device.volatile(), []);
+    }
 }

@@ -10,7 +10,7 @@ use crate::compose::{members_counts, members_facts, Node};
 use crate::device::{Device, Facts, Health, Label, Outcome};
 use crate::digest::Digest;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Side {
     Fast,
     Slow,

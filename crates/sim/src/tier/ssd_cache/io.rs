@@ -20,6 +20,21 @@ impl SsdCache {
         ((range.offset_bytes / chunk_bytes) as u32, mask, length)
     }
 
+    /// All parts of (offset, bytes), as `first_part` cuts them.
+    pub(super) fn parts_of(&self, range: (u64, u64)) -> Vec<(u32, u128, u64)> {
+        let mut rest = Range {
+            offset_bytes: range.0,
+            length_bytes: range.1,
+        };
+        let mut parts = Vec::new();
+        while rest.length_bytes > 0 {
+            let part = self.first_part(rest);
+            rest = rest.after(part.2);
+            parts.push(part);
+        }
+        parts
+    }
+
     /// The sectors of `chunk` that there are: fewer in the last one.
     fn whole(&self, chunk: u32) -> u128 {
         let chunk_bytes = u64::from(self.params.chunk_bytes);

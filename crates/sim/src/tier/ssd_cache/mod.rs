@@ -8,12 +8,12 @@ mod slots;
 mod streams;
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use teijo_engine::backend::Op;
 
 use self::drain::Drain;
-use self::slots::Slots;
+use self::slots::{runs, Slots};
 use self::streams::Streams;
 use super::pair::{Capacity, Pair, Range};
 use super::params::{SsdCacheParams, SSD_CACHE_PARAMETERS};
@@ -234,6 +234,32 @@ impl Device for SsdCache {
     /// What is dirty is on the fast device and stays; where it is is kept there as well.
     fn power_cut(&mut self, at_ns: u64) -> u64 {
         self.pair.power_cut(at_ns)
+    }
+
+    /// What the fast device would lose of what only it has, and the slow one of what only it has.
+    fn volatile(&self) -> Vec<(u64, u64)> {
+        let [fast, slow] = self.pair.devices().map(Device::volatile);
+        let (mut lost, mut at_risk) = (Vec::new(), BTreeMap::new());
+        for (slot, mask, _) in fast.into_iter().flat_map(|range| self.parts_of(range)) {
+            *at_risk.entry(slot).or_insert(0) |= mask;
+            if let Some((chunk, dirty)) = self.slots.tenant(slot) {
+                lost.push((chunk, mask & dirty));
+            }
+        }
+        for (chunk, mask, _) in slow.into_iter().flat_map(|range| self.parts_of(range)) {
+            let safe = self.slots.find(chunk).map_or(0, |slot| {
+                self.slots.valid(slot) & !at_risk.get(&slot).copied().unwrap_or(0)
+            });
+            lost.push((chunk, mask & !safe));
+        }
+        let base = |chunk: u32| u64::from(chunk) * u64::from(self.params.chunk_bytes);
+        let ranges = lost.into_iter().flat_map(|(chunk, mask)| {
+            let all = runs(mask);
+            all.map(move |(from, to)| (chunk, u64::from(from) * SECTOR, u64::from(to) * SECTOR))
+        });
+        ranges
+            .map(|(chunk, from, to)| (base(chunk) + from, to - from))
+            .collect()
     }
 
     fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {

@@ -131,6 +131,12 @@ impl Slots {
         self.slots[slot as usize].valid
     }
 
+    /// The chunk in `slot`, and its dirty sectors.
+    pub fn tenant(&self, slot: u32) -> Option<(u32, u128)> {
+        let slot = self.slots.get(slot as usize)?;
+        (slot.chunk != NONE).then_some((slot.chunk, slot.dirty))
+    }
+
     pub fn is_dirty(&self, slot: u32) -> bool {
         self.slots[slot as usize].dirty != 0
     }

@@ -11,7 +11,7 @@ use crate::device::{Ended, Outcome};
 
 impl Tier {
     /// `range` cut at the first border of a chunk: the chunk, the place in it, the bytes.
-    fn first_part(&self, range: Range) -> (u32, u64, u64) {
+    pub(super) fn first_part(&self, range: Range) -> (u32, u64, u64) {
         let chunk_bytes = u64::from(self.params.chunk_bytes);
         let inside = range.offset_bytes % chunk_bytes;
         let length = range.length_bytes.min(chunk_bytes - inside);

@@ -7,13 +7,13 @@ mod moves;
 mod places;
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use teijo_engine::backend::Op;
 
 use self::migration::{Exchange, Heat};
 use self::moves::{Moves, Waiting};
-use self::places::Places;
+use self::places::{Place, Places};
 use super::pair::{Capacity, Pair, Piece, Range, Side};
 use super::params::{TierParams, TIER_PARAMETERS};
 use super::recency::Recency;
@@ -226,6 +226,35 @@ impl Device for Tier {
     /// Where each chunk lies is kept on both.
     fn power_cut(&mut self, at_ns: u64) -> u64 {
         self.pair.power_cut(at_ns)
+    }
+
+    /// What each tier would lose, by the chunks that lie there.
+    fn volatile(&self) -> Vec<(u64, u64)> {
+        let chunk_bytes = u64::from(self.params.chunk_bytes);
+        let chunks = self.places.chunks().map(|(chunk, _)| chunk);
+        let placed = chunks.filter_map(|chunk| Some((self.places.find(chunk)?, chunk)));
+        let in_place: HashMap<Place, u32> = placed.collect();
+        let mut lost = Vec::new();
+        for (side, device) in [Side::Fast, Side::Slow]
+            .into_iter()
+            .zip(self.pair.devices())
+        {
+            for (offset_bytes, length_bytes) in device.volatile() {
+                let mut rest = Range {
+                    offset_bytes,
+                    length_bytes,
+                };
+                while rest.length_bytes > 0 {
+                    let (slot, inside, bytes) = self.first_part(rest);
+                    rest = rest.after(bytes);
+                    let chunk = in_place.get(&Place { side, slot });
+                    lost.extend(
+                        chunk.map(|&chunk| (u64::from(chunk) * chunk_bytes + inside, bytes)),
+                    );
+                }
+            }
+        }
+        lost
     }
 
     fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {

@@ -8,7 +8,7 @@ use super::super::table::Table;
 const NONE: u32 = u32::MAX;
 
 /// A place on one of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub side: Side,
     pub slot: u32,
