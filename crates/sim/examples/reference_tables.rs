@@ -50,6 +50,11 @@ fn arrays() {
     for one in named() {
         println!("| `{}` | `{}` | {} |", one.name, one.text, one.about);
     }
+    println!("\n| name | what it is | whose numbers |\n|---|---|---|");
+    for one in named() {
+        let label = one.label.map(label_text).unwrap_or_default();
+        println!("| `{}` | {} | {label} |", one.name, one.about);
+    }
     with_defaults(ARRAY_PARAMETERS, &ArrayParams::default());
     with_defaults(CACHE_PARAMETERS, &CacheParams::default());
     with_defaults(HOST_CACHE_PARAMETERS, &HostCacheParams::default());

@@ -3,13 +3,16 @@
 //! the preset was fitted to.
 
 mod common;
+mod host;
 mod lab;
 
 use common::assert_within;
+use host::Host;
 use lab::{
     bytes, capacity_bytes, fill, iops, mb_per_second, mean_ms, random, run_within, seconds,
     sequential, session, Load, KIB, MIB, SECOND,
 };
+use teijo_engine::backend::Op;
 
 /// IOPS of 1 to 10 small I/Os in flight and MB/s of 1 to 4 large ones, 80 % reads at random, in the
 /// second of two runs of ORION over files that fill four fifths of the drive: two minutes a point,
@@ -227,4 +230,73 @@ fn eight_threads_at_random_come_near_the_published_server() {
             reads.1, read_ms, writes.1, written_ms
         );
     }
+}
+
+#[test]
+fn a_copy_onto_the_write_back_array_stalls_near_fifty_gigabytes_and_goes_on_at_fifty() {
+    const SCALE: f64 = 32.0;
+    let mut host = Host::new(&format!("raid5-4x2tb-wb?scale={SCALE}"));
+    let block = 256 * KIB;
+    // As over a network of a gigabit a second.
+    let gap_ns = f64::from(block) * 1e3 / 110.0;
+    let count = (80e9 / SCALE / f64::from(block)) as u64;
+    for number in 0..count {
+        let at_ns = (number as f64 * gap_ns) as u64;
+        host.submit(Op::Write, number * u64::from(block), block, at_ns);
+    }
+    host.settle();
+    let waited = |act: &host::Act| act.done_ns - act.at_ns > SECOND / 100;
+    let stall = host.acts.iter().position(waited).expect("it stalls");
+    let written_gb = stall as f64 * f64::from(block) * SCALE / 1e9;
+    assert_within("GB written at the stall", written_gb, 50.0, 3.0);
+    let (first, last) = (&host.acts[stall], &host.acts[count as usize - 1]);
+    let after_bytes = (count as usize - 1 - stall) as f64 * f64::from(block);
+    let rate = after_bytes * 1e3 / (last.done_ns - first.done_ns) as f64;
+    assert_within("MB/s after it", rate, 52.0, 3.0);
+}
+
+#[test]
+fn write_through_is_as_no_cache_and_write_back_far_better_at_small_writes() {
+    for chunk in ["16KiB", "128KiB"] {
+        let rate = |name: &str| {
+            let mut session = session(&format!("{name}?chunk={chunk}&scale=16"));
+            let set_bytes = 1 << 30;
+            let load = random(0, 4 * KIB, 1);
+            iops(&run_within(&mut session, load, set_bytes, seconds(2.0)))
+        };
+        let [off, through, back] = ["raid5-4x2tb", "raid5-4x2tb-wt", "raid5-4x2tb-wb"].map(rate);
+        println!("{chunk}: off {off:.0}, write-through {through:.0}, write-back {back:.0} IOPS");
+        assert_within("write-through over off", through / off, 1.0, 1.0);
+        assert!(back > 100.0 * off);
+    }
+}
+
+#[test]
+fn a_larger_chunk_is_better_for_large_reads_and_they_are_below_four_disks() {
+    let rate = |text: &str| {
+        let mut session = session(text);
+        let lap = run_within(
+            &mut session,
+            random(100, 512 * KIB, 8),
+            1 << 40,
+            seconds(20.0),
+        );
+        mb_per_second(&lap)
+    };
+    let chunks = ["16KiB", "32KiB", "64KiB", "128KiB"];
+    let rates = chunks.map(|chunk| rate(&format!("raid5-4x2tb?chunk={chunk}")));
+    println!("512 KiB at random, 8 in flight, MB/s: {rates:.0?}");
+    assert!(rates.is_sorted());
+    let mut array = session("raid5-4x2tb");
+    let mut disk = session("hdd-7200?write_cache=0");
+    let in_sequence = |one: &mut _| {
+        mb_per_second(&run_within(
+            one,
+            sequential(100, MIB, 4),
+            1 << 34,
+            bytes(1 << 34),
+        ))
+    };
+    let gain = in_sequence(&mut array) / in_sequence(&mut disk);
+    assert!((2.0..4.0).contains(&gain), "{gain} times one disk");
 }

@@ -16,6 +16,7 @@ const PAGE: &str = concat!(
     include_str!("../../../docs/reference/simulated-disks.md"),
     include_str!("../../../docs/reference/simulated-caches.md"),
     include_str!("../../../docs/reference/simulated-tiers.md"),
+    include_str!("../../../docs/reference/presets.md"),
 );
 
 fn facts(text: &str) -> Facts {
@@ -99,6 +100,10 @@ fn an_array_with_a_name_stands_for_its_text_and_takes_overrides() {
         );
     }
     assert_eq!(value(&facts("raid5-4x2tb?chunk=16KiB"), "chunk"), "16KiB");
+    // What is the array's goes through the cache before it, and what is the cache's stays there.
+    let cached = facts("raid5-4x2tb-wb?chunk=16KiB&size=4GB");
+    assert_eq!(value(&cached, "0.chunk"), "16KiB");
+    assert_eq!(value(&cached, "size"), "4GB");
     let by_pairs = build("raid5-4x2tb", &[("chunk", "32KiB")]).expect("an array");
     assert_eq!(value(&by_pairs.facts(), "chunk"), "32KiB");
     assert_eq!(
@@ -130,7 +135,10 @@ const MISTAKES: &[(&str, &str)] = &[
         "raid5(4×hdd-7299)",
         "at character 9, \"hdd-7299\": there is no simulated device",
     ),
-    ("raid5(4×hdd-7299)", "hdd-5400, raid5-4x2tb, raid50-36, "),
+    (
+        "raid5(4×hdd-7299)",
+        "hdd-5400, raid5-4x2tb, raid5-4x2tb-wt, raid5-4x2tb-wb, raid50-36, ",
+    ),
     (
         "raid5(4×hdd-7200",
         "at its end: a \",\" or a \")\" is missing",
@@ -348,6 +356,14 @@ fn the_reference_page_has_every_parameter_preset_and_array() {
             .map(|kind| format!("| `{}(…)` | {} |", kind.name, kind.about)),
     );
     rows.extend(named().map(|one| format!("| `{}` | `{}` | {} |", one.name, one.text, one.about)));
+    rows.extend(named().into_iter().filter_map(|one| {
+        use teijo_sim::device::Label;
+        let label = match one.label? {
+            Label::Calibrated { to } => format!("calibrated: {to}"),
+            Label::Plausible { why } => format!("plausible: {why}"),
+        };
+        Some(format!("| `{}` | {} | {label} |", one.name, one.about))
+    }));
     let missing: Vec<&String> = rows.iter().filter(|row| !PAGE.contains(*row)).collect();
     assert!(
         missing.is_empty(),

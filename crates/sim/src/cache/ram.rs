@@ -57,6 +57,7 @@ pub(super) struct Tally {
 pub struct Cache {
     name: &'static str,
     settings: Settings,
+    label: Label,
     pub(super) policy: Policy,
     pub(super) capacity_bytes: u64,
     pub(super) below: Below<Errand>,
@@ -101,6 +102,10 @@ impl Cache {
         Ok(Self {
             name,
             settings,
+            label: Label::Plausible {
+                why: "RAM before a simulated part that has a label of its own among the \
+                      parameters; held against fluid and cache formulae, not against a real one",
+            },
             policy,
             capacity_bytes,
             below: Below::new(part),
@@ -126,6 +131,11 @@ impl Cache {
             own_ns: u64::MAX,
             tally: Tally::default(),
         })
+    }
+
+    /// Says whose numbers the whole reproduces.
+    pub(crate) fn relabel(&mut self, label: Label) {
+        self.label = label;
     }
 
     /// The device below.
@@ -378,10 +388,7 @@ impl Device for Cache {
             capacity_bytes: self.capacity_bytes,
             logical_block_bytes: LOGICAL_BLOCK_BYTES,
             physical_block_bytes: part.physical_block_bytes,
-            label: Label::Plausible {
-                why: "RAM before a simulated part that has a label of its own among the \
-                      parameters; held against fluid and cache formulae, not against a real one",
-            },
+            label: self.label,
             parameters: own.chain(part.parameters).collect(),
         }
     }

@@ -182,8 +182,13 @@ fn spelt_out(written: Written) -> Result<Written, ComposeError> {
     let mut spelt = spelt_out(parse(named.text)?)?;
     spelt.label = named.label;
     for setting in written.settings {
-        spelt.settings.retain(|given| given.key != setting.key);
-        spelt.settings.push(setting);
+        let settings = if named.inner.contains(&setting.key.as_str()) {
+            &mut spelt.parts[0].1.settings
+        } else {
+            &mut spelt.settings
+        };
+        settings.retain(|given| given.key != setting.key);
+        settings.push(setting);
     }
     Ok(spelt)
 }

@@ -41,7 +41,9 @@ impl Node {
     /// Says whose numbers the whole reproduces; what has a label of its own keeps that.
     pub(crate) fn relabel(&mut self, label: Label) {
         match self {
-            Self::Ssd(_) | Self::Disk(_) | Self::Faulty(_) | Self::Array(_) | Self::Cache(_) => {}
+            Self::Ssd(_) | Self::Disk(_) | Self::Faulty(_) => {}
+            Self::Array(array) => array.relabel(label),
+            Self::Cache(cache) => cache.relabel(label),
             Self::SsdCache(cache) => cache.relabel(label),
             Self::Tier(tier) => tier.relabel(label),
         }

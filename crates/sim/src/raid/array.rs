@@ -59,6 +59,7 @@ impl<T> Slab<T> {
 pub struct Array {
     name: String,
     params: ArrayParams,
+    label: Label,
     layout: Layout,
     members: Vec<Node>,
     failed: Vec<bool>,
@@ -99,6 +100,10 @@ impl Array {
         Ok(Self {
             name: name.to_uppercase(),
             params,
+            label: Label::Plausible {
+                why: "put together of simulated parts, each with a label of its own among the \
+                      parameters; the whole was held against arithmetic, not against an array",
+            },
             layout,
             waiting: vec![0; members.len()],
             members,
@@ -117,6 +122,11 @@ impl Array {
 
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Says whose numbers the whole reproduces.
+    pub(crate) fn relabel(&mut self, label: Label) {
+        self.label = label;
     }
 
     pub fn members(&self) -> &[Node] {
@@ -438,10 +448,7 @@ impl Device for Array {
             capacity_bytes: self.capacity_bytes(),
             logical_block_bytes: LOGICAL_BLOCK_BYTES,
             physical_block_bytes: members.physical_block_bytes,
-            label: Label::Plausible {
-                why: "put together of simulated parts, each with a label of its own among the \
-                      parameters; the whole was held against arithmetic, not against an array",
-            },
+            label: self.label,
             parameters: own.chain(members.parameters).collect(),
         }
     }
