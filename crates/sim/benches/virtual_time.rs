@@ -10,6 +10,7 @@ use teijo_sim::compose::{open, Node};
 use teijo_sim::device::Device;
 use teijo_sim::flash::{reserve_blocks, Ftl, Geometry};
 use teijo_sim::params::{Cleaning, Frontier};
+use teijo_sim::presets;
 use teijo_sim::session::{SimSession, Unobserved};
 
 const RUNS: usize = 5;
@@ -98,6 +99,22 @@ fn saturation(text: &str) -> f64 {
     median(rates.collect())
 }
 
+/// Seconds of a full-size drive's saturation from fresh, six capacities, once.
+fn full_size(text: &str) -> f64 {
+    let mut session = SimSession::new(open(text).expect("a preset"));
+    let plan = random_writes(&session, 6 * session.device().capacity_bytes());
+    let started = Instant::now();
+    session.run(&plan, &mut Unobserved).expect("a lap");
+    started.elapsed().as_secs_f64()
+}
+
+/// MB of maps and indexes per simulated GiB.
+fn state_mb_per_gib(text: &str) -> f64 {
+    let drive = presets::open(text).expect("a preset");
+    let gib = drive.capacity_bytes() as f64 / f64::from(1 << 30);
+    drive.ftl().state_bytes() as f64 / 1e6 / gib
+}
+
 fn main() {
     for op_percent in [7.0, 12.5, 28.0] {
         let (rate, wa) = translation_layer(op_percent);
@@ -117,4 +134,13 @@ fn main() {
             saturation(text)
         );
     }
+    for text in ["slc-a", "s3700", "mlc-a", "mlc-a?compression=on"] {
+        let mb = state_mb_per_gib(text);
+        println!("state, {text}: {mb:.2} MB per simulated GiB");
+    }
+    let text = "s3700?scale=1";
+    println!(
+        "six capacities of random writes, {text}: {:.0} s",
+        full_size(text)
+    );
 }

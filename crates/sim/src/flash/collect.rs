@@ -6,7 +6,7 @@ use super::reserve_blocks;
 use crate::params::{Cleaning, Frontier};
 
 /// Slots looked up together, so that their lines of the map are on the way at the same time.
-const TOGETHER: usize = 32;
+const TOGETHER: u32 = 32;
 
 impl Ftl {
     /// Cleans one block of `die` in the background if it has fewer than `pool_blocks` free ones
@@ -131,8 +131,11 @@ impl Ftl {
             left -= stop - first;
             let mut next = first;
             while next < stop {
-                self.look_up(slot);
-                let batch_end = (slot | (TOGETHER as u32 - 1)) + 1;
+                let batch_end = if self.is_far {
+                    self.look_up(slot)
+                } else {
+                    u32::MAX
+                };
                 while slot < batch_end && next < stop {
                     let unit = self.p2l[slot as usize];
                     if self.l2p[unit as usize] == slot {
@@ -155,15 +158,14 @@ impl Ftl {
         }
     }
 
-    /// Touches the map of the slots from `slot` to the end of its group.
+    /// Touches the map of the slots from `slot` to the end of its group, which it returns.
     #[inline]
-    fn look_up(&self, slot: u32) {
-        let end = (slot | (TOGETHER as u32 - 1)) + 1;
-        let mut seen = 0;
-        for &unit in &self.p2l[slot as usize..(end as usize).min(self.p2l.len())] {
-            seen ^= self.l2p[unit as usize];
-        }
-        std::hint::black_box(seen);
+    fn look_up(&self, slot: u32) -> u32 {
+        let end = (slot | (TOGETHER - 1)) + 1;
+        let units = &self.p2l[slot as usize..end as usize];
+        let touch = |seen, &unit: &u32| seen ^ self.l2p[unit as usize];
+        std::hint::black_box(units.iter().fold(0, touch));
+        end
     }
 
     pub(super) fn frontier_of_moves(&mut self, die: u32) -> &mut Open {

@@ -5,12 +5,16 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::memory::zeroed;
 use super::packing::Packing;
 use super::region::Region;
 use super::victims::{Victims, NOT_CLOSED};
 use crate::params::{Cleaning, Frontier};
 
 pub(super) const UNMAPPED: u32 = u32::MAX;
+
+/// Units of a map that is looked up ahead: 64 MiB of it, more than caches hold.
+const FAR_UNITS: u32 = 1 << 24;
 
 /// Erase blocks kept beyond the spare pages, per die, so that cleaning always has a destination.
 pub fn reserve_blocks(frontier: Frontier) -> u32 {
@@ -96,6 +100,8 @@ pub struct Ftl {
     pub(super) random: Xoshiro256PlusPlus,
     live_max: u32,
     next_die: u32,
+    /// The map is too large to stay in the processor's caches.
+    pub(super) is_far: bool,
     /// The die whose page the host has begun to fill, if a page holds several units.
     filling: Option<u32>,
     pub(super) region: Option<Box<Region>>,
@@ -127,7 +133,7 @@ impl Ftl {
             live: 0,
         };
         let mut ftl = Self {
-            l2p: vec![UNMAPPED; units as usize],
+            l2p: zeroed(units as usize),
             p2l: Vec::new(),
             blocks: Vec::new(),
             dies: (0..dies).map(die).collect(),
@@ -140,12 +146,14 @@ impl Ftl {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             live_max,
             next_die: 0,
+            is_far: units > FAR_UNITS,
             filling: None,
             region: None,
             packing: None,
             programs: 0,
             erases: 0,
         };
+        ftl.l2p.fill(UNMAPPED);
         ftl.lay_out(pages.trailing_zeros());
         ftl
     }
@@ -172,7 +180,7 @@ impl Ftl {
         let extra = (0..dies * extra).map(|id| block(id / extra));
         self.blocks = main.chain(extra).collect();
         // A slot that was never written names unit 0, which lies elsewhere: it is not valid.
-        self.p2l = vec![0; self.blocks.len() << shift];
+        self.p2l = zeroed(self.blocks.len() << shift);
         self.clear();
     }
 
@@ -239,8 +247,10 @@ impl Ftl {
     /// flash page is filled, its die.
     #[inline]
     pub fn pick_die(&mut self) -> u32 {
-        if let Some(die) = self.filling {
-            return die;
+        if self.page_mask > 0 {
+            if let Some(die) = self.filling {
+                return die;
+            }
         }
         let count = self.dies.len() as u32;
         loop {
@@ -277,7 +287,7 @@ impl Ftl {
         if self.packing.is_some() {
             return self.write_packed(unit, die);
         }
-        self.trim(unit);
+        self.forget(unit);
         self.dies[die as usize].live += 1;
         self.append(unit, die)
     }
@@ -302,8 +312,10 @@ impl Ftl {
         self.p2l[slot as usize] = unit;
         self.l2p[unit as usize] = slot;
         self.programs += 1;
-        let full = (slot + 1) & self.page_mask == 0;
-        self.filling = (!full).then_some(die);
+        if self.page_mask > 0 {
+            let full = (slot + 1) & self.page_mask == 0;
+            self.filling = (!full).then_some(die);
+        }
     }
 
     /// Leaves the rest of the page that is being filled empty; returns its die.
@@ -325,15 +337,20 @@ impl Ftl {
     /// Forgets `unit`; true if it held data.
     #[inline]
     pub fn trim(&mut self, unit: u32) -> bool {
+        if self.packing.is_some() {
+            return self.unpack(unit);
+        }
+        self.forget(unit)
+    }
+
+    /// The same where nothing is packed.
+    #[inline]
+    fn forget(&mut self, unit: u32) -> bool {
         let slot = std::mem::replace(&mut self.l2p[unit as usize], UNMAPPED);
         if slot == UNMAPPED {
             return false;
         }
         let id = slot >> self.shift;
-        if self.packing.is_some() {
-            self.unpack(unit, id);
-            return true;
-        }
         let block = &mut self.blocks[id as usize];
         let valid = block.valid;
         block.valid -= 1;

@@ -10,6 +10,7 @@ mod face;
 mod ftl;
 mod heat;
 mod jitter;
+mod memory;
 mod packing;
 mod region;
 mod ssd;

@@ -2,7 +2,7 @@
 //! unit that begins in a block is counted to it whole; what it needs beyond the end is taken from
 //! the next one, so that nothing is lost between blocks.
 
-use super::ftl::{Cleaned, Ftl};
+use super::ftl::{Cleaned, Ftl, UNMAPPED};
 use super::victims::NOT_CLOSED;
 use crate::params::Frontier;
 
@@ -155,8 +155,13 @@ impl Ftl {
         self.l2p[unit as usize] = slot;
     }
 
-    /// Takes the space of `unit` out of the block `id` that held it.
-    pub(super) fn unpack(&mut self, unit: u32, id: u32) {
+    /// Takes `unit` and its space out of the block that held it; false if none did.
+    pub(super) fn unpack(&mut self, unit: u32) -> bool {
+        let slot = std::mem::replace(&mut self.l2p[unit as usize], UNMAPPED);
+        if slot == UNMAPPED {
+            return false;
+        }
+        let id = slot >> self.shift;
         let die = self.die_of_block(id);
         let packing = self.packing.as_mut().expect("a drive that compresses");
         packing.valid[id as usize] -= u32::from(packing.share[unit as usize]);
@@ -170,6 +175,7 @@ impl Ftl {
         if block.position != NOT_CLOSED && now < before {
             state.victims.demote(&mut self.blocks, id, before);
         }
+        true
     }
 
     /// Moves the valid units of `victim`, space counted in whole units.

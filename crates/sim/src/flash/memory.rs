@@ -1,0 +1,30 @@
+//! Memory for large maps: huge pages where the kernel has them, for a map is hit at random, and
+//! finding the page then costs more than the access itself.
+
+use std::ffi::c_void;
+
+use rustix::mm::{madvise, Advice};
+
+/// Least map that is worth it, and the alignment that the kernel asks for.
+const HUGE_BYTES: usize = 2 << 20;
+const PAGE_BYTES: usize = 4 << 10;
+
+/// `count` entries of zero.
+pub(super) fn zeroed(count: usize) -> Vec<u32> {
+    let mut entries = vec![0_u32; count];
+    let start = entries.as_mut_ptr().cast::<u8>();
+    let skipped = start.align_offset(PAGE_BYTES);
+    let bytes = (4 * count).saturating_sub(skipped) / PAGE_BYTES * PAGE_BYTES;
+    if bytes >= HUGE_BYTES {
+        // SAFETY: the range lies within the allocation, and the advice changes no data. A kernel
+        // that refuses it serves small pages, as before.
+        let _ = unsafe {
+            madvise(
+                start.add(skipped).cast::<c_void>(),
+                bytes,
+                Advice::LinuxHugepage,
+            )
+        };
+    }
+    entries
+}
