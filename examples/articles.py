@@ -36,7 +36,6 @@ COPY = {"rate": "110MB/s", "bs": "128KiB"}
 """A copy over a network of 1 Gb/s."""
 SMALL = "scale=960"
 """The 300 TB of the 36 disks, small enough to be filled in seconds."""
-SSD_CACHE = "ssd-cache(sp900, raid5-4x2tb)?mode=write-back&dirty_limit=27GB&drain_mb_per_second=10"
 RAM_CACHE = "cache(raid5-4x2tb)?size=26GB&drain_mb_per_second=52"
 SERVER = {
     # device: MB/s of sequential writes and reads, as Bonnie++ told them
@@ -161,7 +160,7 @@ def tiers(desk: Desk) -> list[Result]:
         rw="read", bs="1MiB", threads="8", qd="8", seconds="2s",
     )  # fmt: skip
     run = desk.run(
-        "tier-of-nvme-and-disks", "tier", f"tier(nvme-2tb, raid50-36)?{SMALL}",
+        "windows-tier", "tier", f"windows-tier?{SMALL}",
         fast=f"nvme-2tb?{SMALL}", slow=f"raid50-36?{SMALL}",
         sets="256GB,8TB", patterns="randread,read", block_sizes="4KiB,1MiB",
         queue_depth="16", slice="300ms", refine="0", fill="1",
@@ -206,7 +205,7 @@ def tiers(desk: Desk) -> list[Result]:
 
 def ssd_cache(desk: Desk) -> list[Result]:
     """Copy onto a RAID 5 with an SSD as its cache, beyond what may be dirty on it."""
-    run = desk.run("isrt-maximised-copy", "cache-overflow", SSD_CACHE, volume="60GB", **COPY)
+    run = desk.run("isrt-maximised-copy", "cache-overflow", "isrt-maximised", volume="60GB", **COPY)
     alone = desk.run("raid5-copy", "cache-overflow", "raid5-4x2tb", volume="10GB", **COPY)
     found, array = scalars_of(run), scalars_of(alone)["burst 1: rate over all"]
     volume = found.get("burst 1: written until the overflow (V*)", 0.0)
