@@ -172,7 +172,7 @@ pub fn simulated_presets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let drives = drives.iter().map(|preset| (preset.name, preset.about));
     let disks = disk_presets();
     let disks = disks.iter().map(|preset| (preset.name, preset.about));
-    let arrays = named().map(|named| (named.name, named.about));
+    let arrays = named().into_iter().map(|named| (named.name, named.about));
     let describe = |(name, about): (&'static str, &'static str)| {
         let device = py.detach(|| open(name));
         let facts: Facts = device.map_err(|error| raised(py, &error))?.facts();

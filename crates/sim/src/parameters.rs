@@ -27,7 +27,8 @@ impl<P> Parameter<P> {
 }
 
 macro_rules! parameter {
-    ($name:literal, $unit:literal, $meaning:literal, $($field:ident).+, $parse:expr, $print:expr) => {
+    ($name:literal, $unit:literal, $meaning:literal, $($field:ident).+, $parse:expr,
+     $print:expr) => {
         $crate::parameters::Parameter {
             name: $name,
             unit: $unit,

@@ -355,7 +355,11 @@ fn the_reference_page_has_every_parameter_preset_and_array() {
             .iter()
             .map(|kind| format!("| `{}(…)` | {} |", kind.name, kind.about)),
     );
-    rows.extend(named().map(|one| format!("| `{}` | `{}` | {} |", one.name, one.text, one.about)));
+    rows.extend(
+        named()
+            .iter()
+            .map(|one| format!("| `{}` | `{}` | {} |", one.name, one.text, one.about)),
+    );
     rows.extend(named().into_iter().filter_map(|one| {
         use teijo_sim::device::Label;
         let label = match one.label? {

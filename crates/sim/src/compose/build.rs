@@ -451,7 +451,7 @@ fn known_names() -> Vec<String> {
     let ssds = ssds.iter().map(|preset| preset.name.to_owned());
     let disks = disk_presets();
     let disks = disks.iter().map(|preset| preset.name.to_owned());
-    let named = named().map(|named| named.name.to_owned());
+    let named = named().into_iter().map(|named| named.name.to_owned());
     let arrays = kinds().into_iter();
     let arrays = arrays.map(|kind| format!("{}(…)", kind.name));
     ssds.chain(disks).chain(named).chain(arrays).collect()

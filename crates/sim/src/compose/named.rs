@@ -19,7 +19,14 @@ pub struct Named {
 const OF_ARRAY: &[&str] = &["chunk", "failed", "update"];
 
 /// Every one that has a name.
-pub fn named() -> [Named; 7] {
+pub fn named() -> Vec<Named> {
+    let mut all = Vec::from(raid5());
+    all.extend(stacks());
+    all
+}
+
+/// One published array, in its three cache modes.
+fn raid5() -> [Named; 3] {
     [
         Named {
             name: "raid5-4x2tb",
@@ -56,6 +63,12 @@ pub fn named() -> [Named; 7] {
             }),
             inner: OF_ARRAY,
         },
+    ]
+}
+
+/// A large array, and flash before disks.
+fn stacks() -> [Named; 4] {
+    [
         Named {
             name: "raid50-36",
             about: "RAID 50 of 36 disks of 10 TB and 200 MB/s in six groups, chunk 256 KiB",
