@@ -344,6 +344,8 @@ def test_every_text_of_the_report_is_translated(overrides: str, low: float | Non
     played = run(CachedDevice(low=low), overrides, SCALED)
     document = METHOD.document(played.record, METHOD.findings(played.record))
     japanese = translator(Language.JAPANESE)
-    assert any(isinstance(block, Table) for block in document.sections[0].blocks)
+    answer, phases = document.sections[:2]
+    assert any(isinstance(block, XYChart) for block in answer.blocks), "the picture beside it"
+    assert any(isinstance(block, Table) for block in phases.blocks)
     data = data_of(played.record, played.settings)
     assert untranslated(document, japanese, data) - {document.name} == set()

@@ -41,25 +41,31 @@ class Points:
     joined: int
 
 
+def hero(geometry: Geometry, bursts: Sequence[Burst]) -> XYChart:
+    """Return the picture that the answer stands beside: the first burst's rate over time."""
+    return _rate_chart(_rate_title(geometry, bursts, bursts[0]), bursts[0], _points(bursts[0]))
+
+
 def sections(
     settings: OverflowSettings, geometry: Geometry, bursts: Sequence[Burst]
 ) -> list[Section]:
-    """Return the pictures of all bursts, in order."""
-    several = len(bursts) > 1
+    """Return the pictures of all bursts in order, without the first one's rate over time."""
     found: list[Section] = []
-    for burst in bursts:
-        points = _points(burst)
-        name = _burst_name(geometry, burst)
-        title: str = "Rate over time"
-        if several:
-            title = say("Rate over time, {burst}", burst=name)
-        found.append(Section(title=title, blocks=(_rate_chart(title, burst, points),)))
+    for burst in bursts[1:]:
+        title = _rate_title(geometry, bursts, burst)
+        found.append(Section(title=title, blocks=(_rate_chart(title, burst, _points(burst)),)))
     thinned = [(_burst_name(geometry, burst), burst, _points(burst)) for burst in bursts]
     title = "Rate against what had been written"
     found.append(Section(title=title, blocks=(_volume_chart(title, settings, thinned),)))
     title = "Written over time"
     found.append(Section(title=title, blocks=(_written_chart(title, settings, thinned),)))
     return found
+
+
+def _rate_title(geometry: Geometry, bursts: Sequence[Burst], burst: Burst) -> str:
+    if len(bursts) == 1:
+        return "Rate over time"
+    return say("Rate over time, {burst}", burst=_burst_name(geometry, burst))
 
 
 def _burst_name(geometry: Geometry, burst: Burst) -> str:

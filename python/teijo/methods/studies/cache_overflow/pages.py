@@ -63,6 +63,7 @@ def pages(settings: OverflowSettings, record: Record, findings: Findings) -> Doc
     if bursts:
         sections = [
             _result_section(settings, record.geometry, bursts),
+            _phase_section(settings, record.geometry, bursts),
             *charts.sections(settings, record.geometry, bursts),
             *_rest_sections(record.geometry, bursts),
             *_stall_sections(bursts),
@@ -138,16 +139,22 @@ def _header(settings: OverflowSettings, record: Record) -> Header:
 def _result_section(
     settings: OverflowSettings, geometry: Geometry, bursts: Sequence[Burst]
 ) -> Section:
-    first = bursts[0]
-    blocks: list[Block] = [
-        Verdict(text=words.verdict(first), good=None),
+    blocks = (
+        Verdict(text=words.verdict(bursts[0]), good=None),
         Paragraph(text=words.answer(settings, geometry, bursts)),
-    ]
-    blocks.append(_phase_table(bursts))
+        charts.hero(geometry, bursts),
+    )
+    return Section(title="Result", blocks=blocks)
+
+
+def _phase_section(
+    settings: OverflowSettings, geometry: Geometry, bursts: Sequence[Burst]
+) -> Section:
+    blocks: list[Block] = [_phase_table(bursts)]
     if any(burst.overflow.cliffs for burst in bursts):
         blocks += [_cliff_table(settings, bursts), Paragraph(text=words.MODEL)]
     blocks.append(Paragraph(text=words.method_of(geometry)))
-    return Section(title="Result", blocks=tuple(blocks))
+    return Section(title="Phases", blocks=tuple(blocks))
 
 
 def _phase_table(bursts: Sequence[Burst]) -> Table:
