@@ -73,3 +73,23 @@ def test_the_disks_alone_read_1_mib_in_order_faster_than_the_tier(found: Tiering
     size = found.crossover("read")
     assert size is not None
     assert 64 * KIB < size < MIB
+
+
+def test_a_run_that_names_no_device_and_no_set_finds_them_and_the_same_cliff(
+    tmp_path: Path,
+) -> None:
+    asked = {"block_sizes": "4KiB,1MiB", "patterns": "randread,read"}
+    target = "sim:windows-tier?scale=600"
+    run = teijo.run("tier", target, output=tmp_path / "run", settings=asked, seed=1)
+    settings = method_named("tier").settings_from(run.record.run.settings)
+    assert isinstance(settings, TierSettings)
+    assert settings.fast == "sim:nvme-2tb?scale=600&seed=1"
+    assert settings.slow == "sim:raid50-36?scale=600&seed=2"
+    found = tiering_of(settings, run.record)
+    own = curve(found, "randread", 4 * KIB)
+    assert [cell.key.set_bytes / TB for cell in own.slow] == [0.25, 0.5, 1, 2, 4, 8, 16]
+    assert own.cliff is not None
+    assert own.cliff.good_bytes == 2 * TB
+    assert own.cliff.bad_bytes < 3 * TB
+    assert curve(found, "read", MIB).stripes == 2
+    assert found.crossover("read") is not None

@@ -1,11 +1,12 @@
 //! The text of a device: what it makes, and where a mistake in it is.
 
 use proptest::prelude::*;
+use teijo_engine::backend::Op;
 use teijo_sim::cache::params::{
     CacheParams, HostCacheParams, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS,
 };
-use teijo_sim::compose::{build, kinds, named, open, parse};
-use teijo_sim::device::{Device, Facts};
+use teijo_sim::compose::{build, kinds, named, open, parse, Node};
+use teijo_sim::device::{Device, Facts, Outcome};
 use teijo_sim::disk::params::{disk_presets, DISK_PARAMETERS};
 use teijo_sim::params::{Parameter, PARAMETERS};
 use teijo_sim::presets::presets;
@@ -45,6 +46,90 @@ fn an_array_is_written_as_it_is_said() {
     assert_eq!(array, facts(" raid5( 4 x hdd-7200 ) ? chunk = 64KiB "));
     let one_by_one = "raid5(hdd-7200,hdd-7200,2xhdd-7200)?chunk=64KiB";
     assert_eq!(array, facts(one_by_one));
+}
+
+#[test]
+fn a_text_is_written_as_it_was_read() {
+    let named: Vec<&str> = named().iter().map(|named| named.text).collect();
+    let others = [
+        "hdd-7200",
+        "nvme-2tb?scale=600&seed=3",
+        "raid0(raid1(2xhdd-7200), raid1(2×hdd-5400 ? seed = 7)?chunk=4KiB)?failed",
+    ];
+    for text in named.into_iter().chain(others) {
+        let once = parse(text).unwrap().to_string();
+        assert_eq!(parse(&once).unwrap().to_string(), once, "{text}");
+        let [first, again] = [open(text), open(&once)];
+        assert_eq!(first.is_ok(), again.is_ok(), "{text}");
+        if let (Ok(first), Ok(again)) = (first, again) {
+            assert_eq!(first.facts(), again.facts(), "{text}");
+            assert_eq!(first.digest(), again.digest(), "{text}");
+        }
+    }
+    let spaced = parse(" raid5( 4 x hdd-7200 , s3700?seed=2 ) ? chunk = 64KiB ").unwrap();
+    assert_eq!(
+        spaced.to_string(),
+        "raid5(4×hdd-7200, s3700?seed=2)?chunk=64KiB"
+    );
+}
+
+#[test]
+fn a_pair_says_what_its_devices_are_by_themselves() {
+    let windows = facts("windows-tier?scale=600&seed=5");
+    assert_eq!(value(&windows, "fast"), "nvme-2tb?scale=600&seed=5");
+    assert_eq!(value(&windows, "slow"), "raid50-36?scale=600&seed=6");
+    assert_eq!(
+        value(&windows, "holds"),
+        facts("nvme-2tb").nominal_capacity_bytes.to_string()
+    );
+    let cache = facts("ssd-cache(sp900, raid5-4x2tb)?size=32GB");
+    assert_eq!(value(&cache, "holds"), "32000000000");
+    for text in [
+        "windows-tier?scale=600&seed=5",
+        "isrt-enhanced",
+        "isrt-maximised?scale=60",
+        "tier(s3700?scale=40&seed=9, raid50(8×hdd-7200?seed=3)?scale=7&seed=8)",
+        "ssd-cache(raid0(2×s3700), cache(raid5-4x2tb?chunk=64KiB)?size=1GB&scale=3)?scale=50",
+        "tier(2×nvme-2tb)",
+    ] {
+        let whole = open(text).unwrap();
+        let parts = match &whole {
+            Node::Tier(tier) => tier.parts(),
+            Node::SsdCache(cache) => cache.parts(),
+            other => panic!("{text} is {other:?}"),
+        };
+        let facts = whole.facts();
+        for (name, part) in ["fast", "slow"].into_iter().zip(parts) {
+            let alone = open(value(&facts, name)).unwrap();
+            assert_eq!(built(&alone), built(part), "{text}: {name}");
+            assert_eq!(served(alone), served(part.clone()), "{text}: {name}");
+        }
+    }
+}
+
+/// What a device is, but for where its scale and seed were said.
+fn built(device: &Node) -> (String, u64, u64, Vec<String>) {
+    let facts = device.facts();
+    let is_shared = |name: &str| name.ends_with("scale") || name.ends_with("seed");
+    let parameters = facts.parameters.iter();
+    let parameters = parameters.filter(|(name, _, _)| !is_shared(name));
+    let parameters = parameters.map(|(name, value, _)| format!("{name}={value}"));
+    let (nominal, bytes) = (facts.nominal_capacity_bytes, facts.capacity_bytes);
+    (facts.model, nominal, bytes, parameters.collect())
+}
+
+/// When and how I/Os all over a device end, and its state afterwards, in which its seeds show.
+fn served(mut device: Node) -> (Vec<Outcome>, u64) {
+    let step_bytes = device.capacity_bytes() / 64 / 4096 * 4096;
+    let mut at_ns = 0;
+    let mut ends = Vec::new();
+    for place in 0..64 {
+        let op = if place % 3 == 0 { Op::Read } else { Op::Write };
+        let outcome = device.serve(op, place * 37 % 64 * step_bytes, 4096, at_ns);
+        at_ns = outcome.done_ns;
+        ends.push(outcome);
+    }
+    (ends, device.digest())
 }
 
 #[test]

@@ -10,6 +10,7 @@ from teijo.analysis.endurance import endurance_from, endurance_told
 from teijo.api import reading
 from teijo.api.reading import Run
 from teijo.device import (
+    facts_of,
     geometry_of,
     health_of,
     open_target,
@@ -18,6 +19,7 @@ from teijo.device import (
 )
 from teijo.device.sessions import Engine
 from teijo.errors import PlanError
+from teijo.methods.method import settings_on
 from teijo.methods.registry import method_named
 from teijo.runfile import reader
 from teijo.runfile.names import Names
@@ -66,7 +68,7 @@ def run(
     Names.of(output).check_free()  # before a target is laid out, which takes long
     if max_drive_writes is not None:
         geometry = geometry_of(target)
-        asked = chosen.settings(spec, settings, geometry)
+        asked = settings_on(chosen, spec, settings, geometry, facts_of(target))
         refuse_beyond(max_drive_writes, paper.preview(chosen, asked, geometry))
     with closing(
         open_target(
@@ -82,7 +84,7 @@ def run(
         order = acts.Order(
             method=chosen,
             spec=spec,
-            settings=chosen.settings(spec, settings, device.geometry),
+            settings=settings_on(chosen, spec, settings, device.geometry, device.identity.facts),
             seed=seed,
             device=device,
             output=Path(output),
@@ -146,7 +148,8 @@ def preview(
     chosen = method_named(method)
     target, settings = split_settings(target, settings or {})
     geometry = geometry_of(target)
-    numbers = chosen.settings(spec or chosen.default_spec, settings, geometry)
+    spec = spec or chosen.default_spec
+    numbers = settings_on(chosen, spec, settings, geometry, facts_of(target))
     if rates is None and (device := rehearsal_of(target)) is not None:
         with closing(device):
             rates = paper.rates_tried(device)

@@ -4,6 +4,7 @@ from teijo.device.device import Device
 from teijo.device.discover import FoundDevice, list_devices
 from teijo.device.opening import (
     Inspection,
+    facts_of,
     geometry_of,
     health_of,
     inspect_target,
@@ -19,6 +20,7 @@ __all__ = [
     "Inspection",
     "Preflight",
     "Target",
+    "facts_of",
     "geometry_of",
     "health_of",
     "inspect_target",

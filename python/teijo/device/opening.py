@@ -1,7 +1,7 @@
 """A target text becomes an open device, or a clear refusal."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -195,6 +195,20 @@ def geometry_of(text: str) -> Geometry:
                 return device.geometry
         case other:
             assert_never(other)
+
+
+def facts_of(text: str) -> Mapping[str, str]:
+    """Return what a simulated target is made of; nothing of any other.
+
+    Raises:
+        teijo.errors.TargetError: there is no such device, or it is no target.
+    """
+    match parse_target(text):
+        case SimulatedTarget() as target:
+            with closing(open_simulated(target, engine="native")) as device:
+                return device.identity.facts
+        case FileTarget() | BlockTarget() | CompositeTarget():
+            return {}
 
 
 def health_of(text: str) -> Health:

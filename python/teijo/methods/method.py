@@ -1,7 +1,7 @@
 """What every method can do. A method is pure: it sees no clock, file, device or engine."""
 
 from collections.abc import Generator, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -75,3 +75,29 @@ class Method(Protocol):
     def document(self, record: Record, findings: Findings) -> Document:
         """Return what the report says."""
         ...
+
+
+@runtime_checkable
+class KnowsPairs(Protocol):
+    """A method that asks for what a device is made of, where nobody has said it."""
+
+    def asked_on(self, overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the overrides, and those that follow from the facts of the device's identity."""
+        ...
+
+
+def settings_on(
+    method: Method,
+    spec: str,
+    overrides: Mapping[str, str],
+    geometry: Geometry,
+    facts: Mapping[str, str],
+) -> Settings:
+    """Return a method's settings on a device whose facts are known; see Method.settings.
+
+    Raises:
+        teijo.errors.PlanError: as Method.settings.
+    """
+    if isinstance(method, KnowsPairs):
+        overrides = method.asked_on(overrides, facts)
+    return method.settings(spec, overrides, geometry)

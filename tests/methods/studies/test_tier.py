@@ -11,7 +11,12 @@ from teijo.methods.method import Method
 from teijo.methods.studies.tier.cells import found_in, is_steady
 from teijo.methods.studies.tier.found import Tiering, tiering_of
 from teijo.methods.studies.tier.method import Tier, between
-from teijo.methods.studies.tier.settings import TierSettings, settings_of
+from teijo.methods.studies.tier.settings import (
+    TierSettings,
+    asked_on,
+    settings_of,
+    show_volume,
+)
 from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Answer, Gap, StepResult
@@ -247,6 +252,38 @@ def test_what_only_reads_writes_nothing_unless_a_fill_is_asked_for() -> None:
     assert not METHOD.writes(reads)
     assert METHOD.writes(settings_of({"patterns": "read", "fill": "1"}, WHOLE))
     assert METHOD.writes(settings_of({}, WHOLE))
+
+
+PAIR = {"fast": "nvme?seed=1", "slow": "disks?seed=2", "holds": "2000398934016 bytes"}
+
+
+def test_a_simulated_pair_says_what_it_is_made_of_and_what_the_fast_one_holds() -> None:
+    settings = settings_of(asked_on({}, PAIR), WHOLE)
+    assert (settings.fast, settings.slow) == ("sim:nvme?seed=1", "sim:disks?seed=2")
+    assert settings.tier_bytes == 2_000_398_934_016
+    assert settings.stages == ("tier", "fast", "slow")
+
+
+def test_what_is_set_is_not_taken_from_the_pair() -> None:
+    asked = asked_on({"fast": "none", "Tier-Size": "1TB", "slice": "2s"}, PAIR)
+    settings = settings_of(asked, WHOLE)
+    assert (settings.fast, settings.slow) == ("", "sim:disks?seed=2")
+    assert (settings.tier_bytes, settings.slice_ns) == (TB, 2 * 10**9)
+
+
+def test_nothing_is_taken_from_what_is_no_pair_or_beside_a_hook() -> None:
+    assert asked_on({}, {"0.fast": "nvme", "scale": "60"}) == {}
+    assert asked_on({"hook": "./pin.sh"}, PAIR) == {"hook": "./pin.sh"}
+
+
+def test_the_sets_lie_about_the_tiers_size_as_far_as_the_device_goes() -> None:
+    settings = settings_of({"tier_size": "2000398934016B"}, WHOLE)
+    sets = [show_volume(each) for each in settings.sets_of(WHOLE)]
+    assert sets == ["250GB", "500GB", "1TB", "2TB", "4TB", "8TB"]
+    large = Geometry(capacity_bytes=300 * TB, nominal_capacity_bytes=300 * TB)
+    assert settings.sets_of(large)[-1] == 16 * TB
+    larger_than_all = settings_of({"tier_size": "200TB"}, WHOLE)
+    assert larger_than_all.sets_of(WHOLE)[-1] == 10 * TB
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,7 @@ fn spelt_out(written: Written) -> Result<Written, ComposeError> {
     };
     let mut spelt = spelt_out(parse(named.text)?)?;
     spelt.label = named.label;
+    spelt.named = Some(Box::new(written.clone()));
     for setting in written.settings {
         let settings = if named.inner.contains(&setting.key.as_str()) {
             &mut spelt.parts[0].1.settings
@@ -289,13 +290,16 @@ impl Whole {
             }
             Assembly::SsdCache => {
                 let params = SsdCacheParams::default();
-                let (params, parts) = self.parts(written, SSD_CACHE_PARAMETERS, params)?;
-                SsdCache::new(params, parts).map(|cache| Node::SsdCache(Box::new(cache)))
+                let params = self.params(written, SSD_CACHE_PARAMETERS, params)?;
+                let (texts, parts) = self.members(written)?;
+                SsdCache::new(params, parts)
+                    .map(|cache| Node::SsdCache(Box::new(cache.written_as(texts))))
             }
             Assembly::Tier => {
                 let params = TierParams::default();
-                let (params, parts) = self.parts(written, TIER_PARAMETERS, params)?;
-                Tier::new(params, parts).map(|tier| Node::Tier(Box::new(tier)))
+                let params = self.params(written, TIER_PARAMETERS, params)?;
+                let (texts, parts) = self.members(written)?;
+                Tier::new(params, parts).map(|tier| Node::Tier(Box::new(tier.written_as(texts))))
             }
         };
         let mut made = made.map_err(|why| {
@@ -319,8 +323,19 @@ impl Whole {
         &mut self,
         written: &Written,
         table: &[Parameter<P>],
-        mut params: P,
+        params: P,
     ) -> Result<(P, Vec<Node>), ComposeError> {
+        let params = self.params(written, table, params)?;
+        Ok((params, self.members(written)?.1))
+    }
+
+    /// The parameters of a device made of parts, from `params` on; what its parts share is kept.
+    fn params<P: Shared>(
+        &mut self,
+        written: &Written,
+        table: &[Parameter<P>],
+        mut params: P,
+    ) -> Result<P, ComposeError> {
         let name = &written.name;
         if written.parts.is_empty() {
             let parts = match name.as_str() {
@@ -339,13 +354,15 @@ impl Whole {
             .or(params.scale())
             .or(Some(scale_of_parts(written)));
         self.seed = self.seed.or(Some(params.seed()));
-        let mut parts = Vec::new();
-        for (count, part) in &written.parts {
-            for _ in 0..*count {
-                parts.push(self.make(part)?);
-            }
-        }
-        Ok((params, parts))
+        Ok(params)
+    }
+
+    /// The parts of a device, and what each is written as by itself.
+    fn members(&mut self, written: &Written) -> Result<(Vec<String>, Vec<Node>), ComposeError> {
+        let each = written.parts.iter();
+        let each = each.flat_map(|(count, part)| std::iter::repeat_n(part, *count as usize));
+        each.map(|part| Ok((part.alone(self.scale, self.seed), self.make(part)?)))
+            .collect()
     }
 
     fn leaf(&mut self, written: &Written) -> Result<Node, ComposeError> {

@@ -1,6 +1,8 @@
 //! The text of a device, read: what is in brackets are its parts, `4×` or `4x` before a part means
 //! four of it, and what follows a question mark are parameters, `?key=value&key=value`.
 
+use std::fmt;
+
 use super::error::{ComposeError, Fault};
 use crate::device::Label;
 
@@ -29,9 +31,39 @@ pub struct Written {
     pub settings: Vec<Setting>,
     /// Of what it was spelt out from, if that has a label.
     pub label: Option<Label>,
+    /// What it was spelt out from, if it has a name of its own.
+    pub named: Option<Box<Written>>,
 }
 
 impl Written {
+    /// What this part of a tree that gives its parts `scale` and `seed` is written as by itself:
+    /// its own settings count where the tree lets them, and what has a name goes by it.
+    pub fn alone(&self, scale: Option<f64>, seed: Option<u64>) -> String {
+        let mut alone = self.named.as_deref().unwrap_or(self).clone();
+        let is_leaf = self.parts.is_empty();
+        if !is_leaf {
+            let shared = |setting: &Setting| matches!(setting.key.as_str(), "scale" | "seed");
+            alone.settings.retain(|setting| !shared(setting));
+        }
+        let has = |key: &str| self.settings.iter().any(|setting| setting.key == key);
+        let sized = is_leaf && (has("capacity") || has("scale"));
+        let given = [
+            ("scale", scale.filter(|_| !sized).map(|s| s.to_string())),
+            (
+                "seed",
+                seed.filter(|_| !is_leaf || !has("seed"))
+                    .map(|s| s.to_string()),
+            ),
+        ];
+        for (key, value) in given {
+            if let Some(value) = value {
+                let (key, at) = (key.into(), self.at);
+                alone.settings.push(Setting { key, value, at });
+            }
+        }
+        alone.to_string()
+    }
+
     /// Devices without brackets in it.
     pub fn leaves(&self) -> u64 {
         if self.parts.is_empty() {
@@ -41,6 +73,31 @@ impl Written {
         parts
             .map(|(count, part)| u64::from(*count) * part.leaves())
             .sum()
+    }
+}
+
+/// As `parse` reads it back; what has a name goes by it.
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(named) = &self.named {
+            return named.fmt(f);
+        }
+        f.write_str(&self.name)?;
+        for (place, (count, part)) in self.parts.iter().enumerate() {
+            f.write_str(if place == 0 { "(" } else { ", " })?;
+            if *count > 1 {
+                write!(f, "{count}×")?;
+            }
+            part.fmt(f)?;
+        }
+        if !self.parts.is_empty() {
+            f.write_str(")")?;
+        }
+        for (place, Setting { key, value, .. }) in self.settings.iter().enumerate() {
+            f.write_str(if place == 0 { "?" } else { "&" })?;
+            write!(f, "{key}={value}")?;
+        }
+        Ok(())
     }
 }
 
@@ -142,6 +199,7 @@ impl Reader {
             parts,
             settings,
             label: None,
+            named: None,
         })
     }
 

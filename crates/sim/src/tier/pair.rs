@@ -22,6 +22,8 @@ pub(super) struct Pair<T> {
     fast: Below<T>,
     slow: Below<T>,
     label: Label,
+    /// What each is written as by itself, the fast one first; empty where nobody said it.
+    texts: Vec<String>,
 }
 
 /// A range of one of the two.
@@ -87,6 +89,7 @@ impl<T> Pair<T> {
                 why: "put together of simulated parts, each with a label of its own among the \
                       parameters; the whole was held against arithmetic, not against a product",
             },
+            texts: Vec::new(),
         })
     }
 
@@ -99,6 +102,10 @@ impl<T> Pair<T> {
 
     pub fn relabel(&mut self, label: Label) {
         self.label = label;
+    }
+
+    pub fn written_as(&mut self, texts: Vec<String>) {
+        self.texts = texts;
     }
 
     pub fn devices(&self) -> [&Node; 2] {
@@ -173,7 +180,7 @@ impl<T> Pair<T> {
         own.chain(members_counts(self.devices())).collect()
     }
 
-    /// The facts of `name(FAST, SLOW)` with the parameters `own`.
+    /// The facts of `name(FAST, SLOW)` with the parameters `own`, and with what the two are.
     pub fn facts(
         &self,
         name: &str,
@@ -183,6 +190,10 @@ impl<T> Pair<T> {
     ) -> Facts {
         let members = members_facts(self.devices());
         let model = format!("{}({})", name.to_uppercase(), members.title);
+        let of_pair = ["fast", "slow"].into_iter().zip(&self.texts);
+        let of_pair = of_pair.map(|(name, text)| (name.into(), text.clone(), "device"));
+        let holds = ("holds".into(), capacity.fast_bytes.to_string(), "bytes");
+        let of_pair = of_pair.chain([holds]);
         let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         let serial: String = model.replace('×', "x").chars().map(word).collect();
         Facts {
@@ -194,7 +205,11 @@ impl<T> Pair<T> {
             logical_block_bytes: LOGICAL_BLOCK_BYTES,
             physical_block_bytes: members.physical_block_bytes,
             label: self.label,
-            parameters: own.into_iter().chain(members.parameters).collect(),
+            parameters: own
+                .into_iter()
+                .chain(of_pair)
+                .chain(members.parameters)
+                .collect(),
         }
     }
 
@@ -214,5 +229,7 @@ impl<T> Pair<T> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capacity {
     pub nominal_bytes: u64,
+    /// Of it, nominal, what the fast device holds.
+    pub fast_bytes: u64,
     pub bytes: u64,
 }

@@ -118,6 +118,7 @@ impl SsdCache {
         let limit = limit.map_or(count / 2, |bytes| chunks(scaled(bytes)));
         let capacity = Capacity {
             nominal_bytes: slow.nominal_capacity_bytes,
+            fast_bytes: params.size_bytes.unwrap_or(fast.nominal_capacity_bytes),
             bytes: slow.capacity_bytes,
         };
         Ok(Self {
@@ -139,6 +140,13 @@ impl SsdCache {
 
     pub(crate) fn relabel(&mut self, label: Label) {
         self.pair.relabel(label);
+    }
+
+    /// The same, with what its devices are written as by themselves among its facts.
+    #[must_use]
+    pub(crate) fn written_as(mut self, texts: Vec<String>) -> Self {
+        self.pair.written_as(texts);
+        self
     }
 
     /// The fast device and the slow one.

@@ -96,6 +96,7 @@ impl Tier {
         Ok(Self {
             capacity: Capacity {
                 nominal_bytes: fast.nominal_capacity_bytes + slow.nominal_capacity_bytes,
+                fast_bytes: fast.nominal_capacity_bytes,
                 bytes: all * chunk_bytes,
             },
             pair,
@@ -114,6 +115,13 @@ impl Tier {
 
     pub(crate) fn relabel(&mut self, label: Label) {
         self.pair.relabel(label);
+    }
+
+    /// The same, with what its devices are written as by themselves among its facts.
+    #[must_use]
+    pub(crate) fn written_as(mut self, texts: Vec<String>) -> Self {
+        self.pair.written_as(texts);
+        self
     }
 
     /// The fast device and the slow one.

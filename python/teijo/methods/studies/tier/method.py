@@ -28,7 +28,12 @@ from teijo.methods.studies.tier.cells import (
     slice_of,
 )
 from teijo.methods.studies.tier.found import Tiering, tiering_of
-from teijo.methods.studies.tier.settings import TierSettings, settings_of, show_volume
+from teijo.methods.studies.tier.settings import (
+    TierSettings,
+    asked_on,
+    settings_of,
+    show_volume,
+)
 from teijo.terms.configured import geometry_in
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
@@ -61,6 +66,10 @@ class Tier:
                 remedy="Leave --spec out.",
             )
         return settings_of(overrides, geometry)
+
+    def asked_on(self, overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the overrides with what a simulated pair says of itself; see KnowsPairs."""
+        return asked_on(overrides, facts)
 
     def settings_from(self, stored: Mapping[str, object]) -> TierSettings:
         """Return the settings a run file holds."""

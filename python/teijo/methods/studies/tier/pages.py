@@ -2,6 +2,8 @@
 arithmetic of striping. The sentences are in words.
 """
 
+from dataclasses import dataclass
+
 from teijo import units
 from teijo.document.model import (
     Axis,
@@ -29,8 +31,9 @@ from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 
 STAGE_NAMES = {"tier": "tier", "fast": "fast device alone", "slow": "slow device alone"}
-SET_AXIS = Axis(name="Working set", unit="GB", scale="log")
 RATE_AXIS = Axis(name="Throughput", unit="MB/s", scale="log")
+TB_FROM_BYTES = 2 * 10**12
+"""Sets are told in TB where the largest one is no smaller than this, else in GB."""
 MODEL_POINTS = 25
 """Places of a model's line, so that its bend at the tier's size shows."""
 
@@ -126,11 +129,12 @@ def _result_section(settings: TierSettings, tiering: Tiering) -> Section:
 
 def _chart(tiering: Tiering, curve: Curve) -> XYChart:
     """Return one pattern and block size over the working sets, the cliff shaded."""
+    volumes = _volumes(tiering)
     lines = [("tier", curve.tier), ("fast", curve.fast), ("slow", curve.slow)]
     series = [
         Series(
             name=STAGE_NAMES[stage],
-            x=tuple(_gb(cell) for cell in cells),
+            x=tuple(volumes.of(cell.key.set_bytes) for cell in cells),
             y=tuple(cell.throughput.mean for cell in cells),
             spread=tuple(_spread(cell) for cell in cells),
         )
@@ -140,29 +144,40 @@ def _chart(tiering: Tiering, curve: Curve) -> XYChart:
     title = say("{what}, by working set", what=capitalised(words.curve_name(curve)))
     cliff = curve.cliff
     rows: list[tuple[Value, ...]] = [
-        (STAGE_NAMES[stage], _gb(cell), cell.throughput.mean, *_ends(cell))
+        (
+            STAGE_NAMES[stage],
+            volumes.of(cell.key.set_bytes),
+            cell.throughput.mean,
+            *_ends(cell),
+        )
         for stage, cells in lines
         for cell in cells
     ]
     modelled = _model_rows(tiering, curve)
     for place, name in enumerate(("model, in turn", "model, side by side")):
         if modelled:
-            at = tuple(size for size, _ in modelled)
+            at = tuple(volumes.of(size) for size, _ in modelled)
             rates = tuple(both[place] for _, both in modelled)
             series.append(Series(name=name, x=at, y=rates, style="dashed"))
             rows += [(name, size, value, None, None) for size, value in zip(at, rates, strict=True)]
     return XYChart(
         title=title,
-        x=SET_AXIS,
+        x=Axis(name="Working set", unit=volumes.unit, scale="log"),
         y=RATE_AXIS,
         series=tuple(series),
         spans=()
         if cliff is None
-        else (Span(name="cliff", first=cliff.good_bytes / 1e9, last=cliff.bad_bytes / 1e9),),
+        else (
+            Span(
+                name="cliff",
+                first=volumes.of(cliff.good_bytes),
+                last=volumes.of(cliff.bad_bytes),
+            ),
+        ),
         table=Table(
             columns=(
                 Column(name="Device"),
-                Column(name="Working set", unit="GB", digits=2),
+                Column(name="Working set", unit=volumes.unit, digits=volumes.digits),
                 Column(name="Throughput", unit="MB/s", digits=2),
                 Column(name="From (95 %)", unit="MB/s", digits=2),
                 Column(name="To (95 %)", unit="MB/s", digits=2),
@@ -175,7 +190,7 @@ def _chart(tiering: Tiering, curve: Curve) -> XYChart:
 
 
 def _model_rows(tiering: Tiering, curve: Curve) -> list[tuple[float, tuple[float, float]]]:
-    """Return (set in GB, both models in MB/s) over the stretch that the tier was measured on."""
+    """Return (set in bytes, both models in MB/s) over the stretch the tier was measured on."""
     if tiering.tier_bytes is None or len(curve.tier) < 2 or not curve.swept:
         return []
     first, last = curve.tier[0].key.set_bytes, curve.tier[-1].key.set_bytes
@@ -186,12 +201,27 @@ def _model_rows(tiering: Tiering, curve: Curve) -> list[tuple[float, tuple[float
     for place in sorted(places):
         both = curve.model(tiering.tier_bytes, round(place))
         if both is not None:
-            found.append((place / 1e9, both))
+            found.append((place, both))
     return found
 
 
-def _gb(cell: CellFound) -> float:
-    return cell.key.set_bytes / 1e9
+@dataclass(frozen=True, kw_only=True)
+class _Volumes:
+    """The unit that the sets of a report are told in, and the digits of a column of them."""
+
+    unit: str
+    unit_bytes: float
+    digits: int
+
+    def of(self, size_bytes: float) -> float:
+        return size_bytes / self.unit_bytes
+
+
+def _volumes(tiering: Tiering) -> _Volumes:
+    largest = max((key.set_bytes for key in tiering.found.cells), default=0)
+    if largest >= TB_FROM_BYTES:
+        return _Volumes(unit="TB", unit_bytes=1e12, digits=3)
+    return _Volumes(unit="GB", unit_bytes=1e9, digits=2)
 
 
 def _ends(cell: CellFound) -> tuple[float | None, float | None]:
@@ -209,6 +239,7 @@ def _cliffs_section(tiering: Tiering) -> Section:
     What needs the devices alone is left out where none of it is known.
     """
     curves = [curve for curve in tiering.curves if curve.tier]
+    volumes = _volumes(tiering)
     text = (
         "A set is held where it keeps 70 % of the smallest set's rate. Between the two sets the "
         "rate falls; nothing was measured there. The models are for the largest set."
@@ -217,8 +248,8 @@ def _cliffs_section(tiering: Tiering) -> Section:
         Column(name="Pattern"),
         Column(name="Block size", unit="KiB", digits=0),
         Column(name="Smallest set", unit="MB/s", digits=1),
-        Column(name="Held up to", unit="GB", digits=1),
-        Column(name="Not held at", unit="GB", digits=1),
+        Column(name="Held up to", unit=volumes.unit, digits=volumes.digits),
+        Column(name="Not held at", unit=volumes.unit, digits=volumes.digits),
         Column(name="Largest set", unit="MB/s", digits=1),
     )
     alone = (
@@ -236,7 +267,7 @@ def _cliffs_section(tiering: Tiering) -> Section:
     table = Table(
         columns=(*columns, *(alone[place] for place in kept)),
         rows=tuple(
-            (*_fall_row(curve), *(row[place] for place in kept))
+            (*_fall_row(volumes, curve), *(row[place] for place in kept))
             for curve, row in zip(curves, told, strict=True)
         ),
         caption="Where the tier stops helping",
@@ -244,14 +275,14 @@ def _cliffs_section(tiering: Tiering) -> Section:
     return Section(title="Where the tier stops helping", blocks=(Paragraph(text=text), table))
 
 
-def _fall_row(curve: Curve) -> tuple[Value, ...]:
+def _fall_row(volumes: _Volumes, curve: Curve) -> tuple[Value, ...]:
     cliff = curve.cliff
     return (
         capitalised(words.PATTERN_NAMES[curve.pattern]),
         curve.block_bytes / units.KIB,
         curve.tier[0].throughput.mean,
-        None if cliff is None else cliff.good_bytes / 1e9,
-        None if cliff is None else cliff.bad_bytes / 1e9,
+        None if cliff is None else volumes.of(cliff.good_bytes),
+        None if cliff is None else volumes.of(cliff.bad_bytes),
         curve.tier[-1].throughput.mean,
     )
 
@@ -334,12 +365,13 @@ def _pattern_sections(settings: TierSettings, tiering: Tiering) -> list[Section]
 
 def _cells_section(tiering: Tiering) -> Section:
     cells = list(tiering.found.cells.values())
+    volumes = _volumes(tiering)
     rows = tuple(
         (
             STAGE_NAMES[cell.key.stage],
             words.PATTERN_NAMES[cell.key.pattern],
             cell.key.block_bytes / units.KIB,
-            _gb(cell),
+            volumes.of(cell.key.set_bytes),
             cell.throughput.mean,
             words.interval(cell.throughput),
             cell.iops,
@@ -353,7 +385,7 @@ def _cells_section(tiering: Tiering) -> Section:
         Column(name="Device"),
         Column(name="Pattern"),
         Column(name="Block size", unit="KiB", digits=0),
-        Column(name="Working set", unit="GB", digits=1),
+        Column(name="Working set", unit=volumes.unit, digits=volumes.digits),
         Column(name="Throughput", unit="MB/s", digits=2),
         Column(name="95 %"),
         Column(name="IOPS", digits=1),

@@ -26,6 +26,12 @@ PATTERNS: Final[dict[str, tuple[Access, int]]] = {
 BLOCKS: Final = (4 * units.KIB, 64 * units.KIB, 256 * units.KIB, units.MIB)
 SET_SHARES: Final = 6
 """Working sets by default: from 1/32 of the device, each twice the last, to all of it."""
+TIER_EIGHTHS: Final = tuple(1 << place for place in range(7))
+"""Working sets by default where the tier's size is known: from 1/8 of it to eight times it."""
+OF_PAIR: Final = {"fast": "fast", "slow": "slow", "tier_size": "holds"}
+"""Settings that a simulated pair tells, and the facts it tells them by."""
+ON_PAIR: Final = {"slice": "100ms", "slices": "15", "refine": "2", "fill": "1"}
+"""Of a simulated pair, whose seconds are computed and on which nothing lies before the study."""
 
 
 def _sets(text: str) -> tuple[int, ...]:
@@ -81,6 +87,12 @@ def _rounded(size_bytes: int) -> int:
     return max(grain, size_bytes // grain * grain)
 
 
+def _three_digits(size_bytes: int) -> int:
+    """Return a volume without odd bytes: down to three digits."""
+    grain: int = 10 ** max(0, len(str(size_bytes)) - 3)
+    return size_bytes // grain * grain
+
+
 class TierSettings(Settings, frozen=True):
     """Working sets by block sizes by patterns, on the tier and on what it is made of."""
 
@@ -89,7 +101,8 @@ class TierSettings(Settings, frozen=True):
         Knob(
             key="sets",
             aliases=("working_sets",),
-            meaning="working sets from LBA 0, or none: 1/32 of the device, doubled up to all of it",
+            meaning="working sets from LBA 0, or none: tier_size / 8, doubled up to 8 × tier_size; "
+            "where that is none, 1/32 of the device, doubled up to all of it",
             example="256GB,1TB,8TB",
             parse=_sets,
             show=_show_sets,
@@ -160,7 +173,8 @@ class TierSettings(Settings, frozen=True):
         str,
         Knob(
             key="fast",
-            meaning="the fast device alone, of a simulated tier: its name as behind sim:, or none",
+            meaning="the fast device alone, of a simulated tier: its name as behind sim:, or none; "
+            "unless set, the one that a simulated pair is made of",
             example="nvme-2tb",
             parse=_device,
             show=lambda value: str(value) or "none",
@@ -170,7 +184,8 @@ class TierSettings(Settings, frozen=True):
         str,
         Knob(
             key="slow",
-            meaning="the slow device alone, of a simulated tier: its name as behind sim:, or none",
+            meaning="the slow device alone, of a simulated tier: its name as behind sim:, or none; "
+            "unless set, the one that a simulated pair is made of",
             example="raid50-36",
             parse=_device,
             show=lambda value: str(value) or "none",
@@ -190,7 +205,8 @@ class TierSettings(Settings, frozen=True):
         int | None,
         Knob(
             key="tier_size",
-            meaning="what the fast tier holds, for the models, or none: the fast device's capacity",
+            meaning="what the fast tier holds, for sets and models, or none: the fast device's "
+            "capacity; unless set, what a simulated pair says",
             example="2TB",
             parse=knobs.optional(knobs.size),
             show=show_volume,
@@ -212,10 +228,30 @@ class TierSettings(Settings, frozen=True):
     def sets_of(self, geometry: Geometry) -> tuple[int, ...]:
         """Return the working sets that lie on this device, in bytes of the full-size one."""
         whole = geometry.nominal_capacity_bytes
-        asked = self.sets_bytes or tuple(
-            _rounded(whole >> (SET_SHARES - 1 - place)) for place in range(SET_SHARES)
-        )
-        return tuple(each for each in asked if each <= whole)
+        if self.sets_bytes:
+            return tuple(each for each in self.sets_bytes if each <= whole)
+        base = _three_digits(self.tier_bytes or 0)
+        about_tier = tuple(base * eighths // 8 for eighths in TIER_EIGHTHS)
+        if base and about_tier[0] <= whole:
+            return tuple(each for each in about_tier if each <= whole)
+        return tuple(_rounded(whole >> (SET_SHARES - 1 - place)) for place in range(SET_SHARES))
+
+
+def asked_on(overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the overrides, and what a simulated pair says of itself and nobody has set.
+
+    With a hook nothing is added: it is for a real target, which is no simulated pair.
+    """
+    asked = knobs.parse_overrides(TierSettings, overrides)
+    if asked.get("hook") or any(fact not in facts for fact in OF_PAIR.values()):
+        return overrides
+    told = {key: facts[fact].removesuffix(" bytes") for key, fact in OF_PAIR.items()}
+    added = {
+        key: text
+        for key, text in (ON_PAIR | told).items()
+        if not asked.keys() & knobs.parse_overrides(TierSettings, {key: text}).keys()
+    }
+    return added | dict(overrides)
 
 
 def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> TierSettings:

@@ -7,7 +7,7 @@ from teijo.analysis.replicates import Estimate
 from teijo.analysis.tiering import KEPT, Cliff
 from teijo.document.phrase import say, sentences
 from teijo.methods.studies.tier.found import Curve, Tiering
-from teijo.methods.studies.tier.settings import TierSettings
+from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
 
 MODELS: Final = (
     "The models: of uniform accesses to a set of W bytes a tier of C bytes answers the share "
@@ -39,16 +39,20 @@ def verdict(tiering: Tiering) -> str:
 
 def answer(settings: TierSettings, tiering: Tiering) -> str:
     """Return what the study found, in one paragraph."""
-    parts = [_cliff(tiering), *_held(tiering), *_crossovers(settings, tiering)]
+    parts = [_cliff(tiering), *_held(tiering), *_worn(tiering), *_crossovers(settings, tiering)]
     parts += _stripes(tiering)
     parts += _alone(settings, tiering)
     return sentences([*parts, *_in_part(tiering), *_unsteady(tiering)])
 
 
 def deepest(tiering: Tiering) -> Curve | None:
-    """Return the curve that falls by the largest factor, the smallest block among equals."""
+    """Return the curve that falls by the largest factor, the smallest block among equals.
+
+    It is one of reads if any of them falls: writes of flash fall with what was written before.
+    """
     falling = [curve for curve in tiering.curves if curve.cliff is not None]
-    return max(falling, key=_fall, default=None)
+    reads = [curve for curve in falling if PATTERNS[curve.pattern][1] == 100]
+    return max(reads or falling, key=_fall, default=None)
 
 
 def hero(tiering: Tiering) -> Curve | None:
@@ -119,7 +123,7 @@ def _cliff(tiering: Tiering) -> str:
     assert isinstance(cliff, Cliff)
     last = curve.tier[-1]
     return say(
-        "The fall is deepest for {what}: up to a working set of {good} they run at {level}, at "
+        "For {what} the rate falls with the set: up to {good} they run at {level}, at "
         "{bad} at {after}, and at {largest} at {end}, 1/{factor:.0f} of the smallest set's rate.",
         what=curve_name(curve),
         good=volume(cliff.good_bytes),
@@ -146,6 +150,21 @@ def _held(tiering: Tiering) -> list[str]:
             low=volume(min(cliff.good_bytes for cliff in cliffs)),
             high=volume(max(cliff.good_bytes for cliff in cliffs)),
         )
+    ]
+
+
+def _worn(tiering: Tiering) -> list[str]:
+    """Say why a write may fall at a set that is still held by the deepest fall of reads."""
+    curve = deepest(tiering)
+    if curve is None or curve.cliff is None or PATTERNS[curve.pattern][1] < 100:
+        return []
+    held = curve.cliff.good_bytes
+    writes = [each for each in tiering.curves if PATTERNS[each.pattern][1] == 0]
+    if not any(each.cliff is not None and each.cliff.bad_bytes <= held for each in writes):
+        return []
+    return [
+        "Writes that fall at smaller sets than that are no matter of the tier's size alone: flash "
+        "gets slower as it is written over."
     ]
 
 
