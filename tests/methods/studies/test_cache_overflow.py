@@ -183,6 +183,12 @@ def test_a_rate_that_only_wavers_ends_no_burst() -> None:
         assert "NO OVERFLOW" in words_of(played)
 
 
+@pytest.mark.parametrize("volume_gb", [0.3, 1.1, 7.3])
+def test_a_burst_goes_beyond_its_volume_by_a_sample_at_most(volume_gb: float) -> None:
+    played = run(CachedDevice(), f"volume={volume_gb}GB")
+    assert volume_gb <= scalars_of(played)["burst 1: written"] <= volume_gb + 0.4
+
+
 def test_a_burst_ends_with_its_volume_and_not_ten_samples_later() -> None:
     played = run(CachedDevice(), "volume=20GB rate=110MB/s")
     assert scalars_of(played)["burst 1: written"] == pytest.approx(20, abs=0.11)

@@ -85,15 +85,17 @@ def samples_next(
 ) -> int:
     """Return how many samples the next piece of a burst has: ten, or what is left of its bounds.
 
-    What is left of the volume is told in samples at the last piece's rate.
+    What is left of the volume is told in samples at the last piece's rate, and nothing is known of
+    that before the first sample: a burst goes beyond its volume by little more than a sample.
     """
+    if not answers:
+        return 1
     series = series_of(settings, geometry, answers)
     left = settings.samples_most - series.lengths_s.size
-    if answers:
-        last = float(series.written_bytes[-SAMPLES_A_STEP:].mean())
-        still = settings.limit_bytes(geometry) - float(series.written_bytes.sum())
-        if last > 0:
-            left = min(left, math.ceil(still / last))
+    last = float(series.written_bytes[-SAMPLES_A_STEP:].mean())
+    still = settings.limit_bytes(geometry) - float(series.written_bytes.sum())
+    if last > 0:
+        left = min(left, math.ceil(still / last))
     return max(1, min(SAMPLES_A_STEP, left))
 
 
