@@ -264,6 +264,13 @@ def test_a_simulated_pair_says_what_it_is_made_of_and_what_the_fast_one_holds() 
     assert settings.stages == ("tier", "fast", "slow")
 
 
+def test_a_pair_that_fills_by_misses_is_given_longer_slices() -> None:
+    of_tiers = settings_of(asked_on({}, PAIR), WHOLE)
+    of_cache = settings_of(asked_on({}, PAIR | {"promote_reads": "second"}), WHOLE)
+    assert of_cache.slice_ns == 20 * of_tiers.slice_ns
+    assert of_cache.block_sizes_bytes == (4096, 1 << 20)
+
+
 def test_what_is_set_is_not_taken_from_the_pair() -> None:
     asked = asked_on({"fast": "none", "Tier-Size": "1TB", "slice": "2s"}, PAIR)
     settings = settings_of(asked, WHOLE)

@@ -32,6 +32,10 @@ OF_PAIR: Final = {"fast": "fast", "slow": "slow", "tier_size": "holds"}
 """Settings that a simulated pair tells, and the facts it tells them by."""
 ON_PAIR: Final = {"slice": "100ms", "slices": "15", "refine": "2", "fill": "1"}
 """Of a simulated pair, whose seconds are computed and on which nothing lies before the study."""
+ON_CACHE: Final = ON_PAIR | {"slice": "2s", "block_sizes": "4KiB,1024KiB"}
+"""Of a pair that fills by what misses it: it warms up for longer than slices of a pair are."""
+OF_CACHE: Final = "promote_reads"
+"""The fact that only such a pair has."""
 
 
 def _sets(text: str) -> tuple[int, ...]:
@@ -246,9 +250,10 @@ def asked_on(overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[
     if asked.get("hook") or any(fact not in facts for fact in OF_PAIR.values()):
         return overrides
     told = {key: facts[fact].removesuffix(" bytes") for key, fact in OF_PAIR.items()}
+    usual = ON_CACHE if OF_CACHE in facts else ON_PAIR
     added = {
         key: text
-        for key, text in (ON_PAIR | told).items()
+        for key, text in (usual | told).items()
         if not asked.keys() & knobs.parse_overrides(TierSettings, {key: text}).keys()
     }
     return added | dict(overrides)
