@@ -9,6 +9,10 @@ impl Ftl {
     /// Panics where a map, a count or an index contradicts another. Takes time as the drive's
     /// size does.
     pub fn check(&self) {
+        self.settled().check_settled();
+    }
+
+    fn check_settled(&self) {
         let mut valid = vec![0_u64; self.blocks.len()];
         let mut live = vec![0_u32; self.dies.len()];
         for (unit, &slot) in (0..).zip(&self.l2p) {

@@ -2,11 +2,13 @@
 //! it. What a block is opened for, and when, is here as well.
 
 use super::ftl::{Cleaned, Ftl, Open};
+use super::memory::prefetch;
 use super::reserve_blocks;
 use crate::params::{Cleaning, Frontier};
 
-/// Slots looked up together, so that their lines of the map are on the way at the same time.
-const TOGETHER: u32 = 32;
+/// Slots whose lines of a far map are asked for together, and how many slots ahead of their move.
+const TOGETHER: u32 = 16;
+const AHEAD: u32 = 32;
 
 impl Ftl {
     /// Cleans one block of `die` in the background if it has fewer than `pool_blocks` free ones
@@ -17,7 +19,8 @@ impl Ftl {
         if state.free.len() as u32 >= wanted || state.free.is_empty() {
             return None;
         }
-        let victim = state.victims.peek()?;
+        self.settle();
+        let victim = self.dies[die as usize].victims.peek()?;
         if u32::from(self.blocks[victim as usize].valid) == self.pages {
             return None;
         }
@@ -124,6 +127,11 @@ impl Ftl {
         let page_shift = self.page_mask.trailing_ones();
         let mut left = u32::from(self.blocks[victim as usize].valid);
         let (mut slot, mut last_page) = (victim << self.shift, u32::MAX);
+        let block_end = (victim + 1) << self.shift;
+        let is_far = self.pending.is_some();
+        if is_far {
+            self.ask_for(slot, (slot + AHEAD).min(block_end));
+        }
         self.programs += u64::from(left);
         while left > 0 {
             let (first, end) = self.destination(die);
@@ -131,12 +139,13 @@ impl Ftl {
             left -= stop - first;
             let mut next = first;
             while next < stop {
-                let batch_end = if self.is_far {
-                    self.look_up(slot)
-                } else {
-                    u32::MAX
-                };
-                while slot < batch_end && next < stop {
+                let mut group_end = u32::MAX;
+                if is_far {
+                    group_end = (slot | (TOGETHER - 1)) + 1;
+                    let from = (slot + AHEAD).min(block_end);
+                    self.ask_for(from, (group_end + AHEAD).min(block_end));
+                }
+                while slot < group_end && next < stop {
                     let unit = self.p2l[slot as usize];
                     if self.l2p[unit as usize] == slot {
                         self.l2p[unit as usize] = next;
@@ -158,14 +167,12 @@ impl Ftl {
         }
     }
 
-    /// Touches the map of the slots from `slot` to the end of its group, which it returns.
+    /// Asks for the map of the units in the slots from `slot` to `end`.
     #[inline]
-    fn look_up(&self, slot: u32) -> u32 {
-        let end = (slot | (TOGETHER - 1)) + 1;
-        let units = &self.p2l[slot as usize..end as usize];
-        let touch = |seen, &unit: &u32| seen ^ self.l2p[unit as usize];
-        std::hint::black_box(units.iter().fold(0, touch));
-        end
+    fn ask_for(&self, slot: u32, end: u32) {
+        for &unit in &self.p2l[slot as usize..end as usize] {
+            prefetch(&self.l2p, unit);
+        }
     }
 
     pub(super) fn frontier_of_moves(&mut self, die: u32) -> &mut Open {

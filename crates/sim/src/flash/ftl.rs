@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::memory::zeroed;
 use super::packing::Packing;
+use super::pending::Pending;
 use super::region::Region;
 use super::victims::{Victims, NOT_CLOSED};
 use crate::params::{Cleaning, Frontier};
@@ -100,8 +101,8 @@ pub struct Ftl {
     pub(super) random: Xoshiro256PlusPlus,
     live_max: u32,
     next_die: u32,
-    /// The map is too large to stay in the processor's caches.
-    pub(super) is_far: bool,
+    /// Host writes on their way to a map that is too large to stay in the processor's caches.
+    pub(super) pending: Option<Box<Pending>>,
     /// The die whose page the host has begun to fill, if a page holds several units.
     filling: Option<u32>,
     pub(super) region: Option<Box<Region>>,
@@ -146,7 +147,7 @@ impl Ftl {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             live_max,
             next_die: 0,
-            is_far: units > FAR_UNITS,
+            pending: (units > FAR_UNITS).then(Box::default),
             filling: None,
             region: None,
             packing: None,
@@ -197,6 +198,9 @@ impl Ftl {
     }
 
     fn clear(&mut self) {
+        if let Some(pending) = &mut self.pending {
+            pending.clear();
+        }
         for block in &mut self.blocks {
             block.position = NOT_CLOSED;
             block.valid = 0;
@@ -226,7 +230,11 @@ impl Ftl {
 
     /// Logical units that hold data.
     pub fn live_units(&self) -> u64 {
-        self.dies.iter().map(|die| u64::from(die.live)).sum()
+        self.settled()
+            .dies
+            .iter()
+            .map(|die| u64::from(die.live))
+            .sum()
     }
 
     /// Units programmed so far, by the host and by cleaning.
@@ -256,6 +264,10 @@ impl Ftl {
         loop {
             let die = self.next_die;
             self.next_die = if die + 1 == count { 0 } else { die + 1 };
+            // A pending write still counts where its unit lay before: one too many, never few.
+            if self.dies[die as usize].live >= self.live_max {
+                self.settle();
+            }
             if self.dies[die as usize].live < self.live_max {
                 return die;
             }
@@ -271,14 +283,14 @@ impl Ftl {
     /// The die that holds `unit`, or `None` if it was never written or is trimmed.
     #[inline]
     pub fn die_of(&self, unit: u32) -> Option<u32> {
-        let slot = self.l2p[unit as usize];
+        let slot = self.slot_holding(unit);
         (slot != UNMAPPED).then(|| u32::from(self.blocks[(slot >> self.shift) as usize].die))
     }
 
     /// The flash page that holds `unit`; two units in one page have the same number.
     #[inline]
     pub(super) fn page_of(&self, unit: u32) -> u32 {
-        self.l2p[unit as usize] | self.page_mask
+        self.slot_holding(unit) | self.page_mask
     }
 
     /// Writes `unit` to `die`, cleaning first when the die has no open slot.
@@ -287,6 +299,15 @@ impl Ftl {
         if self.packing.is_some() {
             return self.write_packed(unit, die);
         }
+        if self.pending.is_some() {
+            return self.write_far(unit, die);
+        }
+        self.write_now(unit, die)
+    }
+
+    /// The same, and the map knows of it at once.
+    #[inline]
+    pub(super) fn write_now(&mut self, unit: u32, die: u32) -> Cleaned {
         self.forget(unit);
         self.dies[die as usize].live += 1;
         self.append(unit, die)
@@ -309,8 +330,14 @@ impl Ftl {
     /// Notes that `slot` of `die` holds `unit`, and whether its page is full.
     #[inline]
     pub(super) fn put(&mut self, unit: u32, slot: u32, die: u32) {
-        self.p2l[slot as usize] = unit;
         self.l2p[unit as usize] = slot;
+        self.fill_slot(unit, slot, die);
+    }
+
+    /// The same without the map from units to slots.
+    #[inline]
+    pub(super) fn fill_slot(&mut self, unit: u32, slot: u32, die: u32) {
+        self.p2l[slot as usize] = unit;
         self.programs += 1;
         if self.page_mask > 0 {
             let full = (slot + 1) & self.page_mask == 0;
@@ -340,6 +367,7 @@ impl Ftl {
         if self.packing.is_some() {
             return self.unpack(unit);
         }
+        self.settle();
         self.forget(unit)
     }
 
@@ -350,6 +378,13 @@ impl Ftl {
         if slot == UNMAPPED {
             return false;
         }
+        self.release(slot);
+        true
+    }
+
+    /// Counts `slot`, which held a unit, as valid no longer.
+    #[inline]
+    pub(super) fn release(&mut self, slot: u32) {
         let id = slot >> self.shift;
         let block = &mut self.blocks[id as usize];
         let valid = block.valid;
@@ -360,7 +395,6 @@ impl Ftl {
         if closed {
             die.victims.demote(&mut self.blocks, id, valid);
         }
-        true
     }
 
     pub(super) fn set_filling(&mut self, die: Option<u32>) {
@@ -374,8 +408,9 @@ impl Ftl {
 
     /// Feeds the whole state to `mix`, in a fixed order.
     pub(super) fn visit(&self, mut mix: impl FnMut(u64)) {
-        self.l2p.iter().for_each(|&slot| mix(u64::from(slot)));
-        for die in &self.dies {
+        let settled = self.settled();
+        settled.l2p.iter().for_each(|&slot| mix(u64::from(slot)));
+        for die in &settled.dies {
             let Die {
                 host,
                 relocation,

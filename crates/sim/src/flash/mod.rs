@@ -1,7 +1,7 @@
 //! Solid-state drives: `ftl` knows which slot holds what (`collect` cleans, `region` is written
-//! first, `packing` compresses), `victims` which block to clean next, `ssd` how long everything
-//! takes (`background` what dies do besides, `times` and `heat` how fast they are, `face` the
-//! device as others see it); `table` has the parameters.
+//! first, `packing` compresses, `pending` is what a large map is told later), `victims` which block
+//! to clean next, `ssd` how long everything takes (`background` what dies do besides, `times` and
+//! `heat` how fast they are, `face` the device as others see it); `table` has the parameters.
 
 mod audit;
 mod background;
@@ -12,6 +12,7 @@ mod heat;
 mod jitter;
 mod memory;
 mod packing;
+mod pending;
 mod region;
 mod ssd;
 mod table;
