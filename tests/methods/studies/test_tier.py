@@ -345,6 +345,24 @@ def test_the_hero_chart_has_the_three_devices_both_models_and_the_cliff() -> Non
     assert chart.title == "Random reads of 4 KiB, by working set"
 
 
+@pytest.mark.parametrize(
+    ("sets", "unit", "drawn"),
+    [
+        ("8MiB,16MiB,256MiB", "MB", (8.389, 16.78, 268.4)),
+        ("1GB,2GiB,16GB", "GB", (1.0, 2.147, 16.0)),
+        ("256GB,8TB", "TB", (0.256, 8.0)),
+    ],
+)
+def test_sets_are_told_in_the_unit_that_suits_the_largest(
+    sets: str, unit: str, drawn: tuple[float, ...]
+) -> None:
+    run = played(sets=sets, refine="0", fast="none", slow="none")
+    report = METHOD.document(run.record, METHOD.findings(run.record))
+    (chart,) = [block for block in report.sections[0].blocks if isinstance(block, XYChart)]
+    assert chart.x.unit == unit
+    assert chart.series[0].x == drawn
+
+
 def test_a_record_without_a_cell_has_a_report_that_says_so() -> None:
     settings = settings_of(ASKED, WHOLE)
     record = record_of(METHOD, settings, (), geometry=WHOLE)

@@ -33,7 +33,8 @@ from teijo.terms.record import Record
 STAGE_NAMES = {"tier": "tier", "fast": "fast device alone", "slow": "slow device alone"}
 RATE_AXIS = Axis(name="Throughput", unit="MB/s", scale="log")
 TB_FROM_BYTES = 2 * 10**12
-"""Sets are told in TB where the largest one is no smaller than this, else in GB."""
+"""Sets are told in TB where the largest one is no smaller than this, else in GB or in MB."""
+GB_FROM_BYTES = 2 * 10**9
 MODEL_POINTS = 25
 """Places of a model's line, so that its bend at the tier's size shows."""
 
@@ -214,14 +215,17 @@ class _Volumes:
     digits: int
 
     def of(self, size_bytes: float) -> float:
-        return size_bytes / self.unit_bytes
+        """Return a size in this unit, to four digits: it stands below an axis."""
+        return float(f"{size_bytes / self.unit_bytes:.4g}")
 
 
 def _volumes(tiering: Tiering) -> _Volumes:
     largest = max((key.set_bytes for key in tiering.found.cells), default=0)
     if largest >= TB_FROM_BYTES:
         return _Volumes(unit="TB", unit_bytes=1e12, digits=3)
-    return _Volumes(unit="GB", unit_bytes=1e9, digits=2)
+    if largest >= GB_FROM_BYTES:
+        return _Volumes(unit="GB", unit_bytes=1e9, digits=2)
+    return _Volumes(unit="MB", unit_bytes=1e6, digits=1)
 
 
 def _ends(cell: CellFound) -> tuple[float | None, float | None]:
