@@ -30,7 +30,7 @@ def test_what_is_missing_is_an_empty_field_and_texts_are_quoted() -> None:
     rows = list(csv.reader(io.StringIO(table_csv(table))))
     assert rows == [
         ['model, "old"', "IOPS"],
-        ["a,b\nc", ""],
+        ["a,b\\nc", ""],
         ['say "x"', ""],
         ["e", "0.30000000000000004"],
     ]

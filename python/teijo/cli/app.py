@@ -3,6 +3,7 @@
 Nothing heavy is imported here or at the top of a verb, so that help is there at once.
 """
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -76,7 +77,7 @@ for room in ROOMS:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command line and leave the process with its exit code. No traceback is shown."""
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="teijo")
+        sys.exit(_spoken(sys.argv[1:] if arguments is None else list(arguments)))
     except TeijoError as error:
         talk.explain(error.message, error.remedy)
         sys.exit(error.exit_code)
@@ -89,3 +90,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "Please report this, with the lines that TEIJO_DEBUG=1 shows.",
         )
         sys.exit(1)
+
+
+def _spoken(arguments: list[str]) -> int:
+    """Run one command line; return its exit code. What Typer says of a mistake passes `talk`."""
+    try:
+        left = app(args=arguments, prog_name="teijo", standalone_mode=False)
+    except typer.TyperException as error:
+        told = io.StringIO()
+        error.show(told)  # type: ignore[attr-defined]
+        talk.say_lines(told.getvalue().rstrip("\n"))
+        return int(error.exit_code)
+    except typer.Abort:
+        talk.say("Aborted!")
+        return 1
+    return left if isinstance(left, int) else 0

@@ -1,6 +1,5 @@
 """The verb `calibrate`: what this host does at best, to tell a number from its limit."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -28,7 +27,7 @@ def verb(
 
     found = api.calibrate(round(seconds * NS_PER_S))
     if as_json:
-        talk.put(json.dumps(asdict(found), indent=2))
+        talk.put_json(asdict(found))
         return
     rows = [
         (what, _ns(single_ns), _ns(deep_ns), _rate(deep_ns))

@@ -1,6 +1,5 @@
 """The verb `compare`: two to eight runs side by side, every difference with its interval."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,14 +74,14 @@ def verb(
     words = [word for word in allow.split(",") if word.strip()]
     comparison = api.compare(runs, allow=words)
     if as_json:
-        talk.put(json.dumps(_told(comparison), indent=2, ensure_ascii=False))
+        talk.put_json(_told(comparison))
     document = api.comparison_document(comparison)
     if output is None and printers == ("text",):
         from teijo.report import text
         from teijo.report.language import Language
 
         told = text.render(document, language=Language(lang.value)).rstrip("\n")
-        (talk.say if as_json else talk.put)(told)
+        (talk.say_lines if as_json else talk.put_lines)(told)
         return
     first = next(iter(runs.values()))[0] if isinstance(runs, dict) else runs[0]
     for path in print_all(document, document.name, printers, output or first.path.parent, lang):

@@ -1,6 +1,5 @@
 """The verb `device`: who a target is, whether it may be destroyed, and what to type for that."""
 
-import json
 import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -45,13 +44,16 @@ def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
         return
     facts(seen.identity, seen.geometry)
     preflight("may it be destroyed?", seen)
+    word = shlex.quote(target)
     if seen.destroy:
-        talk.put("\nTo write to it, and lose everything on it:")
-        talk.put(f"  teijo run pts.iops {target} --destroy {seen.destroy}")
+        talk.put("")
+        talk.put("To write to it, and lose everything on it:")
+        talk.put(f"  teijo run pts.iops {word} --destroy {shlex.quote(seen.destroy)}")
     else:
-        talk.put("\nIt must not be written. " + " ".join(remedies(seen)))
+        talk.put("")
+        talk.put("It must not be written. " + " ".join(remedies(seen)))
     talk.put("To read from it:")
-    talk.put(f"  teijo run workload {target} --set rw=randread bs=4KiB qd=32 seconds=10")
+    talk.put(f"  teijo run workload {word} --set rw=randread bs=4KiB qd=32 seconds=10")
 
 
 def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
@@ -72,11 +74,13 @@ def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
     if refused:
         names = ", ".join(one.identity.target for one in refused)
         found = dict.fromkeys(remedy for one in refused for remedy in remedies(one))
-        talk.put(f"\nIt must not be written, for {names} must not. " + " ".join(found))
+        talk.put("")
+        talk.put(f"It must not be written, for {names} must not. " + " ".join(found))
     else:
-        destroy = f" --destroy {seen.destroy}" if seen.destroy else ""
+        destroy = f" --destroy {shlex.quote(seen.destroy)}" if seen.destroy else ""
         loss = ", and lose everything on every block device of it" if destroy else ""
-        talk.put(f"\nTo write to it{loss}:")
+        talk.put("")
+        talk.put(f"To write to it{loss}:")
         talk.put(f"  teijo run pts.iops {word}{destroy}")
     talk.put("To read from it:")
     talk.put(f"  teijo run workload {word} --set rw=randread bs=4KiB qd=32 seconds=10")
@@ -84,7 +88,8 @@ def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
 
 def preflight(question: str, seen: "Inspection") -> None:
     """Print the answer of every check."""
-    talk.put(f"\npreflight: {question}")
+    talk.put("")
+    talk.put(f"preflight: {question}")
     rows = [(check.verdict, check.name, check.evidence) for check in seen.preflight.checks]
     for line in talk.columns(("VERDICT", "CHECK", "WHAT WAS SEEN"), rows):
         talk.put("  " + line)
@@ -112,7 +117,8 @@ def show_new_file(target: str, size_bytes: int, as_json: bool) -> None:
         put_json(identity, geometry, {"exists": False})
         return
     facts(identity, geometry)
-    talk.put("\nThe file does not exist yet; `teijo run` makes it, and leaves it there.")
+    talk.put("")
+    talk.put("The file does not exist yet; `teijo run` makes it, and leaves it there.")
 
 
 def show_open(target: str, as_json: bool) -> None:
@@ -135,7 +141,7 @@ def show_open(target: str, as_json: bool) -> None:
 def put_json(identity: "Identity", geometry: "Geometry", more: dict[str, object]) -> None:
     """Print a device as JSON."""
     whole = {"identity": who(identity), "geometry": asdict(geometry), **more}
-    talk.put(json.dumps(whole, ensure_ascii=False, indent=2))
+    talk.put_json(whole)
 
 
 def who(identity: "Identity") -> dict[str, object]:

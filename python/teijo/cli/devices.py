@@ -1,7 +1,5 @@
 """The verb `devices`: what can be measured on this machine, and what uses it now."""
 
-import json
-
 from teijo.cli import talk
 from teijo.cli.options import Json
 
@@ -28,7 +26,7 @@ def verb(as_json: Json = False) -> None:
             "simulated": [asdict(one) for one in presets],
             "simulated_kinds": [{"name": name, "about": about} for name, about in kinds],
         }
-        talk.put(json.dumps(listed, ensure_ascii=False, indent=2))
+        talk.put_json(listed)
         return
     rows = [
         (

@@ -9,7 +9,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from teijo.cli import talk
 from teijo.cli.standing import Standing, coarse, title
+from teijo.outside.text import visible
 from teijo.runner.events import Ended, Event, Observer, RunStarted
 
 REPAINTS_PER_SECOND = 8
@@ -30,9 +32,10 @@ def live(standing: Standing, console: Console | None = None) -> Iterator[Observe
             standing.tell(event)
             match event:
                 case RunStarted():
-                    console.print(Text(f"{title(event)}, recorded in {event.path}"), soft_wrap=True)
+                    begun = plain(f"{title(event)}, recorded in {event.path}")
+                    console.print(begun, soft_wrap=True)
                     if event.ahead is not None:
-                        console.print(Text(f"ahead: {event.ahead.line}"), soft_wrap=True)
+                        console.print(plain(f"ahead: {event.ahead.line}"), soft_wrap=True)
                 case Ended():
                     painter.refresh()
                 case _:
@@ -60,8 +63,13 @@ def screen(standing: Standing) -> RenderableType:
     grid.add_row("", ProgressBar(total=1.0, completed=now.share if now else 0.0, width=48))
     for name, value in rows:
         if value:
-            grid.add_row(name, Text(value))
+            grid.add_row(name, plain(value))
     return grid
+
+
+def plain(text: str) -> Text:
+    """Return text that the console neither reads as markup nor hands to the terminal to obey."""
+    return Text(visible(text, most=talk.CELL_MOST))
 
 
 def rate(now: float | None, step: float | None, *, digits: int) -> str:

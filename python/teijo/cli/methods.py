@@ -1,6 +1,5 @@
 """The verb `methods`: what can be measured, by which versions, with which settings."""
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,7 +30,7 @@ def verb(
     if method is None:
         listed = registry.METHODS
         if as_json:
-            talk.put(json.dumps([summary(one) for one in listed], ensure_ascii=False, indent=2))
+            talk.put_json([summary(one) for one in listed])
             return
         for line in talk.columns(
             ("METHOD", "MEASURES", "VERSIONS"),
@@ -67,16 +66,16 @@ def show(method: "Method", spec: str, as_json: bool) -> None:
             for one in settings
         ]
         whole = summary(method) | {"spec": spec, "settings": listed}
-        talk.put(json.dumps(whole, ensure_ascii=False, indent=2))
+        talk.put_json(whole)
         return
-    talk.put(f"{method.id}: {method.title}\n\n{method.summary}\n")
+    talk.put_lines(f"{method.id}: {method.title}\n\n{method.summary}\n")
     if method.specs:
         versions = ", ".join(f"{one} (default)" if one == method.default_spec else one
                              for one in method.specs)  # fmt: skip
-        talk.put(f"Versions: {versions}\n")
-        talk.put(f"Settings (--set KEY=VALUE), as {spec} has them on a 1 TB drive:\n")
+        talk.put_lines(f"Versions: {versions}\n")
+        talk.put_lines(f"Settings (--set KEY=VALUE), as {spec} has them on a 1 TB drive:\n")
     else:
-        talk.put("Settings (--set KEY=VALUE):\n")
+        talk.put_lines("Settings (--set KEY=VALUE):\n")
     rows = [(one.key, one.value, one.meaning + also(one.aliases)) for one in settings]
     for line in talk.columns(("KEY", "DEFAULT", "MEANING"), rows):
         talk.put("  " + line)

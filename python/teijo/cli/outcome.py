@@ -1,6 +1,5 @@
 """What a run leaves behind: its file and reports on stdout, its verdict on stderr."""
 
-import json
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -53,7 +52,7 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
             raise
         code = error.exit_code
         told = {"event": "error", "message": error.message, "remedy": error.remedy, "code": code}
-        talk.say(json.dumps(told, ensure_ascii=False))
+        talk.say_json(told)
         raise typer.Exit(code) from error
 
 
@@ -97,8 +96,9 @@ def leave(
     text = verdict(run)
     if mode is ProgressMode.NDJSON:
         told = {"event": "verdict", "converged": run.findings.converged, "text": text}
-        text = json.dumps(told, ensure_ascii=False)
-    talk.say(text)
+        talk.say_json(told)
+    else:
+        talk.say_lines(text)
     if printers:
         for path in reports(run.document(), run.path, printers, folder, lang):
             talk.put(str(path))

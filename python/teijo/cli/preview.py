@@ -1,6 +1,5 @@
 """The verb `preview`: how long a run takes and how much it writes, before anything happens."""
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,7 +65,7 @@ def verb(
         method, target, spec=spec, settings=given, rates=told, endurance_bytes=rated_bytes
     )
     if as_json:
-        talk.put(json.dumps(as_object(seen), ensure_ascii=False, indent=2))
+        talk.put_json(as_object(seen))
         return
     for line in table(seen):
         talk.put(line)

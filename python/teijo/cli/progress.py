@@ -3,7 +3,6 @@
 All of it goes to stderr; stdout is for what a run leaves behind.
 """
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -49,7 +48,7 @@ def telling(mode: ProgressMode | None) -> Iterator[Observer]:
         case ProgressMode.PLAIN:
             yield Plain(Standing(time.monotonic_ns), talk.say)
         case ProgressMode.NDJSON:
-            yield lambda event: talk.say(json.dumps(as_json(event), ensure_ascii=False))
+            yield lambda event: talk.say_json(as_json(event))
 
 
 class Plain:

@@ -60,7 +60,7 @@ def verb(
                 from teijo.report.language import Language
 
                 told = text.render(run.document(), language=Language(lang.value))
-                talk.put(told.rstrip("\n"))
+                talk.put_lines(told.rstrip("\n"))
                 continue
             for path in reports(run.document(), name, printers, output or file.parent, lang):
                 talk.put(str(path))

@@ -1,6 +1,5 @@
 """The verb `steady`: the standard's determination for numbers from anywhere."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,11 +57,11 @@ def verb(
     states = api.steady(values, unit)
     document = api.steady_document(states)
     if as_json:
-        talk.put(json.dumps(_told(states), indent=2, ensure_ascii=False))
+        talk.put_json(_told(states))
     elif not printers:
         from teijo.report import text
 
-        talk.put(text.render(document).rstrip("\n"))
+        talk.put_lines(text.render(document).rstrip("\n"))
     for path in print_all(document, "steady-state", printers, output):
         (talk.say if as_json else talk.put)(str(path))
 

@@ -86,7 +86,7 @@ def document_name(record: Record) -> str:
     """Return a file name: method, device and date, as in "pts-iops-mlc-a-20261121"."""
     device = record.identity.model or record.identity.target
     text = f"{record.run.method} {device} {record.run.started_at[:10].replace('-', '')}"
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:100].strip("-")
 
 
 def date_of(moment: str) -> str:

@@ -33,6 +33,7 @@ from teijo.report.chart.theme import Canvas, Json, Specification
 from teijo.report.csv import table_csv
 from teijo.report.language import Language, Translator, translator
 from teijo.report.numbers import NOT_AVAILABLE, inked_rows, numeric_columns
+from teijo.report.shown import shown
 from teijo.report.tables import NumberedTable, Places, numbered_tables
 
 _ROOM: Final = Path(__file__).parent
@@ -85,7 +86,7 @@ def page(document: Document, *, library: str, language: Language = Language.ENGL
         words=words,
         canvas=replace(_CANVAS, language=language),
         tables=numbered_tables(said),
-        originals=numbered_tables(document),
+        originals=numbered_tables(shown(document)),
         charts=[],
         files={},
     )

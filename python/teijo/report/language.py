@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypeVar, get_origin, get_type_hints
 
 from teijo.document.model import Document
 from teijo.document.phrase import Phrase, Verbatim
+from teijo.report.shown import shown
 
 CATALOGUES: Final = Path(__file__).with_name("languages")
 T = TypeVar("T")
@@ -51,10 +52,10 @@ class Translator:
         return found if found != text else self._recorded(text)
 
     def document(self, document: Document) -> Document:
-        """Return the document in this language; its file name stays."""
+        """Return the document in this language, every character to be seen; its file name stays."""
         if self.language is Language.ENGLISH:
-            return document
-        return replace(self._translated(document), name=document.name)
+            return shown(document)
+        return shown(replace(self._translated(document), name=document.name))
 
     def knows(self, template: str) -> bool:
         """Return whether the catalogue has a text, however its first letter is written."""

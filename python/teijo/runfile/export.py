@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any, Final, Literal
 
 from teijo.errors import HostError
+from teijo.outside.text import spreadsheet_cell, visible_json
 from teijo.runfile import columns
 from teijo.runfile.columns import Table
 from teijo.terms.finding import Findings, SteadyState
@@ -48,17 +49,24 @@ def export(
 def to_json(record: Record, findings: Findings | None) -> str:
     """Return the run as JSON of schema "teijo.run/1", indented, ending in a newline."""
     text = json.dumps(document(record, findings), indent=2, ensure_ascii=False, allow_nan=False)
-    return text + "\n"
+    return visible_json(text) + "\n"
 
 
 def to_csv(record: Record, table: Table = "results") -> str:
-    """Return one table with a header line; numbers are never rounded."""
+    """Return one table with a header line; numbers are never rounded.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    """
     content = columns.tables(record)[table]
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(content)
-    writer.writerows(zip(*(column.tolist() for column in content.values()), strict=True))
+    writer.writerows(zip(*(_cells(column.tolist()) for column in content.values()), strict=True))
     return target.getvalue()
+
+
+def _cells(values: list[Any]) -> list[Any]:
+    return [spreadsheet_cell(value) if isinstance(value, str) else value for value in values]
 
 
 def to_parquet(record: Record, table: Table = "results") -> bytes:

@@ -325,7 +325,7 @@ def _hover_layer(chart: XYChart, encoding: Json, words: Translator) -> Json:
     ]
     # Pointing finds the nearest point through a cell around it, whose datum is that point's mark.
     names = (("s", words.text("Series")), ("u", heading_of(chart.x)), ("t", heading_of(chart.y)))
-    told = ", ".join(f"{json.dumps(name)}: (datum.datum || datum).{key}" for key, name in names)
+    told = ", ".join(f"{_key(name)}: (datum.datum || datum).{key}" for key, name in names)
     mark = {"type": "point", "filled": True, "size": 90, "clip": True}
     mark |= {"tooltip": {"expr": f"{{{told}}}"}}
     near = {"type": "point", "on": "pointerover", "nearest": True, "clear": "pointerout"}
@@ -338,6 +338,14 @@ def _hover_layer(chart: XYChart, encoding: Json, words: Translator) -> Json:
             "opacity": {"condition": {"param": "near", "empty": False, "value": 1}, "value": 0},
         },
     }
+
+
+def _key(name: str) -> str:
+    """Return what a value is called where it is pointed at, as a key of a Vega expression.
+
+    Vega's tooltip makes an image of what is called "image"; a blank keeps an axis from that.
+    """
+    return json.dumps(f"{name} " if name in ("image", "title") else name)
 
 
 def _span_layers(chart: XYChart, x: Json, canvas: Canvas) -> list[Json]:
