@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from teijo.device import signatures
-from teijo.device.signatures import MAGICS, Magic, ProbeError, contents, read_signatures
+from teijo.device.signatures import ProbeError, contents, read_signatures
 from teijo.errors import UnsafeError
-from teijo.units import KIB, MIB
+from teijo.units import MIB
 from tests.device.loops import Loops, need, run, try_to_write
 
 SIZE = 8 * MIB
@@ -79,8 +79,9 @@ def test_a_device_with_a_real_format_is_refused_with_its_name_and_the_way_out(
     assert by_us, "the built-in reader alone must see it"
     with pytest.raises(UnsafeError, match=r"signatures: it holds .*UUID") as caught:
         try_to_write(node)
-    assert f"wipefs --all {node}" in caught.value.remedy
-    run("wipefs", "--all", "--quiet", str(node))
+    command = caught.value.remedy.partition("needed: ")[2]
+    assert command.startswith(f"wipefs --all {node}")
+    run("sh", "-c", command)  # copied as it stands, it must do
     assert try_to_write(node) == ""
 
 
@@ -96,12 +97,6 @@ def test_a_partition_table_is_refused(loops: Loops) -> None:
             try_to_write(node)
 
 
-@pytest.mark.parametrize("magic", MAGICS, ids=lambda magic: f"{magic.kind}@{magic.offset_bytes}")
-def test_each_magic_is_found_where_its_format_puts_it(image: int, magic: Magic) -> None:
-    os.pwrite(image, magic.value, magic.place(SIZE))
-    assert kinds(image) == {magic.kind}
-
-
 def test_a_magic_on_a_real_device_is_a_refusal_where_libblkid_does_not_know_it(
     loop: Path, loops: Loops
 ) -> None:
@@ -110,28 +105,6 @@ def test_a_magic_on_a_real_device_is_a_refusal_where_libblkid_does_not_know_it(
         file.write(b"LUKS\xba\xbe")
     with pytest.raises(UnsafeError, match="crypto_LUKS"):
         try_to_write(loop)
-
-
-def test_the_kinds_at_the_end_of_a_device_are_read_from_its_very_end(image: int) -> None:
-    os.pwrite(image, b"EFI PART", SIZE - 512)
-    os.pwrite(image, signatures.MD_MAGIC, SIZE - 64 * KIB)
-    assert kinds(image) == {"gpt (backup)", "linux_raid_member"}
-
-
-def test_a_zfs_label_is_known_by_its_uberblocks_in_either_byte_order(image: int) -> None:
-    for value in signatures.ZFS_UBERBLOCK:
-        os.pwrite(image, value, 256 * KIB + 128 * KIB + 7 * KIB)
-        assert kinds(image) == {"zfs_member"}
-
-
-def test_an_mbr_needs_an_entry_and_ext_needs_fields_that_fit(image: int) -> None:
-    os.pwrite(image, b"\x55\xaa", 510)
-    os.pwrite(image, b"\x53\xef", 0x438)
-    os.pwrite(image, struct.pack("<I", 7), 0x418)
-    assert kinds(image) == set()
-    os.pwrite(image, bytes([0x80, 0, 0, 0, 0x83, 0, 0, 0]) + struct.pack("<II", 2048, 4096), 446)
-    os.pwrite(image, struct.pack("<I", 2), 0x418)
-    assert kinds(image) == {"dos", "ext2/3/4"}
 
 
 def test_random_data_are_no_signature_and_not_blank(loop: Path, loops: Loops) -> None:

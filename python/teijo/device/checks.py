@@ -240,7 +240,8 @@ def _unsigned(subject: Subject) -> Answer:
         return (
             "refused",
             f"it holds {listed}",
-            f"If nothing of that is needed: wipefs --all {subject.target}",
+            "If nothing of that is needed: "
+            + signatures.erasing(subject.target, content.signatures),
         )
     data = "both ends are blank" if content.blank else "it is not blank"
     readers = " and ".join(content.readers)

@@ -1,32 +1,41 @@
 """What lies on a device without being in use: file systems, tables, members, and mere data.
 
-Two readers look, for either may be blind: wipefs (libblkid, hundreds of formats) where it is
-installed, and a small one of our own. A reader that fails is an error, never "no signature".
+Two readers look, for either may be blind: wipefs (libblkid) where it is installed, and one of our
+own (formats.py, weak_formats.py). A reader that fails is an error, never "no signature".
 """
 
 import json
 import os
+import shlex
 import shutil
-import struct
 import subprocess
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from teijo.device.formats import MAGICS, SECTOR
 from teijo.device.kernel import edges, read_blocks
-from teijo.units import KIB, MIB
+from teijo.device.weak_formats import traces
+from teijo.units import KIB
 
+PIECE_BYTES: Final = 64 * KIB
 PROBE_SECONDS: Final = 60
 _SEARCH: Final = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """One thing found. `offset_bytes` counts from the start of the device."""
+    """One thing found. `offset_bytes` counts from the start of the device.
+
+    `length_bytes` is what has to go for it to be gone. `erased_by` is "wipefs" where that sees it.
+    """
 
     kind: str
     offset_bytes: int
     uuid: str = ""
     label: str = ""
+    length_bytes: int = 1
+    erased_by: str = "dd"
 
     def __str__(self) -> str:
         parts = [self.kind]
@@ -46,68 +55,6 @@ class Contents:
 
 class ProbeError(Exception):
     """A reader failed, so nothing is known of the device."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Magic:
-    """A value at a fixed place; a negative offset counts from the end of the device.
-
-    `aligned_bytes`: the place is rounded down to it first, as the format does.
-    """
-
-    kind: str
-    offset_bytes: int
-    value: bytes
-    aligned_bytes: int = field(default=1)
-
-    def place(self, size_bytes: int) -> int:
-        """Return the offset on a device of a size; it may lie outside of it."""
-        if self.offset_bytes >= 0:
-            return self.offset_bytes
-        return size_bytes // self.aligned_bytes * self.aligned_bytes + self.offset_bytes
-
-
-MD_MAGIC: Final = bytes.fromhex("fc4e2ba9")
-MAGICS: Final = (
-    Magic(kind="gpt", offset_bytes=512, value=b"EFI PART"),
-    Magic(kind="gpt", offset_bytes=4096, value=b"EFI PART"),
-    Magic(kind="gpt (backup)", offset_bytes=-512, value=b"EFI PART"),
-    Magic(kind="gpt (backup)", offset_bytes=-4096, value=b"EFI PART"),
-    Magic(kind="xfs", offset_bytes=0, value=b"XFSB"),
-    Magic(kind="btrfs", offset_bytes=64 * KIB + 64, value=b"_BHRfS_M"),
-    Magic(kind="f2fs", offset_bytes=1024, value=b"\x10\x20\xf5\xf2"),
-    Magic(kind="ntfs", offset_bytes=3, value=b"NTFS    "),
-    Magic(kind="exfat", offset_bytes=3, value=b"EXFAT   "),
-    Magic(kind="vfat", offset_bytes=54, value=b"FAT"),
-    Magic(kind="vfat", offset_bytes=82, value=b"FAT32"),
-    Magic(kind="squashfs", offset_bytes=0, value=b"hsqs"),
-    Magic(kind="iso9660", offset_bytes=32769, value=b"CD001"),
-    Magic(kind="swap", offset_bytes=4086, value=b"SWAPSPACE2"),
-    Magic(kind="swap", offset_bytes=65526, value=b"SWAPSPACE2"),
-    Magic(kind="crypto_LUKS", offset_bytes=0, value=b"LUKS\xba\xbe"),
-    Magic(kind="crypto_LUKS (second header)", offset_bytes=16 * KIB, value=b"SKUL\xba\xbe"),
-    Magic(kind="LVM2_member", offset_bytes=0, value=b"LABELONE"),
-    Magic(kind="LVM2_member", offset_bytes=512, value=b"LABELONE"),
-    Magic(kind="LVM2_member", offset_bytes=1024, value=b"LABELONE"),
-    Magic(kind="LVM2_member", offset_bytes=1536, value=b"LABELONE"),
-    Magic(kind="linux_raid_member", offset_bytes=0, value=MD_MAGIC),
-    Magic(kind="linux_raid_member", offset_bytes=4096, value=MD_MAGIC),
-    Magic(kind="linux_raid_member", offset_bytes=-64 * KIB, value=MD_MAGIC, aligned_bytes=64 * KIB),
-    Magic(kind="linux_raid_member", offset_bytes=-8 * KIB, value=MD_MAGIC, aligned_bytes=4 * KIB),
-    Magic(kind="isw_raid_member", offset_bytes=-1024, value=b"Intel Raid ISM Cfg Sig. "),
-    Magic(kind="ddf_raid_member", offset_bytes=-512, value=b"\xde\x11\xde\x11"),
-    Magic(
-        kind="bcache",
-        offset_bytes=4096 + 24,
-        value=bytes.fromhex("c68573f64e1a45ca8265f57f48ba6d81"),
-    ),
-    Magic(kind="ceph_bluestore", offset_bytes=0, value=b"bluestore block device"),
-    Magic(kind="VMFS_volume_member", offset_bytes=MIB, value=bytes.fromhex("0dd001c0")),
-)
-"""The formats most often lost, with their places from libblkid and the formats' own sources."""
-
-ZFS_UBERBLOCK: Final = (b"\x0c\xb1\xba\x00", b"\x00\xba\xb1\x0c")
-ZFS_LABEL_BYTES: Final = 256 * KIB
 
 
 def contents(fd: int, size_bytes: int) -> Contents:
@@ -131,63 +78,70 @@ def contents(fd: int, size_bytes: int) -> Contents:
     return Contents(signatures=tuple(found.values()), readers=tuple(readers), blank=blank)
 
 
-def read_signatures(fd: int, size_bytes: int) -> tuple[Signature, ...]:
-    """Return what the built-in reader finds on an open device or file."""
-    found = [
-        Signature(kind=magic.kind, offset_bytes=place)
-        for magic in MAGICS
-        if (place := magic.place(size_bytes)) >= 0
-        and place + len(magic.value) <= size_bytes
-        and _bytes_at(fd, place, len(magic.value), size_bytes) == magic.value
-    ]
-    return (
-        *found,
-        *_extended_family(fd, size_bytes),
-        *_partition_table(fd, size_bytes),
-        *_zfs_labels(fd, size_bytes),
-    )
+def erasing(target: str, found: Sequence[Signature]) -> str:
+    """Return the shell command after which none of the signatures is there any more.
 
-
-def _extended_family(fd: int, size_bytes: int) -> tuple[Signature, ...]:
-    """Two bytes of magic are found by chance in random data, so two fields must fit as well."""
-    block = _bytes_at(fd, 1024, 1024, size_bytes)
-    if block[0x38:0x3A] != b"\x53\xef":
-        return ()
-    block_size_shift, revision = block[0x18:0x1C], block[0x4C:0x50]
-    fits = int.from_bytes(block_size_shift, "little") <= 6 and revision in {bytes(4), b"\1\0\0\0"}
-    return (Signature(kind="ext2/3/4", offset_bytes=0x438),) if fits else ()
-
-
-def _partition_table(fd: int, size_bytes: int) -> tuple[Signature, ...]:
-    """Find an MBR: 55 AA and at least one entry that a partitioner could have written."""
-    sector = _bytes_at(fd, 0, 512, size_bytes)
-    if sector[510:] != b"\x55\xaa":
-        return ()
-    entries = [sector[446 + 16 * index : 462 + 16 * index] for index in range(4)]
-    real = any(
-        entry[0] in {0x00, 0x80} and entry[4] != 0 and struct.unpack_from("<I", entry, 12)[0] > 0
-        for entry in entries
-    )
-    return (Signature(kind="dos", offset_bytes=510),) if real else ()
-
-
-def _zfs_labels(fd: int, size_bytes: int) -> tuple[Signature, ...]:
-    """Two labels at each end; the uberblocks are the label's last 128 KiB, 1 KiB or more each."""
-    end = size_bytes // ZFS_LABEL_BYTES * ZFS_LABEL_BYTES
-    found = []
-    for start in (0, ZFS_LABEL_BYTES, end - 2 * ZFS_LABEL_BYTES, end - ZFS_LABEL_BYTES):
-        if start < 0 or start + ZFS_LABEL_BYTES > size_bytes:
+    wipefs leaves what it does not know, and most copies; those are overwritten sector by sector.
+    """
+    word = shlex.quote(target)
+    commands = [f"wipefs --all {word}"] if any(one.erased_by == "wipefs" for one in found) else []
+    for one in found:
+        if one.erased_by == "wipefs":
             continue
-        ring = read_blocks(fd, start + 128 * KIB, 128 * KIB)
-        if any(ring[at : at + 4] in ZFS_UBERBLOCK for at in range(0, len(ring), KIB)):
-            found.append(Signature(kind="zfs_member", offset_bytes=start))
-    return tuple(found)
+        first = one.offset_bytes // SECTOR
+        count = -(-(one.offset_bytes + one.length_bytes) // SECTOR) - first
+        commands.append(
+            f"dd if=/dev/zero of={word} bs={SECTOR} seek={first} count={count} conv=notrunc,fsync"
+        )
+    return " && ".join(commands)
 
 
-def _bytes_at(fd: int, place: int, length: int, size_bytes: int) -> bytes:
-    start = place // 4096 * 4096
-    end = min(-(-(place + length) // 4096) * 4096, size_bytes)
-    return read_blocks(fd, start, end - start)[place - start : place - start + length]
+def read_signatures(fd: int, size_bytes: int) -> tuple[Signature, ...]:
+    """Return what the built-in reader finds on an open device or file, in order of place.
+
+    Raises:
+        OSError: the device cannot be read.
+    """
+    read = Pieces(fd, size_bytes).read
+    found: dict[int, Signature] = {}
+    for magic in MAGICS:
+        for place in magic.places(size_bytes):
+            if place not in found and read(place, len(magic.value)) == magic.value:
+                found[place] = Signature(
+                    kind=magic.kind, offset_bytes=place, length_bytes=len(magic.value)
+                )
+    for trace in traces(read, size_bytes):
+        sign = Signature(
+            kind=trace.kind, offset_bytes=trace.offset_bytes, length_bytes=trace.length_bytes
+        )
+        found.setdefault(trace.offset_bytes, sign)
+    return tuple(found[place] for place in sorted(found))
+
+
+class Pieces:
+    """A device read in aligned pieces, each once: what direct I/O accepts, and few reads."""
+
+    def __init__(self, fd: int, size_bytes: int) -> None:
+        """Read nothing yet."""
+        self._fd = fd
+        self._size_bytes = size_bytes
+        self._read: dict[int, bytes] = {}
+
+    def read(self, place: int, length: int) -> bytes:
+        """Return a range; what lies outside of the device is left out."""
+        if not 0 <= place < self._size_bytes:
+            return b""
+        end = min(place + length, self._size_bytes)
+        first = place // PIECE_BYTES
+        data = b"".join(self._piece(index) for index in range(first, -(-end // PIECE_BYTES)))
+        return data[place - first * PIECE_BYTES : end - first * PIECE_BYTES]
+
+    def _piece(self, index: int) -> bytes:
+        if index not in self._read:
+            start = index * PIECE_BYTES
+            length = min(PIECE_BYTES, self._size_bytes - start)
+            self._read[index] = read_blocks(self._fd, start, length)
+        return self._read[index]
 
 
 def _wipefs(fd: int) -> list[Signature]:
@@ -202,6 +156,7 @@ def _wipefs(fd: int) -> list[Signature]:
                 offset_bytes=int(row["offset"], 16),
                 uuid=row["uuid"] or "",
                 label=row["label"] or "",
+                erased_by="wipefs",
             )
             for row in rows
         ]
