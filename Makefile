@@ -23,6 +23,9 @@ TESTS ?=
 SYSTEM ?= yes
 BENCH ?=
 FUZZ ?= 60
+# How many cases a property of the Rust meets (of the Python: tests/conftest.py).
+CASES := 64
+CASES_LONG := 1024
 
 PYTHON ?= $(firstword $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name; done))
@@ -38,11 +41,13 @@ ifeq ($(wildcard $(NATIVE)),)
 $(shell rm -f $(STAMPS)/built)
 endif
 
+CARGO_TEST := cargo test --workspace --locked --no-fail-fast --quiet
+
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all run examples test lint format build docs bench fuzz miri lock clean help
+.PHONY: all run examples test test-long lint format build docs bench fuzz miri lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -57,13 +62,18 @@ examples: $(STAMPS)/built ## every test of the PTS on simulated drives, in Engli
 	@$(BIN)/python examples/pts.py $(OUT)/examples
 	@$(BIN)/python examples/articles.py $(OUT)/examples/articles
 
-test: .stamps/apt-test $(STAMPS)/built ## run every test, Rust and Python [TESTS=tests/cli]
-	@status=0; $(if $(TESTS),,cargo test --workspace --quiet || status=1;) \
+test: .stamps/apt-test $(STAMPS)/built ## run the tests, Rust and Python; a property meets few cases [TESTS=tests/cli]
+	@status=0; $(if $(TESTS),,PROPTEST_CASES=$(CASES) $(CARGO_TEST) || status=1;) \
 	$(BIN)/python -m pytest $(TESTS) || status=1; exit $$status
+
+test-long: .stamps/apt-test $(STAMPS)/built ## run the long tests (marker long), and every property with many cases
+	@status=0; $(if $(TESTS),,PROPTEST_CASES=$(CASES_LONG) $(CARGO_TEST) -- --include-ignored || status=1;) \
+	$(BIN)/python -m pytest -m 'long or hypothesis' --hypothesis-profile=long $(TESTS) \
+	|| status=1; exit $$status
 
 lint: $(STAMPS)/built ## check format, clippy, ruff, types and import order
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff check --quiet python tests examples benchmarks
 	$(BIN)/ruff format --quiet --check python tests examples benchmarks
 	$(BIN)/mypy --no-error-summary
@@ -82,8 +92,8 @@ docs: $(STAMPS)/built ## write the generated page docs/reference/cli.md anew
 	@cp .stamps/cli.md docs/reference/cli.md
 
 bench: $(STAMPS)/built ## measure the engine beside its peers, and the simulator [BENCH="--only hole"]
-	@cargo bench --workspace --quiet
-	@cargo build --release --quiet -p teijo-engine --example slice
+	@cargo bench --workspace --locked --quiet
+	@cargo build --release --locked --quiet -p teijo-engine --example slice
 	@mkdir -p $(OUT)
 	@$(BIN)/python benchmarks/peers.py --slice $(or $(CARGO_TARGET_DIR),target)/release/examples/slice \
 		--json $(OUT)/bench.json $(BENCH)
@@ -100,7 +110,7 @@ miri: ## run the engine's tests under Miri, as far as it knows the system (slow)
 	@cargo +nightly miri --version >/dev/null 2>&1 || { echo 'error: there is no Miri. Install it:' \
 		'rustup toolchain install nightly --component miri' >&2; exit 1; }
 	@export MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-deterministic-floats' PROPTEST_CASES=2; \
-	miri='cargo +nightly miri test --quiet --target-dir target/miri -p teijo-engine'; \
+	miri='cargo +nightly miri test --locked --quiet --target-dir target/miri -p teijo-engine'; \
 	$$miri --lib -- --skip ring::; \
 	$$miri --test slots --test refusals --test access; \
 	$$miri --test virtual_time -- --skip a_stall; \
@@ -118,8 +128,8 @@ clean: ## remove all that was built; run files and reports stay
 	@find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## print this
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile \
-		| awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile \
+		| awk -F'|' '{ printf "%-15s %s\n", $$1, $$2 }'
 	@printf '\n  %s\n' "make run TARGET='drive.img?size=2GiB' METHOD=workload SET='rw=randread seconds=10'"
 
 # ---- set-up -----------------------------------------------------------------------------------
@@ -127,7 +137,7 @@ help: ## print this
 # Debian packages: as root, only what is missing, and never a reason to stop.
 APT_RUN := gcc libc6-dev python3-venv fio smartmontools nvme-cli hdparm
 APT_TEST := $(APT_RUN) chromium qemu-system-x86 busybox-static kmod e2fsprogs xfsprogs \
-	poppler-utils fuse3
+	btrfs-progs poppler-utils fuse3
 
 .stamps/apt-run: PACKAGES = $(APT_RUN)
 .stamps/apt-test: PACKAGES = $(APT_TEST)

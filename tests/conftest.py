@@ -9,8 +9,18 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
-NO_SKIPS = os.environ.get("CI", "").lower() in {"1", "true"} or "TEIJO_NO_SKIPS" in os.environ
+# How many cases a property meets: few in `make test`, many in `make test-long`. A case that takes
+# long is no fault of the property. In CI the same commit meets the same cases.
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+for name, cases in (("quick", 30), ("long", 1000)):
+    settings.register_profile(
+        name, max_examples=cases, deadline=None, derandomize=IN_CI, database=None
+    )
+settings.load_profile("quick")
+
+NO_SKIPS = IN_CI or "TEIJO_NO_SKIPS" in os.environ
 
 
 def pytest_configure() -> None:

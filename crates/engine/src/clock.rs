@@ -108,7 +108,11 @@ impl HostClock {
     /// that has drifted by more than 50 ppm.
     #[must_use]
     pub fn checked(self) -> Self {
-        match self.drift_ppm() {
+        self.judged(self.drift_ppm())
+    }
+
+    fn judged(self, drift_ppm: Option<f64>) -> Self {
+        match drift_ppm {
             Some(drift) if drift.abs() > DRIFT_PPM_MAX => Self {
                 counter: None,
                 ahead_ns: self.now_ns().wrapping_sub(MonotonicClock.now_ns()),
@@ -175,6 +179,11 @@ impl Counter {
 
     fn drift_ppm(&self) -> Option<f64> {
         let (ticks, raw_ns) = pair(ClockId::MonotonicRaw);
+        self.drift_ppm_at(ticks, raw_ns)
+    }
+
+    /// The drift when the counter and `CLOCK_MONOTONIC_RAW` read this at the same moment.
+    fn drift_ppm_at(&self, ticks: u64, raw_ns: u64) -> Option<f64> {
         let counted_ns = (self.at(ticks) - self.origin_ns) as f64;
         let span_ns = raw_ns.checked_sub(self.origin_raw_ns)?;
         (span_ns >= DRIFT_SPAN_NS_MIN).then(|| (counted_ns / span_ns as f64 - 1.0) * 1e6)
@@ -230,33 +239,35 @@ fn is_invariant() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
-    fn counter(wrong_by: f64) -> Option<Counter> {
-        let Some(honest) = Counter::calibrated() else {
-            println!("skipped: no trusted counter here");
-            return None;
-        };
-        let rate = (honest.rate as f64 * (1.0 + wrong_by)) as u64;
-        Some(Counter { rate, ..honest })
+    /// Ticks of a counter of 2.5 GHz.
+    fn ticks_of(ns: u64) -> u64 {
+        ns / 2 * 5
     }
 
-    /// The same clock, begun an hour ago.
-    fn an_hour_old(counter: Counter, honest_rate: u64) -> Counter {
-        let hour_ns = 3_600 * NS_PER_SECOND;
-        let ticks = ((u128::from(hour_ns) << 32) / u128::from(honest_rate)) as u64;
+    /// A counter of 2.5 GHz that read so many ticks when it was calibrated.
+    fn from(origin_ticks: u64, wrong_ppm: f64) -> Counter {
+        let honest = (1u64 << 32) as f64 / 2.5;
         Counter {
-            origin_ticks: counter.origin_ticks - ticks,
-            origin_ns: counter.origin_ns - hour_ns,
-            origin_raw_ns: counter.origin_raw_ns - hour_ns,
-            ..counter
+            origin_ticks,
+            origin_ns: 7 * NS_PER_SECOND,
+            origin_raw_ns: 3 * NS_PER_SECOND,
+            rate: (honest * (1.0 + wrong_ppm / 1e6)) as u64,
         }
+    }
+
+    fn calibrated() -> Option<Counter> {
+        let counter = Counter::calibrated();
+        if counter.is_none() {
+            println!("skipped: no trusted counter here");
+        }
+        counter
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri knows no counter")]
     fn the_counter_never_goes_back_and_keeps_up_with_the_kernel() {
-        let Some(counter) = counter(0.0) else { return };
+        let Some(counter) = calibrated() else { return };
         let clock = HostClock {
             counter: Some(counter),
             ahead_ns: 0,
@@ -275,33 +286,55 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "Miri knows no counter")]
-    fn a_counter_that_drifts_is_found_out_and_the_clock_goes_on_from_where_it_stood() {
-        let Some(honest) = counter(0.0) else { return };
-        for (wrong_ppm, trusted) in [(0.0, true), (200.0, false), (-200.0, false)] {
-            let rate = (honest.rate as f64 * (1.0 + wrong_ppm / 1e6)) as u64;
-            // An hour tells far less than the 50 ppm at stake, whatever 20 ms of calibration do.
-            let old = an_hour_old(Counter { rate, ..honest }, honest.rate);
-            let clock = HostClock {
-                counter: Some(old),
-                ahead_ns: 0,
-            };
-            let drift = clock.drift_ppm().unwrap();
-            assert!((drift - wrong_ppm).abs() < 40.0, "{drift} for {wrong_ppm}");
-            let before_ns = clock.now_ns();
-            let checked = clock.checked();
-            assert_eq!(checked.is_counter(), trusted);
-            assert!(checked.now_ns() >= before_ns);
-            std::thread::sleep(Duration::from_millis(1));
-            assert!(checked.now_ns() >= before_ns + 1_000_000);
-            assert_eq!(checked.drift_ppm().is_some(), trusted);
+    fn drift_is_found_to_a_millionth_however_long_ago_the_counter_began() {
+        let hour_ns = 3_600 * NS_PER_SECOND;
+        // A machine that boots now begins at 0; the last one is 58 years old.
+        for origin_ticks in [0, 1, ticks_of(NS_PER_SECOND), u64::MAX / 4] {
+            for wrong_ppm in [0.0, 200.0, -200.0, 49.0] {
+                let counter = from(origin_ticks, wrong_ppm);
+                let now_ticks = origin_ticks + ticks_of(hour_ns);
+                let raw_ns = counter.origin_raw_ns + hour_ns;
+                let drift = counter.drift_ppm_at(now_ticks, raw_ns).unwrap();
+                assert!((drift - wrong_ppm).abs() < 0.01, "{drift} for {wrong_ppm}");
+            }
         }
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "Miri knows no counter")]
+    fn a_counter_that_is_behind_its_origin_reads_as_the_origin() {
+        assert_eq!(from(1_000, 0.0).at(999), 7 * NS_PER_SECOND);
+    }
+
+    #[test]
     fn drift_is_not_judged_over_a_moment() {
-        let Some(counter) = counter(0.5) else { return };
-        assert_eq!(counter.drift_ppm(), None);
+        let counter = from(0, 0.0);
+        let at = |ns| counter.drift_ppm_at(ticks_of(ns), counter.origin_raw_ns + ns);
+        assert_eq!(at(DRIFT_SPAN_NS_MIN - 2), None);
+        assert!(at(DRIFT_SPAN_NS_MIN).is_some());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no counter")]
+    fn a_counter_that_drifts_is_given_up_and_the_clock_goes_on_from_where_it_stood() {
+        let Some(counter) = calibrated() else { return };
+        let clock = HostClock {
+            counter: Some(counter),
+            ahead_ns: 0,
+        };
+        for (drift_ppm, trusted) in [
+            (None, true),
+            (Some(0.0), true),
+            (Some(50.0), true),
+            (Some(50.1), false),
+            (Some(-50.1), false),
+        ] {
+            let before_ns = clock.now_ns();
+            let judged = clock.judged(drift_ppm);
+            assert_eq!(judged.is_counter(), trusted);
+            let after_ns = judged.now_ns();
+            assert!(after_ns >= before_ns);
+            while judged.now_ns() == after_ns {}
+        }
+        assert_eq!(HostClock::monotonic().drift_ppm(), None);
     }
 }
