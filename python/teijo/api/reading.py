@@ -1,10 +1,13 @@
 """What can be done with a run file alone: open, analyse, judge anew, present, export."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from teijo.document.model import Document
+from teijo.errors import RunFileError, TeijoError
 from teijo.methods import parts as apart
 from teijo.methods.registry import method_named
 from teijo.methods.rescore import rescored
@@ -58,26 +61,58 @@ def open(path: Path | str) -> Run:  # noqa: A001
 
 def rescore(run: Run, spec: str) -> Run:
     """Return a run judged by another version of its standard; see methods/rescore.py."""
-    return Run(run.path, rescored(run.record, method_named(run.record.run.method), spec))
+    with _of_a_file(run.record):
+        return Run(run.path, rescored(run.record, method_named(run.record.run.method), spec))
 
 
 def parts(run: Run) -> dict[str, Run]:
     """Return the tests a run is made of by their names, each as a run of its own."""
-    return {part.name: Run(run.path, part.record) for part in apart.parts_of(run.record)}
+    with _of_a_file(run.record):
+        return {part.name: Run(run.path, part.record) for part in apart.parts_of(run.record)}
 
 
 def analyse(record: Record) -> Findings:
     """Return what the method of a record finds in it."""
-    return method_named(record.run.method).findings(record)
+    with _of_a_file(record):
+        return method_named(record.run.method).findings(record)
 
 
 def present(record: Record, findings: Findings | None = None) -> Document:
     """Return the report of a record, by its method."""
     findings = analyse(record) if findings is None else findings
-    return method_named(record.run.method).document(record, findings)
+    with _of_a_file(record):
+        return method_named(record.run.method).document(record, findings)
 
 
 def export(path: Path | str, *, to: Format, table: Table = "results") -> bytes:
     """Return a run as JSON with everything in it, or one table of it as CSV or Parquet."""
     found = open(path)
-    return writing.export(found.record, found.findings, to=to, table=table)
+    findings = found.findings
+    with _of_a_file(found.record):
+        return writing.export(found.record, findings, to=to, table=table)
+
+
+_STRANGE = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RecursionError,
+    TypeError, ValueError,
+)  # fmt: skip
+"""What a method that reads a record runs into where it holds what no run records."""
+
+
+@contextmanager
+def _of_a_file(record: Record) -> Iterator[None]:
+    """Say of the run file what a record that no run makes leads to.
+
+    A method asserts and looks up what its own steps record. A file may hold anything else, each
+    value of it in order, and what then fails is the file's fault and no reason for a traceback.
+    """
+    try:
+        yield
+    except TeijoError:
+        raise
+    except _STRANGE as error:
+        what = f"{type(error).__name__} {error}"[:200]
+        raise RunFileError(
+            f"the record is none that {record.run.method or 'a method'} makes ({what})",
+            remedy="If Teijo itself made this file, please report it; TEIJO_DEBUG=1 shows more.",
+        ) from error

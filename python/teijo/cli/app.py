@@ -6,6 +6,7 @@ Nothing heavy is imported here or at the top of a verb, so that help is there at
 import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -79,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         sys.exit(_spoken(sys.argv[1:] if arguments is None else list(arguments)))
     except TeijoError as error:
+        if os.environ.get("TEIJO_DEBUG") == "1" and error.__cause__ is not None:
+            traceback.print_exception(error)
         talk.explain(error.message, error.remedy)
         sys.exit(error.exit_code)
     except Exception as error:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 
 from teijo.device.composed import Source, spell_out
 from teijo.errors import TargetError
+from teijo.outside.text import unspeakable
 from teijo.units import MIB, format_size, parse_size
 
 GRAMMAR: Final = "sim:NAME?key=value, sim:FILE.toml, /dev/disk/by-id/NAME, or PATH?size=8GiB"
@@ -21,6 +22,9 @@ SEVERAL: Final = "concat:A,B or stripe?chunk=64KiB:A,B"
 LEAST_FILE_BYTES: Final = 1024 * 1024
 CHUNK_BYTES: Final = MIB
 """A stripe's chunk where none is given; ORION's default."""
+
+LONGEST: Final = 20_000
+"""Characters of a target text; the largest description in the examples has 500."""
 
 _SEVERAL: Final = re.compile(r"(concat|stripe)(?:\?([^:]*))?:(.*)", re.DOTALL)
 _COMMA: Final = re.compile(r"(?<!\\),")
@@ -87,6 +91,13 @@ def parse_target(text: str) -> Target:
     Raises:
         teijo.errors.TargetError: it names nothing that can be measured; says why.
     """
+    if len(text) > LONGEST:
+        raise TargetError(
+            f"the target has {len(text):,} characters, and {LONGEST:,} are the most",
+            remedy=f"Write {GRAMMAR}.",
+        )
+    if why := unspeakable(text):
+        raise TargetError(f"the target {text!r}: {why}", remedy=f"Write {GRAMMAR}.")
     if several := _SEVERAL.fullmatch(text):
         return _composite(text, several[1], _pairs(several[2] or ""))
     return _single(text)

@@ -6,13 +6,17 @@ A settings field carries its `Knob` as an annotation; nothing here knows a metho
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import pydantic
 
 from teijo import units
 from teijo.errors import PlanError
 from teijo.methods.method import Settings
+from teijo.outside.text import unspeakable
+
+LONGEST: Final = 1_000_000
+"""Characters of one setting; a plan is a setting too."""
 
 Parse = Callable[[str], object]
 Show = Callable[[object], str]
@@ -84,6 +88,7 @@ def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict
     }
     parsed: dict[str, object] = {}
     for key, text in overrides.items():
+        check_text(key, text)
         name = field_of.get(key.strip().lower().replace("-", "_"))
         if name is None:
             raise unknown("setting", key, (knob.key for knob in knobs.values()), field_of)
@@ -100,6 +105,21 @@ def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict
                 f"{key}={text}: {error}", remedy=f"For example: --set {knob.key}={knob.example}"
             ) from error
     return parsed
+
+
+def check_text(key: str, text: str) -> None:
+    """Make sure that a setting can be recorded and is short enough to be read.
+
+    Raises:
+        PlanError: it is not.
+    """
+    if why := unspeakable(key + text):
+        raise PlanError(f"{key}={text[:80]}: {why}", remedy="Write it in UTF-8.")
+    if len(key) + len(text) > LONGEST:
+        raise PlanError(
+            f"{key[:80]} has {len(text):,} characters, and {LONGEST:,} are the most",
+            remedy="Write a shorter one.",
+        )
 
 
 def changed(settings: S, asked: Mapping[str, object]) -> S:

@@ -38,6 +38,13 @@ def visible(text: str, *, most: int = LONGEST) -> str:
     return "".join(_shown(letter) for letter in text)
 
 
+def unspeakable(text: str) -> str:
+    """Return why a text can be neither recorded nor handed on, or nothing: most texts can."""
+    if "\0" in text:
+        return "it holds a NUL character"
+    return "it is no UTF-8 text" if _SURROGATE.search(text) else ""
+
+
 def visible_json(text: str) -> str:
     """Return JSON that says the same, in which only line ends and what has ink are raw.
 

@@ -227,3 +227,13 @@ def test_points_with_intervals_stand_beside_each_other_and_lines_do_not() -> Non
 
     assert offsets("points") == [True, True]
     assert not any(offsets("line and points"))
+
+
+def test_no_axis_makes_an_image_of_what_is_pointed_at() -> None:
+    # Vega's tooltip puts the value under the key "image" into an <img>, quotes and all.
+    for name in ("image", "title"):
+        series = Series(name="s", x=('x" onerror="alert(1)',), y=(1.0,), style="points")
+        drawn = chart(series, x=Axis(name=name, scale="category"))
+        said = str(layers(drawn, SCREEN))
+        assert f'"{name} ": (datum' in said
+        assert f'"{name}": (datum' not in said
