@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device import marker, open_target
+from teijo.device import keeper, open_target
 from teijo.device.device import Device
 from teijo.device.layout import has_holes
 from teijo.errors import DeviceError, HostError, IdentityError, TargetError, UnsafeError
@@ -108,15 +108,6 @@ def test_a_file_teijo_made_is_used_again(scratch: Path) -> None:
     open_target(str(scratch / "new"), write=True).close()
 
 
-def test_a_file_of_a_killed_run_is_used_again(scratch: Path) -> None:
-    make(scratch / "new").close()
-    fd = os.open(scratch / "new", os.O_RDWR)
-    marker.leave_mark(fd, scratch / "new", in_use=True)  # all that a kill -9 leaves
-    os.pwrite(fd, b"half a step", 0)
-    os.close(fd)
-    make(scratch / "new").close()
-
-
 def test_a_file_of_ours_that_somebody_wrote_to_since_is_theirs(scratch: Path) -> None:
     make(scratch / "new").close()
     (scratch / "precious").write_bytes(b"y" * SIZE)
@@ -130,10 +121,10 @@ def test_a_copy_of_our_mark_on_another_file_makes_it_not_ours(scratch: Path) -> 
     make(scratch / "new").close()
     (scratch / "other").write_bytes(b"y" * SIZE)
     try:
-        mark = os.getxattr(scratch / "new", marker.ATTRIBUTE)
+        mark = os.getxattr(scratch / "new", keeper.ATTRIBUTE)
     except OSError:
         pytest.skip("needs extended attributes on the temporary file system")
-    os.setxattr(scratch / "other", marker.ATTRIBUTE, mark)
+    os.setxattr(scratch / "other", keeper.ATTRIBUTE, mark)
     with pytest.raises(UnsafeError):
         make(scratch / "other")
 

@@ -17,6 +17,7 @@ from teijo.device import (
     rehearsal_of,
     split_settings,
 )
+from teijo.device.marker import Holder
 from teijo.device.sessions import Engine
 from teijo.errors import PlanError
 from teijo.methods.method import settings_on
@@ -70,6 +71,7 @@ def run(
         geometry = geometry_of(target)
         asked = settings_on(chosen, spec, settings, geometry, facts_of(target))
         refuse_beyond(max_drive_writes, paper.preview(chosen, asked, geometry))
+    run_id = acts.new_run_id()
     with closing(
         open_target(
             target,
@@ -78,6 +80,7 @@ def run(
             overwrite=overwrite,
             engine=engine,
             results=(Path(output).absolute().parent,),
+            holder=_holder(run_id, Names.of(output)),
             progress=laying_out(observer),
         )
     ) as device:
@@ -90,6 +93,7 @@ def run(
             output=Path(output),
             engine=engine,
             max_drive_writes=max_drive_writes,
+            run_id=run_id,
         )
         return reading.open(acts.begin(order, observer))
 
@@ -123,6 +127,7 @@ def resume(
                 destroy=destroy,
                 overwrite=overwrite,
                 results=(recorder.names.sealed.absolute().parent,),
+                holder=_holder(record.run.id, recorder.names),
                 engine="fio" if record.run.engine.startswith("fio") else "native",
             )
         ) as device:
@@ -156,3 +161,7 @@ def preview(
     told = None if endurance_bytes is None else endurance_told(endurance_bytes)
     endurance = told or endurance_from(health_of(target))
     return replace(paper.preview(chosen, numbers, geometry, rates), endurance=endurance)
+
+
+def _holder(run_id: str, names: Names) -> Holder:
+    return Holder(run=run_id, run_file=str(names.open.absolute()))

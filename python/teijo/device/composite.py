@@ -15,6 +15,7 @@ from teijo.device.composition import geometry_over, health_over, identity_over, 
 from teijo.device.file import Opened, claim_file, file_geometry, fill, give_back
 from teijo.device.kernel import Number
 from teijo.device.layout import Progress
+from teijo.device.marker import NOBODY, Holder
 from teijo.device.medium import Medium
 from teijo.device.openers import FileKey
 from teijo.device.preflight import Preflight, consent_to_all
@@ -107,6 +108,7 @@ def open_composite(
     destroy: str | None,
     overwrite: bool,
     results: tuple[Path, ...] = (),
+    holder: Holder = NOBODY,
     progress: Progress | None = None,
 ) -> Composite:
     """Open every member: for reading as it is, for writing after preflight and consent for all.
@@ -121,7 +123,10 @@ def open_composite(
     with ExitStack() as undo:
         held: list[Subject | Opened] = []
         for member in target.members:
-            held.append(_claim(member, write=write, overwrite=overwrite, results=results))
+            claimed = _claim(
+                member, write=write, overwrite=overwrite, results=results, holder=holder
+            )
+            held.append(claimed)
             undo.callback(_give_back, held[-1])
         layout_over(target, [_size(one) for one in held])
         subjects = [one for one in held if isinstance(one, Subject)]
@@ -184,13 +189,13 @@ def _footprint(member: Member) -> _Footprint:
 
 
 def _claim(
-    member: Member, *, write: bool, overwrite: bool, results: tuple[Path, ...]
+    member: Member, *, write: bool, overwrite: bool, results: tuple[Path, ...], holder: Holder
 ) -> Subject | Opened:
     match member:
         case BlockTarget():
             return claim_block(member, write=write, results=results)
         case FileTarget():
-            return claim_file(member, write=write, overwrite=overwrite)
+            return claim_file(member, write=write, overwrite=overwrite, holder=holder)
 
 
 def _give_back(one: Subject | Opened) -> None:

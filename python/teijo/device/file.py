@@ -15,6 +15,7 @@ from typing import Final
 from teijo.device import marker
 from teijo.device.kernel import Number, direct_alignment_bytes
 from teijo.device.layout import Progress, has_holes, lay_out, reserve
+from teijo.device.marker import NOBODY, Hold, Holder
 from teijo.device.mounts import Mount, mount_of_descriptor, swap_files
 from teijo.device.openers import openers
 from teijo.device.patience import patiently
@@ -28,14 +29,16 @@ from teijo.terms.result import Health
 from teijo.units import format_size
 
 LOCK_WAIT_SECONDS: Final = 0.5
+KEEPER_WAIT_SECONDS: Final = 10.0
+"""How long it may take to write down that a run was killed, on a host that is busy."""
 BUFFERING: Final = frozenset({"tmpfs", "ramfs", "zfs", "btrfs"})
 """File systems that accept O_DIRECT and may serve from memory all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """An open file, locked for this run. `mount` is where it lies, None where unknown;
-    `blind` says what could not be checked of it.
+    """One open file, locked for this run, which marks it by `hold`. `mount` is where it lies,
+    None where unknown; `blind` says what could not be checked of it.
     """
 
     fd: int
@@ -44,6 +47,7 @@ class Opened:
     direct: bool
     created: bool
     ours: bool
+    hold: Hold
     mount: Mount | None
     blind: str = ""
 
@@ -51,11 +55,10 @@ class Opened:
 class FileMedium:
     """One open file, locked until `release`."""
 
-    def __init__(self, target: FileTarget, opened: Opened, *, write: bool) -> None:
+    def __init__(self, target: FileTarget, opened: Opened) -> None:
         """Take over an open, locked file."""
         self._opened = opened
         self._status = os.fstat(opened.fd)
-        self._marks = write
         self._remarks = _remarks(target, opened)
         self.identity = _identity(target, opened, self._status)
         self.geometry = file_geometry(opened)
@@ -91,9 +94,8 @@ class FileMedium:
     def release(self) -> None:
         """Give up the lock; the file stays, marked as left in order."""
         try:
-            if self._marks:
-                with suppress(OSError):  # then it stays marked "in use", which is ours as well
-                    marker.leave_mark(self._opened.fd, self._opened.path, in_use=False)
+            with suppress(OSError):  # it stays marked as in use, and asks for consent once more
+                self._opened.hold.settle()
         finally:
             # A ring may keep the file open a little longer; the lock is given up here and now.
             fcntl.flock(self._opened.fd, fcntl.LOCK_UN)
@@ -109,6 +111,7 @@ def open_file(
     *,
     write: bool,
     overwrite: bool,
+    holder: Holder = NOBODY,
     progress: Progress | None = None,
 ) -> FileMedium:
     """Open an existing file, or make it, reserve its space and write it once.
@@ -119,7 +122,7 @@ def open_file(
         teijo.errors.DeviceError: the file system refuses direct I/O.
         teijo.errors.HostError: there is no space for it.
     """
-    opened = claim_file(target, write=write, overwrite=overwrite)
+    opened = claim_file(target, write=write, overwrite=overwrite, holder=holder)
     try:
         return fill(target, opened, write=write, progress=progress)
     except BaseException:
@@ -127,8 +130,10 @@ def open_file(
         raise
 
 
-def claim_file(target: FileTarget, *, write: bool, overwrite: bool) -> Opened:
-    """Open and lock a file that may be used; a new one is made, and is still empty.
+def claim_file(
+    target: FileTarget, *, write: bool, overwrite: bool, holder: Holder = NOBODY
+) -> Opened:
+    """Open and lock a file that may be used; a new one is made and marked, and is still empty.
 
     Raises:
         teijo.errors.UnsafeError: the file is somebody else's, or in use.
@@ -136,9 +141,9 @@ def claim_file(target: FileTarget, *, write: bool, overwrite: bool) -> Opened:
         teijo.errors.DeviceError: the file system refuses direct I/O.
     """
     try:
-        return _create(target)
+        return _create(target, holder)
     except FileExistsError:
-        return _existing(target, write=write, overwrite=overwrite)
+        return _existing(target, holder, write=write, overwrite=overwrite)
 
 
 def fill(
@@ -159,18 +164,27 @@ def fill(
             f"{target.path} has blocks never written, and reading them asks no drive",
             remedy="Write it first, or accept it with --set holes=allow.",
         )
-    return FileMedium(target, opened, write=write or opened.created)
+    return FileMedium(target, opened)
 
 
 def give_back(opened: Opened) -> None:
-    """Close a file, and remove it if it was made for this run."""
-    os.close(opened.fd)
-    if opened.created:
-        opened.path.unlink(missing_ok=True)
-        marker.remove_mark(opened.path)
+    """Close a file, and remove it if it was made for this run.
+
+    One that was somebody else's is somebody else's again, for what it held may still be in it.
+    """
+    try:
+        if opened.created or not opened.ours:
+            opened.hold.withdraw()
+        else:
+            with suppress(OSError):
+                opened.hold.settle()
+        if opened.created:
+            opened.path.unlink(missing_ok=True)
+    finally:
+        os.close(opened.fd)
 
 
-def _create(target: FileTarget) -> Opened:
+def _create(target: FileTarget, holder: Holder) -> Opened:
     """Make the file; it is marked before it holds anything."""
     size = target.size_bytes
     if size is None:
@@ -178,36 +192,42 @@ def _create(target: FileTarget) -> Opened:
     fd = _open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     try:
         _lock(fd, target, write=True)
+        opened = Opened(
+            fd=fd,
+            path=target.path,
+            size_bytes=size,
+            direct=target.direct,
+            created=True,
+            ours=True,
+            hold=Hold(fd, target.path, holder),
+            mount=mount_of_descriptor(fd),
+        )
+        _mark(opened)
     except BaseException:
+        target.path.unlink(missing_ok=True)
         os.close(fd)
         raise
-    return Opened(
-        fd=fd,
-        path=target.path,
-        size_bytes=size,
-        direct=target.direct,
-        created=True,
-        ours=True,
-        mount=mount_of_descriptor(fd),
-    )
+    return opened
 
 
 def _fill(target: FileTarget, opened: Opened, progress: Progress | None) -> None:
-    _mark(opened)
     reserve(opened.fd, opened.path, opened.size_bytes)
     if not target.allow_holes:
         lay_out(opened.fd, opened.size_bytes, progress)
 
 
-def _existing(target: FileTarget, *, write: bool, overwrite: bool) -> Opened:
+def _existing(target: FileTarget, holder: Holder, *, write: bool, overwrite: bool) -> Opened:
     fd = _open(target, os.O_RDWR if write else os.O_RDONLY)
     try:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise TargetError(f"{target.path} is not a regular file any more")
         _lock(fd, target, write=write)
-        ours = marker.is_ours(fd, target.path)
-        blind = _may_overwrite(fd, target, ours=ours, overwrite=overwrite) if write else ""
+        status = os.fstat(fd)  # only now: until then the last run may have been leaving it
+        refusal = marker.refusal(marker.read_mark(fd, target.path), status, target.path, holder.run)
+        if write and refusal is not None and not overwrite:
+            raise refusal
+        ours = refusal is None
+        blind = _in_no_use(fd, target, ours=ours) if write else ""
         size = _size(target, status.st_size)
         return Opened(
             fd=fd,
@@ -216,6 +236,7 @@ def _existing(target: FileTarget, *, write: bool, overwrite: bool) -> Opened:
             direct=target.direct,
             created=False,
             ours=ours,
+            hold=Hold(fd, target.path, holder),
             mount=mount_of_descriptor(fd),
             blind=blind,
         )
@@ -224,17 +245,11 @@ def _existing(target: FileTarget, *, write: bool, overwrite: bool) -> Opened:
         raise
 
 
-def _may_overwrite(fd: int, target: FileTarget, *, ours: bool, overwrite: bool) -> str:
-    """Refuse what somebody else made, and what somebody uses even if it was given up.
+def _in_no_use(fd: int, target: FileTarget, *, ours: bool) -> str:
+    """Refuse what somebody uses, even if it was given up.
 
     Returns what could not be looked at; empty where everything was seen.
     """
-    if not ours and not overwrite:
-        raise UnsafeError(
-            f"{target.path} exists and teijo did not make it, or somebody wrote to it since; "
-            "nothing was written",
-            remedy="Name another file, or add --overwrite to lose what it holds.",
-        )
     status = os.fstat(fd)
     key = (Number.of(status.st_dev), status.st_ino)
     under = [
@@ -265,7 +280,7 @@ def _may_overwrite(fd: int, target: FileTarget, *, ours: bool, overwrite: bool) 
 
 def _mark(opened: Opened) -> None:
     try:
-        marker.leave_mark(opened.fd, opened.path, in_use=True)
+        opened.hold.begin()
     except OSError as error:
         raise HostError(
             f"{opened.path} cannot be marked as made by teijo: {error.strerror}",
@@ -274,7 +289,7 @@ def _mark(opened: Opened) -> None:
 
 
 def _prepare(target: FileTarget, opened: Opened, progress: Progress | None) -> None:
-    """Take a file that was given up; one left half laid out by a killed run is laid out again."""
+    """Take a file that was given up; one with holes in it is laid out again."""
     _mark(opened)
     reserve(opened.fd, opened.path, opened.size_bytes)
     if not target.allow_holes and has_holes(opened.fd, opened.size_bytes):
@@ -332,15 +347,26 @@ def _forget_if_new(path: Path, flags: int) -> None:
 
 def _lock(fd: int, target: FileTarget, *, write: bool) -> None:
     kind = fcntl.LOCK_EX if write else fcntl.LOCK_SH
-    try:
+
+    def lock(seconds: float) -> None:
         patiently(
             lambda: fcntl.flock(fd, kind | fcntl.LOCK_NB),
             errors=frozenset({errno.EWOULDBLOCK}),
-            seconds=LOCK_WAIT_SECONDS,
+            seconds=seconds,
         )
+
+    try:
+        try:
+            lock(LOCK_WAIT_SECONDS)
+        except BlockingIOError:
+            mark = marker.read_mark(fd, target.path)
+            if mark is None or mark.state != "in use" or marker.is_alive(mark):
+                raise
+            lock(KEEPER_WAIT_SECONDS)  # its run was killed, and that is just being written down
     except BlockingIOError as error:
         raise UnsafeError(
-            f"{target.path} is being measured by another run; nothing was written",
+            f"{target.path} is being measured by another run{_whose(fd, target)}; "
+            "nothing was written",
             remedy="Wait for its end, or name another file.",
         ) from error
     except OSError as error:
@@ -348,6 +374,11 @@ def _lock(fd: int, target: FileTarget, *, write: bool) -> None:
             f"{target.path} cannot be locked: {error.strerror}",
             remedy="Use a file system that has locks (flock).",
         ) from error
+
+
+def _whose(fd: int, target: FileTarget) -> str:
+    mark = marker.read_mark(fd, target.path)
+    return f" (process {mark.pid})" if mark is not None and marker.is_alive(mark) else ""
 
 
 def file_geometry(opened: Opened) -> Geometry:

@@ -1,74 +1,216 @@
 """The mark teijo leaves on a file it made, so that it never takes somebody else's for its own.
 
 The mark lies in the extended attribute `user.teijo` of the file; where the file system has no
-such attributes, in the file `.NAME.teijo-target` beside it. It says whether the file was left
-in order and when it was last written: content that came later is not ours, whoever's file it
-was before.
+such attributes, in the file `.NAME.teijo-target` beside it. It names the run that has the file,
+and how the file was left: what came later is not ours, whoever's file it was before.
 """
 
-import errno
-import json
 import os
+import shlex
+import subprocess
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, get_args
 
-ATTRIBUTE: Final = "user.teijo"
-WITHOUT_ATTRIBUTES: Final = frozenset({errno.ENOTSUP, errno.EPERM, errno.ENOSPC})
+from teijo.device import keeper
+from teijo.device.identify import BOOT_ID
+from teijo.device.kernel import HOST, Roots, read_text
+from teijo.errors import UnsafeError
+from teijo.units import NS_PER_S
+
+State = Literal["in use", "in order", "killed"]
+CHANGE_SLACK_NS: Final = 2 * NS_PER_S
+"""How much later than noted the last change of a file may be: writing the mark is one as well."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holder:
+    """Who wants a file: a run by its id, and where its run file grows. Empty for nobody's."""
+
+    run: str = ""
+    run_file: str = ""
+
+
+NOBODY: Final = Holder()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """What is written down: which file, and its last write; 0 while it is being measured."""
+    """What is written down: which file, whose run, which process, and how the file was left.
+
+    Times in ns. `state` is "in use" until its run ends, "in order" from then on, or "killed":
+    what `keeper` found when the process was there no more.
+    """
 
     inode: int
-    written_ns: int
+    state: State
+    run: str
+    run_file: str
+    boot: str
+    pid: int
+    pid_started: str
+    size_bytes: int = 0
+    written_ns: int = 0
+    changed_ns: int = 0
 
 
-def leave_mark(fd: int, path: Path, *, in_use: bool) -> None:
-    """Mark an open file as ours, in use or left in order."""
-    status = os.fstat(fd)
-    mark = Mark(inode=status.st_ino, written_ns=0 if in_use else status.st_mtime_ns)
-    text = json.dumps(asdict(mark)).encode()
-    try:
-        os.setxattr(fd, ATTRIBUTE, text)
-    except OSError as error:
-        if error.errno not in WITHOUT_ATTRIBUTES:
-            raise
-        _beside(path).write_bytes(text)
+class Hold:
+    """A file in the hands of one run: marked as in use, and in the end as left in order."""
+
+    def __init__(self, fd: int, path: Path, holder: Holder) -> None:
+        """Take an open, locked file; nothing is written yet."""
+        self._fd = fd
+        self._beside = beside(path)
+        self._holder = holder
+        self._mark: Mark | None = None
+        self._keeper: subprocess.Popen[bytes] | None = None
+
+    def begin(self) -> None:
+        """Mark the file as in use by this process, and have a kill of it written down.
+
+        Raises:
+            OSError: it cannot be marked.
+        """
+        if self._mark is not None:
+            return
+        mark = Mark(
+            inode=os.fstat(self._fd).st_ino,
+            state="in use",
+            run=self._holder.run,
+            run_file=self._holder.run_file,
+            boot=boot_id(),
+            pid=os.getpid(),
+            pid_started=started(os.getpid()),
+        )
+        keeper.write(self._fd, self._beside, asdict(mark))
+        self._mark = mark
+        self._keeper = keeper.start(self._fd, self._beside)
+
+    def settle(self) -> None:
+        """Mark the file as left in order, if it was marked.
+
+        Raises:
+            OSError: it cannot be marked; it then stays marked as in use.
+        """
+        try:
+            if self._mark is not None:
+                keeper.settle(self._fd, self._beside, asdict(self._mark), "in order")
+        finally:
+            self._let_go()
+
+    def withdraw(self) -> None:
+        """Take the mark away: what the file holds may be somebody else's."""
+        if self._mark is not None:
+            with suppress(OSError):
+                os.removexattr(self._fd, keeper.ATTRIBUTE)
+            with suppress(OSError):
+                self._beside.unlink()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self._mark = None
+        if self._keeper is not None:
+            keeper.stop(self._keeper)
+            self._keeper = None
 
 
-def is_ours(fd: int, path: Path) -> bool:
-    """Return whether teijo made this very file and nobody wrote to it since.
+def read_mark(fd: int, path: Path) -> Mark | None:
+    """Return the mark of an open file; None where there is none that can be understood."""
+    values = keeper.read(fd, beside(path))
+    if values is None:
+        return None
+    kinds = Mark.__annotations__
+    known = {name: values.get(name) for name in kinds}
+    if any(type(one) is not (int if kinds[name] is int else str) for name, one in known.items()):
+        return None
+    if known["state"] not in get_args(State):
+        return None
+    return Mark(**known)  # type: ignore[arg-type]
 
-    A mark "in use" on a file nobody holds is one whose run was killed: it is still ours.
+
+def is_untouched(mark: Mark, status: os.stat_result) -> bool:
+    """Return whether a file that was left is as it was left: its size and both its times.
+
+    A time that somebody set back is told by the time of the last change, which nobody can set.
     """
-    mark = _read(fd, path)
-    status = os.fstat(fd)
+    return (mark.size_bytes, mark.written_ns) == (status.st_size, status.st_mtime_ns) and (
+        status.st_ctime_ns <= mark.changed_ns + CHANGE_SLACK_NS
+    )
+
+
+def refusal(mark: Mark | None, status: os.stat_result, path: Path, run: str) -> UnsafeError | None:
+    """Return why a run may not take a file without consent; None where the file is teijo's.
+
+    A file in order is anybody's; one that a killed run left is that run's, who may resume.
+    """
     if mark is None or mark.inode != status.st_ino:
-        return False
-    return mark.written_ns in {0, status.st_mtime_ns}
+        return UnsafeError(
+            f"{path} exists and teijo did not make it; nothing was written",
+            remedy="Name another file, or add --overwrite to lose what it holds.",
+        )
+    own = bool(run) and mark.run == run
+    if mark.state == "in use":
+        if is_alive(mark):
+            return UnsafeError(
+                f"{path} is being measured by process {mark.pid}; nothing was written",
+                remedy="Wait for its end, or name another file.",
+            )
+        return UnsafeError(
+            f"{path} was in use when its run, or this machine, was ended; whether somebody wrote "
+            "to it since cannot be told; nothing was written",
+            remedy=_remedy(mark, own=own, consent=True),
+        )
+    if not is_untouched(mark, status):
+        return UnsafeError(
+            f"{path} was made by teijo, and somebody wrote to it since; nothing was written",
+            remedy="Name another file, or add --overwrite to lose what it holds.",
+        )
+    if mark.state == "killed" and not own:
+        return UnsafeError(
+            f"{path} was left by a run that was killed; nothing was written",
+            remedy=_remedy(mark, own=own, consent=False),
+        )
+    return None
+
+
+def is_alive(mark: Mark, roots: Roots = HOST) -> bool:
+    """Return whether the process that marked a file still runs: that one, and none of its number.
+
+    A process that nobody has waited for yet is dead.
+    """
+    now = started(mark.pid, roots)
+    return bool(now) and (mark.boot, mark.pid_started) == (boot_id(roots), now)
+
+
+def boot_id(roots: Roots = HOST) -> str:
+    """Return the kernel's name of this boot."""
+    return read_text(roots.proc / BOOT_ID)
+
+
+def started(pid: int, roots: Roots = HOST) -> str:
+    """Return when a process began, in the kernel's ticks; empty where it is dead or none."""
+    # The program's name stands in brackets and may hold anything, brackets too.
+    fields = read_text(roots.proc / str(pid) / "stat").rpartition(")")[2].split()
+    return fields[19] if len(fields) > 19 and fields[0] not in {"Z", "X"} else ""
 
 
 def remove_mark(path: Path) -> None:
     """Remove the file beside, when its target is removed."""
-    _beside(path).unlink(missing_ok=True)
+    beside(path).unlink(missing_ok=True)
 
 
-def _read(fd: int, path: Path) -> Mark | None:
-    try:
-        text = os.getxattr(fd, ATTRIBUTE)
-    except OSError:
-        try:
-            text = _beside(path).read_bytes()
-        except OSError:
-            return None
-    try:
-        values = json.loads(text)
-        return Mark(inode=int(values["inode"]), written_ns=int(values["written_ns"]))
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-def _beside(path: Path) -> Path:
+def beside(path: Path) -> Path:
+    """Return the name of the file beside, where file systems without attributes have the mark."""
     return path.with_name(f".{path.name}.teijo-target")
+
+
+def _remedy(mark: Mark, *, own: bool, consent: bool) -> str:
+    give_up = "add --overwrite to lose what it holds"
+    if own:
+        return f"Look what it holds; {give_up}."
+    if mark.run_file.isprintable() and mark.run_file and Path(mark.run_file).is_file():
+        more = " --overwrite" if consent else ""
+        resume = f"Go on with that run (teijo resume {shlex.quote(mark.run_file)}{more})"
+        return f"{resume}, {give_up}, or remove it."
+    return f"Remove it, or {give_up}."

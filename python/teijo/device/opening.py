@@ -16,6 +16,7 @@ from teijo.device.device import Device
 from teijo.device.file import open_file
 from teijo.device.health import health
 from teijo.device.layout import Progress
+from teijo.device.marker import NOBODY, Holder
 from teijo.device.preflight import Preflight, claim, examine
 from teijo.device.real import device_on
 from teijo.device.sessions import Engine
@@ -55,13 +56,15 @@ def open_target(
     overwrite: bool = False,
     engine: Engine = "native",
     results: Sequence[Path] = (),
+    holder: Holder = NOBODY,
     progress: Progress | None = None,
 ) -> Device:
     """Return the device a target text names, claimed until it is closed.
 
     `write` asks for a device that may be destroyed: a block device then needs `destroy`, its
     serial (of several: all, as "S1,S2"), and a file that teijo did not make `overwrite`.
-    `results` are folders that must not lie on it. `progress` hears how far a new file is laid out.
+    `results` are folders that must not lie on it; `holder` is the run that asks, which may take
+    up the file it was killed with. `progress` hears how far a new file is laid out.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
@@ -83,7 +86,14 @@ def open_target(
                     f"{text} is a file, and --destroy names a block device",
                     remedy="Leave --destroy away; an existing file is given up by --overwrite.",
                 )
-            file = partial(open_file, target, write=write, overwrite=overwrite, progress=progress)
+            file = partial(
+                open_file,
+                target,
+                write=write,
+                overwrite=overwrite,
+                holder=holder,
+                progress=progress,
+            )
             return device_on(file, engine=engine, place=str(target.path.absolute()))
         case BlockTarget() as target:
             block = partial(
@@ -103,6 +113,7 @@ def open_target(
                 destroy=destroy,
                 overwrite=overwrite,
                 results=tuple(results),
+                holder=holder,
                 progress=progress,
             )
             return device_on(several, engine=engine, place=target.text)

@@ -9,7 +9,7 @@ interrupted     ending "interrupted", the file stays open for `resume`; so too w
 host error      the file stays open as the last transaction left it
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -52,11 +52,17 @@ _LOOK_SHARE: Final = 20
 """Beyond, the time from one look to the next is so many times that of a look: 5 % of it all."""
 
 
+def new_run_id() -> str:
+    """Return a name that no other run has."""
+    return str(uuid4())
+
+
 @dataclass(frozen=True, kw_only=True)
 class Order:
     """What to run: a method with its settings, on an open device, into a file.
 
-    `max_drive_writes` bounds what is written, in user capacities; None does not.
+    `max_drive_writes` bounds what is written, in user capacities; None does not. `run_id` is the
+    one by which a file under measurement is marked.
     """
 
     method: Method
@@ -67,6 +73,7 @@ class Order:
     output: Path
     engine: str
     max_drive_writes: float | None = None
+    run_id: str = field(default_factory=new_run_id)
 
 
 def begin(order: Order, observer: Observer) -> Path:
@@ -308,7 +315,7 @@ def _budget(drive_writes: float, device: Device) -> Budget:
 def _header(order: Order, budget: Budget | None) -> Record:
     device = order.device
     run = RunInfo(
-        id=str(uuid4()),
+        id=order.run_id,
         method=order.method.id,
         spec=getattr(order.settings, "spec", order.spec),
         settings=order.settings.model_dump(mode="json"),
