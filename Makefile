@@ -47,7 +47,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all run examples test test-long lint format build docs bench fuzz miri lock clean help
+.PHONY: all run examples test test-long lint format build docs bench fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -117,9 +117,14 @@ miri: ## run the engine's tests under Miri, as far as it knows the system (slow)
 	$$miri --test patterns any_plan; \
 	$$miri --test verify a_plan_that
 
-lock: $(STAMPS)/packages ## pin the packages of pyproject.toml anew (needs uv and a network)
+audit: $(STAMPS)/built ## check pins, licences and known vulnerabilities of every dependency
+	@status=0; $(BIN)/python -m pytest tests/house/test_supply_chain.py || status=1; \
+	.ci/audit || status=1; exit $$status
+
+lock: $(STAMPS)/packages ## pin the packages of pyproject.toml anew, with hashes (needs uv and a network)
 	@uv pip compile pyproject.toml --universal --python-version 3.11 --extra test --upgrade --quiet \
-		--no-header --no-annotate --no-emit-index-url --output-file .stamps/lock
+		--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+		--output-file .stamps/lock >/dev/null
 	@{ sed -n 1p requirements.lock; cat .stamps/lock; } >.stamps/lock.whole
 	@cp .stamps/lock.whole requirements.lock
 
@@ -163,7 +168,7 @@ $(STAMPS)/venv: | .stamps/apt-run
 $(STAMPS)/packages: requirements.lock $(STAMPS)/venv
 	@echo '== Python packages'
 	@$(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet) \
-		-r requirements.lock
+		--require-hashes -r requirements.lock
 	@touch $@
 
 $(STAMPS)/built: $(RUST) pyproject.toml $(STAMPS)/packages
