@@ -14,6 +14,13 @@ NS_PER_US: Final = 1_000
 NS_PER_MS: Final = 1_000_000
 NS_PER_S: Final = 1_000_000_000
 
+SIZE_MOST: Final = 1024**6
+"""1 EiB: no device is larger, and sums of such sizes still fit where they are recorded."""
+DURATION_MOST_NS: Final = 3_650 * 86_400 * NS_PER_S
+"""Ten years."""
+LONGEST: Final = 64
+"""Characters of a quantity."""
+
 _SIZES: Final = {
     "": 1, "b": 1,
     "k": KIB, "kib": KIB, "kb": 1000,
@@ -39,7 +46,7 @@ def parse_size(text: str) -> int:
     A bare letter is binary (fio's habit), kB/MB/GB/TB are decimal, KiB … TiB binary.
 
     Raises:
-        ValueError: the text is no size, or no whole number of bytes.
+        ValueError: the text is no size, no whole number of bytes, or more than `SIZE_MOST`.
     """
     return _parse(text, _SIZES, "size", "4KiB, 1.5GiB, 100GB or 512")
 
@@ -48,21 +55,25 @@ def parse_duration(text: str) -> int:
     """Return the nanoseconds of "1s", "250ms", "1.5h"; a bare number is seconds.
 
     Raises:
-        ValueError: the text is no duration.
+        ValueError: the text is no duration, or a longer one than `DURATION_MOST_NS`.
     """
     return _parse(text, _TIMES, "duration", "1s, 250ms, 30min or 24h")
 
 
 def _parse(text: str, scale: dict[str, int], what: str, examples: str) -> int:
-    match = _QUANTITY.fullmatch(text)
+    match = _QUANTITY.fullmatch(text) if len(text) <= LONGEST else None
     unit = scale.get(match[2].lower()) if match else None
     if match is None or unit is None:
-        raise ValueError(f"{text!r} is not a {what}; write it like {examples}")
+        shown = repr(text if len(text) <= LONGEST else text[:LONGEST] + "…")
+        raise ValueError(f"{shown} is not a {what}; write it like {examples}")
     whole, _, fraction = match[1].partition(".")
     divisor: int = 10 ** len(fraction)
     value, rest = divmod(int(whole + fraction) * unit, divisor)
     if rest:
         raise ValueError(f"{text!r} is not a whole number of {'bytes' if what == 'size' else 'ns'}")
+    most, named = (SIZE_MOST, "1 EiB") if what == "size" else (DURATION_MOST_NS, "10 years")
+    if value > most:
+        raise ValueError(f"{text!r} is more than {named}")
     return value
 
 

@@ -113,7 +113,7 @@ def test_a_sheet_that_cannot_be_read_is_an_error_that_names_the_place(
         (("1e308", "1e308", "1e308", "1e308", "1e308"), "'1e308' (round 1)"),
         (("1", "1_000"), "'1_000' (round 2)"),
         (("--column", "a"), "no file"),
-        (("--csv", "gone.csv", "--column", "a"), "cannot read"),
+        (("--csv", "gone.csv", "--column", "a"), "cannot be read"),
         (("--csv", "gone.csv"), "which column"),
         (("1", "--csv", "gone.csv"), "both"),
         (("1", "--report", "docx"), "no report format"),

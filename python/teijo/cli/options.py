@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from teijo.runner.paper import Rates
 
 SUFFIX = ".teijo"
+IOPS_MOST = 10**12
 _THOUSANDS = {"": 1, "k": 1_000, "M": 1_000_000}
 PRINTERS = ("html", "pdf", "text", "csv")
 
@@ -134,11 +135,12 @@ def planned(settings: dict[str, str], plan: Path | None) -> dict[str, str]:
         return settings
     if "plan" in settings:
         raise PlanError("the plan is given twice", remedy="Leave --plan or the setting out.")
+    from teijo.outside.file import TOML_MOST, Unreadable, read_text
+
     try:
-        return settings | {"plan": plan.read_text(encoding="utf-8")}
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise PlanError(f"the plan {plan} cannot be read: {why}") from error
+        return settings | {"plan": read_text(plan, most_bytes=TOML_MOST)}
+    except Unreadable as error:
+        raise PlanError(f"the plan {plan} {error}", remedy="Name a TOML file.") from error
 
 
 def rates_from(text: str) -> "Rates | None":
@@ -157,9 +159,10 @@ def rates_from(text: str) -> "Rates | None":
     try:
         bytes_per_second = parse_size(speed.removesuffix("/s"))
         ios_per_second = round(float(counted[1]) * _THOUSANDS[counted[2]]) if counted else 0
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise _no_rates(text) from error
-    if not (speed.endswith("/s") and bytes_per_second and ios_per_second):
+    some = bytes_per_second and 0 < ios_per_second <= IOPS_MOST
+    if not (speed.endswith("/s") and some):
         raise _no_rates(text)
     return Rates(bytes_per_second=bytes_per_second, ios_per_second=ios_per_second, source="as told")
 

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from teijo.cli.options import meant
 from teijo.errors import UsageError
+from teijo.outside.file import MIB, Unreadable, read_bytes
 
 DELIMITERS = ",;\t|"
+SHEET_MOST = 64 * MIB
 LARGEST = 1e100
 """No measurement is larger, and sums of such numbers are numbers still."""
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -78,9 +80,11 @@ def number_of(text: str, *, place: str, decimal_comma: bool = False) -> float:
 
 def _text(path: Path) -> str:
     try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+        data = _stdin() if str(path) == "-" else read_bytes(path, most_bytes=SHEET_MOST)
+    except Unreadable as error:
+        raise UsageError(
+            f"{path} {error}", remedy="Name a CSV file, or - and send it to stdin."
+        ) from error
     encoding = "utf-16" if data[:2] in _WIDE else "utf-8-sig"
     try:
         return data.decode(encoding)
@@ -88,6 +92,13 @@ def _text(path: Path) -> str:
         raise UsageError(
             f"{path} is not a text in {encoding}", remedy="Save the sheet as CSV in UTF-8."
         ) from error
+
+
+def _stdin() -> bytes:
+    data = sys.stdin.buffer.read(SHEET_MOST + 1)
+    if len(data) > SHEET_MOST:
+        raise Unreadable(f"is larger than {SHEET_MOST // MIB} MiB")
+    return data
 
 
 def _rows(text: str, path: Path) -> tuple[str, list[tuple[int, list[str]]]]:

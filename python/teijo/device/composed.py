@@ -5,13 +5,13 @@ mean is the simulator's business; here it is only said where in the file they st
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from teijo.errors import PlanError, TargetError, TeijoError
+from teijo.outside.file import TOML_MOST, Unreadable, read_text, toml_of
 
 EXAMPLE: Final = 'Write device = "hdd-7200", or kind = "raid5" and [[parts]] with a device each.'
 
@@ -116,17 +116,16 @@ def spell_out(path: Path) -> tuple[str, Source]:
         teijo.errors.TargetError: it cannot be read, or describes no device; says where.
     """
     try:
-        written = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+        written = toml_of(read_text(path, most_bytes=TOML_MOST))
+    except Unreadable as error:
         raise TargetError(
-            f"{path} cannot be read: {error}", remedy="Name the TOML file of a simulated device."
-        ) from error
-    except tomllib.TOMLDecodeError as error:
-        raise TargetError(
-            f"{path} is no TOML: {error}", remedy="Mend the line it names."
+            f"{path} {error}", remedy="Name the TOML file of a simulated device."
         ) from error
     speller = _Speller(path)
     if "count" in written:
         raise speller.refuse("the top, key count", "a target is one device")
-    speller.device(written, "the top")
+    try:
+        speller.device(written, "the top")
+    except RecursionError as error:
+        raise speller.refuse("the top", "its parts are nested too deeply") from error
     return speller.text, Source(path=path, places=tuple(speller.places))

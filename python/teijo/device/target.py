@@ -149,7 +149,7 @@ def _single(text: str) -> SimulatedTarget | Member:
                 "sim: names no simulated device", remedy="`teijo devices` lists them: sim:mlc-a."
             )
         if place.endswith(".toml"):
-            return _from_file(Path(name).expanduser(), query)
+            return _from_file(_path(name), query)
         if "(" in text:
             return SimulatedTarget(text=text, name=text.removeprefix("sim:"))
         return SimulatedTarget(text=text, name=name, overrides=_pairs(query))
@@ -160,7 +160,17 @@ def _single(text: str) -> SimulatedTarget | Member:
         )
     if not place:
         raise TargetError("the target is empty", remedy=f"Write {GRAMMAR}.")
-    return _on_disk(text, Path(place).expanduser(), _pairs(query))
+    return _on_disk(text, _path(place), _pairs(query))
+
+
+def _path(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise TargetError(
+            f"{text}: there is no user of this name, or no home of theirs",
+            remedy="Write the path from / on; ./ before a name that begins with ~.",
+        ) from error
 
 
 def _from_file(path: Path, query: str) -> SimulatedTarget:

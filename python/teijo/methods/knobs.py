@@ -15,8 +15,9 @@ from teijo.errors import PlanError
 from teijo.methods.method import Settings
 from teijo.outside.text import unspeakable
 
-LONGEST: Final = 1_000_000
+LONGEST: Final = 300_000
 """Characters of one setting; a plan is a setting too."""
+LIST_MOST: Final = 256
 
 Parse = Callable[[str], object]
 Show = Callable[[object], str]
@@ -102,7 +103,8 @@ def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict
             parsed[name] = knob.parse(text)
         except ValueError as error:
             raise PlanError(
-                f"{key}={text}: {error}", remedy=f"For example: --set {knob.key}={knob.example}"
+                f"{key}={text[:200]}: {error}",
+                remedy=f"For example: --set {knob.key}={knob.example}",
             ) from error
     return parsed
 
@@ -139,7 +141,7 @@ def build(model: type[S], values: Mapping[str, object]) -> S:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise PlanError(
-            f"{place or 'settings'}: {first['msg']} (it is {first['input']!r})",
+            f"{place or 'settings'}: {first['msg']} (it is {str(first['input'])[:80]!r})",
             remedy="The run file holds settings this version does not know.",
         ) from error
 
@@ -178,6 +180,18 @@ def positive_number(text: str) -> float:
     if not 0 < value < float("inf"):
         raise ValueError("it must be above zero")
     return value
+
+
+def number_between(least: float, most: float) -> Parse:
+    """Return a parser of numbers within [least, most]."""
+
+    def parse(text: str) -> float:
+        value = positive_number(text)
+        if not least <= value <= most:
+            raise ValueError(f"it must lie between {least:,g} and {most:,g}")
+        return value
+
+    return parse
 
 
 def percent(least: int, most: int) -> Parse:
@@ -293,7 +307,10 @@ def show_optional(value: object) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if len(parts) > LIST_MOST:
+        raise ValueError(f"it names {len(parts):,}, and {LIST_MOST} are the most")
+    return parts
 
 
 def _different(values: tuple[T, ...], what: str) -> tuple[T, ...]:

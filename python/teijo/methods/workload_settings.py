@@ -25,6 +25,8 @@ WORDS: dict[str, tuple[Access, int | None]] = {
 """Order and read percent of fio's words; None where `read` says it."""
 
 MIXED_READ_PERCENT = 50
+RATES: Final = (1e-6, 1e9)
+"""I/Os per second that the engine takes (crates/engine/src/check.rs)."""
 THREADS_MOST: Final = 512
 """Of all streams together."""
 DEFAULT_WORD: Final = "randread"
@@ -161,7 +163,7 @@ class StreamSettings(Settings, frozen=True):
             aliases=("rate_iops", "iops"),
             meaning="I/Os due each second whether or not the device keeps up, or none",
             example="1000",
-            parse=knobs.optional(knobs.positive_number),
+            parse=knobs.optional(knobs.number_between(*RATES)),
             show=knobs.show_optional,
         ),
     ] = None

@@ -5,9 +5,13 @@ from pathlib import Path
 from typing import Final
 
 from teijo.errors import RunFileError
+from teijo.outside.text import unspeakable
 
 SEALED_SUFFIX: Final = ".teijo"
 OPEN_SUFFIX: Final = ".open"
+LONGEST: Final = 230
+"""Bytes of a run file's name: those of its endings still fit in a file system's 255."""
+_NAMED: Final = "Name it in UTF-8, such as run.teijo."
 
 
 @dataclass(frozen=True)
@@ -18,8 +22,19 @@ class Names:
 
     @classmethod
     def of(cls, path: Path | str) -> "Names":
-        """Return the names for a path given as NAME, NAME.teijo or NAME.teijo.open."""
+        """Return the names for a path given as NAME, NAME.teijo or NAME.teijo.open.
+
+        Raises:
+            RunFileError: it can name no run file.
+        """
         path = Path(path)
+        why = unspeakable(str(path))
+        if not why and not path.name:
+            why = "it is the name of no file"
+        elif not why and len(path.name.encode()) > LONGEST:
+            why = f"its name is longer than {LONGEST} bytes"
+        if why:
+            raise RunFileError(f"{str(path)!r} names no run file: {why}.", remedy=_NAMED)
         if path.name.endswith(SEALED_SUFFIX + OPEN_SUFFIX):
             path = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
         if not path.name.endswith(SEALED_SUFFIX):

@@ -48,11 +48,18 @@ def locate(path: Path | str) -> Path:
     given = Path(path)
     names = Names.of(given)
     for candidate in (given, names.sealed, names.open):
-        if candidate.is_file():
+        if _is_file(candidate):
             return candidate
     raise RunFileError(
         f"There is no run file {given}.", remedy="`teijo run … -o NAME.teijo` writes one."
     )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name too long, or a folder that may not be entered
+        return False
 
 
 def read(path: Path | str) -> Record:

@@ -7,6 +7,8 @@ from teijo.analysis.endurance import Endurance
 from teijo.errors import PlanError, UnsafeError
 from teijo.units import format_capacity, format_duration
 
+DRIVE_WRITES_MOST = 1_000_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class Extent:
@@ -75,10 +77,10 @@ def refuse_beyond(drive_writes_most: float, seen: Preview) -> None:
         UnsafeError: it is.
         PlanError: the limit is none.
     """
-    if not 0 < drive_writes_most < float("inf"):
+    if not 0 < drive_writes_most <= DRIVE_WRITES_MOST:
         raise PlanError(
             f"{drive_writes_most:g} drive writes are no limit.",
-            remedy="Give a number above 0: --max-drive-writes 3",
+            remedy=f"Give a number above 0, up to {DRIVE_WRITES_MOST:,}: --max-drive-writes 3",
         )
     least, expected, most = (
         (seen.spent_bytes + end.written_bytes) / seen.capacity_bytes

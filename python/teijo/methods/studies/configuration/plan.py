@@ -2,12 +2,12 @@
 
 import json
 import shlex
-import tomllib
 from typing import Any
 
 import pydantic
 
 from teijo.errors import PlanError
+from teijo.outside.file import Unreadable, toml_of
 
 KEY = "plan"
 """The setting that holds the text of a plan; the others stand above what it says."""
@@ -42,14 +42,14 @@ def settings_in(text: str) -> dict[str, str]:
         teijo.errors.PlanError: it is no TOML, or has a key or a value of another kind.
     """
     try:
-        plan = Plan.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"the plan is no TOML: {error}") from error
+        plan = Plan.model_validate(toml_of(text))
+    except Unreadable as error:
+        raise PlanError(f"the plan {error}", remedy="Mend what it names.") from error
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][:2])
         raise PlanError(
-            f"the plan's {place}: {first['msg'].lower()} (it is {first['input']!r})",
+            f"the plan's {place}: {first['msg'].lower()} (it is {str(first['input'])[:80]!r})",
             remedy=f"A plan has: {', '.join(Plan.model_fields)}.",
         ) from error
     given = plan.model_dump(exclude_none=True)

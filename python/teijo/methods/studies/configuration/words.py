@@ -5,10 +5,11 @@ import re
 import shlex
 from typing import Final
 
-from teijo.methods.knobs import positive_number
+from teijo.methods.knobs import number_between
 
 FACTORS_MOST: Final = 6
 LEVELS_MOST: Final = 64
+CAPACITIES_MOST: Final = 1000
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _PLACE: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9_-]*)\}")
 _RESERVED: Final = frozenset(",;={}")
@@ -81,13 +82,19 @@ def device(text: str) -> str:
     return text
 
 
+def _some_capacities(text: str) -> float:
+    value = number_between(0.001, CAPACITIES_MOST)(text)
+    assert isinstance(value, float)
+    return value
+
+
 def capacities(text: str) -> float:
     """Return how many user capacities to write, 0 for none.
 
     Raises:
         ValueError: it is no number, or below zero.
     """
-    return 0.0 if text.strip() in ("0", "0.0") else positive_number(text)
+    return 0.0 if text.strip() in ("0", "0.0") else _some_capacities(text)
 
 
 def control(text: str) -> str:
@@ -162,6 +169,8 @@ def _from_words(text: str) -> Factors:
 def _from_json(text: str) -> Factors:
     try:
         values = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("its JSON is nested too deeply") from error
     except ValueError as error:
         raise ValueError(f"it begins as JSON and is none: {error}") from error
     return tuple((str(name), _levels(name, levels)) for name, levels in values.items())
