@@ -68,10 +68,10 @@ def test_another_devices_serial_gives_nothing_up(loop: Path, loops: Loops) -> No
 def test_the_serial_of_a_loop_is_its_files_and_survives_a_new_node(loops: Loops) -> None:
     node = loops.new("my disk.img")
     inode = (loops.folder / "my disk.img").stat().st_ino
-    assert serial_of(node) == f"loop-{inode}-my_disk.img"
+    assert serial_of(node) == f"loop-{inode}-my disk.img"
     run("losetup", "-d", str(node))
     again = loops.over(loops.folder / "my disk.img")
-    assert serial_of(again) == f"loop-{inode}-my_disk.img"
+    assert serial_of(again) == f"loop-{inode}-my disk.img"
 
 
 def test_a_device_somebody_holds_alone_is_refused(loop: Path) -> None:

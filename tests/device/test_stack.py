@@ -62,7 +62,7 @@ def subject(tree: Tree, folder: Path) -> Subject:
         number=node.number,
         node=node,
         disk_sequence=1,
-        has_own_serial=True,
+        own_serial="S1",
     )
     return Subject(fd=-1, target="x", found=found, roots=tree.roots)
 
@@ -159,7 +159,7 @@ def test_model_serial_and_wwid_are_read_where_each_bus_keeps_them(tree: Tree) ->
     )
     scsi = tree.disk("sda", "8:0", device__vendor="ATA", device__model="Disk")
     (scsi / "device" / "vpd_pg80").write_bytes(b"\x00\x80\x00\x08  WD-77\x00")
-    assert describe(tree.node(nvme)) == ("Drive", "S_1", "eui.01")
+    assert describe(tree.node(nvme)) == ("Drive", "S 1", "eui.01")
     assert describe(tree.node(scsi)) == ("Disk", "WD-77", "")
 
 

@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from teijo.device import kernel
+from teijo.device import kernel, serial
 from teijo.device.checks import Subject
 from teijo.device.health import health
 from teijo.device.identify import Identification
@@ -55,7 +55,7 @@ class BlockMedium:
         if self.preflight is None:
             raise UnsafeError(
                 f"{self.identity.target} was opened for reading and is not purged",
-                remedy=f"Add --destroy {self.identity.serial}",
+                remedy=f"Add {serial.typed([self.identity.serial])}",
             )
         return purge(self._subject)
 

@@ -106,7 +106,7 @@ def _identified(subject: Subject) -> Answer:
     name = f"{was.identity.model} {was.identity.serial} {was.identity.wwid}".strip()
     if now.disk_sequence is None:
         return "unknown", f"{name}; this kernel has no disk sequence to watch", ""
-    if not was.has_own_serial and was.identity.interface != "loop":
+    if not was.own_serial and was.identity.interface != "loop":
         return "unknown", f"no serial of its own; until the next boot it is {was.token}", ""
     return "ok", f"{name}, disk sequence {now.disk_sequence}", ""
 

@@ -1,11 +1,11 @@
 """Who a block device is, told from its open descriptor: names and links are never believed."""
 
-import re
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from teijo.device import kernel, nvme
+from teijo.device import kernel, nvme, serial
 from teijo.device.kernel import HOST, Number, Roots, read_text
 from teijo.device.stack import Node, disks, node_of, whole_disk
 from teijo.terms.geometry import Geometry, Identity
@@ -15,14 +15,14 @@ BOOT_ID: Final = Path("sys/kernel/random/boot_id")
 
 @dataclass(frozen=True, kw_only=True)
 class Identification:
-    """A device as it was found. `has_own_serial`: the serial is the drive's, not ours."""
+    """A device as it was found. `own_serial` is the drive's alone; empty where it has none."""
 
     identity: Identity
     geometry: Geometry
     number: Number
     node: Node
     disk_sequence: int | None
-    has_own_serial: bool
+    own_serial: str
 
     @property
     def token(self) -> str:
@@ -43,17 +43,17 @@ def identify(fd: int, target: str, roots: Roots = HOST) -> Identification:
     node = node_of(number, roots)
     disk = whole_disk(node, roots)
     sequence = kernel.disk_sequence(fd)
-    own = _own_serial(disk)
+    own = serial.of_disk(disk.folder)
     write_cache, read_by = _write_cache(fd, disk)
-    serial = own + _namespace(disk, own, roots) or _given_serial(fd, disk, sequence, roots)
+    name = own + _namespace(disk, own, roots) or _given_serial(fd, disk, sequence, roots)
     if node.is_partition:
-        serial += f"-part{read_text(node.folder / 'partition')}"
+        name += f"-part{read_text(node.folder / 'partition')}"
     return Identification(
         identity=Identity(
             kind="block",
             target=target,
             model=_model(fd, disk),
-            serial=serial,
+            serial=name,
             firmware=_first(disk, "device/firmware_rev", "device/rev"),
             interface=_interface(disk),
             wwid=_first(disk, "wwid", "device/wwid", "uuid", "nguid", "eui", "dm/uuid", "md/uuid"),
@@ -64,14 +64,14 @@ def identify(fd: int, target: str, roots: Roots = HOST) -> Identification:
         number=number,
         node=node,
         disk_sequence=sequence,
-        has_own_serial=bool(own),
+        own_serial=own,
     )
 
 
 def describe(node: Node) -> tuple[str, str, str]:
     """Return model, serial and WWID of a disk that is not opened; empty where unknown."""
     wwid = _first(node, "wwid", "device/wwid", "uuid", "nguid", "eui", "dm/uuid", "md/uuid")
-    return _sysfs_model(node), _own_serial(node), wwid
+    return _sysfs_model(node), serial.of_disk(node.folder), wwid
 
 
 def _geometry(fd: int) -> Geometry:
@@ -84,24 +84,12 @@ def _geometry(fd: int) -> Geometry:
     )
 
 
-def _own_serial(disk: Node) -> str:
-    """NVMe and virtio say it in text, SCSI and libata in page 80h of the vital product data."""
-    text = _first(disk, "device/serial", "serial")
-    if text:
-        return _typeable(text)
-    try:
-        page = (disk.folder / "device" / "vpd_pg80").read_bytes()
-    except OSError:
-        return ""
-    return _typeable(page[4:].decode("ascii", errors="replace").strip(" \0"))
-
-
 def _given_serial(fd: int, disk: Node, sequence: int | None, roots: Roots) -> str:
     backing = kernel.loop_backing(fd)
     if backing is not None:
         path = read_text(disk.folder / "loop" / "backing_file") or backing.name
         name = Path(path.removesuffix(" (deleted)")).name
-        return _typeable(f"loop-{backing.inode}-{name}")
+        return serial.canonical(f"loop-{backing.inode}-".encode() + os.fsencode(name))
     boot = read_text(roots.proc / BOOT_ID)[:8]
     return f"{disk.name}-{sequence if sequence is not None else 'unnumbered'}-{boot}"
 
@@ -111,13 +99,8 @@ def _namespace(disk: Node, own: str, roots: Roots) -> str:
     number = read_text(disk.folder / "nsid")
     if not own or not number:
         return ""
-    sharing = [other for other in disks(roots) if _own_serial(other) == own]
+    sharing = [other for other in disks(roots) if serial.of_disk(other.folder) == own]
     return f"-ns{number}" if len(sharing) > 1 else ""
-
-
-def _typeable(text: str) -> str:
-    """Return a serial that can be typed in a shell: what needs quoting becomes an underscore."""
-    return re.sub(r"[^A-Za-z0-9._:+-]+", "_", text.strip())
 
 
 def _model(fd: int, disk: Node) -> str:

@@ -12,6 +12,8 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
+from teijo.device import serial
+
 NVME_IOCTL_ID: Final = 0x4E40
 NVME_IOCTL_ADMIN_CMD: Final = 0xC0484E41
 IDENTIFY: Final = 0x06
@@ -33,6 +35,8 @@ class Namespace:
 
     number: int
     controller_serial: str
+    """As `serial.canonical` has what the kernel prints of it."""
+
     all_namespaces: tuple[int, ...]
     """Every namespace that exists on the drive, attached to this controller or not."""
 
@@ -57,7 +61,7 @@ def namespace(fd: int) -> Namespace:
     size, protection = own[26], own[29]
     return Namespace(
         number=number,
-        controller_serial=controller[4:24].decode("ascii", errors="replace").strip(" \0"),
+        controller_serial=serial.canonical(serial.as_the_kernel_prints(controller[4:24])),
         all_namespaces=tuple(entry for entry in listed if entry),
         can_format=bool(optional_commands & 0b10),
         format_bits=(size & 0x1F) | (size >> 5 & 0b11) << 12 | (protection & 0x0F) << 5,

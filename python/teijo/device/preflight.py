@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from teijo.device import serial
 from teijo.device.checks import CHECKS, Check, Subject, ask
 from teijo.device.identify import Identification, identify
 from teijo.device.kernel import HOST, Roots
@@ -163,22 +164,23 @@ def consent_to_all(subjects: Sequence[Subject], destroy: str | None) -> tuple[Pr
     reports = tuple(examine(subject) for subject in subjects)
     refuse(*zip(subjects, reports, strict=True))
     tokens = [subject.found.token for subject in subjects]
-    given = [serial.strip() for serial in destroy.split(",")] if destroy else []
-    strange = [serial for serial in given if serial not in tokens]
+    given = serial.named(destroy)
+    strange = [one for one in given if not serial.is_named(one, tokens)]
+    option = serial.typed(tokens)
     for subject in subjects:
-        if subject.found.token not in given:
+        if not serial.is_named(subject.found.token, given):
             named = (
                 f"--destroy {destroy} names another device" if strange else "no --destroy names it"
             )
             raise UnsafeError(
                 f"{_described(subject)} is not given up: {named}",
                 remedy=f"To lose everything on {'it' if len(tokens) == 1 else 'them'}, "
-                f"add --destroy {','.join(tokens)}",
+                f"add {option}",
             )
     if strange:
         raise UnsafeError(
             f"--destroy names {', '.join(strange)}, and that is none of {', '.join(tokens)}",
-            remedy=f"Write --destroy {','.join(tokens)}",
+            remedy=f"Write {option}",
         )
     for subject in subjects:
         confirm(subject)

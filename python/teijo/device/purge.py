@@ -68,7 +68,7 @@ def _format(subject: Subject) -> Purged | None:
         found = nvme.namespace(subject.fd)
     except OSError:
         return None
-    if not may_format(found, subject.found.identity.serial):
+    if not may_format(found, subject.found.own_serial):
         return None
     try:
         nvme.format_namespace(subject.fd, found)
@@ -81,7 +81,7 @@ def _format(subject: Subject) -> Purged | None:
 
 
 def may_format(found: nvme.Namespace, serial: str) -> bool:
-    """Return whether a format reaches this namespace of this drive and nothing else.
+    """Return whether a format reaches this namespace of the drive of `serial` and nothing else.
 
     Raises:
         teijo.errors.UnsafeError: the controller is another drive's.
@@ -90,7 +90,7 @@ def may_format(found: nvme.Namespace, serial: str) -> bool:
         return False
     if found.controller_serial != serial:
         raise UnsafeError(
-            f"the controller says it is {found.controller_serial!r}, the namespace {serial!r}; "
+            f"the controller says it is {found.controller_serial!r}, the drive {serial!r}; "
             "it was not formatted",
             remedy="Look which drive this is: nvme list -v.",
         )
