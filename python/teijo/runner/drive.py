@@ -90,17 +90,19 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     before = stage.health if goes_on else stage.device.health()
     counts = {} if isinstance(step, Configure) else stage.device.counts()
     outcome = _handle(stage, seq, step, seed)
+    after = stage.device.health()
     result = replace(
         outcome.result,
         detail={**outcome.result.detail, **_counted(counts, stage.device.counts())},
         health_before=before,
-        health_after=stage.device.health(),
+        health_after=after,
         remarks=tuple(
             replace(remark, step=seq)
             for remark in (
                 *outcome.result.remarks,
                 *data_remarks(outcome.result),
                 *error_remarks(outcome.result),
+                *stage.new_warnings(before, after),
             )
         ),
     )
