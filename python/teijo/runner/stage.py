@@ -11,6 +11,7 @@ from teijo.engine.plan import Written as WrittenPlan
 from teijo.engine.session import Ceilings
 from teijo.runfile.recorder import Recorder
 from teijo.runner.budget import Budget
+from teijo.runner.clocks import Clocks
 from teijo.runner.compile import stamp_run
 from teijo.runner.events import Observer
 from teijo.runner.interrupt import Interrupt
@@ -68,6 +69,8 @@ class Stage:
     """What the device was seen to warn of so far, with the member; None before the first look."""
     budget: Budget | None = None
     """What the run may write; None where nobody set a limit."""
+    clocks: Clocks = field(default_factory=Clocks)
+    """The host's, looked at after each step."""
 
     def now_ns(self) -> int:
         """Return the run's clock."""
