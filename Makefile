@@ -23,6 +23,7 @@ TESTS ?=
 SYSTEM ?= yes
 BENCH ?=
 FUZZ ?= 60
+NTH ?=
 # How many cases a property of the Rust meets (of the Python: tests/conftest.py).
 CASES := 64
 CASES_LONG := 1024
@@ -47,7 +48,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all run examples test test-long lint format build docs bench fuzz miri audit lock clean help
+.PHONY: all run examples test test-long nthcall lint format build docs bench fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -70,6 +71,10 @@ test-long: .stamps/apt-test $(STAMPS)/built ## run the long tests (marker long),
 	@status=0; $(if $(TESTS),,PROPTEST_CASES=$(CASES_LONG) $(CARGO_TEST) -- --include-ignored || status=1;) \
 	$(BIN)/python -m pytest -m 'long or hypothesis' --hypothesis-profile=long $(TESTS) \
 	|| status=1; exit $$status
+
+nthcall: .stamps/apt-run $(STAMPS)/built ## let every call of libc fail, one after the other (half an hour) [NTH="--acts run"]
+	@shim=$$($(BIN)/python -c 'from tests.faults import shim; print(shim.build())'); \
+	LD_PRELOAD=$$shim TEIJO_SHIM=$$shim $(BIN)/python -m tests.faults.warm $(NTH)
 
 lint: $(STAMPS)/built ## check format, clippy, ruff, types and import order
 	cargo fmt --all --check

@@ -80,3 +80,17 @@ class InvalidMeasurement(TeijoError):
     """The run is complete, and its numbers must not be used."""
 
     exit_code = 8
+
+
+def host_error(error: OSError | MemoryError) -> HostError:
+    """Return what a user is told of a failure of this machine that nobody has put into words."""
+    if isinstance(error, MemoryError):
+        return HostError(
+            "There is not enough memory.",
+            remedy="End other programs, or raise the limit (ulimit -v, the container's memory).",
+        )
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return HostError(
+        f"This machine failed: {where}{error.strerror or error}.",
+        remedy="See to the disk or the limit that this names (dmesg may say more); then try again.",
+    )

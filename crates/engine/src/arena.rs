@@ -1,12 +1,11 @@
 //! The memory that data is read into and written from: one mapping per worker, in huge pages
 //! where it is large enough, one aligned piece per slot and direction.
 
-use std::ptr::NonNull;
-
-use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
+use std::io;
+use std::ptr::{self, NonNull};
 
 use crate::crew::Stream;
-use crate::error::EngineError;
+use crate::error::{errno_of, EngineError};
 use crate::technique::{Technique, Techniques};
 
 const HUGE_PAGE_BYTES: usize = 2 << 20;
@@ -72,25 +71,13 @@ impl Arena {
     pub fn new(shape: Shape, huge: bool) -> Result<Self, EngineError> {
         let halves = usize::from(shape.reads) + usize::from(shape.writes);
         let used_bytes = shape.stride_bytes() * usize::from(shape.depth) * halves;
-        let refused = |errno: rustix::io::Errno| EngineError::BuffersRefused {
-            bytes: used_bytes,
-            errno: errno.raw_os_error(),
-        };
         let huge = huge && used_bytes >= HUGE_FROM_BYTES;
         let alignment = if huge { HUGE_PAGE_BYTES } else { PAGE_BYTES };
         let mapped_bytes = used_bytes.next_multiple_of(alignment) + alignment;
-        // SAFETY: a new private mapping at an address of the kernel's choice touches no other.
-        let mapping = unsafe {
-            let protection = ProtFlags::READ | ProtFlags::WRITE;
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                mapped_bytes,
-                protection,
-                MapFlags::PRIVATE,
-            )
-        };
-        let mapping = NonNull::new(mapping.map_err(refused)?.cast::<u8>())
-            .expect("the kernel never maps page zero unasked");
+        let mapping = map(mapped_bytes).map_err(|error| EngineError::BuffersRefused {
+            bytes: used_bytes,
+            errno: errno_of(&error),
+        })?;
         let skip = mapping.addr().get().next_multiple_of(alignment) - mapping.addr().get();
         // SAFETY: `skip` is less than the `alignment` bytes that were mapped in excess.
         let base = unsafe { mapping.add(skip) };
@@ -169,6 +156,18 @@ impl Arena {
     }
 }
 
+/// New zeroed memory. Through libc and not by a raw system call, so that a test can let it fail.
+fn map(bytes: usize) -> io::Result<NonNull<u8>> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a new private mapping at an address of the kernel's choice touches no other.
+    let mapping = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
+    if mapping == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(NonNull::new(mapping.cast()).expect("the kernel never maps page zero unasked"))
+}
+
 /// Puts a piece of an arena on huge pages, at once and not some day; `used_bytes` of it will be
 /// used. False where the kernel has none to give, or is older than 6.1 and will not say; ordinary
 /// pages do as well then.
@@ -186,7 +185,7 @@ impl Drop for Arena {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours and nobody can borrow from it any more. Pages that the
         // kernel still transfers to are pinned by it.
-        let _ = unsafe { munmap(self.mapping.as_ptr().cast(), self.mapped_bytes) };
+        let _ = unsafe { libc::munmap(self.mapping.as_ptr().cast(), self.mapped_bytes) };
     }
 }
 

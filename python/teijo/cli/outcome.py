@@ -12,7 +12,7 @@ import typer
 from teijo.cli import talk
 from teijo.cli.options import Lang, ProgressMode
 from teijo.cli.whole import write_whole
-from teijo.errors import HostError, Interrupted, TeijoError
+from teijo.errors import HostError, Interrupted, TeijoError, host_error
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -44,7 +44,10 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
                     left.append(event.path)
                 tell(event)
 
-            return act(observer)
+            try:
+                return act(observer)
+            except (OSError, MemoryError) as error:
+                raise host_error(error) from error
     except TeijoError as error:
         for path in left:
             talk.put(str(path))
@@ -92,8 +95,6 @@ def leave(
     lang: Lang = Lang.EN,
 ) -> None:
     """Print the run file's path and those of its reports, one a line; say the verdict."""
-    from teijo.device.fitness import IN_VAIN
-
     talk.put(str(run.path))
     text = verdict(run)
     if mode is ProgressMode.NDJSON:
@@ -101,8 +102,6 @@ def leave(
         talk.say_json(told)
     else:
         talk.say_lines(text)
-        if in_vain := run.record.identity.facts.get(IN_VAIN):
-            talk.say(f"{IN_VAIN}: {in_vain}")
     if printers:
         for path in reports(run.document(), run.path, printers, folder, lang):
             talk.put(str(path))

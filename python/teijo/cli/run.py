@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from teijo.cli.options import (
-    AcceptWarning,
     Destroy,
     Engine,
     Lang,
@@ -53,7 +52,6 @@ def verb(
     ] = None,
     destroy: Destroy = None,
     overwrite: Overwrite = False,
-    accept_warning: AcceptWarning = None,
     max_drive_writes: MaxDriveWrites = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Who makes the I/O.")] = Engine.NATIVE,
     seed: Annotated[
@@ -88,7 +86,6 @@ def verb(
             settings=given,
             destroy=destroy,
             overwrite=overwrite,
-            accept_warnings=accept_warning or (),
             engine=engine.value,
             max_drive_writes=max_drive_writes,
             seed=seed,

@@ -16,7 +16,10 @@ def write_whole(path: Path, data: bytes) -> None:
         return
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_bytes(data)
+        try:
+            beside.write_bytes(data)
+        except InterruptedError:  # Python asks again but for the last call, that closes the file
+            beside.write_bytes(data)
         beside.replace(path)
     except BaseException:
         with suppress(OSError):

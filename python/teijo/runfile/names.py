@@ -52,6 +52,11 @@ class Names:
         return self._beside(".sealing")
 
     @property
+    def new(self) -> Path:
+        """The growing file before it holds the run's header and is named."""
+        return self._beside(".new")
+
+    @property
     def reserve(self) -> Path:
         """The ballast."""
         return self._beside(".reserve")

@@ -8,36 +8,24 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, get_args
+from typing import get_args
 
-from teijo.errors import HostError, RunFileError
-from teijo.runfile import guard, log, schema
+from teijo.errors import RunFileError
+from teijo.runfile import schema
+from teijo.runfile.blame import blame, unreadable
 from teijo.runfile.codec import Row, Value, answer_of, from_json, remark_of, series_of, texts
-from teijo.runfile.content import content_digest
-from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
+from teijo.runfile.names import OPEN_SUFFIX, Names
+from teijo.runfile.seal import content_digest
 from teijo.terms.geometry import DeviceKind, Geometry, Identity
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
-from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.remark import Remark
 from teijo.terms.result import Intervals
 from teijo.terms.step import Step, step_from_json
 
 _Rows = dict[str, Value]
 _Series = dict[tuple[str, str], list[Row]]
-_FAULTS = (
-    ValueError,
-    TypeError,
-    KeyError,
-    IndexError,
-    AssertionError,
-    OverflowError,
-    RecursionError,
-    MemoryError,
-)
+_FAULTS = (ValueError, TypeError, KeyError, IndexError, AssertionError, OverflowError)
 """What parsing a value that is not what we wrote can raise."""
-_UNCHECKED: Final = Remark(
-    kind=RemarkKind.RECORD_UNCHECKED,
-    text="Not sealed and of an older version without checksums: a changed number is not noticed.",
-)
 _NO_RUN = "Name a .teijo file that `teijo run` wrote. If its run was killed as it began, remove it."
 
 
@@ -81,8 +69,8 @@ def read(path: Path | str) -> Record:
     Raises:
         RunFileError: there is no file, it is no run file, a newer one, or damaged.
     """
-    with reading(locate(path)) as view:
-        return _record(view)
+    with reading(locate(path)) as db:
+        return _record(db)
 
 
 def read_running(path: Path | str) -> RunningStep | None:
@@ -91,8 +79,7 @@ def read_running(path: Path | str) -> RunningStep | None:
     Raises:
         RunFileError: as `read`.
     """
-    with reading(locate(path)) as view:
-        db = view.db
+    with reading(locate(path)) as db:
         row = db.execute("SELECT * FROM step WHERE status = 'running' ORDER BY seq DESC").fetchone()
         if row is None:
             return None
@@ -108,37 +95,23 @@ def read_running(path: Path | str) -> RunningStep | None:
         )
 
 
-@dataclass(frozen=True)
-class View:
-    """One unchanging view of a file, and what is to be said of the file itself."""
-
-    db: sqlite3.Connection
-    remarks: tuple[Remark, ...]
-
-
 @contextmanager
-def reading(path: Path) -> Iterator[View]:
-    """Open a run file for reading; check its marks, its tables, every row and its digest.
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a run file for reading, as one unchanging view of it; check its marks and digest.
 
     Whatever is wrong with the file, inside the block too, becomes a `RunFileError`.
     """
-    size_bytes = guard.size_bytes(path)
-    cut = not path.name.endswith(SEALED_SUFFIX) and log.check(path)
     try:
         with _view(path) as db:
             db.row_factory = sqlite3.Row
             db.execute("PRAGMA query_only = ON")
+            db.execute("PRAGMA cell_size_check = ON")
+            schema.check_marks(db, path)
             db.execute("BEGIN")
-            version = schema.check_marks(db, path)
-            guard.allow(db, ticks=guard.SCHEMA_TICKS)
-            schema.check_layout(db, path, version)
-            guard.allow_reading(db, size_bytes)
-            sealed = _check_content(db, path, version)
-            unchecked = not sealed and version < schema.CHECKED_SINCE
-            said = ((unchecked, _UNCHECKED), (cut and not sealed, log.CUT))
-            yield View(db, tuple(remark for holds, remark in said if holds))
+            _check_digest(db, path)
+            yield db
     except sqlite3.Error as error:
-        raise guard.explain(path, error) from error
+        raise blame(path, error) from error
     except _FAULTS as error:
         raise RunFileError(
             f"{path} is damaged: {_first_line(error)}.",
@@ -153,7 +126,7 @@ def _view(path: Path) -> Iterator[sqlite3.Connection]:
         with path.open("rb") as file:
             head = file.read(16)
     except OSError as error:
-        raise HostError(f"{path} cannot be read: {error.strerror}.") from error
+        raise unreadable(path, error) from error
     if head != b"SQLite format 3\0":
         raise RunFileError(f"{path} is not a run file, or its beginning is lost.", remedy=_NO_RUN)
     try:
@@ -172,35 +145,29 @@ def _view(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    sealed = path.name.endswith(SEALED_SUFFIX)
-    db = sqlite3.connect(guard.address(path, sealed=sealed), uri=True, isolation_level=None)
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
-        guard.harden(db)
-        guard.allow(db, ticks=guard.SCHEMA_TICKS)
-        db.execute("PRAGMA application_id").fetchone()  # opens it, and its log
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _check_content(db: sqlite3.Connection, path: Path, version: int) -> bool:
-    """Check every row, and tell whether the file has a digest, which is then right."""
-    row = db.execute("SELECT digest, ending FROM run NOT INDEXED").fetchone()
+def _check_digest(db: sqlite3.Connection, path: Path) -> None:
+    row = db.execute("SELECT digest, ending FROM run").fetchone()
     if row is None:
         raise RunFileError(f"{path} holds no run.", remedy=_NO_RUN)
     growing = row["ending"] in ("running", "interrupted") or path.name.endswith(OPEN_SUFFIX)
-    sealed = row["digest"] != "" or not growing
-    if content_digest(db, version) != row["digest"] and sealed:
+    expected = row["digest"] != "" or not growing
+    if expected and row["digest"] != content_digest(db):
         raise RunFileError(
             f"{path} is damaged: its content is not what was sealed (the digest differs).",
             remedy="Use a copy that is whole; what was sealed once does not change.",
         )
-    return sealed
 
 
-def _record(view: View) -> Record:
-    db = view.db
+def _record(db: sqlite3.Connection) -> Record:
     device = db.execute("SELECT * FROM device").fetchone()
     remarks = [
         remark_of(row["kind"], row["text"], row["step"])
@@ -217,7 +184,7 @@ def _record(view: View) -> Record:
         identity=_identity(device),
         environment={row["name"]: row["value"] for row in db.execute("SELECT * FROM environment")},
         steps=_steps(db, remarks),
-        remarks=(*remarks, *view.remarks),
+        remarks=tuple(remarks),
     )
 
 

@@ -4,17 +4,16 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
 from teijo.engine.session import IntervalColumns
 from teijo.errors import HostError, RunFileError
-from teijo.runfile import guard, log, schema, seal
-from teijo.runfile.codec import STEP_COLUMNS, numbers_of, rows_of, to_json
-from teijo.runfile.content import content_digest
-from teijo.runfile.ledger import Ledger
+from teijo.runfile import schema, seal
+from teijo.runfile.codec import STEP_COLUMNS, Row, interval_rows, rows_of, to_json
+from teijo.runfile.creation import create_locked, give_name, remove_new
 from teijo.runfile.names import Names
 from teijo.runfile.reader import reading
 from teijo.runfile.space import LEAST_BYTES, Ballast
@@ -26,6 +25,8 @@ from teijo.terms.step import Step, step_to_json
 _FULL: Final = ("database or disk is full", "disk I/O error")
 """What SQLite says when the disk has no room (the second when a log or its index cannot grow)."""
 
+_FLUSHES_MORE: Final = 2
+"""How often a transaction is tried again whose flush failed, as one does that a signal breaks."""
 _SQUEEZED: Final = Remark(
     kind=RemarkKind.RESULTS_DISK,
     text="The disk of the run file was full during the run; its reserve was used.",
@@ -78,21 +79,23 @@ class Recorder:
             )
         names.check_free()
         with ExitStack() as undo:
-            lock = _create_locked(names)
-            undo.callback(os.close, lock)
-            undo.callback(_remove, names)
-            ballast = Ballast(names.reserve, reserve_bytes)
+            lock = create_locked(names)
+            undo.callback(seal.release, lock)
+            undo.callback(remove_new, names)
             try:
-                db = _connect(names.open)
+                # Under its own name it appears with the header in it, or not at all.
+                seal.once_more(lambda: _make(names, lock, header))
+                give_name(names)
+                undo.callback(_remove, names)
+                ballast = Ballast(names.reserve, reserve_bytes)
+                db = seal.once_more(lambda: _connect(names.open))
                 undo.callback(db.close)
-                schema.migrate(db)
-                with _transaction(db):
-                    ledger = Ledger(db)
-                    _insert_header(ledger, header)
-                    ledger.settle()
                 seal.sync_folder(folder)
             except (sqlite3.Error, OSError) as error:
-                raise _unwritable(names, error) from error
+                raise HostError(
+                    f"The run file {names.open} cannot be made: {error}.",
+                    remedy="Nothing was measured. Free space there, or name another place with -o.",
+                ) from error
             undo.pop_all()
         return cls(names, lock, db, ballast)
 
@@ -101,37 +104,24 @@ class Recorder:
         """Go on with a run that was killed or interrupted.
 
         Raises:
-            RunFileError: there is no such file, it is no run file, it is damaged, or another
-                process writes it.
+            RunFileError: there is no such file, it is no run file, or another process writes it.
             HostError: the folder cannot be written, or has no room.
         """
         names = Names.of(path)
         with ExitStack() as undo:
             lock = _lock_existing(names)
-            undo.callback(os.close, lock)
-            # Nothing is written before all of it was found to be what was recorded.
-            cut = log.check(names.open, locked=True)
-            with reading(names.open) as view:
-                seal.check_structure(view.db, names.open)
-                remarks = (*view.remarks, *([log.CUT] if cut else ()))
+            undo.callback(seal.release, lock)
+            with reading(names.open):
+                pass  # before anything is written: it is a run file, of a version known here
             ballast = Ballast(names.reserve, reserve_bytes)
             try:
-                db = _connect(names.open)
+                db = seal.once_more(lambda: _connect(names.open))
                 undo.callback(db.close)
-                version = schema.check_marks(db, names.open)
-                schema.check_layout(db, names.open, version)
-                if version < schema.CHECKED_SINCE:
-                    with _transaction(db):
-                        _remark_before_checksums(db, remarks)
-                    schema.migrate(db)
-                    remarks = ()
+                schema.migrate(db)
             except sqlite3.Error as error:
                 raise _unwritable(names, error) from error
             undo.pop_all()
-        recorder = cls(names, lock, db, ballast)
-        if remarks:
-            recorder.remark(*remarks)
-        return recorder
+        return cls(names, lock, db, ballast)
 
     def reserve(self, size_bytes: int) -> None:
         """Take this much room on the disk for what is still to come.
@@ -144,22 +134,23 @@ class Recorder:
     def begin(self, seq: int, step: Step, seed: int, *, interval_ns: int) -> None:
         """Write down that a step begins; what a killed run left of it is begun anew."""
         place = (getattr(step, "round_number", None), getattr(step, "cell", None))
-        begun = {
-            "seq": seq,
-            "status": "running",
-            "kind": step.kind,
-            "phase": step.phase,
-            "round": place[0],
-            "cell": place[1],
-            "step": step_to_json(step),
-            "seed": seed,
-            "interval_ns": interval_ns,
-        }
 
-        def write(ledger: Ledger) -> None:
-            ledger.delete("interval", "step = ?", (seq,))
-            ledger.delete("step", "seq = ? AND status = 'running'", (seq,))
-            ledger.insert("step", [begun.get(name) for name in schema.columns("step")])
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM interval WHERE step = ?", (seq,))
+            db.execute("DELETE FROM step WHERE seq = ? AND status = 'running'", (seq,))
+            db.execute(
+                "INSERT INTO step (seq, status, kind, phase, round, cell, step, seed, interval_ns)"
+                " VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    seq,
+                    step.kind,
+                    step.phase,
+                    *place,
+                    step_to_json(step),
+                    seed,
+                    interval_ns,
+                ),
+            )
 
         # Waiting for the disk once a step instead of twice: HIR has four thousand short ones.
         self._commit(write, waits=False)
@@ -169,51 +160,56 @@ class Recorder:
         if not self._db.execute("SELECT 1 FROM step WHERE seq = ?", (seq,)).fetchone():
             self.begin(seq, step, seed, interval_ns=interval_ns)
         columns = dict(zip(STEP_COLUMNS, rows_of(gap).step, strict=True))
-        changes = {name: columns[name] for name in ("status", "gap_reason")}
-        self._commit(lambda ledger: ledger.amend("step", changes, seq=seq))
+        self._commit(
+            lambda db: db.execute(
+                "UPDATE step SET status = ?, gap_reason = ? WHERE seq = ?",
+                (columns["status"], columns["gap_reason"], seq),
+            )
+        )
 
     def append(self, seq: int, finished: Finished) -> None:
         """Add the newly finished intervals of the running step."""
-        series = [
-            (stream, direction, numbers_of(columns)) for stream, direction, columns in finished
+        rows: list[Row] = [
+            (seq, *row)
+            for stream, direction, columns in finished
+            for row in interval_rows(stream, direction, columns)
         ]
-        if any(len(numbers) for _, _, numbers in series):
-            self._commit(lambda ledger: ledger.insert_series(seq, series))
+        if rows:
+            self._commit(lambda db: _insert_intervals(db, rows))
 
     def record(self, seq: int, answer: StepResult) -> None:
         """Keep the answer to the step that was begun: its results and intervals, at once."""
-        rows = rows_of(answer, intervals=False)
-        changes = dict(zip(STEP_COLUMNS, rows.step, strict=True))
-        series = [
-            (result.stream, result.direction, numbers_of(result.intervals))
-            for result in answer.results
-            if result.intervals is not None
-        ]
+        rows = rows_of(answer)
+        assignments = ", ".join(f"{column} = ?" for column in STEP_COLUMNS)
 
-        def write(ledger: Ledger) -> None:
-            assert ledger.amend("step", changes, seq=seq, status="running"), (
-                f"step {seq} was not begun"
+        def write(db: sqlite3.Connection) -> None:
+            changed = db.execute(
+                f"UPDATE step SET {assignments} WHERE seq = ? AND status = 'running'",
+                (*rows.step, seq),
+            ).rowcount
+            assert changed == 1, f"step {seq} was not begun"
+            db.execute("DELETE FROM interval WHERE step = ?", (seq,))
+            db.executemany(
+                "INSERT INTO result VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                [(seq, *row) for row in rows.results],
             )
-            ledger.delete("interval", "step = ?", (seq,))
-            for row in rows.results:
-                ledger.insert("result", (seq, *row))
-            ledger.insert_series(seq, series)
-            ledger.append_remarks((*remark, seq) for remark in rows.remarks)
+            _insert_intervals(db, [(seq, *row) for row in rows.intervals])
+            db.executemany(
+                "INSERT INTO remark (kind, text, step) VALUES (?,?,?)",
+                [(*remark, seq) for remark in rows.remarks],
+            )
 
         self._commit(write)
 
     def remark(self, *remarks: Remark) -> None:
         """Keep warnings, in this order."""
-        self._commit(lambda ledger: _insert_remarks(ledger, remarks))
+        self._commit(lambda db: _insert_remarks(db, remarks))
 
     def note(self, name: str, value: str) -> None:
         """Keep a fact among those of the environment, in place of an older one of this name."""
-
-        def write(ledger: Ledger) -> None:
-            ledger.delete("environment", "name = ?", (name,))
-            ledger.insert("environment", (name, value))
-
-        self._commit(write)
+        self._commit(
+            lambda db: db.execute("INSERT OR REPLACE INTO environment VALUES (?,?)", (name, value))
+        )
 
     def abandoned_bytes(self) -> int:
         """Return what steps without an answer wrote, as far as their finished intervals tell."""
@@ -226,10 +222,10 @@ class Recorder:
     def go_on(self, remark: Remark) -> None:
         """Mark the run as running again, with `remark` in place of that of the interruption."""
 
-        def write(ledger: Ledger) -> None:
-            ledger.amend("run", {"ending": "running", "ended_at": "", "error": "", "digest": ""})
-            ledger.delete("remark", "kind = ?", (RemarkKind.INTERRUPTED.value,))
-            _insert_remarks(ledger, [remark])
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE run SET ending = 'running', ended_at = '', error = '', digest = ''")
+            db.execute("DELETE FROM remark WHERE kind = ?", (RemarkKind.INTERRUPTED.value,))
+            _insert_remarks(db, [remark])
 
         self._commit(write)
 
@@ -237,10 +233,10 @@ class Recorder:
         """Write down how the run ended. An interrupted one can go on later."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
 
-        def write(ledger: Ledger) -> None:
-            ledger.amend("run", {"ending": ending, "ended_at": now, "error": error})
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE run SET ending = ?, ended_at = ?, error = ?", (ending, now, error))
             if self._squeezed:
-                _insert_remarks(ledger, [_SQUEEZED])
+                _insert_remarks(db, [_SQUEEZED])
 
         self._commit(write)
 
@@ -252,13 +248,7 @@ class Recorder:
             RunFileError: NAME.teijo has appeared meanwhile; the open file stays.
         """
         self._ballast.remove()
-        try:
-            self._commit(lambda ledger: ledger.amend("run", {"digest": content_digest(self._db)}))
-        except ValueError as error:
-            raise RunFileError(
-                f"{self.names.open} is damaged: {error}; it was not sealed.",
-                remedy="The open file is kept. Check the disk and the memory of this machine.",
-            ) from error
+        self._commit(seal.write_digest)
         try:
             seal.copy_and_name(self._db, self.names)
         except (sqlite3.Error, OSError) as error:
@@ -268,7 +258,8 @@ class Recorder:
             ) from error
         self.close()
         _remove(self.names)
-        seal.sync_folder(self.names.sealed.parent)
+        with suppress(OSError):  # the sealed file is safe; at worst the open one comes back
+            seal.sync_folder(self.names.sealed.parent)
         return self.names.sealed
 
     def discard(self) -> None:
@@ -282,29 +273,44 @@ class Recorder:
         if self._lock is not None:
             self._ballast.remove()
             # Only now: closing any descriptor of the file would drop SQLite's own locks on it.
-            os.close(self._lock)
+            seal.release(self._lock)
             self._lock = None
 
-    def _commit(self, write: Callable[[Ledger], object], *, waits: bool = True) -> None:
+    def _commit(self, write: Callable[[sqlite3.Connection], object], *, waits: bool = True) -> None:
         """Run `write` as one transaction; on a full disk give reserve back and try again.
 
         One that does not wait for the disk is flushed with the next that does. It may be written
         twice, so it must come to the same.
         """
         reserve = self._ballast.give_way()
+        flushes = iter(range(_FLUSHES_MORE))
         while True:
             try:
                 with _flushing(self._db, waits=waits), _transaction(self._db):
-                    ledger = Ledger(self._db)
-                    write(ledger)
-                    ledger.settle()
+                    write(self._db)
                 return
             except sqlite3.IntegrityError:
                 raise
             except sqlite3.Error as error:
-                if not str(error).startswith(_FULL) or next(reserve, None) is None:
+                if error.sqlite_errorcode == sqlite3.SQLITE_IOERR_FSYNC:
+                    self._start_log_anew(error, left=next(flushes, None) is not None)
+                elif str(error).startswith(_FULL) and next(reserve, None) is not None:
+                    self._squeezed = True
+                else:
                     raise _unwritable(self.names, error) from error
-                self._squeezed = True
+
+    def _start_log_anew(self, error: sqlite3.Error, *, left: bool) -> None:
+        """Move all that the log holds into the file after a flush of the log failed.
+
+        Linux forgets what it could not write: a later flush says yes, and a gap in the log would
+        hide every step after it. So the log's content is written once more, elsewhere.
+        """
+        try:
+            row = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as again:
+            raise _unwritable(self.names, again) from again
+        if not left or row[0] != 0:
+            raise _unwritable(self.names, error) from error
 
 
 @contextmanager
@@ -332,13 +338,30 @@ def _flushing(db: sqlite3.Connection, *, waits: bool) -> Iterator[None]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    db = _open_database(path)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA foreign_keys = ON")
+        # A small log: it is part of the room that must be reserved.
+        db.execute("PRAGMA wal_autocheckpoint = 128")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _make(names: Names, lock: int, header: Record) -> None:
+    """Put the header into the new file, all of it and on the disk."""
+    os.ftruncate(lock, 0)
+    with closing(_open_database(names.new)) as db:
+        schema.migrate(db)
+        with _transaction(db):
+            _insert_header(db, header)
+
+
+def _open_database(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-    guard.harden(db, writes=True)
-    db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
-    db.execute("PRAGMA foreign_keys = ON")
-    # A small log: it is part of the room that must be reserved.
-    db.execute("PRAGMA wal_autocheckpoint = 128")
     return db
 
 
@@ -347,21 +370,6 @@ def _unwritable(names: Names, error: Exception) -> HostError:
         f"The run file {names.open} cannot be written: {error}.",
         remedy="All that was recorded is kept. Free space there, then `teijo resume` it.",
     )
-
-
-def _create_locked(names: Names) -> int:
-    """Create the growing file and hold its lock; return the descriptor that holds it."""
-    try:
-        lock = os.open(names.open, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-    except FileExistsError as error:
-        raise RunFileError(f"{names.open} has just been made by another teijo.") from error
-    except OSError as error:
-        raise HostError(
-            f"No run file can be written in {names.sealed.parent}: {error.strerror}.",
-            remedy="Name a folder that exists and can be written with -o.",
-        ) from error
-    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return lock
 
 
 def _lock_existing(names: Names) -> int:
@@ -382,7 +390,7 @@ def _lock_existing(names: Names) -> int:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        os.close(lock)
+        seal.release(lock)
         raise RunFileError(
             f"{names.open} is being written by another teijo.",
             remedy="Watch it with `teijo report`, or wait until that run has ended.",
@@ -390,10 +398,10 @@ def _lock_existing(names: Names) -> int:
     return lock
 
 
-def _insert_header(ledger: Ledger, header: Record) -> None:
+def _insert_header(db: sqlite3.Connection, header: Record) -> None:
     run, identity, geometry = header.run, header.identity, header.geometry
-    ledger.insert(
-        "run",
+    db.execute(
+        "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             run.id,
             run.method,
@@ -409,10 +417,9 @@ def _insert_header(ledger: Ledger, header: Record) -> None:
             "",
         ),
     )
-    for fact in sorted(header.environment.items()):
-        ledger.insert("environment", fact)
-    ledger.insert(
-        "device",
+    db.executemany("INSERT INTO environment VALUES (?,?)", sorted(header.environment.items()))
+    db.execute(
+        "INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             identity.kind,
             identity.target,
@@ -429,22 +436,22 @@ def _insert_header(ledger: Ledger, header: Record) -> None:
             geometry.physical_block_bytes,
         ),
     )
-    _insert_remarks(ledger, header.remarks)
+    _insert_remarks(db, header.remarks)
 
 
-def _remark_before_checksums(db: sqlite3.Connection, remarks: Iterable[Remark]) -> None:
-    """Keep warnings in a file of versions 1 to 3, for its migration to take over."""
+def _insert_intervals(db: sqlite3.Connection, rows: Iterable[Row]) -> None:
+    db.executemany("INSERT OR REPLACE INTO interval VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
+
+
+def _insert_remarks(db: sqlite3.Connection, remarks: Iterable[Remark]) -> None:
     db.executemany(
         "INSERT INTO remark (kind, text, step) VALUES (?,?,?)",
         [(remark.kind.value, remark.text, remark.step) for remark in remarks],
     )
 
 
-def _insert_remarks(ledger: Ledger, remarks: Iterable[Remark]) -> None:
-    ledger.append_remarks((remark.kind.value, remark.text, remark.step) for remark in remarks)
-
-
 def _remove(names: Names) -> None:
-    """Remove all but the sealed file."""
-    for path in (*names.logs, names.open, names.reserve):
-        path.unlink(missing_ok=True)
+    """Remove all but the sealed file; what cannot be removed is in nobody's way."""
+    for path in (*names.logs, names.open, names.reserve, names.new):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 import errno
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -42,9 +43,10 @@ class Ballast:
                 _allocate(descriptor, size_bytes)
                 os.ftruncate(descriptor, size_bytes)
             finally:
-                os.close(descriptor)
+                with suppress(OSError):  # Linux closes it whatever it says
+                    os.close(descriptor)
         except OSError as error:
-            path.unlink(missing_ok=True)
+            self.remove()
             raise HostError(
                 f"No room for the run file: {format_size(size_bytes)} are needed in {path.parent} "
                 f"({error.strerror}).",
@@ -57,14 +59,15 @@ class Ballast:
             self.size_bytes = max(0, self.size_bytes - max(MIB, self.size_bytes // 4))
             try:
                 os.truncate(self.path, self.size_bytes)
-            except FileNotFoundError:
+            except OSError:  # it is gone, or its disk fails: nothing more comes from here
                 self.size_bytes = 0
             yield self.size_bytes
 
     def remove(self) -> None:
-        """Free all of it."""
+        """Free all of it; what cannot be removed is used again by the next run of this name."""
         self.size_bytes = 0
-        self.path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
 
 
 def _allocate(descriptor: int, size_bytes: int) -> None:

@@ -265,6 +265,7 @@ class _Act:
                 )
             )
         self._recorder.end(ending)
+        self._untouched = True  # it has ended so, even if its sealing fails
         return self._sealed(ending)
 
     def _sealed(self, ending: Ending, error: str = "") -> Path:

@@ -1,0 +1,100 @@
+"""How a run file comes into the world: under another name, until it holds a run.
+
+A process that is killed before that leaves NAME.teijo.new, which the next run of this name removes.
+"""
+
+import fcntl
+import os
+import stat
+from contextlib import suppress
+from typing import Final
+
+from teijo.errors import HostError, RunFileError
+from teijo.runfile.names import Names
+from teijo.runfile.seal import name_once, release
+
+_OURS: Final = b"SQLite format 3\0"
+_FLAGS: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def create_locked(names: Names) -> int:
+    """Create NAME.teijo.new, empty, and return the descriptor that holds its lock.
+
+    Raises:
+        RunFileError: another process is making it, or something else has that name.
+        HostError: the folder cannot be written.
+    """
+    try:
+        try:
+            return _created(names)
+        except FileExistsError:
+            _remove_left(names)
+            return _created(names)
+    except FileExistsError as error:
+        raise _taken(names) from error
+    except OSError as error:
+        raise HostError(
+            f"No run file can be written in {names.sealed.parent}: {error.strerror}.",
+            remedy="Name a folder that exists and can be written with -o.",
+        ) from error
+
+
+def give_name(names: Names) -> None:
+    """Turn NAME.teijo.new, which holds a run now, into NAME.teijo.open.
+
+    Raises:
+        RunFileError: another process was faster. OSError: the disk failed.
+    """
+    try:
+        name_once(names.new, names.open)
+    except FileExistsError as error:
+        raise _taken(names) from error
+    remove_new(names)
+
+
+def remove_new(names: Names) -> None:
+    """Remove what is left of the making; what stays is removed by the next run of this name."""
+    for path in (names.new.with_name(names.new.name + "-journal"), names.new):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _created(names: Names) -> int:
+    lock = os.open(names.new, _FLAGS | os.O_CREAT | os.O_EXCL, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        release(lock)
+        raise
+    return lock
+
+
+def _remove_left(names: Names) -> None:
+    """Remove what a killed process left, and nothing else that may have this name.
+
+    Raises:
+        RunFileError: it is no such thing. OSError: the disk failed.
+    """
+    left = os.open(names.new, _FLAGS)
+    try:
+        try:
+            fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise _taken(names) from error
+        about = os.fstat(left)
+        ours = stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid()
+        if not ours or os.pread(left, len(_OURS), 0) not in (b"", _OURS):
+            raise RunFileError(
+                f"{names.new} exists, and no teijo has made it.",
+                remedy="Move it away, or name another file with -o.",
+            )
+        remove_new(names)
+    finally:
+        release(left)
+
+
+def _taken(names: Names) -> RunFileError:
+    return RunFileError(
+        f"{names.open} is just being made by another teijo.",
+        remedy="Name another file with -o.",
+    )
