@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.analysis import validity
+from teijo.report.language import Language, translator
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult, StreamResult, Witness
 from teijo.terms.step import Measure
@@ -15,6 +16,7 @@ from tests.runfile.samples import WITNESS
 
 SECOND = 1_000_000_000
 KIB4 = 4096
+JAPANESE = translator(Language.JAPANESE)
 SOUND = replace(
     WITNESS, in_flight_mean=31.0, in_flight_asked=32, worker_delay_ns=0, busiest_worker=0.5
 )
@@ -183,6 +185,23 @@ def test_the_devices_counters_are_held_against_our_own(read_bytes, reads, kind):
 def test_what_is_not_counted_is_unknown_and_not_good():
     shares = validity.device_shares(answer())
     assert (shares.bytes_share, shares.ios_share, shares.foreign_bytes) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("reads", "text"),
+    [
+        (
+            400,
+            "I/Os were merged: 1,000 of this run became 400 of the device's, 2.50 merged into one.",
+        ),
+        (4000, "I/Os were split: 1,000 of this run became 4,000 of the device's, 4.00 for each."),
+    ],
+)
+def test_fewer_ios_at_the_device_are_called_merged_and_more_of_them_split(reads, text):
+    counted = {"kernel_read_bytes": 1000 * KIB4, "kernel_reads": reads}
+    (remark,) = validity.remarks_on(step(), answer(counted=counted))
+    assert remark.text == text
+    assert JAPANESE.text(text) != text, "the sentence a run file holds has its translation"
 
 
 def test_a_stimulus_that_goes_on_may_have_a_queue_full_on_the_other_side_of_the_look():

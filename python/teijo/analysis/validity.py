@@ -163,9 +163,25 @@ def device_remarks(step: Load, answer: StepResult) -> list[Remark]:
         flushes = sum(part.ios for part in answer.commands if part.direction == "flush")
         slack_ios = _boundary_ios(step, answer) + flushes  # some drivers' flushes are writes
         if abs(more_ios) > SPLIT_SHARE_MOST * answer.ios + slack_ios:
-            text = f"Each I/O of this run became {shares.ios_share:.2f} of the device's."
-            return [Remark(kind=RemarkKind.IO_SPLIT, text=text)]
+            return [
+                Remark(kind=RemarkKind.IO_SPLIT, text=_cut_or_joined(answer.ios, shares.ios_share))
+            ]
     return []
+
+
+def _cut_or_joined(own_ios: int, share: float) -> str:
+    """Say what the kernel did to I/Os: the device saw more of them, or fewer."""
+    seen_ios = round(own_ios * share)
+    if share > 1:
+        return (
+            f"I/Os were split: {own_ios:,} of this run became {seen_ios:,} of the device's, "
+            f"{share:.2f} for each."
+        )
+    into_one = own_ios / max(seen_ios, 1)
+    return (
+        f"I/Os were merged: {own_ios:,} of this run became {seen_ios:,} of the device's, "
+        f"{into_one:.2f} merged into one."
+    )
 
 
 def device_shares(answer: StepResult) -> DeviceShares:

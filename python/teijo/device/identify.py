@@ -1,6 +1,7 @@
 """Who a block device is, told from its open descriptor: names and links are never believed."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,23 @@ from teijo.device.stack import Node, disks, node_of, whole_disk
 from teijo.terms.geometry import Geometry, Identity
 
 BOOT_ID: Final = Path("sys/kernel/random/boot_id")
+KERNEL_NAMES: Final = (
+    ("loop", "loop"),
+    ("dm-", "device mapper"),
+    ("md", "md"),
+    ("zram", "zram"),
+    ("mmcblk", "MMC"),
+    ("nbd", "NBD"),
+)
+CARRIERS: Final = (
+    (r"usb\d+", "USB"),
+    (r"ata\d+", "SATA"),
+    (r"end_device-[\d:]+", "SAS"),
+    (r"rport-[\d:-]+", "Fibre Channel"),
+    (r"session\d+", "iSCSI"),
+    (r"virtio\d+", "virtio"),
+)
+"""What lies on the way to a disk in sysfs, the nearest to the disk's own kind first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,21 +138,23 @@ def _sysfs_model(disk: Node) -> str:
 
 
 def _interface(disk: Node) -> str:
-    """Return the bus, as far as the kernel's own name and sysfs tell it."""
-    path = str(disk.folder)
-    transport = read_text(disk.folder / "device" / "transport")
-    for word, interface in (
-        ("/nvme", f"NVMe {transport}".strip()),
-        ("/virtio", "virtio"),
-        ("/usb", "USB"),
-        ("/ata", "SATA"),
-        ("/loop", "loop"),
-        ("/dm-", "device mapper"),
-        ("/md", "md"),
-        ("/zram", "zram"),
-    ):
-        if word in path:
+    """Return the bus, as far as the kernel's own name and the way to it in sysfs tell it.
+
+    A disk of a SCSI host is a SCSI disk, whatever carries the host's commands.
+    """
+    if disk.name.startswith("nvme"):
+        return f"NVMe {read_text(disk.folder / 'device' / 'transport')}".strip()
+    for word, interface in KERNEL_NAMES:
+        if disk.name.startswith(word):
             return interface
+    way = [part for part in disk.folder.parts if part != disk.name]
+    carriers = [name for form, name in CARRIERS if any(re.fullmatch(form, one) for one in way)]
+    if any(re.fullmatch(r"host\d+", one) for one in way):
+        if carriers[:1] in (["USB"], ["SATA"]):
+            return carriers[0]
+        return f"SCSI ({carriers[0]})" if carriers else "SCSI"
+    if carriers:
+        return carriers[0]
     return "SCSI" if (disk.folder / "device" / "vpd_pg80").exists() else ""
 
 

@@ -65,7 +65,7 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.DEPTH_LIMITED: "Use more threads of less depth, or raise the device's nr_requests.",
     RemarkKind.SCHEDULE_NOT_KEPT: "Ask for a lower rate, or allow more I/Os in flight.",
     RemarkKind.IO_PUNTED: "Read QD 1 as that of a plain system call; measure a block device.",
-    RemarkKind.IO_SPLIT: "Use blocks of at most queue/max_sectors_kb for the device's own latency.",
+    RemarkKind.IO_SPLIT: "Use blocks of at most queue/max_sectors_kb, and set queue/nomerges to 2.",
     RemarkKind.SAMPLER_GAP: "Leave the program running, and the CPUs to it.",
     RemarkKind.FOREIGN_IO: "Stop whatever else uses the device, and run again.",
     RemarkKind.CONTRADICTION: "Trust neither figure; look at the steps behind both.",
