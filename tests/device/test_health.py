@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from teijo.device.health import kernel_counters, smart_counters
+from teijo.device.health import kernel_counters
 from teijo.device.kernel import Number
+from teijo.device.smart import smart_counters
 from teijo.device.stack import Node
 
 

@@ -1,5 +1,6 @@
 """Resume: simulated devices do it all again, others have a gap; nothing is guessed."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from teijo.errors import HostError, IdentityError, RunFileError
 from teijo.runfile import reader
 from teijo.runner.events import Event, StepDone, StepStarted
 from teijo.terms.remark import RemarkKind
-from teijo.terms.result import Gap
+from teijo.terms.result import Gap, StepResult
 from tests.runner.acts import resume_paper, run_paper
 from tests.runner.fakes import STEPS, FakeDevice, PaperMethod, results_of
 
@@ -130,6 +131,23 @@ def test_sequential_streams_carry_on_after_a_resume(tmp_path: Path, replayable: 
     resume_paper(path, device, method=method)
     fills = [plan for plan in device.session.plans if plan.total_bytes is not None]
     assert fills[-1].streams[0].cursor_bytes == 6 * 128 * 1024
+
+
+def test_the_clock_of_a_run_goes_on_after_two_gaps_in_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "cut"
+    stopped_after(path, 4, replayable=False)
+
+    def die(event: Event) -> None:
+        if isinstance(event, StepDone) and isinstance(event.answer, Gap):
+            raise HostError("died")
+
+    with pytest.raises(HostError, match="died"):
+        resume_paper(path, FakeDevice(replayable=False), observer=die)
+    steps = resume_paper(path, FakeDevice(replayable=False)).steps
+    assert [step.seq for step in steps if isinstance(step.answer, Gap)] == [5, 6]
+    answers = [step.answer for step in steps if isinstance(step.answer, StepResult)]
+    for before, after in pairwise(answers):
+        assert after.started_ns >= before.started_ns + before.elapsed_ns
 
 
 def test_a_run_can_be_resumed_more_than_once(tmp_path: Path) -> None:

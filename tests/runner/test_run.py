@@ -89,11 +89,34 @@ def test_the_devices_counters_stand_before_and_after_each_step(path: Path) -> No
     assert measured.health_after["laps"] == measured.health_before["laps"] + 1
 
 
-def test_the_device_is_checked_before_every_step_and_the_stimulus_ended(path: Path) -> None:
+def test_the_device_is_checked_around_every_step_and_the_stimulus_ended(path: Path) -> None:
     device = FakeDevice()
     run_paper(path, device)
-    assert device.checks == STEPS
+    assert device.checks == 2 * STEPS
     assert device.session.finished >= STEPS
+
+
+def test_a_step_in_which_another_device_took_its_place_is_not_recorded(path: Path) -> None:
+    def swap() -> None:
+        device.lost = IdentityError("another device took its place")
+
+    device = FakeDevice(faults=Faults(during={3: swap}))
+    with pytest.raises(IdentityError, match="another device"):
+        run_paper(path, device)
+    record = reader.read(path)
+    assert record.run.ending == "interrupted"
+    assert len(record.steps) == 4, "purge, preconditioning, rest, and the one lap of the old device"
+    device.lost = None
+
+
+def test_a_device_that_is_gone_after_its_last_answer_keeps_that_answer(path: Path) -> None:
+    def unplug() -> None:
+        device.lost = DeviceError("it is gone")
+
+    device = FakeDevice(faults=Faults(during={3: unplug}))
+    with pytest.raises(DeviceError, match="gone"):
+        run_paper(path, device)
+    assert len(reader.read(path).steps) == 5
 
 
 def test_a_device_that_cannot_be_purged_is_remarked(path: Path) -> None:

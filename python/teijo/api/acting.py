@@ -1,7 +1,7 @@
 """What touches a device: run, resume. And preview, which only asks how large it is."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +30,7 @@ from teijo.runner import run as acts
 from teijo.runner.events import Observer, laying_out, unobserved
 from teijo.runner.extent import Preview, refuse_beyond
 from teijo.runner.paper import Rates
+from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
 
 _PAPER = Geometry(capacity_bytes=2**50, nominal_capacity_bytes=2**50)
@@ -48,17 +49,20 @@ def run(
     overwrite: bool = False,
     engine: Engine = "native",
     max_drive_writes: float | None = None,
+    accept_warnings: Sequence[str] = (),
     observer: Observer = unobserved,
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
 
     `output` is NAME or NAME.teijo, `settings` as `--set` has them, `spec` "" the newest version,
     `destroy` the serial of a block device to overwrite ("S1,S2" of several); `seed` None is drawn.
-    `max_drive_writes` bounds what is written, in user capacities.
+    `max_drive_writes` bounds what is written, in user capacities; `accept_warnings` names what a
+    drive may say against itself (see `teijo.terms.drive_warning`).
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
     """
+    accept = accepted(accept_warnings)
     chosen = method_named(method)
     spec = spec or chosen.default_spec
     target, settings = split_settings(target, settings or {})
@@ -82,6 +86,7 @@ def run(
             results=(Path(output).absolute().parent,),
             holder=_holder(run_id, Names.of(output)),
             progress=laying_out(observer),
+            accept=accept,
         )
     ) as device:
         order = acts.Order(
@@ -104,16 +109,19 @@ def resume(
     destroy: str | None = None,
     overwrite: bool = False,
     max_drive_writes: float | None = None,
+    accept_warnings: Sequence[str] = (),
     observer: Observer = unobserved,
 ) -> Run:
     """Carry on a run that was interrupted or killed; consent to write is asked again.
 
     `max_drive_writes` is another limit of what is written, all of it; None keeps the run's own.
+    `accept_warnings` are asked again, as `destroy` is.
 
     Raises:
         RunFileError: the file is sealed, in use, or of a version that asks for other steps.
         IdentityError: it is not the device the run began on. Others: as `run`.
     """
+    accept = accepted(accept_warnings)
     with closing(Recorder.reopen(path)) as recorder:
         record = reader.read(recorder.names.open)
         if record.run.ending not in ("running", "interrupted"):
@@ -128,6 +136,7 @@ def resume(
                 overwrite=overwrite,
                 results=(recorder.names.sealed.absolute().parent,),
                 holder=_holder(record.run.id, recorder.names),
+                accept=accept,
                 engine="fio" if record.run.engine.startswith("fio") else "native",
             )
         ) as device:

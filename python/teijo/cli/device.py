@@ -8,6 +8,8 @@ from teijo.cli import talk
 from teijo.cli.options import Json, Target
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from teijo.device import Inspection
     from teijo.terms.geometry import Geometry, Identity
 
@@ -43,17 +45,17 @@ def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
         put_json(seen.identity, seen.geometry, answers(seen))
         return
     facts(seen.identity, seen.geometry)
+    word, accept = shlex.quote(target), warnings([seen])
     preflight("may it be destroyed?", seen)
-    word = shlex.quote(target)
     if seen.destroy:
         talk.put("")
         talk.put("To write to it, and lose everything on it:")
-        talk.put(f"  teijo run pts.iops {word} --destroy {shlex.quote(seen.destroy)}")
+        talk.put(f"  teijo run pts.iops {word} --destroy {shlex.quote(seen.destroy)}{accept}")
     else:
         talk.put("")
         talk.put("It must not be written. " + " ".join(remedies(seen)))
     talk.put("To read from it:")
-    talk.put(f"  teijo run workload {word} --set rw=randread bs=4KiB qd=32 seconds=10")
+    talk.put(f"  teijo run workload {word}{accept} --set rw=randread bs=4KiB qd=32 seconds=10")
 
 
 def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
@@ -66,6 +68,7 @@ def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
         put_json(seen.identity, seen.geometry, {"members": members, "destroy": seen.destroy})
         return
     facts(seen.identity, seen.geometry)
+    accept = warnings(seen.members)
     for member in seen.members:
         if member.preflight.checks:
             preflight(f"may {member.identity.target} be destroyed?", member)
@@ -81,9 +84,28 @@ def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
         loss = ", and lose everything on every block device of it" if destroy else ""
         talk.put("")
         talk.put(f"To write to it{loss}:")
-        talk.put(f"  teijo run pts.iops {word}{destroy}")
+        talk.put(f"  teijo run pts.iops {word}{destroy}{accept}")
     talk.put("To read from it:")
-    talk.put(f"  teijo run workload {word} --set rw=randread bs=4KiB qd=32 seconds=10")
+    talk.put(f"  teijo run workload {word}{accept} --set rw=randread bs=4KiB qd=32 seconds=10")
+
+
+def warnings(seen: "Sequence[Inspection]") -> str:
+    """Print what drives say against themselves; return what a run needs to measure them."""
+    from teijo.device.fitness import OPTION
+    from teijo.terms.drive_warning import MEANINGS, REFUSING
+
+    rows = [
+        (one.identity.target, warning.value, MEANINGS[warning])
+        for one in seen
+        for warning in (one.condition.warnings or () if one.condition else ())
+    ]
+    if rows:
+        talk.put("")
+        talk.put("warnings: what it says against itself")
+        for line in talk.columns(("DRIVE", "WARNING", "WHICH MEANS"), rows):
+            talk.put("  " + line)
+    refusing = sorted({name for _, name, _ in rows} & REFUSING)
+    return f" {OPTION} {','.join(refusing)}" if refusing else ""
 
 
 def preflight(question: str, seen: "Inspection") -> None:
@@ -104,7 +126,11 @@ def remedies(seen: "Inspection") -> list[str]:
 def answers(seen: "Inspection") -> dict[str, object]:
     """Return the checks of a device and what to type, for JSON."""
     checks = [asdict(check) for check in seen.preflight.checks]
-    return {"preflight": checks, "destroy": seen.destroy}
+    health = seen.condition and {
+        "warnings": seen.condition.warnings,
+        "told_by": seen.condition.told_by,
+    }
+    return {"preflight": checks, "destroy": seen.destroy, "health": health}
 
 
 def show_new_file(target: str, size_bytes: int, as_json: bool) -> None:

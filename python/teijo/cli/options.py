@@ -84,6 +84,15 @@ Overwrite = Annotated[
     bool,
     typer.Option("--overwrite", help="Consent to overwrite an existing file given as TARGET."),
 ]
+AcceptWarning = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept-warning",
+        metavar="NAME",
+        help="Measure a drive that says this against itself: reliability-degraded, read-only; may "
+        "stand many times.",
+    ),
+]
 MaxDriveWrites = Annotated[
     float | None,
     typer.Option(

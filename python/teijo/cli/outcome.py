@@ -95,6 +95,8 @@ def leave(
     lang: Lang = Lang.EN,
 ) -> None:
     """Print the run file's path and those of its reports, one a line; say the verdict."""
+    from teijo.device.fitness import IN_VAIN
+
     talk.put(str(run.path))
     text = verdict(run)
     if mode is ProgressMode.NDJSON:
@@ -102,6 +104,8 @@ def leave(
         talk.say_json(told)
     else:
         talk.say_lines(text)
+        if in_vain := run.record.identity.facts.get(IN_VAIN):
+            talk.say(f"{IN_VAIN}: {in_vain}")
     if printers:
         for path in reports(run.document(), run.path, printers, folder, lang):
             talk.put(str(path))

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from teijo.cli.options import (
+    AcceptWarning,
     Destroy,
     Lang,
     MaxDriveWrites,
@@ -27,6 +28,7 @@ def verb(
     ],
     destroy: Destroy = None,
     overwrite: Overwrite = False,
+    accept_warning: AcceptWarning = None,
     max_drive_writes: MaxDriveWrites = None,
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
@@ -49,6 +51,7 @@ def verb(
             file,
             destroy=destroy,
             overwrite=overwrite,
+            accept_warnings=accept_warning or (),
             max_drive_writes=max_drive_writes,
             observer=observer,
         ),

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from teijo.cli.options import (
+    AcceptWarning,
     Destroy,
     Engine,
     Lang,
@@ -52,6 +53,7 @@ def verb(
     ] = None,
     destroy: Destroy = None,
     overwrite: Overwrite = False,
+    accept_warning: AcceptWarning = None,
     max_drive_writes: MaxDriveWrites = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Who makes the I/O.")] = Engine.NATIVE,
     seed: Annotated[
@@ -86,6 +88,7 @@ def verb(
             settings=given,
             destroy=destroy,
             overwrite=overwrite,
+            accept_warnings=accept_warning or (),
             engine=engine.value,
             max_drive_writes=max_drive_writes,
             seed=seed,

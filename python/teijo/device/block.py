@@ -6,6 +6,7 @@ from pathlib import Path
 
 from teijo.device import kernel, serial
 from teijo.device.checks import Subject
+from teijo.device.fitness import Fitness, fit
 from teijo.device.health import health
 from teijo.device.identify import Identification
 from teijo.device.mounts import mounts_of
@@ -15,6 +16,7 @@ from teijo.device.stack import above, reach
 from teijo.device.target import BlockTarget
 from teijo.engine.plan import Layout
 from teijo.errors import DeviceError, IdentityError, UnsafeError
+from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
@@ -23,15 +25,16 @@ from teijo.terms.result import Health
 class BlockMedium:
     """One open block device. For writing it is ours alone; for reading it may be shared."""
 
-    def __init__(self, subject: Subject, preflight: Preflight | None) -> None:
+    def __init__(self, subject: Subject, preflight: Preflight | None, fitness: Fitness) -> None:
         """Take over an open, examined device; `preflight` None means it is only read."""
         self.preflight = preflight
         self._subject = subject
         self._remarks = (
             *(preflight.remarks() if preflight else _shared(subject.found)),
             *_caches(subject.found),
+            *fitness.remarks(),
         )
-        facts = dict(subject.found.identity.facts)
+        facts = dict(subject.found.identity.facts) | fitness.facts
         if preflight is not None:
             facts["preflight"] = preflight.verdicts()
         self.identity: Identity = replace(subject.found.identity, facts=facts)
@@ -99,16 +102,20 @@ def open_block(
     write: bool,
     destroy: str | None,
     results: tuple[Path, ...] = (),
+    accept: frozenset[DriveWarning] = frozenset(),
 ) -> BlockMedium:
     """Open a block device: for reading as it is, for writing after preflight and consent.
 
     Raises:
-        teijo.errors.UnsafeError: writing there could destroy something; nothing was written.
+        teijo.errors.UnsafeError: writing there could destroy something, or the drive says that it
+            fails and `accept` does not name that; nothing was written.
         teijo.errors.TargetError: it cannot be opened.
     """
     subject = claim_block(target, write=write, results=results)
     try:
-        return BlockMedium(subject, consent(subject, destroy) if write else None)
+        preflight = consent(subject, destroy) if write else None
+        (fitness,) = fit((subject,), accept)
+        return BlockMedium(subject, preflight, fitness)
     except BaseException:
         os.close(subject.fd)
         raise

@@ -13,6 +13,7 @@ from teijo.device.block import BlockMedium, claim_block
 from teijo.device.checks import Subject
 from teijo.device.composition import geometry_over, health_over, identity_over, layout_over
 from teijo.device.file import Opened, claim_file, file_geometry, fill, give_back
+from teijo.device.fitness import Fitness, fit
 from teijo.device.kernel import Number
 from teijo.device.layout import Progress
 from teijo.device.marker import NOBODY, Holder
@@ -24,6 +25,7 @@ from teijo.device.stack import below, loops, node_of, reach
 from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, Member
 from teijo.document.phrase import say
 from teijo.errors import TargetError
+from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
@@ -109,12 +111,14 @@ def open_composite(
     overwrite: bool,
     results: tuple[Path, ...] = (),
     holder: Holder = NOBODY,
+    accept: frozenset[DriveWarning] = frozenset(),
     progress: Progress | None = None,
 ) -> Composite:
     """Open every member: for reading as it is, for writing after preflight and consent for all.
 
     Raises:
-        teijo.errors.UnsafeError: one of them must not be written; nothing was written to any.
+        teijo.errors.UnsafeError: one of them must not be written, or says that it fails; nothing
+            was written to any.
         teijo.errors.TargetError: one cannot be opened, or two of them are the same.
         teijo.errors.DeviceError: one refuses direct I/O.
         teijo.errors.HostError: there is no space for a file.
@@ -131,7 +135,8 @@ def open_composite(
         layout_over(target, [_size(one) for one in held])
         subjects = [one for one in held if isinstance(one, Subject)]
         passed = _consent(target, subjects, destroy) if write else (None,) * len(subjects)
-        composite = Composite(target, _media(target, held, passed, write=write, progress=progress))
+        looked = list(zip(passed, fit(subjects, accept), strict=True))
+        composite = Composite(target, _media(target, held, looked, write=write, progress=progress))
         undo.pop_all()
         return composite
 
@@ -228,19 +233,19 @@ def _consent(
 def _media(
     target: CompositeTarget,
     held: Sequence[Subject | Opened],
-    passed: Sequence[Preflight | None],
+    passed: Sequence[tuple[Preflight | None, Fitness]],
     *,
     write: bool,
     progress: Progress | None,
 ) -> list[Medium]:
     """Take over what was claimed; only here is anything written, and only to files."""
     media: list[Medium] = []
-    preflights = iter(passed)
+    looked = iter(passed)
     laid_out, all_bytes = 0, sum(one.size_bytes for one in held if isinstance(one, Opened))
     for member, one in zip(target.members, held, strict=True):
         match one:
             case Subject():
-                media.append(BlockMedium(one, next(preflights)))
+                media.append(BlockMedium(one, *next(looked)))
             case Opened():
                 assert isinstance(member, FileTarget)
                 heard = _part_of(progress, laid_out, all_bytes)

@@ -3,20 +3,24 @@
 Names ending in `_bytes`, `_kelvin`, `_hours` carry their unit. What is not counted is absent.
 """
 
-import json
 import shutil
-import subprocess
-from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
+from teijo.device import nvme
+from teijo.device.asking import NoAnswer, ask
 from teijo.device.kernel import HOST, Number, Roots, number_of
+from teijo.device.smart import answer_of, smart_counters
 from teijo.device.stack import Node, node_of, whole_disk
+from teijo.terms.drive_warning import COUNTER, DriveWarning, named_in_bits
+from teijo.units import MIB
 
 SECTOR_BYTES: Final = 512
-NVME_UNIT_BYTES: Final = 512_000
-KELVIN: Final = 273
 SMART_SECONDS: Final = 20
+SMART_BYTES: Final = 4 * MIB
 WITH_SMART: Final = ("nvme", "sd")
+SEARCH: Final = "/usr/sbin:/usr/bin:/sbin:/usr/local/sbin"
 
 _STAT: Final = (
     "reads", "read_merges", "read_sectors", "read_ms",
@@ -27,23 +31,34 @@ _STAT: Final = (
 )  # fmt: skip
 """The columns of /sys/block/X/stat (kernel: Documentation/block/stat.rst)."""
 
-_NVME: Final = {
-    "data_units_read": ("host_reads_bytes", NVME_UNIT_BYTES),
-    "data_units_written": ("host_writes_bytes", NVME_UNIT_BYTES),
-    "percentage_used": ("percentage_used", 1),
-    "media_errors": ("media_errors", 1),
-    "critical_warning": ("critical_warning", 1),
-    "warning_temp_time": ("warning_temperature_minutes", 1),
-    "critical_comp_time": ("critical_temperature_minutes", 1),
-    "unsafe_shutdowns": ("unsafe_shutdowns", 1),
-    "power_on_hours": ("power_on_hours", 1),
-}
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """What a drive says against itself, and who told it.
+
+    `warnings` None means that nobody knows, never that there is none; `told_by` then says why.
+    """
+
+    warnings: tuple[DriveWarning, ...] | None
+    told_by: str
+
+    @property
+    def text(self) -> str:
+        """One line; `terms.drive_warning.told_in` reads the warnings out of it again."""
+        if self.warnings is None:
+            return f"unknown: {self.told_by}"
+        names = ", ".join(self.warnings)
+        return f"warns: {names} ({self.told_by})" if names else f"no warning ({self.told_by})"
 
 
 def health(fd: int, roots: Roots = HOST) -> dict[str, int]:
-    """Return every counter of an open block device now."""
-    disk = whole_disk(node_of(number_of(fd), roots), roots)
-    return kernel_counters(node_of(number_of(fd), roots)) | _smart(disk, roots)
+    """Return every counter of an open block device now, its warnings among them."""
+    return kernel_counters(node_of(number_of(fd), roots)) | _look(fd, roots)[0]
+
+
+def condition(fd: int, roots: Roots = HOST) -> Condition:
+    """Return what the drive under an open block device says against itself."""
+    return _look(fd, roots)[1]
 
 
 def kernel_counters(node: Node) -> dict[str, int]:
@@ -66,43 +81,41 @@ def kernel_counters(node: Node) -> dict[str, int]:
     return counters
 
 
-def smart_counters(answer: Mapping[str, object]) -> dict[str, int]:
-    """Return the counters in what `smartctl --json --attributes` answered.
+def _look(fd: int, roots: Roots) -> tuple[dict[str, int], Condition]:
+    """Return the drive's own counters, and what it says against itself.
 
-    NVMe counts in units of 1000 × 512 bytes (NVMe base specification, SMART log). ATA drives'
-    attributes mean what each vendor likes, so only temperature and hours are taken of them.
+    An NVMe drive is asked on our own descriptor, whatever else is installed. smartctl is told a
+    name, so that is looked at first: it must still be the drive that was opened.
     """
+    disk = whole_disk(node_of(number_of(fd), roots), roots)
+    if not disk.name.startswith(WITH_SMART):
+        why = f"{disk.name} is no drive that tells its health"
+        return {}, Condition(warnings=None, told_by=why)
     counters: dict[str, int] = {}
-    log = answer.get("nvme_smart_health_information_log")
-    if isinstance(log, dict):
-        for key, (name, unit) in _NVME.items():
-            if isinstance(log.get(key), int):
-                counters[name] = log[key] * unit
-    for key, inner, name, offset in (
-        ("temperature", "current", "temperature_kelvin", KELVIN),
-        ("power_on_time", "hours", "power_on_hours", 0),
-    ):
-        group = answer.get(key)
-        if isinstance(group, dict) and isinstance(group.get(inner), int):
-            counters[name] = group[inner] + offset
-    return counters
-
-
-def _smart(disk: Node, roots: Roots) -> dict[str, int]:
-    program = shutil.which("smartctl", path="/usr/sbin:/usr/bin:/sbin:/usr/local/sbin")
-    path = roots.dev / disk.name
-    if program is None or not disk.name.startswith(WITH_SMART):
-        return {}
+    why = "smartctl tells no health of it"
     try:
-        if Number.of(path.stat().st_rdev) != disk.number:
-            return {}  # the name leads to another drive by now
-        done = subprocess.run(
-            [program, "--json", "--attributes", str(path)],
-            capture_output=True,
-            timeout=SMART_SECONDS,
-            check=False,
-        )
-        answer = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return {}
-    return smart_counters(answer) if isinstance(answer, dict) else {}
+        counters = _smartctl(disk, roots)
+    except (NoAnswer, OSError) as error:
+        why = str(error)
+    if disk.name.startswith("nvme"):
+        with suppress(OSError):
+            bits = nvme.critical_warning(fd)
+            told = Condition(warnings=named_in_bits(bits), told_by="NVMe SMART log")
+            return counters | {COUNTER: bits}, told
+    if COUNTER not in counters:
+        return counters, Condition(warnings=None, told_by=why)
+    return counters, Condition(warnings=named_in_bits(counters[COUNTER]), told_by="smartctl")
+
+
+def _smartctl(disk: Node, roots: Roots) -> dict[str, int]:
+    program = shutil.which("smartctl", path=SEARCH)
+    path = roots.dev / disk.name
+    if program is None:
+        raise NoAnswer("smartctl is not installed")
+    if Number.of(path.stat().st_rdev) != disk.number:
+        raise NoAnswer(f"{path} is another drive by now")
+    command = [program, "--json", "--attributes", "--health", str(path)]
+    answer = answer_of(ask(command, seconds=SMART_SECONDS, limit_bytes=SMART_BYTES))
+    if answer is None:
+        raise NoAnswer("smartctl answered something unknown")
+    return smart_counters(answer)

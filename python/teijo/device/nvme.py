@@ -1,4 +1,4 @@
-"""NVMe admin commands on our own namespace descriptor: identify, list, ask a feature, format.
+"""NVMe admin commands on our own namespace descriptor: identify, list, ask, format.
 
 No other node is opened and no name is built, so the command can only reach the controller the
 claimed namespace belongs to. A kernel passes these commands even under a mounted file system:
@@ -16,6 +16,10 @@ from teijo.device import serial
 
 NVME_IOCTL_ID: Final = 0x4E40
 NVME_IOCTL_ADMIN_CMD: Final = 0xC0484E41
+GET_LOG_PAGE: Final = 0x02
+SMART_LOG: Final = 0x02
+SMART_LOG_BYTES: Final = 512
+WHOLE_CONTROLLER: Final = 0xFFFFFFFF
 IDENTIFY: Final = 0x06
 GET_FEATURES: Final = 0x0A
 VOLATILE_WRITE_CACHE: Final = 0x06
@@ -77,6 +81,25 @@ def write_cache_enabled(fd: int) -> bool:
     return bool(_admin(fd, opcode=GET_FEATURES, number=0, cdw10=VOLATILE_WRITE_CACHE) & 1)
 
 
+def critical_warning(fd: int) -> int:
+    """Return the controller's critical warning bits (Get Log Page, SMART 02h, byte 0).
+
+    Raises:
+        OSError: it is no NVMe namespace, or the command was refused.
+    """
+    with mmap.mmap(-1, PAGE_BYTES) as buffer:
+        words = SMART_LOG_BYTES // 4 - 1
+        _admin(
+            fd,
+            opcode=GET_LOG_PAGE,
+            number=WHOLE_CONTROLLER,
+            cdw10=words << 16 | SMART_LOG,
+            data=buffer,
+            length=SMART_LOG_BYTES,
+        )
+        return buffer[0]
+
+
 def format_namespace(fd: int, found: Namespace) -> None:
     """Erase all user data of the namespace (Format NVM, secure erase setting 1).
 
@@ -93,9 +116,20 @@ def _identify(fd: int, *, structure: int, number: int) -> bytes:
         return buffer[:]
 
 
-def _admin(fd: int, *, opcode: int, number: int, cdw10: int, data: mmap.mmap | None = None) -> int:
-    """Send one admin command, struct nvme_admin_cmd of linux/nvme_ioctl.h; return its result."""
-    address, length = (_address(data), len(data)) if data is not None else (0, 0)
+def _admin(
+    fd: int,
+    *,
+    opcode: int,
+    number: int,
+    cdw10: int,
+    data: mmap.mmap | None = None,
+    length: int = PAGE_BYTES,
+) -> int:
+    """Send one admin command, struct nvme_admin_cmd of linux/nvme_ioctl.h; return its result.
+
+    `length` is how many bytes of `data` the drive fills; the kernel sends both, or none.
+    """
+    address, length = (_address(data), length) if data is not None else (0, 0)
     timeout_ms = FORMAT_TIMEOUT_MS if opcode == FORMAT_NVM else 0
     command = bytearray(
         struct.pack(

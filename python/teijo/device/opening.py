@@ -14,7 +14,8 @@ from teijo.device.composite import open_composite, tell_apart
 from teijo.device.composition import geometry_over, identity_over
 from teijo.device.device import Device
 from teijo.device.file import open_file
-from teijo.device.health import health
+from teijo.device.fitness import Fitness, look
+from teijo.device.health import Condition, health
 from teijo.device.layout import Progress
 from teijo.device.marker import NOBODY, Holder
 from teijo.device.preflight import Preflight, claim, examine
@@ -30,6 +31,7 @@ from teijo.device.target import (
     parse_target,
 )
 from teijo.errors import TargetError
+from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.result import Health
 
@@ -39,6 +41,7 @@ class Inspection:
     """A device looked at without being changed. Files, and several as one, have no `preflight`.
 
     `destroy` is what to type after --destroy to give it up; empty while a check refuses.
+    `condition` is what a drive says of itself; None of a file.
     """
 
     identity: Identity
@@ -46,6 +49,7 @@ class Inspection:
     preflight: Preflight
     destroy: str
     members: tuple["Inspection", ...] = ()
+    condition: Condition | None = None
 
 
 def open_target(
@@ -58,6 +62,7 @@ def open_target(
     results: Sequence[Path] = (),
     holder: Holder = NOBODY,
     progress: Progress | None = None,
+    accept: frozenset[DriveWarning] = frozenset(),
 ) -> Device:
     """Return the device a target text names, claimed until it is closed.
 
@@ -65,6 +70,7 @@ def open_target(
     serial (of several: all, as "S1,S2"), and a file that teijo did not make `overwrite`.
     `results` are folders that must not lie on it; `holder` is the run that asks, which may take
     up the file it was killed with. `progress` hears how far a new file is laid out.
+    `accept` are warnings that a drive may give of itself and is measured all the same.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
@@ -97,7 +103,12 @@ def open_target(
             return device_on(file, engine=engine, place=str(target.path.absolute()))
         case BlockTarget() as target:
             block = partial(
-                open_block, target, write=write, destroy=destroy, results=tuple(results)
+                open_block,
+                target,
+                write=write,
+                destroy=destroy,
+                results=tuple(results),
+                accept=accept,
             )
             return device_on(block, engine=engine, place=str(target.path))
         case CompositeTarget() as target:
@@ -114,6 +125,7 @@ def open_target(
                 overwrite=overwrite,
                 results=tuple(results),
                 holder=holder,
+                accept=accept,
                 progress=progress,
             )
             return device_on(several, engine=engine, place=target.text)
@@ -177,8 +189,11 @@ def _inspect_block(target: BlockTarget) -> Inspection:
     subject: Subject = claim(target.path, write=False)
     try:
         report = examine(subject)
+        fitness = Fitness(condition=look(subject))
+        facts = {**subject.found.identity.facts, **fitness.facts}
         return Inspection(
-            identity=subject.found.identity,
+            identity=replace(subject.found.identity, facts=facts),
+            condition=fitness.condition,
             geometry=subject.found.geometry,
             preflight=report,
             destroy="" if report.refusals else subject.found.token,
@@ -197,7 +212,9 @@ def geometry_of(text: str) -> Geometry:
         case FileTarget() as target:
             return _file_size(target)
         case BlockTarget() as target:
-            return _inspect_block(target).geometry
+            subject = claim(target.path, write=False)
+            os.close(subject.fd)
+            return subject.found.geometry
         case CompositeTarget() as target:
             tell_apart(target)
             return geometry_over(target, [geometry_of(member.text) for member in target.members])

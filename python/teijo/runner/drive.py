@@ -1,6 +1,7 @@
 """The conversation: a method asks for steps, a device answers, the run file keeps both."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from teijo.analysis import validity
@@ -15,8 +16,10 @@ from teijo.runner.handlers.precondition import precondition
 from teijo.runner.handlers.purge import purge
 from teijo.runner.stage import Outcome, Stage, data_remarks, error_remarks
 from teijo.terms.record import Ending, StepRecord
-from teijo.terms.result import Answer
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Answer, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.units import format_duration
 
 
 class Talk:
@@ -62,9 +65,10 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
         stage.recorder.begin(seq, step, seed, interval_ns=interval_ns(step))
         stage.observer(StepStarted(seq=seq, step=step))
         outcome = carry_out(stage, seq, step, seed)
+        jumps = _clock_remarks(stage)  # first: a kill between the two must not lose it
         stage.recorder.record(seq, outcome.result)
         stage.settle(step, outcome.result)
-        for remark in outcome.result.remarks:
+        for remark in (*jumps, *outcome.result.remarks):
             stage.observer(Remarked(remark=remark))
         stage.observer(StepDone(seq=seq, step=step, answer=outcome.result))
         told(StepRecord(seq=seq, step=step, seed=seed, answer=outcome.result))
@@ -85,22 +89,27 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     stage.seed = seed
     if not goes_on:
         stage.device.session.finish()
-    stage.device.check()
     # Between two pieces of one stimulus nothing else is done, so the counters are the last ones.
     before = stage.health if goes_on else stage.device.health()
     counts = {} if isinstance(step, Configure) else stage.device.counts()
+    stage.device.check()  # right before anything is written: reading counters may take seconds
     outcome = _handle(stage, seq, step, seed)
+    if not outcome.failure:
+        _check_still_the_same(stage)
+    after = stage.device.health()
     result = replace(
         outcome.result,
         detail={**outcome.result.detail, **_counted(counts, stage.device.counts())},
         health_before=before,
-        health_after=stage.device.health(),
+        health_after=after,
         remarks=tuple(
             replace(remark, step=seq)
             for remark in (
                 *outcome.result.remarks,
                 *data_remarks(outcome.result),
                 *error_remarks(outcome.result),
+                *stage.new_warnings(before, after),
+                *_sleep_remarks(stage, outcome.result),
             )
         ),
     )
@@ -108,6 +117,39 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
         own = tuple(replace(one, step=seq) for one in validity.remarks_on(step, result))
         result = replace(result, remarks=(*result.remarks, *own))
     return replace(outcome, result=result)
+
+
+def _check_still_the_same(stage: Stage) -> None:
+    """Make sure that one and the same device answered the whole of a step.
+
+    Raises:
+        IdentityError: another took its place meanwhile; whose numbers they are, nobody knows.
+    """
+    with suppress(DeviceError):  # gone after its last answer: the next step says so
+        stage.device.check()
+
+
+def _clock_remarks(stage: Stage) -> tuple[Remark, ...]:
+    """Record that the clock was set during the run: its dates do not tell how long it took."""
+    text = stage.clocks.step_text()
+    if not text:
+        return ()
+    remark = Remark(kind=RemarkKind.CLOCK_STEPPED, text=text)
+    stage.recorder.remark(remark)
+    return (remark,)
+
+
+def _sleep_remarks(stage: Stage, result: StepResult) -> tuple[Remark, ...]:
+    """Return a remark where the host slept since the last step and no lap witnessed it.
+
+    A device in virtual time does not notice, and gives the same answer when it is asked again.
+    """
+    witnessed_ns = 0 if result.witness is None else result.witness.slept_ns
+    slept_ns = stage.clocks.slept_ns() - witnessed_ns
+    if stage.device.replayable or slept_ns <= validity.SLEEP_NS_MOST:
+        return ()
+    text = f"The host slept for {format_duration(slept_ns)} before the step or in it."
+    return (Remark(kind=RemarkKind.CLOCK_STEPPED, text=text),)
 
 
 def _counted(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, str]:

@@ -40,11 +40,24 @@ def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
     stage.replaying = False
     done = len(record.steps)
     stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=_remark(done, stage)))
+    stage.recorder.remark(*_warnings_since(record, stage.device))
     if done == 0 or stage.device.replayable:
         return None
-    stage.origin_ns = stage.device.session.now_ns() - (stage.ended_ns or 0)
+    stage.origin_ns = stage.device.session.now_ns() - _ended_ns(record)
     stage.ended_ns = None
     return None if talk.step is None else _leave_gap(stage, talk, talk.step, done + 1)
+
+
+def _warnings_since(record: Record, device: Device) -> list[Remark]:
+    """Return what the drive warns of by now and did not when the run began."""
+    warnings = (one for one in device.remarks() if one.kind is RemarkKind.DRIVE_WARNS)
+    return [one for one in warnings if one not in record.remarks]
+
+
+def _ended_ns(record: Record) -> int:
+    """Return where the run's clock stood at the end of the last answer, whatever gaps follow it."""
+    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
+    return max((answer.started_ns + answer.elapsed_ns for answer in answers), default=0)
 
 
 def _remark(done: int, stage: Stage) -> str:

@@ -5,14 +5,17 @@ from os import strerror
 from typing import Final
 
 from teijo.device.device import Device
+from teijo.document.phrase import say
 from teijo.engine.plan import VerifyPlan
 from teijo.engine.plan import Written as WrittenPlan
 from teijo.engine.session import Ceilings
 from teijo.runfile.recorder import Recorder
 from teijo.runner.budget import Budget
+from teijo.runner.clocks import Clocks
 from teijo.runner.compile import stamp_run
 from teijo.runner.events import Observer
 from teijo.runner.interrupt import Interrupt
+from teijo.terms.drive_warning import MEANINGS, DriveWarning, shown_in, told_in
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
@@ -62,8 +65,12 @@ class Stage:
     """What the engine said already."""
     said: set[Remark] = field(default_factory=set)
     """What was said of the device in every configuration so far."""
+    warned: set[tuple[str, DriveWarning]] | None = None
+    """What the device was seen to warn of so far, with the member; None before the first look."""
     budget: Budget | None = None
     """What the run may write; None where nobody set a limit."""
+    clocks: Clocks = field(default_factory=Clocks)
+    """The host's, looked at after each step."""
 
     def now_ns(self) -> int:
         """Return the run's clock."""
@@ -102,11 +109,30 @@ class Stage:
             written=tuple(WrittenPlan(**asdict(each)) for each in self.written),
         )
 
+    def new_warnings(self, *looks: Health) -> tuple[Remark, ...]:
+        """Return a remark for each warning in the counters that the drive did not give before."""
+        if self.warned is None:
+            before = told_in(self.device.identity.facts.get("health", ""))
+            self.warned = {each for look in looks for each in shown_in(look) if each[1] in before}
+        fresh = sorted({each for look in looks for each in shown_in(look)} - self.warned)
+        self.warned.update(fresh)
+        return tuple(_warning_remark(member, warning) for member, warning in fresh)
+
     def new_notes(self, notes: tuple[str, ...]) -> tuple[Remark, ...]:
         """Return a remark for each thing the engine had to do differently, once a run."""
         fresh = [note for note in dict.fromkeys(notes) if note not in self.notes]
         self.notes.update(fresh)
         return tuple(Remark(kind=RemarkKind.ENGINE_FALLBACK, text=note) for note in fresh)
+
+
+def _warning_remark(member: str, warning: DriveWarning) -> Remark:
+    text = say(
+        "the drive says {name} since this step: {meaning}",
+        name=warning.value,
+        meaning=MEANINGS[warning],
+    )
+    named = say("member {number}: {text}", number=member, text=text) if member else text
+    return Remark(kind=RemarkKind.DRIVE_WARNS, text=named)
 
 
 def _overwrites(step: Step) -> bool:

@@ -33,6 +33,7 @@ class RemarkKind(StrEnum):
     CONTRADICTION = "contradiction"
     CHECK_BLIND = "check blind"
     RESULTS_DISK = "results disk"
+    DRIVE_WARNS = "drive warns"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,4 +72,5 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.CONTRADICTION: "Trust neither figure; look at the steps behind both.",
     RemarkKind.CHECK_BLIND: "Run as root, or install the program the check needs.",
     RemarkKind.RESULTS_DISK: "Free space where the run file is written.",
+    RemarkKind.DRIVE_WARNS: "Save what the drive holds, and do not take it for a good one.",
 }

@@ -1,12 +1,12 @@
 """One plan on the engine: watched, its intervals recorded as they finish, its lap as an answer."""
 
-import time
 from dataclasses import asdict, replace
 
 from teijo.engine.plan import Plan
 from teijo.engine.session import Buckets, DirectionLap, IntervalColumns, Lap
 from teijo.engine.session import Progress as Look
 from teijo.runner.ceiling import ceiling_of
+from teijo.runner.clocks import asleep_ns
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
 from teijo.terms.histogram import Histogram
@@ -24,9 +24,9 @@ def run_plan(stage: Stage, seq: int, step: Measure | Precondition, plan: Plan) -
         DeviceError: the device cannot be driven at all.
     """
     watcher = _Watcher(stage, seq, step, plan)
-    asleep_ns = _asleep_ns()
+    before_ns = asleep_ns()
     lap = stage.device.session.run(plan, watcher.look)
-    slept_ns = _asleep_ns() - asleep_ns
+    slept_ns = asleep_ns() - before_ns
     stage.interrupt.check()
     started_ns = lap.started_ns - stage.origin_ns
     return Outcome(
@@ -128,12 +128,6 @@ def _witness(
         slept_ns=slept_ns,
         ceiling_iops=ceiling_iops,
     )
-
-
-def _asleep_ns() -> int:
-    """Return how long the host has been asleep since it was started."""
-    awake_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - awake_ns
 
 
 def _stream_result(part: DirectionLap, plan: Plan) -> StreamResult:
