@@ -28,6 +28,7 @@ from teijo.device.target import (
     FileTarget,
     Member,
     SimulatedTarget,
+    Target,
     parse_target,
 )
 from teijo.errors import TargetError
@@ -78,20 +79,12 @@ def open_target(
         teijo.errors.DeviceError: it refuses direct I/O, or went away.
         teijo.errors.HostError: there is no space for the file, or the engine is missing.
     """
-    match parse_target(text):
-        case SimulatedTarget() as target:
-            if destroy is not None:
-                raise TargetError(
-                    f"{text} is simulated, and --destroy names a real device",
-                    remedy="Leave --destroy away, or name the device.",
-                )
+    target = parse_target(text)
+    _check_fits(target, destroy=destroy, engine=engine)
+    match target:
+        case SimulatedTarget():
             return open_simulated(target, engine=engine)
-        case FileTarget() as target:
-            if destroy is not None:
-                raise TargetError(
-                    f"{text} is a file, and --destroy names a block device",
-                    remedy="Leave --destroy away; an existing file is given up by --overwrite.",
-                )
+        case FileTarget():
             file = partial(
                 open_file,
                 target,
@@ -101,7 +94,7 @@ def open_target(
                 progress=progress,
             )
             return device_on(file, engine=engine, place=str(target.path.absolute()))
-        case BlockTarget() as target:
+        case BlockTarget():
             block = partial(
                 open_block,
                 target,
@@ -111,12 +104,7 @@ def open_target(
                 accept=accept,
             )
             return device_on(block, engine=engine, place=str(target.path))
-        case CompositeTarget() as target:
-            if engine != "native":
-                raise TargetError(
-                    f"{text} is several targets, and {engine} drives one",
-                    remedy="Leave --engine away, or name one of them.",
-                )
+        case CompositeTarget():
             several = partial(
                 open_composite,
                 target,
@@ -131,6 +119,26 @@ def open_target(
             return device_on(several, engine=engine, place=target.text)
         case other:
             assert_never(other)
+
+
+def _check_fits(target: Target, *, destroy: str | None, engine: Engine) -> None:
+    """Make sure that a consent and an engine are of this kind of target."""
+    match target:
+        case SimulatedTarget() if destroy is not None:
+            raise TargetError(
+                f"{target.text} is simulated, and --destroy names a real device",
+                remedy="Leave --destroy away, or name the device.",
+            )
+        case FileTarget() if destroy is not None:
+            raise TargetError(
+                f"{target.text} is a file, and --destroy names a block device",
+                remedy="Leave --destroy away; an existing file is given up by --overwrite.",
+            )
+        case CompositeTarget() if engine != "native":
+            raise TargetError(
+                f"{target.text} is several targets, and {engine} drives one",
+                remedy="Leave --engine away, or name one of them.",
+            )
 
 
 def inspect_target(text: str) -> Inspection:
