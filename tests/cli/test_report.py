@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
 
+from teijo import creating
 from tests.cli.conftest import Teijo
 
 
@@ -137,12 +139,11 @@ def test_a_report_that_cannot_be_written_whole_leaves_the_one_before(
     assert teijo("report", run_file, "--format", "html")[0] == 0
     before = run_file.with_suffix(".html").read_bytes()
 
-    def full(path: Path, data: bytes) -> int:
-        with path.open("wb") as file:
-            file.write(data[:100])
+    def full(descriptor: int, data: bytes) -> None:
+        os.write(descriptor, data[:100])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(creating, "_write", full)
     code, _, err = teijo("report", run_file, "--format", "html")
     assert code == 6
     assert "No space left on device" in err

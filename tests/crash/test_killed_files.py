@@ -9,7 +9,7 @@ import teijo.api
 from teijo.errors import UnsafeError
 from teijo.terms.remark import RemarkKind
 from tests.crash.runs import in_a_child, kill_me, killed_after, run_iops
-from tests.device.test_marks import wait_for_the_keeper
+from tests.device.test_marker import wait_for_the_keeper
 
 
 @pytest.fixture

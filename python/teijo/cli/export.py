@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from teijo.cli import talk
-from teijo.cli.whole import write_whole
+from teijo.creating import deliver
 
 EXAMPLES = (
     "teijo export run.teijo | jq .findings        JSON on stdout (schema: docs/schema)",
@@ -70,7 +70,7 @@ def written(path: Path, data: bytes) -> None:
     from teijo.errors import HostError
 
     try:
-        write_whole(path, data)
+        deliver(path, data)
     except OSError as error:
         raise HostError(
             f"cannot write {path}: {error.strerror}", remedy="Choose another place with -o."

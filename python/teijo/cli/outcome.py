@@ -11,7 +11,7 @@ import typer
 
 from teijo.cli import talk
 from teijo.cli.options import Lang, ProgressMode
-from teijo.cli.whole import write_whole
+from teijo.creating import make_folder, replace_atomically
 from teijo.errors import HostError, Interrupted, TeijoError, host_error
 
 if TYPE_CHECKING:
@@ -181,20 +181,20 @@ def print_one(document: "Document", printer: str, path: Path, lang: Lang = Lang.
         case "html":
             from teijo.report import html
 
-            write_whole(path, html.render(document, language).encode())
+            replace_atomically(path, html.render(document, language).encode())
         case "pdf":
             from teijo.report import pdf
 
-            write_whole(path, pdf.render(document, language))
+            replace_atomically(path, pdf.render(document, language))
         case "text":
             from teijo.report import text
 
-            write_whole(path, text.render(document, language=language).encode())
+            replace_atomically(path, text.render(document, language=language).encode())
         case "csv":
             from teijo.report import csv
 
-            path.mkdir(exist_ok=True)
+            make_folder(path)
             for name, body in csv.render(document).items():
-                write_whole(path / name, body.encode())
+                replace_atomically(path / name, body.encode())
         case _:
             raise AssertionError(printer)

@@ -69,8 +69,8 @@ def open_target(
 
     `write` asks for a device that may be destroyed: a block device then needs `destroy`, its
     serial (of several: all, as "S1,S2"), and a file that teijo did not make `overwrite`.
-    `results` are folders that must not lie on it; `holder` is the run that asks, which may take
-    up the file it was killed with. `progress` hears how far a new file is laid out.
+    `results` are folders that must not lie on it, `holder` is the run that asks, and `progress`
+    hears how far a new file is laid out.
     `accept` are warnings that a drive may give of itself and is measured all the same.
 
     Raises:

@@ -1,10 +1,12 @@
 """The names a run file goes by while it grows and when it is sealed."""
 
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from teijo.errors import RunFileError
+from teijo.errors import HostError, RunFileError
 from teijo.outside.text import unspeakable
 
 SEALED_SUFFIX: Final = ".teijo"
@@ -72,16 +74,57 @@ class Names:
         Raises:
             RunFileError: one of them is taken.
         """
-        if self.sealed.exists():
+        if os.path.lexists(self.sealed):
             raise RunFileError(
                 f"{self.sealed} exists already; a run file is never overwritten.",
                 remedy="Name another with -o.",
             )
-        if self.open.exists():
+        if os.path.lexists(self.open):
             raise RunFileError(
                 f"{self.open} exists already: a run that has not ended.",
                 remedy=f"Go on with it: `teijo resume {self.open}`, or name another file with -o.",
             )
 
+    def clear_beside(self) -> None:
+        """Take away what has the names of SQLite's files beside a run file that is to be made.
+
+        Whatever they lead to stays as it is.
+
+        Raises:
+            HostError: one of them cannot be taken away.
+        """
+        for path in database_files(self.open):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise HostError(
+                    f"{path} is in the way of the run file: {error.strerror}.",
+                    remedy="Move it away, or name another place with -o.",
+                ) from error
+
     def _beside(self, ending: str) -> Path:
         return self.sealed.with_name(self.sealed.name + ending)
+
+
+def database_files(path: Path) -> tuple[Path, ...]:
+    """Return the names of what SQLite keeps beside a file."""
+    return tuple(path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal"))
+
+
+def check_beside(path: Path) -> None:
+    """Make sure that SQLite finds plain files beside a run file, or none: it writes to them.
+
+    Raises:
+        RunFileError: one is a link, a pipe, a folder, or has a second name.
+    """
+    for beside in database_files(path):
+        try:
+            status = beside.lstat()
+        except OSError:
+            continue
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            raise RunFileError(
+                f"{beside} is no plain file with one name, and opening {path.name} could write "
+                "to it.",
+                remedy="Copy the run file, and what truly belongs to it, to a folder of your own.",
+            )

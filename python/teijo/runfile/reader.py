@@ -14,7 +14,7 @@ from teijo.errors import RunFileError
 from teijo.runfile import schema
 from teijo.runfile.blame import blame, unreadable
 from teijo.runfile.codec import Row, Value, answer_of, from_json, remark_of, series_of, texts
-from teijo.runfile.names import OPEN_SUFFIX, Names
+from teijo.runfile.names import OPEN_SUFFIX, Names, check_beside
 from teijo.runfile.seal import content_digest
 from teijo.terms.geometry import DeviceKind, Geometry, Identity
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
@@ -122,6 +122,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def _view(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a file read-only, through a copy where SQLite may not even make a log's index."""
+    check_beside(path)
     try:
         with path.open("rb") as file:
             head = file.read(16)

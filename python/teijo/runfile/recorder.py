@@ -78,6 +78,7 @@ class Recorder:
                 remedy="Name a place on another disk with -o: the record must not load the device.",
             )
         names.check_free()
+        names.clear_beside()
         with ExitStack() as undo:
             lock = create_locked(names)
             undo.callback(seal.release, lock)
@@ -129,6 +130,7 @@ class Recorder:
         Raises:
             HostError: there is less.
         """
+        self._ballast.remove()
         self._ballast = Ballast(self.names.reserve, size_bytes)
 
     def begin(self, seq: int, step: Step, seed: int, *, interval_ns: int) -> None:

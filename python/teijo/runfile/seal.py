@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
+from teijo.creating import create
 from teijo.errors import HostError, RunFileError
 from teijo.runfile.names import Names
 
@@ -82,6 +83,7 @@ def once_more(act: Callable[[], T]) -> T:
 
 def _copy(db: sqlite3.Connection, names: Names) -> None:
     _remove_copy(names)
+    release(create(names.sealing))  # SQLite takes an empty file, and none that is planted
     db.execute("VACUUM INTO ?", (os.fspath(names.sealing),))
 
 
@@ -94,7 +96,7 @@ def _remove_copy(names: Names) -> None:
 
 def _holds(path: Path, digest: str) -> bool:
     """Tell whether a file is there, whole, and of this content."""
-    return path.exists() and _examine(path) == digest
+    return path.is_file() and not path.is_symlink() and _examine(path) == digest
 
 
 def _check(path: Path) -> None:

@@ -7,10 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from teijo.creating import create_anew
 from teijo.errors import HostError
 from teijo.units import MIB, format_size
 
 LEAST_BYTES: Final = 4 * MIB
+_TAKEN: Final = frozenset({errno.EISDIR, errno.EEXIST, errno.EPERM, errno.ELOOP, errno.ENOTDIR})
 _STEP_BYTES: Final = 12 * 1024
 """A step's row, its results with their histograms (1–4 KiB each) and the pages around them."""
 _INTERVAL_BYTES: Final = 160
@@ -30,23 +32,25 @@ class Ballast:
     """A file that holds disk blocks until the run file needs them."""
 
     def __init__(self, path: Path, size_bytes: int) -> None:
-        """Reserve `size_bytes` at `path`; a ballast an interrupted run left is used again.
+        """Reserve `size_bytes` at `path`; what has its name is replaced, not written to.
 
         Raises:
             HostError: the disk has not that much room; nothing is left behind.
         """
         self.path = path
         self.size_bytes = size_bytes
+        self._descriptor: int | None = None
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            try:
-                _allocate(descriptor, size_bytes)
-                os.ftruncate(descriptor, size_bytes)
-            finally:
-                with suppress(OSError):  # Linux closes it whatever it says
-                    os.close(descriptor)
+            self._descriptor = create_anew(path)
+            _allocate(self._descriptor, size_bytes)
+            os.ftruncate(self._descriptor, size_bytes)
         except OSError as error:
             self.remove()
+            if error.errno in _TAKEN:
+                raise HostError(
+                    f"{path} is in the way of the run file: {error.strerror}.",
+                    remedy="Move it away, or name another place with -o.",
+                ) from error
             raise HostError(
                 f"No room for the run file: {format_size(size_bytes)} are needed in {path.parent} "
                 f"({error.strerror}).",
@@ -57,15 +61,21 @@ class Ballast:
         """Free the reserve piece by piece, yielding the bytes left after each piece."""
         while self.size_bytes > 0:
             self.size_bytes = max(0, self.size_bytes - max(MIB, self.size_bytes // 4))
+            assert self._descriptor is not None, "a reserve of some size is open"
             try:
-                os.truncate(self.path, self.size_bytes)
-            except OSError:  # it is gone, or its disk fails: nothing more comes from here
+                os.ftruncate(self._descriptor, self.size_bytes)
+            except OSError:  # its disk fails: nothing more comes from here
                 self.size_bytes = 0
             yield self.size_bytes
 
     def remove(self) -> None:
-        """Free all of it; what cannot be removed is used again by the next run of this name."""
+        """Free all of it; what cannot be removed is replaced by the next run of this name."""
         self.size_bytes = 0
+        if self._descriptor is None:
+            return
+        with suppress(OSError):  # Linux closes it whatever it says
+            os.close(self._descriptor)
+        self._descriptor = None
         with suppress(OSError):
             self.path.unlink(missing_ok=True)
 
