@@ -42,6 +42,9 @@ ifeq ($(wildcard $(NATIVE)),)
 $(shell rm -f $(STAMPS)/built)
 endif
 
+# A worker for every processor; one that runs out of tests takes some of its neighbour's.
+WORKERS ?= $(shell nproc)
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 CARGO_TEST := cargo test --workspace --locked --no-fail-fast --quiet
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -65,12 +68,11 @@ examples: $(STAMPS)/built ## every test of the PTS on simulated drives, in Engli
 
 test: .stamps/apt-test $(STAMPS)/built ## run the tests, Rust and Python; a property meets few cases [TESTS=tests/cli]
 	@status=0; $(if $(TESTS),,PROPTEST_CASES=$(CASES) $(CARGO_TEST) || status=1;) \
-	$(BIN)/python -m pytest $(TESTS) || status=1; exit $$status
+	$(PYTEST) $(TESTS) || status=1; exit $$status
 
 test-long: .stamps/apt-test $(STAMPS)/built ## run the long tests (marker long), and every property with many cases
 	@status=0; $(if $(TESTS),,PROPTEST_CASES=$(CASES_LONG) $(CARGO_TEST) -- --include-ignored || status=1;) \
-	$(BIN)/python -m pytest -m 'long or hypothesis' --hypothesis-profile=long $(TESTS) \
-	|| status=1; exit $$status
+	$(PYTEST) -m 'long or hypothesis' --hypothesis-profile=long $(TESTS) || status=1; exit $$status
 
 nthcall: .stamps/apt-run $(STAMPS)/built ## let every call of libc fail, one after the other (half an hour) [NTH="--acts run"]
 	@shim=$$($(BIN)/python -c 'from tests.faults import shim; print(shim.build())'); \

@@ -18,6 +18,7 @@ from teijo.terms.step import Measure
 from tests.crash.runs import SHORT, run_iops
 
 WORKLOAD = {"rw": "randread", "bs": "4KiB", "qd": "4", "seconds": "1"}
+BRIEF = {"rw": "randread", "bs": "4KiB", "qd": "4", "bytes": "1MiB"}
 
 
 def run(path: Path, *, seed: int | None = None) -> teijo.Run:
@@ -49,7 +50,7 @@ def test_every_verb_is_there_by_its_name() -> None:
 def test_a_new_file_tells_how_far_it_is_laid_out_before_the_run_begins(scratch: Path) -> None:
     events: list[Event] = []
     target = f"{scratch / 'new.img'}?size=4MiB"
-    teijo.run("workload", target, output=scratch / "run", settings=WORKLOAD, observer=events.append)
+    teijo.run("workload", target, output=scratch / "run", settings=BRIEF, observer=events.append)
     laid_out = [event for event in events if isinstance(event, LayingOut)]
     assert laid_out[-1] == LayingOut(done_bytes=4 * 2**20, total_bytes=4 * 2**20)
     begun = next(place for place, event in enumerate(events) if isinstance(event, RunStarted))

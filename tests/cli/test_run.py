@@ -95,7 +95,7 @@ def test_an_interrupted_run_ends_with_7_and_the_command_that_goes_on(
     for _ in range(signals):
         process.send_signal(signal.SIGINT)
         time.sleep(0.05)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate()
     assert process.returncode == 7
     assert out.split() == [f"{scratch}/a.teijo.open"]
     assert f"teijo resume {scratch}/a.teijo.open" in json.loads(err.splitlines()[-1])["remedy"]

@@ -73,7 +73,7 @@ def test_an_unplugged_loop_ends_the_run_with_a_device_error(
             "workload",
             str(loop),
             output=path,
-            settings={"rw": "randread", "bs": "4KiB", "qd": "4", "seconds": "2"},
+            settings={"rw": "randread", "bs": "4KiB", "qd": "4", "seconds": "1h"},
             observer=once_it_runs(lambda: os.truncate(backing, 0)),
         )
     assert_kept(path, caught.value)
@@ -86,7 +86,7 @@ def test_writes_a_thin_device_has_no_room_for_are_counted_by_errno(
         "workload",
         str(thin_loop),
         output=tmp_path / "run",
-        settings={"rw": "randwrite", "bs": "64KiB", "qd": "2", "seconds": "1"},
+        settings={"rw": "randwrite", "bs": "64KiB", "qd": "2", "bytes": "32MiB"},
         destroy=inspect_target(str(thin_loop)).destroy,
     )
     answer = run.record.steps[-1].answer
@@ -117,7 +117,7 @@ def test_reads_of_0_bytes_are_errors_not_fast_ios(tmp_path: Path) -> None:
             "workload",
             f"{target}?size=16MiB&direct=no",
             output=path,
-            settings={"rw": "randread", "bs": "4KiB", "qd": "1", "seconds": "1"},
+            settings={"rw": "randread", "bs": "4KiB", "qd": "1", "seconds": "1h"},
             observer=once_it_runs(lambda: os.truncate(target, 0)),
         )
     answer = reader.read(path).steps[-1].answer

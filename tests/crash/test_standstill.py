@@ -15,10 +15,10 @@ import sys
 from teijo import api
 
 def observe(event):
-    if type(event).__name__ == "Progress" and event.elapsed_ns > 500_000_000:
+    if type(event).__name__ == "Progress" and event.elapsed_ns > 0:
         print("under way", flush=True)
 
-settings = {"rw": "randread", "seconds": "4"}
+settings = {"rw": "randread", "seconds": "2"}
 api.run("workload", sys.argv[1], output=sys.argv[2], settings=settings, observer=observe)
 """
 
@@ -30,10 +30,9 @@ def test_a_program_that_stood_still_says_so(scratch: Path, tmp_path: Path) -> No
         assert program.stdout is not None
         assert program.stdout.readline() == b"under way\n"
         program.send_signal(signal.SIGSTOP)
-        time.sleep(2)
+        time.sleep(1.5)
         program.send_signal(signal.SIGCONT)
-        program.communicate(timeout=60)
+        program.communicate()
     record = reader.read(tmp_path / "run.teijo")
-    (remark,) = [one for one in record.remarks if one.kind is RemarkKind.SAMPLER_GAP]
-    assert remark.step == 1
-    assert "stood still" in remark.text
+    assert (RemarkKind.SAMPLER_GAP, 1) in [(one.kind, one.step) for one in record.remarks]
+    assert any("stood still" in one.text for one in record.remarks)

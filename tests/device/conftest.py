@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.device.loops import Loops
+from tests.device.loops import LOOP_CTL_REMOVE, Loops, control
 
 
 @pytest.fixture
@@ -20,6 +20,7 @@ def loops(tmp_path: Path) -> Iterator[Loops]:
     for node in reversed(made.made):
         for command in (["umount", "-A", node], ["swapoff", node], ["losetup", "-d", node]):
             subprocess.run(command, capture_output=True, check=False)
+        control(LOOP_CTL_REMOVE, int(node.removeprefix("/dev/loop")))
 
 
 @pytest.fixture

@@ -1,8 +1,10 @@
 """Loop devices over temporary files, and the programs the tests of devices drive."""
 
+import fcntl
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,19 +14,28 @@ from teijo.device.preflight import claim, consent
 from teijo.units import MIB
 
 LOOP_BYTES = 32 * MIB
+LOOP_CTL_ADD = 0x4C80
+LOOP_CTL_REMOVE = 0x4C81
 
 
 @dataclass
 class Loops:
-    """Makes loop devices and forgets none."""
+    """Makes loop devices and forgets none.
+
+    Their numbers belong to this process: a number that a test gives back for a moment would
+    otherwise be another test's, in the worker beside, and be detached under its hands.
+    """
 
     folder: Path
     made: list[str]
 
     def over(self, path: Path | str, *options: str) -> Path:
         """Return a new loop device over a file or device."""
-        node = run("losetup", "--find", "--show", *options, str(path)).strip()
+        number = 1024 + os.getpid() % 60_000 * 16 + len(self.made)
+        control(LOOP_CTL_ADD, number)
+        node = f"/dev/loop{number}"
         self.made.append(node)
+        run("losetup", *options, node, str(path))
         return Path(node)
 
     def new(self, name: str = "disk.img", size_bytes: int = LOOP_BYTES) -> Path:
@@ -33,6 +44,16 @@ class Loops:
         with file.open("wb") as handle:
             handle.truncate(size_bytes)
         return self.over(file)
+
+
+def control(request: int, number: int) -> None:
+    """Ask the kernel to make or remove a loop device; it may be there, or in use, already."""
+    descriptor = os.open("/dev/loop-control", os.O_RDWR)
+    try:
+        with suppress(OSError):
+            fcntl.ioctl(descriptor, request, number)
+    finally:
+        os.close(descriptor)
 
 
 def run(*command: str, stdin: str | None = None) -> str:

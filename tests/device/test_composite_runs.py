@@ -61,7 +61,7 @@ def test_a_workload_over_a_stripe_loads_both_members_alike(
         "workload",
         f"stripe?chunk=64KiB:{a},{b}",
         output=tmp_path / "run",
-        settings={"rw": "randwrite", "bs": "4KiB", "qd": "4", "seconds": "1"},
+        settings={"rw": "randwrite", "bs": "4KiB", "qd": "4", "bytes": "32MiB"},
         destroy=serials(a, b),
         seed=5,
     )
@@ -115,7 +115,7 @@ def test_reading_a_stripe_of_files_needs_no_consent(tmp_path: Path) -> None:
         "workload",
         text,
         output=tmp_path / "run",
-        settings={"rw": "randread", "bs": "4KiB", "qd": "2", "seconds": "1"},
+        settings={"rw": "randread", "bs": "4KiB", "qd": "2", "bytes": "4MiB"},
     )
     assert answer_of(run).ios > 0
     assert run.record.identity.kind == "file"
@@ -205,7 +205,7 @@ def test_a_member_that_goes_away_ends_the_run_with_a_device_error_and_the_file_o
             "workload",
             f"stripe?chunk=64KiB:{a},{b}",
             output=path,
-            settings={"rw": "randread", "bs": "4KiB", "qd": "4", "seconds": "2"},
+            settings={"rw": "randread", "bs": "4KiB", "qd": "4", "seconds": "1h"},
             observer=once_it_runs(lambda: os.truncate(loops.folder / "b.img", 0)),
         )
     assert caught.value.exit_code == 5

