@@ -94,3 +94,8 @@ def host_error(error: OSError | MemoryError) -> HostError:
         f"This machine failed: {where}{error.strerror or error}.",
         remedy="See to the disk or the limit that this names (dmesg may say more); then try again.",
     )
+
+
+def is_no_room(error: ImportError) -> bool:
+    """Tell whether a library could not be loaded because no memory was given to it."""
+    return any(sign in str(error) for sign in ("failed to map", "allocate memory"))

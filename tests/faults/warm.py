@@ -6,8 +6,10 @@ Runs under the shim: `python -m tests.faults.warm [--acts run,seal] [--errnos EI
 
 import argparse
 import errno
+import importlib
 import json
 import os
+import pkgutil
 import shutil
 import signal
 import sys
@@ -30,8 +32,8 @@ def import_all() -> None:
     """Import what the acts import, so that no fault meets an import (tests/faults has its own)."""
     import pyarrow.parquet  # noqa: F401
 
-    from teijo.report import csv, html, pdf, text  # noqa: F401
-
+    for module in pkgutil.walk_packages(teijo.__path__, "teijo."):
+        importlib.import_module(module.name)
     native._quick_ceilings()
 
 

@@ -7,6 +7,7 @@ mod ceiling;
 mod errors;
 mod histogram;
 mod lap;
+mod memory;
 mod native;
 mod observer;
 mod plan;

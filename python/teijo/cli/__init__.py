@@ -1,8 +1,35 @@
 """The command line, one file a verb. Data goes to stdout, talk to stderr; see `app.main`."""
 
+import os
+import sys
+
+_NO_ROOM = "error: There is not enough memory to load Teijo.\n\nRaise the limit (ulimit -v).\n"
+_HOST_ERROR = 6
+
 
 def main() -> None:
     """Run the program `teijo` on the process's arguments and exit with its code."""
-    from teijo.cli.app import main as run
+    # One thread is all that NumPy's algebra gets: more cost memory, and noise in a measurement.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from teijo.errors import HostError, is_no_room
 
+    try:
+        from teijo.cli.memory import check_to_start
+
+        try:
+            check_to_start()
+        except HostError as error:
+            _leave(f"error: {error.message}\n\n{error.remedy}\n")
+        from teijo.cli.app import main as run
+    except MemoryError:
+        _leave(_NO_ROOM)
+    except ImportError as error:
+        if not is_no_room(error):
+            raise
+        _leave(_NO_ROOM)
     run()
+
+
+def _leave(message: str) -> None:
+    sys.stderr.write(message)
+    sys.exit(_HOST_ERROR)

@@ -26,7 +26,7 @@ from teijo.cli import (
     steady,
     talk,
 )
-from teijo.errors import TeijoError, host_error
+from teijo.errors import TeijoError, host_error, is_no_room
 
 app = typer.Typer(
     name="teijo",
@@ -84,15 +84,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             traceback.print_exception(error)
         talk.explain(error.message, error.remedy)
         sys.exit(error.exit_code)
-    except (OSError, MemoryError) as error:
-        if os.environ.get("TEIJO_DEBUG") == "1":
-            raise
-        told = host_error(error)
-        talk.explain(told.message, told.remedy)
-        sys.exit(told.exit_code)
     except Exception as error:
         if os.environ.get("TEIJO_DEBUG") == "1":
             raise
+        if isinstance(error, ImportError) and is_no_room(error):
+            error = MemoryError()
+        if isinstance(error, OSError | MemoryError):
+            told = host_error(error)
+            talk.explain(told.message, told.remedy)
+            sys.exit(told.exit_code)
         first = next(iter(str(error).splitlines()), "")
         talk.explain(
             f"Teijo itself failed: {type(error).__name__}: {first}",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from teijo.cli import talk
+from teijo.cli.memory import check_for_report
 from teijo.cli.options import Lang, ProgressMode
 from teijo.creating import make_folder, replace_atomically
 from teijo.errors import HostError, Interrupted, TeijoError, host_error
@@ -176,6 +177,7 @@ def print_one(document: "Document", printer: str, path: Path, lang: Lang = Lang.
     """Write a document by one printer. CSV becomes a folder with one file a table, in English."""
     from teijo.report.language import Language
 
+    check_for_report(printer)
     language = Language(lang.value)
     match printer:
         case "html":
