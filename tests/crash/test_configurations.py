@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import teijo.api
-from teijo.runner.events import Event, Progress, unobserved
+from teijo.errors import HostError, Interrupted, UnsafeError
+from teijo.runner.events import Event, Progress, StepDone, unobserved
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Configure, Measure
 from tests.crash.runs import in_a_child, kill_me, killed_after
@@ -87,6 +88,12 @@ repeats = 2
 """
 
 
+def digest(plan: str) -> str:
+    hook = teijo.api.hook("configuration", settings={"plan": plan})
+    assert hook is not None
+    return hook.digest
+
+
 def measured(run: teijo.api.Run) -> Counter[str]:
     return Counter(
         f"{each.step.round_number} {each.step.cell}"
@@ -104,7 +111,7 @@ def test_on_a_file_a_finished_configuration_is_not_measured_again_and_the_hook_r
     assert in_a_child(lambda: study(path, target, plan, killed)) == -9
     before = measured(teijo.api.open(path))
     finished = [name for name, count in visits(before).items() if count == 2]
-    resumed = teijo.api.resume(path, overwrite=True)
+    resumed = teijo.api.resume(path, overwrite=True, hook=digest(plan))
     after = measured(resumed)
     assert finished
     assert all(after[cell] == 1 for cell in after if cell.rpartition(": ")[0] in finished)
@@ -124,9 +131,42 @@ def test_killed_while_its_hook_works_it_goes_on_with_that_configuration(tmp_path
     path, log, target = tmp_path / "run.teijo", tmp_path / "log", f"{tmp_path}/disk?size=4MiB"
     plan = with_hook(killed_in_the_hook(log, 3))
     assert in_a_child(lambda: study(path, target, plan, unobserved)) == -9
-    resumed = teijo.api.resume(path, overwrite=True)
+    resumed = teijo.api.resume(path, overwrite=True, hook=digest(plan))
     assert resumed.findings.rounds == 2
     assert set(measured(resumed).values()) == {1}
     hooks = log.read_text().split()
     assert len(hooks) == 7
     assert hooks[2] == hooks[3]
+
+
+def test_a_hook_changed_in_mid_run_does_not_run_and_the_run_goes_on_by_its_new_digest(
+    tmp_path: Path,
+) -> None:
+    path, log, target = tmp_path / "run.teijo", tmp_path / "log", f"{tmp_path}/disk?size=4MiB"
+    script = tmp_path / "apply"
+    script.write_text(f"echo first >> {log}\n")
+    plan = with_hook("").replace("""["sh", "-c", '''''']""", f'["sh", "{script}"]')
+
+    def change(event: Event) -> None:
+        if isinstance(event, StepDone) and event.seq == 2:
+            script.write_text(f"echo second >> {log}\n")
+
+    with pytest.raises(HostError, match=f"{script} changed. It was not run."):
+        study(path, target, plan, change)
+    assert log.read_text().split() == ["first"]
+    new = digest(plan)
+    script.write_text(f"echo third >> {log}\n")
+    with pytest.raises(UnsafeError, match="It was not run"):
+        teijo.api.resume(path, overwrite=True, hook=new)
+    assert log.read_text().split() == ["first"]
+    resumed = teijo.api.resume(path, overwrite=True, hook=digest(plan))
+    assert resumed.findings.rounds == 2
+    assert set(log.read_text().split()) == {"first", "third"}
+
+
+def test_an_interrupted_study_says_with_which_digest_it_goes_on(tmp_path: Path) -> None:
+    plan = with_hook("kill -INT $PPID")
+    with pytest.raises(Interrupted) as caught:
+        study(tmp_path / "run.teijo", f"{tmp_path}/disk?size=4MiB", plan, unobserved)
+    told = f"Continue with: teijo resume {tmp_path}/run.teijo.open --hook {digest(plan)}"
+    assert caught.value.remedy == told

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device import Device, open_target
+from teijo.device import Device, Hook, open_target
 from teijo.errors import HostError, IdentityError, PlanError, TargetError
 from teijo.runner.compile import compile_measure
 from teijo.terms.configured import facts_in, geometry_in
@@ -26,6 +26,13 @@ def by(*hook: str) -> Configure:
 
 def shell(command: str) -> Configure:
     return by("sh", "-c", command)
+
+
+def opened(
+    target: str, step: Configure, *, write: bool = True, destroy: str | None = None
+) -> Device:
+    """Open a target that this step's hook may configure."""
+    return open_target(target, write=write, destroy=destroy, hook=Hook.of(step.hook))
 
 
 def test_a_simulated_device_takes_the_place_of_another() -> None:
@@ -66,9 +73,10 @@ def test_what_a_simulated_device_cannot_become_is_told(
 
 def test_a_hook_changes_a_file_that_nobody_holds_meanwhile(tmp_path: Path) -> None:
     path = tmp_path / "disk"
-    with closing(open_target(f"{path}?size=4MiB", write=True)) as device:
+    step = shell('flock -n "$TEIJO_TARGET" echo free')
+    with closing(opened(f"{path}?size=4MiB", step)) as device:
         before = device.session
-        told = device.configure(shell('flock -n "$TEIJO_TARGET" echo free'))
+        told = device.configure(step)
         assert told.detail["hook_stdout"] == "free"
         assert told.elapsed_ns > 0
         assert device.session is not before
@@ -84,9 +92,10 @@ def test_a_hook_finds_the_file_system_of_the_target_free(
     place.mkdir()
     run("mkfs.ext4", "-q", str(node))
     run("mount", str(node), str(place))
-    with closing(open_target(f"{place}/disk?size=8MiB", write=True)) as device:
+    step = shell(f"umount {place} && mkfs.ext4 -q -F {node} && mount {node} {place}")
+    with closing(opened(f"{place}/disk?size=8MiB", step)) as device:
         drive(device)
-        device.configure(shell(f"umount {place} && mkfs.ext4 -q -F {node} && mount {node} {place}"))
+        device.configure(step)
         assert device.geometry.capacity_bytes == 8 * MIB
 
 
@@ -99,25 +108,28 @@ def drive(device: Device) -> None:
 
 def test_a_file_the_hook_removed_is_laid_out_again(tmp_path: Path) -> None:
     path = tmp_path / "disk"
-    with closing(open_target(f"{path}?size=4MiB", write=True)) as device:
-        device.configure(shell('rm "$TEIJO_TARGET"'))
+    step = shell('rm "$TEIJO_TARGET"')
+    with closing(opened(f"{path}?size=4MiB", step)) as device:
+        device.configure(step)
         assert path.stat().st_size == 4 * MIB
         assert path.stat().st_blocks * 512 >= 4 * MIB
 
 
 def test_a_hook_that_wrote_to_the_file_made_it_somebody_elses(tmp_path: Path) -> None:
     path = tmp_path / "disk"
-    with closing(open_target(f"{path}?size=4MiB", write=True)) as device:
+    step = shell('echo mine > "$TEIJO_TARGET"')
+    with closing(opened(f"{path}?size=4MiB", step)) as device:
         with pytest.raises(HostError, match="could not be opened again") as caught:
-            device.configure(shell('echo mine > "$TEIJO_TARGET"'))
+            device.configure(step)
         assert "--overwrite" in caught.value.remedy or "size" in caught.value.message
 
 
 def test_a_failed_hook_leaves_the_device_given_up(tmp_path: Path) -> None:
     path = tmp_path / "disk"
-    device = open_target(f"{path}?size=4MiB", write=True)
+    step = by("false")
+    device = opened(f"{path}?size=4MiB", step)
     with pytest.raises(HostError, match="exit code 1"):
-        device.configure(by("false"))
+        device.configure(step)
     device.close()  # which is nothing more: the claim was given up before the hook
     with closing(open_target(str(path), write=True)):
         pass
@@ -132,10 +144,11 @@ def test_a_real_target_has_no_simulated_stand_in(tmp_path: Path) -> None:
 
 
 def test_a_block_device_is_claimed_again_with_the_same_consent(loop: Path) -> None:
-    with closing(open_target(str(loop), write=True, destroy=serial_of(loop))) as device:
-        queue = f"/sys/block/{loop.name}/queue/read_ahead_kb"
-        command = f"python3 -c \"import os; os.open('{loop}', os.O_EXCL)\"; echo 64 > {queue}"
-        device.configure(shell(command))
+    queue = f"/sys/block/{loop.name}/queue/read_ahead_kb"
+    claims = f"python3 -c \"import os; os.open('{loop}', os.O_EXCL)\""
+    step = shell(f"{claims}; echo 64 > {queue}")
+    with closing(opened(str(loop), step, destroy=serial_of(loop))) as device:
+        device.configure(step)
         assert Path(queue).read_text().strip() == "64"
         assert device.geometry.capacity_bytes == LOOP_BYTES
         with pytest.raises(OSError, match="busy"):
@@ -145,11 +158,12 @@ def test_a_block_device_is_claimed_again_with_the_same_consent(loop: Path) -> No
 def test_a_device_the_hook_put_to_use_is_not_written_and_can_be_gone_on_with(
     loop: Path, loops: Loops
 ) -> None:
+    step = shell("losetup --find --show $TEIJO_TARGET")
     with (
-        closing(open_target(str(loop), write=True, destroy=serial_of(loop))) as device,
+        closing(opened(str(loop), step, destroy=serial_of(loop))) as device,
         pytest.raises(HostError, match="could not be opened again") as caught,
     ):
-        device.configure(shell("losetup --find --show $TEIJO_TARGET"))
+        device.configure(step)
     loops.made.append(run("losetup", "-j", str(loop)).partition(":")[0])
     assert "must not be written" in caught.value.message
 
@@ -159,9 +173,10 @@ def test_another_device_in_its_place_is_refused(loop: Path, loops: Loops, tmp_pa
     name = tmp_path / "name"
     name.symlink_to(loop)
     consent = serial_of(loop)
+    step = shell(f"ln -sf {other} {name}")
     with (
-        closing(open_target(str(name), write=False)) as device,
+        closing(opened(str(name), step, write=False)) as device,
         pytest.raises(IdentityError, match="is another device after it was configured"),
     ):
-        device.configure(shell(f"ln -sf {other} {name}"))
+        device.configure(step)
     assert consent != serial_of(other)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device.hook import TAIL_BYTES, environment_of, run_hook
+from teijo.device import hook as hooks
+from teijo.device.hook import TAIL_BYTES, environment_of
+from teijo.device.hook_consent import Hook
 from teijo.errors import HostError
 from teijo.terms.step import Configure
 
@@ -19,6 +21,11 @@ def hook(tmp_path: Path, body: str) -> str:
     program.write_text(f"#!/bin/sh\n{body}\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     return str(program)
+
+
+def run_hook(asked: Configure, target: str) -> dict[str, str]:
+    """Run a hook by consent to what it is now."""
+    return hooks.run_hook(asked, target, Hook.of(asked.hook))
 
 
 def step(*argv: str, timeout_ns: int = 60 * 10**9) -> Configure:

@@ -62,7 +62,11 @@ def go_on(path: Path, limit: float | None = None) -> Record:
     recorder = Recorder.reopen(path)
     record = reader.read(Names.of(path).open)
     try:
-        return reader.read(resume(record, recorder, FAST, fast_device(), lambda event: None, limit))
+        return reader.read(
+            resume(
+                record, recorder, FAST, fast_device(), lambda event: None, max_drive_writes=limit
+            )
+        )
     finally:
         recorder.close()
 

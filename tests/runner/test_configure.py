@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device import open_target
+from teijo.device import Hook, open_target
 from teijo.device.device import Device
 from teijo.errors import HostError, Interrupted
 from teijo.methods.method import Conversation, Settings
@@ -36,6 +36,7 @@ class Rebuilding(PaperMethod):
     def __init__(self, make: Callable[[str], Configure]) -> None:
         super().__init__()
         self._make = make
+        self.hook = make("").hook
 
     def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
         writes = workload(0, 4096, Access.SEQUENTIAL)
@@ -56,6 +57,12 @@ def swapped(text: str) -> Configure:
 
 def by_hook(*argv: str) -> Callable[[str], Configure]:
     return lambda text: Configure(settings=(("device", text),), hook=argv, cell=text)
+
+
+def by_consent(target: str, method: Rebuilding, *, overwrite: bool = False) -> Device:
+    """Open a target that the hook of a method may configure."""
+    hook = Hook.of(method.hook)
+    return open_target(target, write=True, overwrite=overwrite, hook=hook)
 
 
 def run(path: Path, device: Device, method: Rebuilding, observer: Observer = unobserved) -> Record:
@@ -138,10 +145,10 @@ def test_on_a_real_target_the_hook_runs_again_for_the_cell_that_is_resumed(
     ends: Observer = dying_after(seq) if seq else unobserved
     if seq:
         with pytest.raises(HostError, match="died"):
-            run(tmp_path / "cut", open_target(target, write=True), method, ends)
-        record = go_on(tmp_path / "cut", open_target(target, write=True), method)
+            run(tmp_path / "cut", by_consent(target, method), method, ends)
+        record = go_on(tmp_path / "cut", by_consent(target, method), method)
     else:
-        record = run(tmp_path / "cut", open_target(target, write=True), method)
+        record = run(tmp_path / "cut", by_consent(target, method), method)
     measured = [each.step.cell for each in record.steps if isinstance(each.step, Measure)
                 and isinstance(each.answer, StepResult)]  # fmt: skip
     assert measured == list(OTHERS)
@@ -156,7 +163,7 @@ def test_a_hook_that_changed_the_size_does_not_keep_a_run_from_going_on(tmp_path
     path = tmp_path / "disk"
     path.write_bytes(bytes(4 * MIB))
     method = Rebuilding(by_hook("sh", "-c", 'head -c 8M /dev/zero > "$TEIJO_TARGET"'))
-    opened = lambda: open_target(str(path), write=True, overwrite=True)  # noqa: E731
+    opened = lambda: by_consent(str(path), method, overwrite=True)  # noqa: E731
     with pytest.raises(HostError, match="died"):
         run(tmp_path / "cut", opened(), method, dying_after(2))
     record = go_on(tmp_path / "cut", opened(), method)
@@ -170,9 +177,9 @@ def test_a_failed_hook_leaves_a_run_that_can_go_on(tmp_path: Path) -> None:
     target = f"{tmp_path}/disk?size=4MiB"
     gate.write_text(OTHERS[1])
     with pytest.raises(HostError, match="exit code 1"):
-        run(tmp_path / "cut", open_target(target, write=True), method)
+        run(tmp_path / "cut", by_consent(target, method), method)
     gate.write_text("none")
-    record = go_on(tmp_path / "cut", open_target(target, write=True), method)
+    record = go_on(tmp_path / "cut", by_consent(target, method), method)
     assert len(answers(record, Measure)) == 3
 
 
@@ -196,9 +203,9 @@ def test_a_signal_waits_for_the_hook_and_the_run_can_go_on(tmp_path: Path) -> No
     body = f"echo begun >> {log}; [ -e {log}.sent ] || kill -INT $PPID; touch {log}.sent"
     method = Rebuilding(by_hook("sh", "-c", f"{body}; sleep 0.2; echo ended >> {log}"))
     with pytest.raises(Interrupted):
-        run(tmp_path / "cut", open_target(target, write=True), method)
+        run(tmp_path / "cut", by_consent(target, method), method)
     assert log.read_text().split() == ["begun", "ended"]
-    record = go_on(tmp_path / "cut", open_target(target, write=True), method)
+    record = go_on(tmp_path / "cut", by_consent(target, method), method)
     assert len(answers(record, Measure)) == 3
 
 
@@ -207,5 +214,5 @@ def test_a_second_signal_ends_the_hook(tmp_path: Path) -> None:
     body = f"echo $$ > {mark}; kill -INT $PPID; sleep 0.3; kill -INT $PPID; sleep 100"
     method = Rebuilding(by_hook("sh", "-c", body))
     with pytest.raises(Interrupted):
-        run(tmp_path / "cut", open_target(target, write=True), method)
+        run(tmp_path / "cut", by_consent(target, method), method)
     assert not Path(f"/proc/{mark.read_text().strip()}").exists()

@@ -1,6 +1,6 @@
 """The one door: run, resume, preview, open, analyse, present, compare, export; it composes."""
 
-from teijo.api.acting import preview, resume, run
+from teijo.api.acting import hook, preview, resume, run
 from teijo.api.comparing import compare, comparison_document
 from teijo.api.reading import Run, analyse, export, open, parts, present, rescore  # noqa: A004
 from teijo.engine import ceilings as calibrate
@@ -15,6 +15,7 @@ __all__ = [
     "compare",
     "comparison_document",
     "export",
+    "hook",
     "method",
     "open",
     "parts",

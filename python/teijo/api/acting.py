@@ -10,9 +10,12 @@ from teijo.analysis.endurance import endurance_from, endurance_told
 from teijo.api import reading
 from teijo.api.reading import Run
 from teijo.device import (
+    Hook,
     facts_of,
     geometry_of,
     health_of,
+    hook_to_resume,
+    hook_to_run,
     open_target,
     rehearsal_of,
     split_settings,
@@ -20,18 +23,19 @@ from teijo.device import (
 from teijo.device.marker import Holder
 from teijo.device.sessions import Engine
 from teijo.errors import PlanError
-from teijo.methods.method import settings_on
+from teijo.methods.method import hook_of, settings_on
 from teijo.methods.registry import method_named
 from teijo.runfile import reader
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
 from teijo.runner import preview as paper
 from teijo.runner import run as acts
-from teijo.runner.events import Observer, laying_out, unobserved
+from teijo.runner.events import HookNamed, Observer, laying_out, unobserved
 from teijo.runner.extent import Preview, refuse_beyond
 from teijo.runner.paper import Rates
 from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
+from teijo.terms.step import Configure
 
 _PAPER = Geometry(capacity_bytes=2**50, nominal_capacity_bytes=2**50)
 """Large enough for every setting: what a method writes does not depend on the device's size."""
@@ -50,6 +54,7 @@ def run(
     engine: Engine = "native",
     max_drive_writes: float | None = None,
     accept_warnings: Sequence[str] = (),
+    hook: str | None = None,
     observer: Observer = unobserved,
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
@@ -57,7 +62,8 @@ def run(
     `output` is NAME or NAME.teijo, `settings` as `--set` has them, `spec` "" the newest version,
     `destroy` the serial of a block device to overwrite ("S1,S2" of several); `seed` None is drawn.
     `max_drive_writes` bounds what is written, in user capacities; `accept_warnings` names what a
-    drive may say against itself (see `teijo.terms.drive_warning`).
+    drive may say against itself (see `teijo.terms.drive_warning`). `hook`, where given, must be
+    the digest of the hook that the settings name; the observer is shown it in any case.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
@@ -69,7 +75,8 @@ def run(
     seed = secrets.randbits(32) if seed is None else seed
     if not 0 <= seed < 2**53:
         raise PlanError(f"The seed {seed} is not in 0 … 2^53 − 1.")
-    writes = chosen.writes(chosen.settings(spec, settings, _PAPER))
+    on_paper = chosen.settings(spec, settings, _PAPER)
+    consented = _shown(hook_to_run(hook_of(on_paper), hook), observer)
     Names.of(output).check_free()  # before a target is laid out, which takes long
     if max_drive_writes is not None:
         geometry = geometry_of(target)
@@ -79,7 +86,7 @@ def run(
     with closing(
         open_target(
             target,
-            write=writes,
+            write=chosen.writes(on_paper),
             destroy=destroy,
             overwrite=overwrite,
             engine=engine,
@@ -87,6 +94,7 @@ def run(
             holder=_holder(run_id, Names.of(output)),
             progress=laying_out(observer),
             accept=accept,
+            hook=consented,
         )
     ) as device:
         order = acts.Order(
@@ -99,6 +107,7 @@ def run(
             engine=engine,
             max_drive_writes=max_drive_writes,
             run_id=run_id,
+            hook=consented,
         )
         return reading.open(acts.begin(order, observer))
 
@@ -110,14 +119,17 @@ def resume(
     overwrite: bool = False,
     max_drive_writes: float | None = None,
     accept_warnings: Sequence[str] = (),
+    hook: str | None = None,
     observer: Observer = unobserved,
 ) -> Run:
     """Carry on a run that was interrupted or killed; consent to write is asked again.
 
     `max_drive_writes` is another limit of what is written, all of it; None keeps the run's own.
     `accept_warnings` are asked again, as `destroy` is.
+    `hook` is the digest of the hook that the file names: it runs no program without.
 
     Raises:
+        UnsafeError: the file is not the caller's alone, or names a hook that `hook` does not.
         RunFileError: the file is sealed, in use, or of a version that asks for other steps.
         IdentityError: it is not the device the run began on. Others: as `run`.
     """
@@ -127,22 +139,55 @@ def resume(
         if record.run.ending not in ("running", "interrupted"):
             return reading.open(recorder.seal())  # it had ended; only its sealing was cut short
         method = method_named(record.run.method)
-        writes = method.writes(method.settings_from(record.run.settings))
+        settings = method.settings_from(record.run.settings)
+        asked = [recorder.under_way(), *(each.step for each in record.steps)]
+        named = [each.hook for each in asked if isinstance(each, Configure)]
+        consented = hook_to_resume([hook_of(settings), *named], hook)
+        _shown(consented, observer)
         with closing(
             open_target(
                 record.identity.target,
-                write=writes,
+                write=method.writes(settings),
                 destroy=destroy,
                 overwrite=overwrite,
+                make=overwrite,
                 results=(recorder.names.sealed.absolute().parent,),
                 holder=_holder(record.run.id, recorder.names),
                 accept=accept,
                 engine="fio" if record.run.engine.startswith("fio") else "native",
+                hook=consented,
             )
         ) as device:
             return reading.open(
-                acts.resume(record, recorder, method, device, observer, max_drive_writes)
+                acts.resume(
+                    record,
+                    recorder,
+                    method,
+                    device,
+                    observer,
+                    max_drive_writes=max_drive_writes,
+                    hook=consented,
+                )
             )
+
+
+def _shown(hook: Hook | None, observer: Observer) -> Hook | None:
+    """Show a hook before anything is begun; return it."""
+    if hook is not None:
+        observer(HookNamed(hook=hook))
+    return hook
+
+
+def hook(method: str, *, spec: str = "", settings: Mapping[str, str] | None = None) -> Hook | None:
+    """Return the hook that a run of these settings would start, None where there is none.
+
+    Raises:
+        PlanError: the settings are refused.
+        HostError: it cannot be started, or one of its files cannot be read.
+    """
+    chosen = method_named(method)
+    asked = chosen.settings(spec or chosen.default_spec, settings or {}, _PAPER)
+    return hook_to_run(hook_of(asked), None)
 
 
 def preview(

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from teijo.cli import talk
-from teijo.cli.standing import Standing, coarse, title
+from teijo.cli.standing import Standing, coarse, hook_lines, title
 from teijo.outside.text import visible
-from teijo.runner.events import Ended, Event, Observer, RunStarted
+from teijo.runner.events import Ended, Event, HookNamed, Observer, RunStarted
 
 REPAINTS_PER_SECOND = 8
 
@@ -31,6 +31,9 @@ def live(standing: Standing, console: Console | None = None) -> Iterator[Observe
         def observer(event: Event) -> None:
             standing.tell(event)
             match event:
+                case HookNamed(hook=hook):
+                    for line in hook_lines(hook):
+                        console.print(plain(line), soft_wrap=True)
                 case RunStarted():
                     begun = plain(f"{title(event)}, recorded in {event.path}")
                     console.print(begun, soft_wrap=True)

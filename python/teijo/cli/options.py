@@ -82,7 +82,20 @@ Destroy = Annotated[
 ]
 Overwrite = Annotated[
     bool,
-    typer.Option("--overwrite", help="Consent to overwrite an existing file given as TARGET."),
+    typer.Option(
+        "--overwrite",
+        help="Consent to overwrite an existing file given as TARGET, and, to resume, to make it "
+        "anew where it is gone.",
+    ),
+]
+Hook = Annotated[
+    str | None,
+    typer.Option(
+        "--hook",
+        metavar="SHA256",
+        help="Consent to run the hook with this digest; `teijo preview` and `teijo resume` show "
+        "command and digest.",
+    ),
 ]
 AcceptWarning = Annotated[
     list[str] | None,

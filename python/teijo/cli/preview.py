@@ -19,8 +19,10 @@ from teijo.cli.options import (
     rates_from,
     settings_from,
 )
+from teijo.errors import HostError
 
 if TYPE_CHECKING:
+    from teijo.device import Hook
     from teijo.runner.extent import Preview
 
 EXAMPLES = (
@@ -64,10 +66,15 @@ def verb(
     seen = api.preview(
         method, target, spec=spec, settings=given, rates=told, endurance_bytes=rated_bytes
     )
+    hook: Hook | HostError | None
+    try:
+        hook = api.hook(method, spec=spec, settings=given)
+    except HostError as error:
+        hook = error  # it may be missing here and be there where the run will be
     if as_json:
-        talk.put_json(as_object(seen))
+        talk.put_json(as_object(seen) | {"hook": hook_as_object(hook)})
         return
-    for line in table(seen):
+    for line in (*table(seen), *hook_lines(hook)):
         talk.put(line)
 
 
@@ -105,6 +112,22 @@ def table(seen: "Preview") -> list[str]:
             size += f" ({low} to {high})"
         lines.append(f"Rated endurance: {size}, {rated.source}.")
     return lines
+
+
+def hook_as_object(hook: "Hook | HostError | None") -> dict[str, object] | None:
+    """Return the hook of a run as JSON has it, or why it cannot be known; None for none."""
+    if isinstance(hook, HostError):
+        return {"error": hook.message}
+    return None if hook is None else asdict(hook)
+
+
+def hook_lines(hook: "Hook | HostError | None") -> list[str]:
+    """Return the lines that tell of the hook of a run, none where it has none."""
+    if hook is None:
+        return []
+    if isinstance(hook, HostError):
+        return ["", f"Hook: no digest. {hook.message}"]
+    return ["", f"Hook: {hook.text}", f"Digest of the hook, for --hook: {hook.digest}"]
 
 
 def percent(share: float) -> str:

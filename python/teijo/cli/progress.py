@@ -11,10 +11,11 @@ from dataclasses import asdict
 
 from teijo.cli import talk
 from teijo.cli.options import ProgressMode
-from teijo.cli.standing import Standing, title
+from teijo.cli.standing import Standing, hook_lines, title
 from teijo.runner.events import (
     Ended,
     Event,
+    HookNamed,
     Judged,
     LayingOut,
     Observer,
@@ -66,6 +67,9 @@ class Plain:
         """Take note of one event, and speak if it is worth a line."""
         self._standing.tell(event)
         match event:
+            case HookNamed(hook=hook):
+                for line in hook_lines(hook):
+                    self._line(line)
             case RunStarted():
                 again = "resumed" if event.resumed else "begins"
                 self._line(f"{title(event)}: {again}, recorded in {event.path}")
@@ -113,12 +117,11 @@ def state(standing: Standing) -> str:
 def as_json(event: Event) -> dict[str, object]:
     """Return an event as one JSON object; times in ns on the run's clock, sizes in bytes."""
     match event:
+        case HookNamed(hook=hook):
+            told = {"argv": list(hook.argv), "program": hook.program, "digest": hook.digest}
+            return {"event": "hook", **told}
         case LayingOut():
-            return {
-                "event": "laying_out",
-                "done_bytes": event.done_bytes,
-                "total_bytes": event.total_bytes,
-            }
+            return {"event": "laying_out", **asdict(event)}
         case RunStarted():
             return {
                 "event": "run_started",

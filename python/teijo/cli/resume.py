@@ -8,6 +8,7 @@ import typer
 from teijo.cli.options import (
     AcceptWarning,
     Destroy,
+    Hook,
     Lang,
     MaxDriveWrites,
     Overwrite,
@@ -19,6 +20,7 @@ from teijo.cli.options import (
 EXAMPLES = (
     "teijo resume pts.iops-mlc-a-20260101-120000.teijo.open",
     "teijo resume run.teijo.open --destroy S4EVNX0R123456   a block device asks for consent again",
+    "teijo resume study.teijo.open --hook 5f70bf18a086007016e948b04aed3b82103a36be…   and a hook",
 )
 
 
@@ -30,6 +32,7 @@ def verb(
     overwrite: Overwrite = False,
     accept_warning: AcceptWarning = None,
     max_drive_writes: MaxDriveWrites = None,
+    hook: Hook = None,
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
     ] = "html,pdf",
@@ -53,6 +56,7 @@ def verb(
             overwrite=overwrite,
             accept_warnings=accept_warning or (),
             max_drive_writes=max_drive_writes,
+            hook=hook,
             observer=observer,
         ),
         progress,

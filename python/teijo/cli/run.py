@@ -10,6 +10,7 @@ from teijo.cli.options import (
     AcceptWarning,
     Destroy,
     Engine,
+    Hook,
     Lang,
     MaxDriveWrites,
     Method,
@@ -55,6 +56,7 @@ def verb(
     overwrite: Overwrite = False,
     accept_warning: AcceptWarning = None,
     max_drive_writes: MaxDriveWrites = None,
+    hook: Hook = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Who makes the I/O.")] = Engine.NATIVE,
     seed: Annotated[
         int | None,
@@ -91,6 +93,7 @@ def verb(
             accept_warnings=accept_warning or (),
             engine=engine.value,
             max_drive_writes=max_drive_writes,
+            hook=hook,
             seed=seed,
             observer=observer,
         ),

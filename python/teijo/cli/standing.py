@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from teijo.device import Hook
 from teijo.runner.events import (
     Ended,
     Event,
+    HookNamed,
     Judged,
     LayingOut,
     Progress,
@@ -57,6 +59,8 @@ class Standing:
     def tell(self, event: Event) -> None:
         """Take note of one event."""
         match event:
+            case HookNamed():
+                pass
             case LayingOut():
                 self.layout = event
             case RunStarted():
@@ -162,6 +166,11 @@ class Standing:
             return ""
         least, most = (coarse(each) for each in span)
         return least if least == most else f"{least} to {most}"
+
+
+def hook_lines(hook: Hook) -> tuple[str, str]:
+    """Return what is said of a hook before it runs: the command, and the digest of all of it."""
+    return f"hook: {hook.text}", f"digest of the hook: {hook.digest}"
 
 
 def title(event: RunStarted) -> str:

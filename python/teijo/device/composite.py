@@ -109,12 +109,15 @@ def open_composite(
     write: bool,
     destroy: str | None,
     overwrite: bool,
+    make: bool = True,
     results: tuple[Path, ...] = (),
     holder: Holder = NOBODY,
     accept: frozenset[DriveWarning] = frozenset(),
     progress: Progress | None = None,
 ) -> Composite:
     """Open every member: for reading as it is, for writing after preflight and consent for all.
+
+    A file that is not there is made only if `make`.
 
     Raises:
         teijo.errors.UnsafeError: one of them must not be written, or says that it fails; nothing
@@ -128,7 +131,7 @@ def open_composite(
         held: list[Subject | Opened] = []
         for member in target.members:
             claimed = _claim(
-                member, write=write, overwrite=overwrite, results=results, holder=holder
+                member, write=write, overwrite=overwrite, make=make, results=results, holder=holder
             )
             held.append(claimed)
             undo.callback(_give_back, held[-1])
@@ -194,13 +197,19 @@ def _footprint(member: Member) -> _Footprint:
 
 
 def _claim(
-    member: Member, *, write: bool, overwrite: bool, results: tuple[Path, ...], holder: Holder
+    member: Member,
+    *,
+    write: bool,
+    overwrite: bool,
+    make: bool,
+    results: tuple[Path, ...],
+    holder: Holder,
 ) -> Subject | Opened:
     match member:
         case BlockTarget():
             return claim_block(member, write=write, results=results)
         case FileTarget():
-            return claim_file(member, write=write, overwrite=overwrite, holder=holder)
+            return claim_file(member, write=write, overwrite=overwrite, make=make, holder=holder)
 
 
 def _give_back(one: Subject | Opened) -> None:

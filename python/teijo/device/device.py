@@ -62,7 +62,9 @@ class Device(Protocol):
 
         Raises:
             teijo.errors.PlanError: this kind of device cannot be configured so.
-            teijo.errors.HostError: the hook failed, or the target cannot be opened after it.
+            teijo.errors.UnsafeError: the hook is none that was consented to; it was not run.
+            teijo.errors.HostError: the hook changed or failed, or the target cannot be opened
+                after it.
             teijo.errors.IdentityError: it is another device after the hook.
         """
         ...

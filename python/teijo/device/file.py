@@ -112,9 +112,10 @@ def open_file(
     write: bool,
     overwrite: bool,
     holder: Holder = NOBODY,
+    make: bool = True,
     progress: Progress | None = None,
 ) -> FileMedium:
-    """Open an existing file, or make it, reserve its space and write it once.
+    """Open an existing file, or make it (if `make`), reserve its space and write it once.
 
     Raises:
         teijo.errors.UnsafeError: the file is somebody else's, or in use.
@@ -122,7 +123,7 @@ def open_file(
         teijo.errors.DeviceError: the file system refuses direct I/O.
         teijo.errors.HostError: there is no space for it.
     """
-    opened = claim_file(target, write=write, overwrite=overwrite, holder=holder)
+    opened = claim_file(target, write=write, overwrite=overwrite, make=make, holder=holder)
     try:
         return fill(target, opened, write=write, progress=progress)
     except BaseException:
@@ -131,15 +132,26 @@ def open_file(
 
 
 def claim_file(
-    target: FileTarget, *, write: bool, overwrite: bool, holder: Holder = NOBODY
+    target: FileTarget,
+    *,
+    write: bool,
+    overwrite: bool,
+    make: bool = True,
+    holder: Holder = NOBODY,
 ) -> Opened:
-    """Open and lock a file that may be used; a new one is made and marked, and is still empty.
+    """Open and lock a file that may be used; a new one (if `make`) is made and marked, and empty.
 
     Raises:
         teijo.errors.UnsafeError: the file is somebody else's, or in use.
         teijo.errors.TargetError: the file does not fit what is asked of it.
         teijo.errors.DeviceError: the file system refuses direct I/O.
     """
+    if not make and not target.path.exists():
+        raise UnsafeError(
+            f"{target.path} is not there any more, and a run that goes on makes no file; "
+            "nothing was written",
+            remedy="Put it back; or, if the run is yours, add --overwrite to make the file anew.",
+        )
     try:
         return _create(target, holder)
     except FileExistsError:

@@ -1,20 +1,16 @@
 """The hook: a person's own program that applies settings to a real target between two cells."""
 
-import hashlib
 import os
 import re
-import shlex
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
+from contextlib import ExitStack, suppress
 from typing import IO, Final
 
-from teijo.errors import HostError
+from teijo.device.hook_consent import OPTION, Hook, cannot, is_named, open_files, shown
+from teijo.errors import HostError, UnsafeError
 from teijo.terms.step import Configure
 from teijo.units import NS_PER_S, format_duration
 
@@ -23,31 +19,42 @@ TAIL_BYTES: Final = 4096
 _GRACE_SECONDS: Final = 5.0
 
 
-def run_hook(step: Configure, target: str) -> dict[str, str]:
+def run_hook(step: Configure, target: str, consent: Hook | None) -> dict[str, str]:
     """Run a step's hook to its end and return what is worth keeping of it.
 
-    It has no input, the environment of this program, TEIJO_TARGET and, for every setting,
-    TEIJO_SET_NAME. Signals of the terminal do not reach it: what was begun is ended.
+    It is looked at once more, and runs only if it is still what was consented to. It has no input,
+    the environment of this program, TEIJO_TARGET and, for every setting, TEIJO_SET_NAME. Signals
+    of the terminal do not reach it: what was begun is ended.
 
     Raises:
-        teijo.errors.HostError: it cannot be started, takes too long, or ends with an exit code
-            other than 0.
+        teijo.errors.UnsafeError: nobody consented to this command; it was not run.
+        teijo.errors.HostError: its files changed since then and it was not run; or it cannot be
+            started, takes too long, or ends with an exit code other than 0.
         KeyboardInterrupt: somebody asked twice to stop; it was ended.
     """
+    if consent is None or consent.argv != step.hook:
+        raise UnsafeError(
+            f"The hook {shown(step.hook)} is not one that was consented to; it was not run.",
+            remedy=f"Name its digest with {OPTION}; `teijo preview` shows it.",
+        )
     began_ns = time.monotonic_ns()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        code = _ended(step, _started(step, target, out, err))
+    with ExitStack() as stack:
+        now, program = stack.enter_context(open_files(step.hook))
+        _check_unchanged(consent, now)
+        out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
+        code = _ended(step, _started(step, target, now.program, program, out, err))
         told = {"hook_stdout": _tail(out), "hook_stderr": _tail(err)}
     if code != 0:
         raise HostError(
-            f"The hook {shlex.join(step.hook)} {_how(code)} for {step.text}"
+            f"The hook {shown(step.hook)} {_how(code)} for {step.text}"
             f"{_last_line(told['hook_stderr'] or told['hook_stdout'])}.",
             remedy="Mend the cause and resume the run: it goes on with this configuration.",
         )
     return {
         "hook_exit_code": str(code),
         "hook_ns": str(time.monotonic_ns() - began_ns),
-        **_digests(step.hook),
+        "hook_sha256": now.digest,
+        **{f"sha256 {name}": digest for name, digest in now.files},
         **{name: text for name, text in told.items() if text},
     }
 
@@ -61,12 +68,31 @@ def environment_of(step: Configure, target: str) -> dict[str, str]:
     return {"TEIJO_TARGET": target} | settings
 
 
+def _check_unchanged(consent: Hook, now: Hook) -> None:
+    if is_named(now.digest, consent.digest):
+        return
+    before = dict(consent.files)
+    what = [name for name, digest in now.files if before.get(name) != digest]
+    what += [name for name in before if name not in dict(now.files)]
+    raise HostError(
+        f"The hook {now.text} is not what it was when it was consented to: "
+        f"{shown(what) or shown([now.program])} changed. It was not run.",
+        remedy=f"If that was you, resume the run with {OPTION} {now.digest}. "
+        "What a hook writes must not be one of its arguments.",
+    )
+
+
 def _started(
-    step: Configure, target: str, out: IO[bytes], err: IO[bytes]
+    step: Configure, target: str, path: str, program: int, out: IO[bytes], err: IO[bytes]
 ) -> "subprocess.Popen[bytes]":
+    # What was read is what is run. Only a script is opened by its path once more, by its
+    # interpreter, for `$0` is how it finds what lies beside it.
+    script = os.pread(program, 2, 0) == b"#!"
     try:
         return subprocess.Popen(
             step.hook,
+            executable=path if script else f"/proc/self/fd/{program}",
+            pass_fds=() if script else (program,),
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
@@ -74,10 +100,9 @@ def _started(
             start_new_session=True,
         )
     except OSError as error:
-        raise HostError(
-            f"The hook {step.hook[0]} cannot be started: {error.strerror}.",
-            remedy="Check its path, that it is executable, and its first line (#!/bin/sh).",
-        ) from error
+        raise cannot(step.hook, "start", str(error.strerror)) from error
+    except ValueError as error:
+        raise cannot(step.hook, "start", f"its settings: {error}") from error
 
 
 def _ended(step: Configure, process: "subprocess.Popen[bytes]") -> int:
@@ -86,7 +111,7 @@ def _ended(step: Configure, process: "subprocess.Popen[bytes]") -> int:
     except subprocess.TimeoutExpired as error:
         _end(process)
         raise HostError(
-            f"The hook {shlex.join(step.hook)} was not done after "
+            f"The hook {shown(step.hook)} was not done after "
             f"{format_duration(step.timeout_ns)} for {step.text}, and was ended.",
             remedy="Give it more time (timeout in the plan), or mend it and resume the run.",
         ) from error
@@ -117,15 +142,3 @@ def _how(code: int) -> str:
 
 def _last_line(text: str) -> str:
     return f": {text.splitlines()[-1].rstrip('.!')}" if text else ""
-
-
-def _digests(argv: Sequence[str]) -> dict[str, str]:
-    """Return the SHA-256 of the program, and of every argument that is a file (a script)."""
-    program = shutil.which(argv[0]) or argv[0]
-    digests = {}
-    for name, place in zip(argv, (program, *argv[1:]), strict=True):
-        with suppress(OSError, ValueError):
-            if Path(place).is_file():
-                with Path(place).open("rb") as file:
-                    digests[f"sha256 {name}"] = hashlib.file_digest(file, "sha256").hexdigest()
-    return digests

@@ -16,6 +16,7 @@ from teijo.device.device import Device
 from teijo.device.file import open_file
 from teijo.device.fitness import Fitness, look
 from teijo.device.health import Condition, health
+from teijo.device.hook_consent import Hook
 from teijo.device.layout import Progress
 from teijo.device.marker import NOBODY, Holder
 from teijo.device.preflight import Preflight, claim, examine
@@ -62,16 +63,19 @@ def open_target(
     engine: Engine = "native",
     results: Sequence[Path] = (),
     holder: Holder = NOBODY,
+    make: bool = True,
     progress: Progress | None = None,
     accept: frozenset[DriveWarning] = frozenset(),
+    hook: Hook | None = None,
 ) -> Device:
     """Return the device a target text names, claimed until it is closed.
 
     `write` asks for a device that may be destroyed: a block device then needs `destroy`, its
     serial (of several: all, as "S1,S2"), and a file that teijo did not make `overwrite`.
     `results` are folders that must not lie on it, `holder` is the run that asks, and `progress`
-    hears how far a new file is laid out.
-    `accept` are warnings that a drive may give of itself and is measured all the same.
+    hears how far a new file is laid out. A file that is not there is made only if `make`, but for
+    one that the hook took away. `accept` are warnings that a drive may give of itself and is
+    measured all the same. `hook` is the one program that may configure it, by consent.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
@@ -81,19 +85,14 @@ def open_target(
     """
     target = parse_target(text)
     _check_fits(target, destroy=destroy, engine=engine)
+    device = partial(device_on, engine=engine, hook=hook)
+    file_of = partial(open_file, write=write, overwrite=overwrite, holder=holder, progress=progress)
     match target:
         case SimulatedTarget():
             return open_simulated(target, engine=engine)
         case FileTarget():
-            file = partial(
-                open_file,
-                target,
-                write=write,
-                overwrite=overwrite,
-                holder=holder,
-                progress=progress,
-            )
-            return device_on(file, engine=engine, place=str(target.path.absolute()))
+            file = partial(file_of, target)
+            return device(partial(file, make=make), file, place=str(target.path.absolute()))
         case BlockTarget():
             block = partial(
                 open_block,
@@ -103,7 +102,7 @@ def open_target(
                 results=tuple(results),
                 accept=accept,
             )
-            return device_on(block, engine=engine, place=str(target.path))
+            return device(block, block, place=str(target.path))
         case CompositeTarget():
             several = partial(
                 open_composite,
@@ -116,7 +115,7 @@ def open_target(
                 accept=accept,
                 progress=progress,
             )
-            return device_on(several, engine=engine, place=target.text)
+            return device(partial(several, make=make), several, place=target.text)
         case other:
             assert_never(other)
 

@@ -6,6 +6,7 @@ from functools import partial
 
 from teijo.device.device import Configured
 from teijo.device.hook import run_hook
+from teijo.device.hook_consent import Hook
 from teijo.device.letting_go import open_place, wait_until_free
 from teijo.device.medium import Medium
 from teijo.device.sessions import Engine, open_session
@@ -25,13 +26,19 @@ class RealDevice:
     replayable = False
 
     def __init__(
-        self, medium: Medium, session: Session, again: Callable[[], "RealDevice"], place: str
+        self,
+        medium: Medium,
+        session: Session,
+        again: Callable[[], "RealDevice"],
+        place: str,
+        hook: Hook | None,
     ) -> None:
         """Take over a claimed medium and the session on it.
 
         `again` opens the same target once more, with the same consent; `place` is its path, or
-        its text where it is several.
+        its text where it is several; `hook` is the only one that may configure it.
         """
+        self._hook = hook
         self._again = again
         self._place = place
         self._held = True
@@ -74,7 +81,9 @@ class RealDevice:
 
         Raises:
             teijo.errors.PlanError: the step asks for a simulated device.
-            teijo.errors.HostError: the hook failed, or the target cannot be opened after it.
+            teijo.errors.UnsafeError: the hook is none that was consented to; it was not run.
+            teijo.errors.HostError: the hook changed or failed, or the target cannot be opened
+                after it.
             teijo.errors.IdentityError: it is another device after it.
         """
         if step.device:
@@ -87,7 +96,7 @@ class RealDevice:
         self.close()
         for place in places:
             wait_until_free(place)
-        told = run_hook(step, self._place) if step.hook else {}
+        told = run_hook(step, self._place, self._hook) if step.hook else {}
         try:
             opened = self._again()
         except (TargetError, UnsafeError) as error:
@@ -130,8 +139,17 @@ def _check_same(was: Identity, now: Identity, step: Configure) -> None:
         )
 
 
-def device_on(open_medium: Callable[[], Medium], *, engine: Engine, place: str) -> RealDevice:
+def device_on(
+    open_medium: Callable[[], Medium],
+    open_again: Callable[[], Medium],
+    *,
+    engine: Engine,
+    place: str,
+    hook: Hook | None,
+) -> RealDevice:
     """Return a medium as a device; where no session can be opened on it, it is given back.
+
+    `open_again` opens it after it was configured.
 
     Raises:
         teijo.errors.HostError: the engine is not installed.
@@ -146,5 +164,5 @@ def device_on(open_medium: Callable[[], Medium], *, engine: Engine, place: str) 
     except BaseException:
         medium.abandon()
         raise
-    again = partial(device_on, open_medium, engine=engine, place=place)
-    return RealDevice(medium, session, again, place)
+    again = partial(device_on, open_again, open_again, engine=engine, place=place, hook=hook)
+    return RealDevice(medium, session, again, place, hook)

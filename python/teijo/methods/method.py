@@ -78,6 +78,18 @@ class Method(Protocol):
 
 
 @runtime_checkable
+class NamesHook(Protocol):
+    """Settings that name a program which changes a real device between two measurements."""
+
+    hook: tuple[str, ...]
+
+
+def hook_of(settings: Settings) -> tuple[str, ...]:
+    """Return the command of the program that settings name, empty for none."""
+    return settings.hook if isinstance(settings, NamesHook) else ()
+
+
+@runtime_checkable
 class KnowsPairs(Protocol):
     """A method that asks for what a device is made of, where nobody has said it."""
 

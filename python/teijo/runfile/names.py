@@ -68,6 +68,12 @@ class Names:
         """SQLite's write-ahead log and its index, beside the growing file."""
         return self._beside(OPEN_SUFFIX + "-wal"), self._beside(OPEN_SUFFIX + "-shm")
 
+    @property
+    def beside(self) -> tuple[Path, ...]:
+        """All that may lie beside the growing file and belongs to it."""
+        journal = self._beside(OPEN_SUFFIX + "-journal")
+        return (*self.logs, journal, self.reserve, self.sealing)
+
     def check_free(self) -> None:
         """Make sure that a new run can have these names.
 

@@ -1,5 +1,6 @@
 """Writes a run file: open it, record each answer, seal it. One writer, one transaction a step."""
 
+import errno
 import fcntl
 import os
 import sqlite3
@@ -10,8 +11,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from teijo.engine.session import IntervalColumns
-from teijo.errors import HostError, RunFileError
-from teijo.runfile import schema, seal
+from teijo.errors import HostError, RunFileError, UnsafeError
+from teijo.runfile import schema, seal, trust
 from teijo.runfile.codec import STEP_COLUMNS, Row, interval_rows, rows_of, to_json
 from teijo.runfile.creation import create_locked, give_name, remove_new
 from teijo.runfile.names import Names
@@ -20,7 +21,7 @@ from teijo.runfile.space import LEAST_BYTES, Ballast
 from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, StepResult
-from teijo.terms.step import Step, step_to_json
+from teijo.terms.step import Configure, Step, step_from_json, step_to_json
 
 _FULL: Final = ("database or disk is full", "disk I/O error")
 """What SQLite says when the disk has no room (the second when a log or its index cannot grow)."""
@@ -105,6 +106,7 @@ class Recorder:
         """Go on with a run that was killed or interrupted.
 
         Raises:
+            UnsafeError: somebody else can have written it.
             RunFileError: there is no such file, it is no run file, or another process writes it.
             HostError: the folder cannot be written, or has no room.
         """
@@ -155,7 +157,8 @@ class Recorder:
             )
 
         # Waiting for the disk once a step instead of twice: HIR has four thousand short ones.
-        self._commit(write, waits=False)
+        # But before a hook may change the device it is written down that it began.
+        self._commit(write, waits=isinstance(step, Configure))
 
     def record_gap(self, seq: int, step: Step, seed: int, gap: Gap, *, interval_ns: int) -> None:
         """Keep that a step did not take place, with the intervals a killed run left of it."""
@@ -212,6 +215,13 @@ class Recorder:
         self._commit(
             lambda db: db.execute("INSERT OR REPLACE INTO environment VALUES (?,?)", (name, value))
         )
+
+    def under_way(self) -> Step | None:
+        """Return the step that has begun and has no answer, None for none."""
+        found = self._db.execute(
+            "SELECT step FROM step WHERE status = 'running' ORDER BY seq DESC LIMIT 1"
+        ).fetchone()
+        return None if found is None else step_from_json(found[0])
 
     def abandoned_bytes(self) -> int:
         """Return what steps without an answer wrote, as far as their finished intervals tell."""
@@ -376,7 +386,7 @@ def _unwritable(names: Names, error: Exception) -> HostError:
 
 def _lock_existing(names: Names) -> int:
     try:
-        lock = os.open(names.open, os.O_RDWR | os.O_CLOEXEC)
+        lock = os.open(names.open, os.O_RDWR | trust.FLAGS)
     except FileNotFoundError as error:
         if names.sealed.exists():
             raise RunFileError(
@@ -388,7 +398,18 @@ def _lock_existing(names: Names) -> int:
             remedy="Name the file that was left: NAME.teijo.open.",
         ) from error
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UnsafeError(
+                f"{names.open} is a symbolic link, and what a run file says is acted on only where "
+                "it lies; nothing was done.",
+                remedy="Name the file itself.",
+            ) from error
         raise HostError(f"{names.open} cannot be opened for writing: {error.strerror}.") from error
+    try:
+        trust.check_trusted(lock, names)
+    except BaseException:
+        os.close(lock)
+        raise
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 from teijo.engine.session import Progress
-from teijo.errors import Interrupted
+from teijo.errors import Interrupted, RunFileError
 from teijo.terms.result import StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Workload
@@ -98,11 +98,24 @@ class Budget:
 
     @classmethod
     def of(cls, environment: Mapping[str, str], capacity_bytes: int) -> Self | None:
-        """Return the limit a record holds, None if it has none."""
+        """Return the limit a record holds, None if it has none.
+
+        Raises:
+            RunFileError: it holds something else.
+        """
         fact = environment.get(FACT)
         if fact is None:
             return None
-        return cls(drive_writes=float(fact.split()[0]), capacity_bytes=capacity_bytes)
+        try:
+            drive_writes = float((fact.split() or [""])[0])
+        except ValueError:
+            drive_writes = 0.0
+        if not 0 < drive_writes < float("inf"):
+            raise RunFileError(
+                f"The run file's {FACT} is {fact!r}, and no limit.",
+                remedy=f"Set one: {OPTION} 3",
+            )
+        return cls(drive_writes=drive_writes, capacity_bytes=capacity_bytes)
 
 
 @dataclass(kw_only=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from teijo.device.hook_consent import Hook
 from teijo.runner.extent import Preview
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Ending, RunInfo
@@ -11,6 +12,13 @@ from teijo.terms.remark import Remark
 from teijo.terms.result import Answer
 from teijo.terms.step import Step
 from teijo.terms.watch import Watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class HookNamed:
+    """The run has a hook, which has not run yet; its digest is what was consented to."""
+
+    hook: Hook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +113,8 @@ class Ended:
 
 
 Event = (
-    LayingOut
+    HookNamed
+    | LayingOut
     | RunStarted
     | StepStarted
     | Progress

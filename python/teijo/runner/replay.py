@@ -7,6 +7,8 @@ from teijo.runner.compile import interval_ns
 from teijo.runner.drive import Talk, carry_out, seed_of
 from teijo.runner.events import StepDone, StepStarted
 from teijo.runner.stage import Stage
+from teijo.terms.configured import geometry_in, identity_in
+from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, StepResult
@@ -21,12 +23,13 @@ def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
     the gap that is returned, recorded as the answer to what was asked next. A run that had no
     answer yet simply begins again.
 
+    `check_identity` has been asked before.
+
     Raises:
-        IdentityError: it is not the device of the record, or it answers differently.
+        IdentityError: it answers differently.
         RunFileError: the method asks for another step than the recorded.
         Interrupted: somebody asked to stop; the record is as it was.
     """
-    check_identity(record, stage.device, talk)
     stage.replaying = True
     resumed = [each for each in record.remarks if each.kind is RemarkKind.RESUMED]
     # A device that is made anew has no stamps of an attempt before.
@@ -81,28 +84,35 @@ def _leave_gap(stage: Stage, talk: Talk, step: Step, seq: int) -> StepRecord:
     return StepRecord(seq=seq, step=step, seed=seed, answer=gap)
 
 
-def check_identity(record: Record, device: Device, talk: Talk) -> None:
-    """Make sure a device is the one of the record; `talk` stands where the record begins.
+def check_identity(record: Record, device: Device, under_way: Step | None = None) -> None:
+    """Make sure a device is the one of the record; `under_way` is the step that was cut short.
 
     A block device is known by its names, not by its node; one that answers the same again only
-    if its parameters are the same, by those too. What a hook may have changed since then, its
-    size and its firmware, is not asked of a run that configures a real device.
+    if its parameters are the same, by those too. A real device that a hook changed is the one it
+    was after the last hook that ended. While a hook is at work nobody knows how far it came: what
+    it may change is not asked then, and the same hook runs again before anything is measured.
 
     Raises:
         IdentityError: it is not; the message lists what differs.
+        RunFileError: what it was after a hook is damaged.
     """
     identity = device.identity
+    was, size, changing = record.identity, record.geometry, False
     names = ["kind", "model", "serial", "wwid", "firmware", "interface"]
-    if identity.kind != "block":
-        names.append("target")
     if device.replayable:
         names.append("facts")
-    hooked = not device.replayable and _configures(record, talk)
-    if hooked:
-        names = ["kind", "model", "serial", "wwid"] if identity.kind == "block" else ["target"]
-    pairs = [(name, getattr(record.identity, name), getattr(identity, name)) for name in names]
-    if not hooked:
-        pairs.append(("capacity", record.geometry, device.geometry))
+    else:
+        was, size, changing = _last_known(record, under_way)
+    if changing:
+        block = ["kind", "model", "serial", "wwid", "interface"]
+        names = block if identity.kind == "block" else ["kind"]
+    if identity.kind != "block":
+        names.append("target")
+    pairs: list[tuple[str, object, object]] = [
+        (name, getattr(was, name), getattr(identity, name)) for name in names
+    ]
+    if not changing:
+        pairs.append(("capacity", size, device.geometry))
     differing = [f"{name}: {was!r} then, {now!r} now" for name, was, now in pairs if was != now]
     if differing:
         raise IdentityError(
@@ -111,9 +121,26 @@ def check_identity(record: Record, device: Device, talk: Talk) -> None:
         )
 
 
-def _configures(record: Record, talk: Talk) -> bool:
-    asked = (talk.step, *(each.step for each in record.steps))
-    return any(isinstance(step, Configure) for step in asked)
+def _last_known(record: Record, under_way: Step | None) -> tuple[Identity, Geometry, bool]:
+    """Return who a real device was last, how large, and whether a hook was cut short since."""
+    was, size, changing = record.identity, record.geometry, False
+    for each in record.steps:
+        match each.step, each.answer:
+            case Configure(), StepResult(detail=detail):
+                try:
+                    was, size = identity_in(detail, was), geometry_in(detail) or size
+                except ValueError as error:
+                    raise RunFileError(
+                        f"What step {each.seq} says of the device is damaged: {error}.",
+                        remedy="Begin a new run.",
+                    ) from error
+                changing = False
+            case Configure(hook=hook), Gap():
+                changing = changing or bool(hook)
+            case _:
+                pass
+    begun = isinstance(under_way, Configure) and bool(under_way.hook)
+    return was, size, changing or begun
 
 
 def check_asked(talk: Talk, exchange: StepRecord, version: str) -> None:

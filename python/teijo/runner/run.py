@@ -17,7 +17,9 @@ from time import monotonic_ns
 from typing import Final, NoReturn
 from uuid import uuid4
 
+from teijo.device import hook_consent
 from teijo.device.device import Device
+from teijo.device.hook_consent import Hook
 from teijo.errors import (
     DeviceError,
     IdentityError,
@@ -62,7 +64,7 @@ class Order:
     """What to run: a method with its settings, on an open device, into a file.
 
     `max_drive_writes` bounds what is written, in user capacities; None does not. `run_id` is the
-    one by which a file under measurement is marked.
+    one by which a file under measurement is marked, `hook` the one the device was opened with.
     """
 
     method: Method
@@ -74,6 +76,7 @@ class Order:
     engine: str
     max_drive_writes: float | None = None
     run_id: str = field(default_factory=new_run_id)
+    hook: Hook | None = None
 
 
 def begin(order: Order, observer: Observer) -> Path:
@@ -94,7 +97,9 @@ def begin(order: Order, observer: Observer) -> Path:
         reserve_bytes=_room(ahead),
         lies_on_device=partial(lies_on, order.device.identity),
     )
-    act = _Act(order.method, order.settings, order.device, recorder, header, observer, budget)
+    act = _Act(
+        order.method, order.settings, order.device, recorder, header, observer, budget, order.hook
+    )
     return act.run(ahead, resumed=False)
 
 
@@ -104,7 +109,9 @@ def resume(
     method: Method,
     device: Device,
     observer: Observer,
+    *,
     max_drive_writes: float | None = None,
+    hook: Hook | None = None,
 ) -> Path:
     """Carry a stopped run on from its record and return the sealed file's path.
 
@@ -113,14 +120,16 @@ def resume(
 
     Raises:
         UnsafeError: more than that limit is expected to be written.
-        RunFileError: this version of the method asks for other steps than the recorded.
+        RunFileError: the limit it holds is none, or this version of the method asks for other
+            steps than the recorded.
         IdentityError: it is another device, or a simulated one that answers differently.
         TeijoError: the run ended early again.
     """
     settings = method.settings_from(record.run.settings)
     recorder.reserve(_room(preview(method, settings, device.geometry)))
-    budget = Budget.of(record.environment, device.geometry.capacity_bytes)
-    if max_drive_writes is not None:
+    if max_drive_writes is None:
+        budget = Budget.of(record.environment, device.geometry.capacity_bytes)
+    else:
         budget = _budget(max_drive_writes, device)
     if budget is not None and not device.replayable:
         budget.spent_bytes = recorder.abandoned_bytes()
@@ -132,7 +141,7 @@ def resume(
         after=record,
         replayable=device.replayable,
     )
-    act = _Act(method, settings, device, recorder, record, observer, budget)
+    act = _Act(method, settings, device, recorder, record, observer, budget, hook)
     return act.run(ahead, resumed=True)
 
 
@@ -148,7 +157,9 @@ class _Act:
         record: Record,
         observer: Observer,
         budget: Budget | None,
+        hook: Hook | None,
     ) -> None:
+        self._hook = hook
         self._method = method
         self._settings = settings
         self._device = device
@@ -194,10 +205,13 @@ class _Act:
                 ahead=None if self._device.replayable else ahead,
             )
         )
-        talk = Talk(self._method.steps(self._settings, self._device.geometry))
         if resumed:
             self._untouched = True
-            self._check_budget(ahead, talk)
+            check_identity(self._record, self._device, self._recorder.under_way())
+        # Of the device as it was in the beginning: a hook may have made it another since then.
+        talk = Talk(self._method.steps(self._settings, self._record.geometry))
+        if resumed:
+            self._check_budget(ahead)
             gap = catch_up(stage, talk, self._record)
             self._untouched = False
             if gap is not None:
@@ -212,15 +226,13 @@ class _Act:
         self._check_data()
         return ending
 
-    def _check_budget(self, ahead: Preview, talk: Talk) -> None:
+    def _check_budget(self, ahead: Preview) -> None:
         """Make sure that what is left of the run fits in, before any of it is begun.
 
         Raises:
             UnsafeError: it does not.
-            IdentityError: it is another device, of which nothing can be said.
         """
         if self._budget is not None:
-            check_identity(self._record, self._device, talk)
             spent = ahead.spent_bytes + self._budget.spent_bytes
             refuse_beyond(self._budget.drive_writes, replace(ahead, spent_bytes=spent))
 
@@ -298,10 +310,13 @@ class _Act:
         ) from stop
 
     def _more(self) -> str:
-        """Return what must be added to go on: a higher limit, where the limit was the reason."""
+        """Return what must be added to go on: the hook's digest, and a higher limit of writes
+        where the limit was the reason.
+        """
+        hook = "" if self._hook is None else f" {hook_consent.OPTION} {self._hook.digest}"
         if self._budget is None or not self._budget.stopped:
-            return ""
-        return f" {OPTION} N, where N is above {self._budget.drive_writes:g}"
+            return hook
+        return f"{hook} {OPTION} N, where N is above {self._budget.drive_writes:g}"
 
 
 def _room(seen: Preview) -> int:

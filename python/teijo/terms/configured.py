@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from teijo.terms.geometry import Geometry, Identity
 
@@ -21,6 +21,14 @@ def detail_of(identity: Identity, geometry: Geometry) -> dict[str, str]:
         **{name: str(getattr(geometry, name)) for name in _SIZES},
         "facts": facts,
     }
+
+
+def identity_in(detail: Mapping[str, str], before: Identity) -> Identity:
+    """Return the names that a detail holds, of a device that was called `before` until then."""
+    if "target" not in detail:
+        return before
+    names = {name: detail.get(name, "") for name in _NAMES if name != "kind"}
+    return replace(before, **names)  # type: ignore[arg-type]
 
 
 def geometry_in(detail: Mapping[str, str]) -> Geometry | None:
