@@ -1,6 +1,5 @@
 """What stands on what, told from a made-up sysfs: disks, partitions, dm, md, other paths."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -161,21 +160,3 @@ def test_model_serial_and_wwid_are_read_where_each_bus_keeps_them(tree: Tree) ->
     (scsi / "device" / "vpd_pg80").write_bytes(b"\x00\x80\x00\x08  WD-77\x00")
     assert describe(tree.node(nvme)) == ("Drive", "S 1", "eui.01")
     assert describe(tree.node(scsi)) == ("Disk", "WD-77", "")
-
-
-def test_a_mount_hidden_behind_an_anonymous_number_is_found_by_its_source(
-    loop: Path, tmp_path: Path
-) -> None:
-    from teijo.device.mounts import Mount, matches
-
-    number = Number.of(loop.stat().st_rdev)
-    mount = Mount(
-        mount_id=1,
-        number=Number(0, 42),
-        point="/srv",
-        file_system="btrfs",
-        source=str(loop),
-        process=str(os.getpid()),
-    )
-    assert matches(mount, frozenset({number}))
-    assert not matches(mount, frozenset({Number(8, 0)}))

@@ -10,15 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from teijo.device import kernel, mounts, signatures, stack
+from teijo.device import ground, kernel, mounts, signatures, stack
 from teijo.device.identify import Identification, describe, identify
 from teijo.device.kernel import HOST, Number, Roots
 from teijo.device.openers import FileKey, may_see_all, openers, sees_every_process
 
 PROTECTED: Final = ("/", "/boot", "/usr", "/var", "/home")
-WITHOUT_A_DISK: Final = frozenset(
-    {"tmpfs", "ramfs", "devtmpfs", "rootfs", "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs"}
-)
 
 Verdict = Literal["ok", "refused", "unknown"]
 
@@ -163,7 +160,11 @@ def _nothing_above(subject: Subject) -> Answer:
 def _not_mounted(subject: Subject) -> Answer:
     table = mounts.all_mounts(subject.roots)
     numbers = subject.numbers
-    found = [mount for mount in table.mounts if mounts.matches(mount, numbers, subject.roots)]
+    found = [
+        mount
+        for mount in table.mounts
+        if ground.carriers(mount, table.mounts, subject.roots) & numbers
+    ]
     if found:
         places = dict.fromkeys(
             f"{mount.file_system} at {mount.point} (seen by pid {mount.process})" for mount in found
@@ -216,18 +217,11 @@ def _not_protected(subject: Subject) -> Answer:
     for path in (*map(Path, PROTECTED), *subject.results, Path(sys.executable), Path.cwd()):
         if not path.exists():
             continue
-        on = Number.of(path.stat().st_dev)
-        if on.major == 0:
-            mount = next((mount for mount in reversed(table) if mount.number == on), None)
-            if mount is not None and mount.file_system in WITHOUT_A_DISK:
-                continue
-            source = mounts.source_number(mount) if mount else None
-            if source is None:
-                blind.append(str(path))
-                continue
-            on = source
-        if stack.below(on, subject.roots) & numbers:
+        under = ground.under_path(path, table, subject.roots)
+        if any(stack.below(on, subject.roots) & numbers for on in under.numbers):
             return "refused", f"{path} lies on it", "Use another device."
+        if under.blind:
+            blind.append(str(path))
     if blind:
         return "unknown", f"the disks under {', '.join(dict.fromkeys(blind))} cannot be told", ""
     return "ok", "neither the system nor the results lie on it", ""

@@ -4,9 +4,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from teijo.device import mounts, stack
+from teijo.device import ground, mounts, stack
+from teijo.device.checks import PROTECTED
 from teijo.device.identify import describe
-from teijo.device.kernel import HOST, Roots, read_count, read_text
+from teijo.device.kernel import HOST, Number, Roots, read_count, read_text
 from teijo.device.stack import Node
 
 SECTOR_BYTES = 512
@@ -30,6 +31,7 @@ def list_devices(roots: Roots = HOST) -> tuple[FoundDevice, ...]:
     Nothing is opened; whether a device may be written is preflight's to say.
     """
     links = _lasting_names(roots)
+    used = _Used.now(roots)
     found = []
     for disk in stack.disks(roots):
         for node in stack.family(disk, roots):
@@ -45,28 +47,55 @@ def list_devices(roots: Roots = HOST) -> tuple[FoundDevice, ...]:
                     model=model or (f"Loop over {backing}" if backing else ""),
                     serial=serial,
                     capacity_bytes=capacity,
-                    use=_use(node, roots),
+                    use=used.by(node),
                 )
             )
     return tuple(found)
 
 
-def _use(node: Node, roots: Roots) -> str:
-    """Return what uses a device itself, or any part of it."""
-    nodes = stack.reach(node, roots) if not node.is_partition else (node,)
-    numbers = frozenset(member.number for member in nodes)
-    try:
-        table = mounts.mounts_of("self", roots)
+@dataclass(frozen=True, kw_only=True)
+class _Used:
+    """What is mounted and loaded now, read once. `blind` are paths whose disks cannot be told."""
+
+    carried: tuple[tuple[mounts.Mount, frozenset[Number]], ...] | None
+    blind: tuple[str, ...]
+    roots: Roots
+
+    @classmethod
+    def now(cls, roots: Roots) -> "_Used":
+        """Look at the mounts of every namespace, and at what the system itself lies on."""
+        try:
+            own = mounts.mounts_of("self", roots)
+            table = (*own, *mounts.all_mounts(roots).mounts)
+        except OSError:
+            return cls(carried=None, blind=(), roots=roots)
+        points = [mount for mount in own if mount.point in PROTECTED]
+        blind = [one.point for one in points if ground.under_mount(one, own, roots).blind]
+        carried = tuple((one, ground.carriers(one, table, roots)) for one in table)
+        return cls(carried=carried, blind=tuple(dict.fromkeys(blind)), roots=roots)
+
+    def by(self, node: Node) -> str:
+        """Return what uses a device itself, or any part of it; "" where it is free."""
+        nodes = stack.reach(node, self.roots) if not node.is_partition else (node,)
+        numbers = frozenset(member.number for member in nodes)
+        uses = self._mounted(numbers)
+        uses += stack.above(nodes, self.roots)
+        if not uses and self.blind:
+            uses = [f"unknown: the disks under {', '.join(self.blind)} cannot be told"]
+        return ", ".join(dict.fromkeys(uses))
+
+    def _mounted(self, numbers: frozenset[Number]) -> list[str]:
+        if self.carried is None:
+            return ["unknown"]
         uses = [
             f"{mount.file_system} at {mount.point}"
-            for mount in table
-            if mounts.matches(mount, numbers, roots)
+            for mount, carriers in self.carried
+            if carriers & numbers
         ]
-        uses += [f"swap {name}" for name in mounts.swaps(numbers, roots)]
-    except OSError:
-        uses = ["unknown"]
-    uses += stack.above(nodes, roots)
-    return ", ".join(dict.fromkeys(uses))
+        try:
+            return uses + [f"swap {name}" for name in mounts.swaps(numbers, self.roots)]
+        except OSError:
+            return [*uses, "unknown"]
 
 
 def _lasting_names(roots: Roots) -> dict[str, str]:

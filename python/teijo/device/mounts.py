@@ -12,7 +12,10 @@ from teijo.device.kernel import HOST, Number, Roots
 
 @dataclass(frozen=True, kw_only=True)
 class Mount:
-    """One line of a mountinfo. `process` names the namespace it was read in."""
+    """One line of a mountinfo. `process` names the namespace it was read in;
+    `options` are its file system's own, as
+    they stand there: see `unescape`.
+    """
 
     mount_id: int
     number: Number
@@ -20,6 +23,7 @@ class Mount:
     file_system: str
     source: str
     process: str
+    options: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,27 +73,6 @@ def _namespace(process: Path) -> str:
         return f"of pid {process.name}"
 
 
-def matches(mount: Mount, numbers: frozenset[Number], roots: Roots = HOST) -> bool:
-    """Return whether a mount stands on one of the devices.
-
-    btrfs, zfs and overlay have an anonymous number (0:xx): their source is looked at, as the
-    process that mounted it sees it.
-    """
-    if mount.number in numbers:
-        return True
-    if mount.number.major != 0 or not mount.source.startswith("/"):
-        return False
-    inside = roots.proc / mount.process / "root" / mount.source.lstrip("/")
-    return any(_block_number(path) in numbers for path in (inside, Path(mount.source)))
-
-
-def source_number(mount: Mount) -> Number | None:
-    """Return the block device a mount stands on; None where that cannot be told."""
-    if mount.number.major != 0:
-        return mount.number
-    return _block_number(Path(mount.source)) if mount.source.startswith("/") else None
-
-
 def mount_of_descriptor(fd: int, roots: Roots = HOST) -> Mount | None:
     """Return the mount an open file lies on; None where the kernel does not say."""
     try:
@@ -128,7 +111,7 @@ def _swap_names(roots: Roots) -> tuple[str, ...]:
     if not path.exists():
         return ()  # a kernel without swap
     lines = path.read_text(errors="surrogateescape").splitlines()[1:]
-    return tuple(_unescape(line.split()[0]) for line in lines)
+    return tuple(unescape(line.split()[0]) for line in lines)
 
 
 def _parse(line: str, process: str) -> Mount:
@@ -137,14 +120,16 @@ def _parse(line: str, process: str) -> Mount:
     return Mount(
         mount_id=int(fields[0]),
         number=Number.parse(fields[2]),
-        point=_unescape(fields[4]),
+        point=unescape(fields[4]),
         file_system=tail[0],
-        source=_unescape(tail[1]) if len(tail) > 1 else "",
+        source=unescape(tail[1]) if len(tail) > 1 else "",
         process=process,
+        options=tail[2] if len(tail) > 2 else "",
     )
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
+    """Return a field of mountinfo or swaps with what it writes in octal put back."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
