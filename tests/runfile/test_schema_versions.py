@@ -5,42 +5,50 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from teijo.errors import RunFileError
 from teijo.runfile import reader, schema
 from teijo.runfile.recorder import Recorder
 from teijo.terms.record import StepRecord
+from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
 from tests.runfile.samples import record
 
-DUMP = Path(__file__).with_name("version-1.dump")
-"""The sample run, sealed by teijo 0.1.0 before version 2 was made, as `.dump` prints it."""
+DUMPS = {version: Path(__file__).with_name(f"version-{version}.dump") for version in (1, 2, 3)}
+"""The sample run as each version sealed it, as `.dump` prints it: 1 and 3 by the teijo of their
+time, 2 by the migration and the digest of its time."""
 
-
-ADDED_LATER: dict[str, Any] = {
-    "witness": None,
-    "commands": (),
-    "verification": None,
-    "written": (),
+ADDED: dict[int, dict[str, Any]] = {
+    1: {"witness": None, "commands": (), "verification": None, "written": ()},
+    2: {"commands": (), "verification": None, "written": ()},
+    3: {},
 }
+"""What later versions have added to an answer, as it is without them."""
 
 
-def as_of_version_1(step: StepRecord) -> StepRecord:
-    """Return an exchange without what versions 2 and 3 have added."""
+def as_of(version: int) -> tuple[StepRecord, ...]:
+    """Return the sample's exchanges without what versions after this one have added."""
+    return tuple(_as_of(step, version) for step in record().steps)
+
+
+def _as_of(step: StepRecord, version: int) -> StepRecord:
     if not isinstance(step.answer, StepResult):
         return step
-    results = tuple(
-        replace(part, response=None, backlog_max=None, backlog_end=None)
-        for part in step.answer.results
-    )
-    return replace(step, answer=replace(step.answer, results=results, **ADDED_LATER))
+    answer = step.answer
+    if version == 1:
+        results = tuple(
+            replace(part, response=None, backlog_max=None, backlog_end=None)
+            for part in answer.results
+        )
+        answer = replace(answer, results=results)
+    return replace(step, answer=replace(answer, **ADDED[version]))
 
 
-OLD = tuple(as_of_version_1(step) for step in record().steps)
-
-
-def version_1(path: Path, *, sealed: bool = True) -> Path:
-    """Write the old file, or the same before it was sealed."""
+def old(path: Path, version: int, *, sealed: bool = True) -> Path:
+    """Write the file of an old version, or the same before it was sealed."""
     db = sqlite3.connect(path)
-    db.executescript(DUMP.read_text(encoding="utf-8"))
+    db.executescript(DUMPS[version].read_text(encoding="utf-8"))
     if not sealed:
         db.execute("UPDATE run SET digest = '', ending = 'running', ended_at = ''")
     db.commit()
@@ -48,44 +56,74 @@ def version_1(path: Path, *, sealed: bool = True) -> Path:
     return path
 
 
-def test_a_sealed_file_of_version_1_opens_with_all_it_held(tmp_path: Path) -> None:
-    path = version_1(tmp_path / "run.teijo")
+each_version = pytest.mark.parametrize("version", DUMPS)
+
+
+@each_version
+def test_a_sealed_file_of_an_old_version_opens_with_all_it_held(
+    tmp_path: Path, version: int
+) -> None:
+    path = old(tmp_path / "run.teijo", version)
     before = path.read_bytes()
-    old = reader.read(path)
-    assert old.steps == OLD
+    found = reader.read(path)
+    assert found.steps == as_of(version)
+    assert RemarkKind.RECORD_UNCHECKED not in [remark.kind for remark in found.remarks]
     assert path.read_bytes() == before, "a sealed file never changes"
 
 
-def test_an_open_file_of_version_1_is_migrated_when_its_run_goes_on(tmp_path: Path) -> None:
-    path = version_1(tmp_path / "run.teijo.open", sealed=False)
+@each_version
+def test_a_changed_number_in_a_sealed_file_of_an_old_version_is_noticed(
+    tmp_path: Path, version: int
+) -> None:
+    path = old(tmp_path / "run.teijo", version)
+    db = sqlite3.connect(path)
+    db.execute("UPDATE interval SET bytes = bytes + 1 WHERE number = 1")
+    db.commit()
+    db.close()
+    with pytest.raises(RunFileError, match="digest"):
+        reader.read(path)
+
+
+@each_version
+def test_an_open_file_of_an_old_version_says_that_its_rows_have_no_checksums(
+    tmp_path: Path, version: int
+) -> None:
+    path = old(tmp_path / "run.teijo.open", version, sealed=False)
+    found = reader.read(path)
+    assert found.steps == as_of(version)
+    assert [remark.kind for remark in found.remarks][-1] is RemarkKind.RECORD_UNCHECKED
+
+
+@each_version
+def test_an_open_file_of_an_old_version_is_migrated_when_its_run_goes_on(
+    tmp_path: Path, version: int
+) -> None:
+    path = old(tmp_path / "run.teijo.open", version, sealed=False)
     recorder = Recorder.reopen(path)
     recorder.end("steady")
-    sealed = recorder.seal()
+    recorder.close()
+    kinds = [remark.kind for remark in reader.read(path).remarks]
+    assert kinds.count(RemarkKind.RECORD_UNCHECKED) == 1, "it is said once, for ever"
+    sealed = Recorder.reopen(path).seal()
     db = sqlite3.connect(sealed)
     assert schema.user_version(db) == schema.VERSION
     db.close()
-    assert reader.read(sealed).steps == OLD
+    found = reader.read(sealed)
+    assert found.steps == as_of(version)
+    assert [remark.kind for remark in found.remarks] == kinds
 
 
-def test_a_migrated_file_has_the_tables_of_a_new_one(tmp_path: Path) -> None:
-    path = version_1(tmp_path / "run.teijo.open", sealed=False)
+@each_version
+def test_a_migrated_file_has_the_tables_of_a_new_one(tmp_path: Path, version: int) -> None:
+    path = old(tmp_path / "run.teijo.open", version, sealed=False)
     db = sqlite3.connect(path, isolation_level=None)
     schema.migrate(db)
-    new = sqlite3.connect(":memory:", isolation_level=None)
-    schema.migrate(new)
-    for table in schema.TABLES:
-        query = f"PRAGMA table_info({table})"
-        assert db.execute(query).fetchall() == new.execute(query).fetchall()
+    schema.check_layout(db, path, schema.VERSION)
     db.close()
 
 
 def test_an_open_file_of_version_2_goes_on_with_rows_of_discards(tmp_path: Path) -> None:
-    path = version_1(tmp_path / "run.teijo.open", sealed=False)
-    db = sqlite3.connect(path, isolation_level=None)
-    schema.MIGRATIONS[1](db)
-    db.execute("PRAGMA user_version = 2")
-    db.close()
-    assert reader.read(path).steps == OLD
+    path = old(tmp_path / "run.teijo.open", 2, sealed=False)
     recorder = Recorder.reopen(path)
     last = record().steps[-1]
     assert isinstance(last.answer, StepResult)
@@ -95,5 +133,5 @@ def test_an_open_file_of_version_2_goes_on_with_rows_of_discards(tmp_path: Path)
     recorder.record(seq, answer)
     recorder.end("done")
     steps = reader.read(recorder.seal()).steps
-    assert steps[:-1] == OLD
+    assert steps[:-1] == as_of(2)
     assert steps[-1].answer == answer

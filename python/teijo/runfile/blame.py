@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from teijo.errors import HostError, RunFileError, TeijoError
+from teijo.runfile import guard, schema
 
 _READ_FAULTS: Final = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CANTOPEN}
 _PIECE_BYTES: Final = 1 << 20
@@ -16,13 +17,18 @@ _PIECE_BYTES: Final = 1 << 20
 
 def blame(path: Path, error: sqlite3.Error) -> TeijoError:
     """Return what a user is told when SQLite could not read a run file."""
+    if str(error) == "interrupted":
+        return RunFileError(
+            f"{path} is damaged: it takes more work to read than a file of its size can.",
+            remedy="Use a copy that is whole; do not trust who gave you this one.",
+        )
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _READ_FAULTS:
         try:
             _read_through(path)
             whole = _is_whole(path)
         except OSError as refused:
-            return unreadable(path, refused)
+            return guard.unreadable(path, refused)
         if whole:
             return HostError(
                 f"{path} could not be read for a moment ({error}); it is whole.",
@@ -34,14 +40,6 @@ def blame(path: Path, error: sqlite3.Error) -> TeijoError:
     )
 
 
-def unreadable(path: Path, error: OSError) -> HostError:
-    """Return what a user is told when the disk refuses to give a file."""
-    return HostError(
-        f"{path} cannot be read: {error.strerror or error}.",
-        remedy="Look at the kernel log for its disk, and at who may read it.",
-    )
-
-
 def _read_through(path: Path) -> None:
     with path.open("rb", buffering=0) as file:
         while file.read(_PIECE_BYTES):
@@ -50,7 +48,10 @@ def _read_through(path: Path) -> None:
 
 def _is_whole(path: Path) -> bool:
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        with closing(sqlite3.connect(guard.address(path, sealed=False), uri=True)) as db:
+            guard.harden(db)
+            guard.allow_reading(db, guard.size_bytes(path))
+            schema.check_layout(db, path, schema.check_marks(db, path))
             return [row[0] for row in db.execute("PRAGMA integrity_check(1)")] == ["ok"]
-    except sqlite3.Error:
+    except (sqlite3.Error, TeijoError):
         return False

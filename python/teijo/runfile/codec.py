@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from teijo.engine import decode_histogram, encode_histogram
 from teijo.engine.session import IntervalColumns
@@ -51,7 +52,7 @@ class AnswerRows:
     """An answer as it is stored. Two answers are the same when these are equal.
 
     `step` has the values of STEP_COLUMNS; `results` and `intervals` are whole rows of their
-    tables without the leading step number; `remarks` are (kind, text).
+    tables without the leading step number and the checksum; `remarks` are (kind, text).
     """
 
     step: Row
@@ -60,8 +61,8 @@ class AnswerRows:
     remarks: tuple[tuple[str, str], ...] = ()
 
 
-def rows_of(answer: StepResult | Gap) -> AnswerRows:
-    """Return the rows that hold `answer`."""
+def rows_of(answer: StepResult | Gap, *, intervals: bool = True) -> AnswerRows:
+    """Return the rows that hold `answer`, on demand without its time series."""
     match answer:
         case Gap():
             return AnswerRows(step=("gap", None, None, None, answer.reason, *[None] * 7))
@@ -88,7 +89,7 @@ def rows_of(answer: StepResult | Gap) -> AnswerRows:
                 intervals=tuple(
                     row
                     for result in answer.results
-                    if result.intervals is not None
+                    if intervals and result.intervals is not None
                     for row in interval_rows(result.stream, result.direction, result.intervals)
                 ),
                 remarks=tuple((remark.kind.value, remark.text) for remark in answer.remarks),
@@ -124,8 +125,12 @@ def _response_columns(response: Histogram | None) -> Row:
 
 def interval_rows(stream: str, direction: str, series: Intervals | IntervalColumns) -> list[Row]:
     """Return the rows of one time series, without the leading step number."""
-    columns = [getattr(series, name).tolist() for name in ("index", *_SERIES)]
-    return [(stream, direction, *values) for values in zip(*columns, strict=True)]
+    return [(stream, direction, *values) for values in numbers_of(series).tolist()]
+
+
+def numbers_of(series: Intervals | IntervalColumns) -> NDArray[np.int64]:
+    """Return the numbers of a time series, a row a line: `number` and what follows it."""
+    return np.column_stack([getattr(series, name) for name in ("index", *_SERIES)])
 
 
 def answer_of(

@@ -8,24 +8,37 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 from teijo.errors import RunFileError
-from teijo.runfile import schema
-from teijo.runfile.blame import blame, unreadable
+from teijo.runfile import guard, log, schema
+from teijo.runfile.blame import blame
 from teijo.runfile.codec import Row, Value, answer_of, from_json, remark_of, series_of, texts
-from teijo.runfile.names import OPEN_SUFFIX, Names, check_beside
-from teijo.runfile.seal import content_digest
+from teijo.runfile.content import content_digest
+from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
 from teijo.terms.geometry import DeviceKind, Geometry, Identity
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
-from teijo.terms.remark import Remark
+from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Intervals
 from teijo.terms.step import Step, step_from_json
 
 _Rows = dict[str, Value]
 _Series = dict[tuple[str, str], list[Row]]
-_FAULTS = (ValueError, TypeError, KeyError, IndexError, AssertionError, OverflowError)
+_FAULTS = (
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AssertionError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+)
 """What parsing a value that is not what we wrote can raise."""
+_UNCHECKED: Final = Remark(
+    kind=RemarkKind.RECORD_UNCHECKED,
+    text="Not sealed and of an older version without checksums: a changed number is not noticed.",
+)
 _NO_RUN = "Name a .teijo file that `teijo run` wrote. If its run was killed as it began, remove it."
 
 
@@ -69,8 +82,8 @@ def read(path: Path | str) -> Record:
     Raises:
         RunFileError: there is no file, it is no run file, a newer one, or damaged.
     """
-    with reading(locate(path)) as db:
-        return _record(db)
+    with reading(locate(path)) as view:
+        return _record(view)
 
 
 def read_running(path: Path | str) -> RunningStep | None:
@@ -79,7 +92,8 @@ def read_running(path: Path | str) -> RunningStep | None:
     Raises:
         RunFileError: as `read`.
     """
-    with reading(locate(path)) as db:
+    with reading(locate(path)) as view:
+        db = view.db
         row = db.execute("SELECT * FROM step WHERE status = 'running' ORDER BY seq DESC").fetchone()
         if row is None:
             return None
@@ -95,21 +109,35 @@ def read_running(path: Path | str) -> RunningStep | None:
         )
 
 
+@dataclass(frozen=True)
+class View:
+    """One unchanging view of a file, and what is to be said of the file itself."""
+
+    db: sqlite3.Connection
+    remarks: tuple[Remark, ...]
+
+
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a run file for reading, as one unchanging view of it; check its marks and digest.
+def reading(path: Path) -> Iterator[View]:
+    """Open a run file for reading; check its marks, its tables, every row and its digest.
 
     Whatever is wrong with the file, inside the block too, becomes a `RunFileError`.
     """
+    size_bytes = guard.size_bytes(path)
+    cut = not path.name.endswith(SEALED_SUFFIX) and log.check(path)
     try:
         with _view(path) as db:
             db.row_factory = sqlite3.Row
             db.execute("PRAGMA query_only = ON")
-            db.execute("PRAGMA cell_size_check = ON")
-            schema.check_marks(db, path)
             db.execute("BEGIN")
-            _check_digest(db, path)
-            yield db
+            version = schema.check_marks(db, path)
+            guard.allow(db, ticks=guard.SCHEMA_TICKS)
+            schema.check_layout(db, path, version)
+            guard.allow_reading(db, size_bytes)
+            sealed = _check_content(db, path, version)
+            unchecked = not sealed and version < schema.CHECKED_SINCE
+            said = ((unchecked, _UNCHECKED), (cut and not sealed, log.CUT))
+            yield View(db, tuple(remark for holds, remark in said if holds))
     except sqlite3.Error as error:
         raise blame(path, error) from error
     except _FAULTS as error:
@@ -122,12 +150,11 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def _view(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a file read-only, through a copy where SQLite may not even make a log's index."""
-    check_beside(path)
     try:
         with path.open("rb") as file:
             head = file.read(16)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise guard.unreadable(path, error) from error
     if head != b"SQLite format 3\0":
         raise RunFileError(f"{path} is not a run file, or its beginning is lost.", remedy=_NO_RUN)
     try:
@@ -146,29 +173,35 @@ def _view(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    sealed = path.name.endswith(SEALED_SUFFIX)
+    db = sqlite3.connect(guard.address(path, sealed=sealed), uri=True, isolation_level=None)
     try:
-        db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        guard.harden(db)
+        guard.allow(db, ticks=guard.SCHEMA_TICKS)
+        db.execute("PRAGMA application_id").fetchone()  # opens it, and its log
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _check_digest(db: sqlite3.Connection, path: Path) -> None:
-    row = db.execute("SELECT digest, ending FROM run").fetchone()
+def _check_content(db: sqlite3.Connection, path: Path, version: int) -> bool:
+    """Check every row, and tell whether the file has a digest, which is then right."""
+    row = db.execute("SELECT digest, ending FROM run NOT INDEXED").fetchone()
     if row is None:
         raise RunFileError(f"{path} holds no run.", remedy=_NO_RUN)
     growing = row["ending"] in ("running", "interrupted") or path.name.endswith(OPEN_SUFFIX)
-    expected = row["digest"] != "" or not growing
-    if expected and row["digest"] != content_digest(db):
+    sealed = row["digest"] != "" or not growing
+    if content_digest(db, version) != row["digest"] and sealed:
         raise RunFileError(
             f"{path} is damaged: its content is not what was sealed (the digest differs).",
             remedy="Use a copy that is whole; what was sealed once does not change.",
         )
+    return sealed
 
 
-def _record(db: sqlite3.Connection) -> Record:
+def _record(view: View) -> Record:
+    db = view.db
     device = db.execute("SELECT * FROM device").fetchone()
     remarks = [
         remark_of(row["kind"], row["text"], row["step"])
@@ -185,7 +218,7 @@ def _record(db: sqlite3.Connection) -> Record:
         identity=_identity(device),
         environment={row["name"]: row["value"] for row in db.execute("SELECT * FROM environment")},
         steps=_steps(db, remarks),
-        remarks=tuple(remarks),
+        remarks=(*remarks, *view.remarks),
     )
 
 

@@ -12,9 +12,11 @@ from typing import Final, Self
 
 from teijo.engine.session import IntervalColumns
 from teijo.errors import HostError, RunFileError, UnsafeError
-from teijo.runfile import schema, seal, trust
-from teijo.runfile.codec import STEP_COLUMNS, Row, interval_rows, rows_of, to_json
+from teijo.runfile import guard, log, schema, seal, trust
+from teijo.runfile.codec import STEP_COLUMNS, numbers_of, rows_of, to_json
+from teijo.runfile.content import content_digest
 from teijo.runfile.creation import create_locked, give_name, remove_new
+from teijo.runfile.ledger import Ledger
 from teijo.runfile.names import Names
 from teijo.runfile.reader import reading
 from teijo.runfile.space import LEAST_BYTES, Ballast
@@ -107,24 +109,33 @@ class Recorder:
 
         Raises:
             UnsafeError: somebody else can have written it.
-            RunFileError: there is no such file, it is no run file, or another process writes it.
+            RunFileError: there is no such file, it is no run file, it is damaged, or another
+                process writes it.
             HostError: the folder cannot be written, or has no room.
         """
         names = Names.of(path)
         with ExitStack() as undo:
             lock = _lock_existing(names)
             undo.callback(seal.release, lock)
-            with reading(names.open):
-                pass  # before anything is written: it is a run file, of a version known here
+            # Nothing is written before all of it was found to be what was recorded.
+            guard.size_bytes(names.open)
+            cut = log.check(names.open, locked=True)
+            with reading(names.open) as view:
+                seal.check_structure(view.db, names.open)
+                remarks = (*view.remarks, *([log.CUT] if cut else ()))
             ballast = Ballast(names.reserve, reserve_bytes)
             try:
                 db = seal.once_more(lambda: _connect(names.open))
                 undo.callback(db.close)
-                schema.migrate(db)
+                if _prepare(db, names, remarks):
+                    remarks = ()
             except sqlite3.Error as error:
                 raise _unwritable(names, error) from error
             undo.pop_all()
-        return cls(names, lock, db, ballast)
+        recorder = cls(names, lock, db, ballast)
+        if remarks:
+            recorder.remark(*remarks)
+        return recorder
 
     def reserve(self, size_bytes: int) -> None:
         """Take this much room on the disk for what is still to come.
@@ -138,23 +149,22 @@ class Recorder:
     def begin(self, seq: int, step: Step, seed: int, *, interval_ns: int) -> None:
         """Write down that a step begins; what a killed run left of it is begun anew."""
         place = (getattr(step, "round_number", None), getattr(step, "cell", None))
+        begun = {
+            "seq": seq,
+            "status": "running",
+            "kind": step.kind,
+            "phase": step.phase,
+            "round": place[0],
+            "cell": place[1],
+            "step": step_to_json(step),
+            "seed": seed,
+            "interval_ns": interval_ns,
+        }
 
-        def write(db: sqlite3.Connection) -> None:
-            db.execute("DELETE FROM interval WHERE step = ?", (seq,))
-            db.execute("DELETE FROM step WHERE seq = ? AND status = 'running'", (seq,))
-            db.execute(
-                "INSERT INTO step (seq, status, kind, phase, round, cell, step, seed, interval_ns)"
-                " VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    seq,
-                    step.kind,
-                    step.phase,
-                    *place,
-                    step_to_json(step),
-                    seed,
-                    interval_ns,
-                ),
-            )
+        def write(ledger: Ledger) -> None:
+            ledger.delete("interval", "step = ?", (seq,))
+            ledger.delete("step", "seq = ? AND status = 'running'", (seq,))
+            ledger.insert("step", [begun.get(name) for name in schema.columns("step")])
 
         # Waiting for the disk once a step instead of twice: HIR has four thousand short ones.
         # But before a hook may change the device it is written down that it began.
@@ -165,56 +175,51 @@ class Recorder:
         if not self._db.execute("SELECT 1 FROM step WHERE seq = ?", (seq,)).fetchone():
             self.begin(seq, step, seed, interval_ns=interval_ns)
         columns = dict(zip(STEP_COLUMNS, rows_of(gap).step, strict=True))
-        self._commit(
-            lambda db: db.execute(
-                "UPDATE step SET status = ?, gap_reason = ? WHERE seq = ?",
-                (columns["status"], columns["gap_reason"], seq),
-            )
-        )
+        changes = {name: columns[name] for name in ("status", "gap_reason")}
+        self._commit(lambda ledger: ledger.amend("step", changes, seq=seq))
 
     def append(self, seq: int, finished: Finished) -> None:
         """Add the newly finished intervals of the running step."""
-        rows: list[Row] = [
-            (seq, *row)
-            for stream, direction, columns in finished
-            for row in interval_rows(stream, direction, columns)
+        series = [
+            (stream, direction, numbers_of(columns)) for stream, direction, columns in finished
         ]
-        if rows:
-            self._commit(lambda db: _insert_intervals(db, rows))
+        if any(len(numbers) for _, _, numbers in series):
+            self._commit(lambda ledger: ledger.insert_series(seq, series))
 
     def record(self, seq: int, answer: StepResult) -> None:
         """Keep the answer to the step that was begun: its results and intervals, at once."""
-        rows = rows_of(answer)
-        assignments = ", ".join(f"{column} = ?" for column in STEP_COLUMNS)
+        rows = rows_of(answer, intervals=False)
+        changes = dict(zip(STEP_COLUMNS, rows.step, strict=True))
+        series = [
+            (result.stream, result.direction, numbers_of(result.intervals))
+            for result in answer.results
+            if result.intervals is not None
+        ]
 
-        def write(db: sqlite3.Connection) -> None:
-            changed = db.execute(
-                f"UPDATE step SET {assignments} WHERE seq = ? AND status = 'running'",
-                (*rows.step, seq),
-            ).rowcount
-            assert changed == 1, f"step {seq} was not begun"
-            db.execute("DELETE FROM interval WHERE step = ?", (seq,))
-            db.executemany(
-                "INSERT INTO result VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                [(seq, *row) for row in rows.results],
+        def write(ledger: Ledger) -> None:
+            assert ledger.amend("step", changes, seq=seq, status="running"), (
+                f"step {seq} was not begun"
             )
-            _insert_intervals(db, [(seq, *row) for row in rows.intervals])
-            db.executemany(
-                "INSERT INTO remark (kind, text, step) VALUES (?,?,?)",
-                [(*remark, seq) for remark in rows.remarks],
-            )
+            ledger.delete("interval", "step = ?", (seq,))
+            for row in rows.results:
+                ledger.insert("result", (seq, *row))
+            ledger.insert_series(seq, series)
+            ledger.append_remarks((*remark, seq) for remark in rows.remarks)
 
         self._commit(write)
 
     def remark(self, *remarks: Remark) -> None:
         """Keep warnings, in this order."""
-        self._commit(lambda db: _insert_remarks(db, remarks))
+        self._commit(lambda ledger: _insert_remarks(ledger, remarks))
 
     def note(self, name: str, value: str) -> None:
         """Keep a fact among those of the environment, in place of an older one of this name."""
-        self._commit(
-            lambda db: db.execute("INSERT OR REPLACE INTO environment VALUES (?,?)", (name, value))
-        )
+
+        def write(ledger: Ledger) -> None:
+            ledger.delete("environment", "name = ?", (name,))
+            ledger.insert("environment", (name, value))
+
+        self._commit(write)
 
     def under_way(self) -> Step | None:
         """Return the step that has begun and has no answer, None for none."""
@@ -234,10 +239,10 @@ class Recorder:
     def go_on(self, remark: Remark) -> None:
         """Mark the run as running again, with `remark` in place of that of the interruption."""
 
-        def write(db: sqlite3.Connection) -> None:
-            db.execute("UPDATE run SET ending = 'running', ended_at = '', error = '', digest = ''")
-            db.execute("DELETE FROM remark WHERE kind = ?", (RemarkKind.INTERRUPTED.value,))
-            _insert_remarks(db, [remark])
+        def write(ledger: Ledger) -> None:
+            ledger.amend("run", {"ending": "running", "ended_at": "", "error": "", "digest": ""})
+            ledger.delete("remark", "kind = ?", (RemarkKind.INTERRUPTED.value,))
+            _insert_remarks(ledger, [remark])
 
         self._commit(write)
 
@@ -245,10 +250,10 @@ class Recorder:
         """Write down how the run ended. An interrupted one can go on later."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
 
-        def write(db: sqlite3.Connection) -> None:
-            db.execute("UPDATE run SET ending = ?, ended_at = ?, error = ?", (ending, now, error))
+        def write(ledger: Ledger) -> None:
+            ledger.amend("run", {"ending": ending, "ended_at": now, "error": error})
             if self._squeezed:
-                _insert_remarks(db, [_SQUEEZED])
+                _insert_remarks(ledger, [_SQUEEZED])
 
         self._commit(write)
 
@@ -260,7 +265,13 @@ class Recorder:
             RunFileError: NAME.teijo has appeared meanwhile; the open file stays.
         """
         self._ballast.remove()
-        self._commit(seal.write_digest)
+        try:
+            self._commit(lambda ledger: ledger.amend("run", {"digest": content_digest(self._db)}))
+        except ValueError as error:
+            raise RunFileError(
+                f"{self.names.open} is damaged: {error}; it was not sealed.",
+                remedy="The open file is kept. Check the disk and the memory of this machine.",
+            ) from error
         try:
             seal.copy_and_name(self._db, self.names)
         except (sqlite3.Error, OSError) as error:
@@ -288,7 +299,7 @@ class Recorder:
             seal.release(self._lock)
             self._lock = None
 
-    def _commit(self, write: Callable[[sqlite3.Connection], object], *, waits: bool = True) -> None:
+    def _commit(self, write: Callable[[Ledger], object], *, waits: bool = True) -> None:
         """Run `write` as one transaction; on a full disk give reserve back and try again.
 
         One that does not wait for the disk is flushed with the next that does. It may be written
@@ -299,7 +310,9 @@ class Recorder:
         while True:
             try:
                 with _flushing(self._db, waits=waits), _transaction(self._db):
-                    write(self._db)
+                    ledger = Ledger(self._db)
+                    write(ledger)
+                    ledger.settle()
                 return
             except sqlite3.IntegrityError:
                 raise
@@ -368,12 +381,31 @@ def _make(names: Names, lock: int, header: Record) -> None:
     with closing(_open_database(names.new)) as db:
         schema.migrate(db)
         with _transaction(db):
-            _insert_header(db, header)
+            ledger = Ledger(db)
+            _insert_header(ledger, header)
+            ledger.settle()
+
+
+def _prepare(db: sqlite3.Connection, names: Names, remarks: tuple[Remark, ...]) -> bool:
+    """Bring an old file to this version, with `remarks` in it; tell whether that was needed."""
+    version = schema.check_marks(db, names.open)
+    schema.check_layout(db, names.open, version)
+    if version >= schema.CHECKED_SINCE:
+        return False
+    with _transaction(db):
+        _remark_before_checksums(db, remarks)
+    schema.migrate(db)
+    return True
 
 
 def _open_database(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-    db.execute("PRAGMA synchronous = FULL")
+    try:
+        guard.harden(db, writes=True)
+        db.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        db.close()
+        raise
     return db
 
 
@@ -421,10 +453,10 @@ def _lock_existing(names: Names) -> int:
     return lock
 
 
-def _insert_header(db: sqlite3.Connection, header: Record) -> None:
+def _insert_header(ledger: Ledger, header: Record) -> None:
     run, identity, geometry = header.run, header.identity, header.geometry
-    db.execute(
-        "INSERT INTO run VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+    ledger.insert(
+        "run",
         (
             run.id,
             run.method,
@@ -440,9 +472,10 @@ def _insert_header(db: sqlite3.Connection, header: Record) -> None:
             "",
         ),
     )
-    db.executemany("INSERT INTO environment VALUES (?,?)", sorted(header.environment.items()))
-    db.execute(
-        "INSERT INTO device VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    for fact in sorted(header.environment.items()):
+        ledger.insert("environment", fact)
+    ledger.insert(
+        "device",
         (
             identity.kind,
             identity.target,
@@ -459,18 +492,19 @@ def _insert_header(db: sqlite3.Connection, header: Record) -> None:
             geometry.physical_block_bytes,
         ),
     )
-    _insert_remarks(db, header.remarks)
+    _insert_remarks(ledger, header.remarks)
 
 
-def _insert_intervals(db: sqlite3.Connection, rows: Iterable[Row]) -> None:
-    db.executemany("INSERT OR REPLACE INTO interval VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
-
-
-def _insert_remarks(db: sqlite3.Connection, remarks: Iterable[Remark]) -> None:
+def _remark_before_checksums(db: sqlite3.Connection, remarks: Iterable[Remark]) -> None:
+    """Keep warnings in a file of versions 1 to 3, for its migration to take over."""
     db.executemany(
         "INSERT INTO remark (kind, text, step) VALUES (?,?,?)",
         [(remark.kind.value, remark.text, remark.step) for remark in remarks],
     )
+
+
+def _insert_remarks(ledger: Ledger, remarks: Iterable[Remark]) -> None:
+    ledger.append_remarks((remark.kind.value, remark.text, remark.step) for remark in remarks)
 
 
 def _remove(names: Names) -> None:

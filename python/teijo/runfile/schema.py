@@ -2,14 +2,34 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from teijo.errors import RunFileError
+from teijo.runfile import rows
+from teijo.runfile.codec import Row
 
 APPLICATION_ID: Final = int.from_bytes(b"Tjo1")
-TABLES: Final = ("run", "environment", "device", "step", "result", "interval", "remark")
+TABLES: Final = ("run", "environment", "device", "step", "result", "interval", "remark", "tally")
+KEYS: Final = {
+    "run": "id",
+    "environment": "name",
+    "device": "target",
+    "step": "seq",
+    "result": "step, place",
+    "interval": "step, stream, direction, number",
+    "remark": "place",
+}
+"""The tables with what was measured, in the order of the digest, and the order of their rows."""
+
+CHECKED_SINCE: Final = 4
+"""The version from which on every row has a checksum."""
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -60,10 +80,119 @@ def _verified_data(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE result_before")
 
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (_create, _second_latency, _verified_data)
+def _row_checksums(connection: sqlite3.Connection) -> None:
+    """Version 4: a checksum in every row, and the tally of them all."""
+    for table in KEYS:
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
+    connection.execute(
+        "CREATE TABLE tally (row_count INTEGER NOT NULL, checksum_sum INTEGER NOT NULL,"
+        " checksum INTEGER NOT NULL) STRICT"
+    )
+    count = total = 0
+    for table, key in KEYS.items():
+        names = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")][:-1]
+        places = " AND ".join(f"{part} IS ?" for part in key.split(", "))
+        found = connection.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall()
+        for row in found:
+            check = _checksum_at_4(table, row)
+            values = dict(zip(names, row, strict=True))
+            connection.execute(
+                f"UPDATE {table} SET checksum = ? WHERE {places}",
+                (check, *(values[part] for part in key.split(", "))),
+            )
+            count, total = count + 1, total + check
+    content = (count, rows.wrapped(total))
+    connection.execute(
+        "INSERT INTO tally VALUES (?, ?, ?)", (*content, rows.checksum_of("tally", content))
+    )
+
+
+def _checksum_at_4(table: str, row: Row) -> int:
+    if table != "interval":
+        return rows.checksum_of(table, row)
+    step, stream, direction, *numbers = row
+    assert isinstance(step, int)
+    line = np.array([numbers], dtype=np.int64)
+    return int(rows.series_checksums(step, str(stream), str(direction), line)[0])
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    _create,
+    _second_latency,
+    _verified_data,
+    _row_checksums,
+)
 """In order: the function at place n takes a file from version n to n + 1."""
 
 VERSION: Final = len(MIGRATIONS)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as a version has it: its name, and the Python types its values may have."""
+
+    name: str
+    types: tuple[type, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The tables of one version, as the migrations make them."""
+
+    entries: tuple[tuple[str | None, ...], ...]
+    """What sqlite_schema holds: type, name, table and text, sorted."""
+    columns: dict[str, tuple[Column, ...]]
+    """The columns of each table in `KEYS`, without the checksum."""
+
+
+@cache
+def layout(version: int) -> Layout:
+    """Return what a file of this version must consist of, no more and no less."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        for migration in MIGRATIONS[:version]:
+            migration(made)
+        kinds: dict[str, type] = {"INTEGER": int, "TEXT": str, "BLOB": bytes}
+        columns = {
+            table: tuple(
+                Column(name, (kinds[kind],) if strict or key else (kinds[kind], type(None)))
+                for _, name, kind, strict, _, key in made.execute(f"PRAGMA table_info({table})")
+                if name != rows.CHECKSUM
+            )
+            for table in KEYS
+        }
+        return Layout(_entries(made), columns)
+
+
+def columns(table: str, version: int | None = None) -> tuple[str, ...]:
+    """Return the names of a table's columns but the checksum, from this program, never a file."""
+    found = layout(len(MIGRATIONS) if version is None else version).columns[table]
+    return tuple(column.name for column in found)
+
+
+def check_layout(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """Make sure that a file has the very tables of its version, and nothing that could run.
+
+    A view, a trigger, an index, a generated column or a CHECK of somebody else's is code. None is
+    looked at before this is asked.
+
+    Raises:
+        RunFileError: it has others, more or fewer.
+    """
+    if _entries(connection) != layout(version).entries:
+        raise RunFileError(
+            f"{path} has other tables than a run file of version {version}.",
+            remedy="Use a copy that is whole: no program of ours adds or changes tables.",
+        )
+
+
+def _entries(connection: sqlite3.Connection) -> tuple[tuple[str | None, ...], ...]:
+    """Return what the schema consists of, its text without the breaks of its lines."""
+    found = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
+    entries = [
+        (kind, name, table, None if text is None else " ".join(text.split()))
+        for kind, name, table, text in found
+    ]
+    return tuple(sorted(entries, key=lambda entry: tuple(map(str, entry))))
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -85,8 +214,8 @@ def migrate(connection: sqlite3.Connection) -> None:
             raise
 
 
-def check_marks(connection: sqlite3.Connection, path: Path) -> None:
-    """Make sure the file is a run file of a version this program knows.
+def check_marks(connection: sqlite3.Connection, path: Path) -> int:
+    """Make sure the file is a run file of a version this program knows; return that.
 
     Raises:
         RunFileError: it is another program's database, or from a newer teijo.
@@ -103,6 +232,7 @@ def check_marks(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} has run file version {version}; this teijo knows 1 to {VERSION}.",
             remedy="Open it with the teijo that wrote it, or a newer one.",
         )
+    return version
 
 
 def user_version(connection: sqlite3.Connection) -> int:

@@ -1,49 +1,35 @@
 """Sealing: a growing file becomes one whole, checked file, or stays as it was."""
 
 import errno
-import hashlib
 import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from teijo.creating import create
 from teijo.errors import HostError, RunFileError
+from teijo.runfile import guard, schema
+from teijo.runfile.content import content_digest
 from teijo.runfile.names import Names
 
 T = TypeVar("T")
-_ORDER: Final = {
-    "run": "id",
-    "environment": "name",
-    "device": "target",
-    "step": "seq",
-    "result": "step, place",
-    "interval": "step, stream, direction, number",
-    "remark": "place",
-}
 
 
-def content_digest(db: sqlite3.Connection) -> str:
-    """Return the SHA-256 of every value in the file but the digest itself.
+def check_structure(db: sqlite3.Connection, path: Path) -> None:
+    """Make sure that the tables of a file, whose layout is ours, are whole, with their indexes.
 
-    SQLite notices a broken page, but not a changed number in a whole one; this does. Indexes are
-    left aside, here and in the reader: a value read from one says nothing of the table.
+    Raises:
+        RunFileError: they are not.
+        sqlite3.Error: it takes more steps than the connection may do.
     """
-    digest = hashlib.sha256()
-    for table, order in _ORDER.items():
-        names = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-        columns = ", ".join(name for name in names if (table, name) != ("run", "digest"))
-        digest.update(f"{table}({columns})".encode())
-        for row in db.execute(f"SELECT {columns} FROM {table} NOT INDEXED ORDER BY {order}"):
-            digest.update(repr(tuple(row)).encode())
-    return digest.hexdigest()
-
-
-def write_digest(db: sqlite3.Connection) -> None:
-    """Note the digest of the content in the run's row."""
-    db.execute("UPDATE run SET digest = ?", (content_digest(db),))
+    (found,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok" or list(db.execute("PRAGMA foreign_key_check")):
+        raise RunFileError(
+            f"{path} is damaged ({' '.join(str(found).split())[:200]}).",
+            remedy="Use a copy that is whole. What can be read of it, `teijo report` shows.",
+        )
 
 
 def copy_and_name(db: sqlite3.Connection, names: Names) -> None:
@@ -109,17 +95,18 @@ def _check(path: Path) -> None:
 
 def _examine(path: Path) -> str:
     """Return the digest of a whole sealed file, "" for any other file."""
-    copy = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    copy = sqlite3.connect(guard.address(path, sealed=True), uri=True)
     try:
-        if [row[0] for row in copy.execute("PRAGMA integrity_check")] != ["ok"]:
-            return ""
-        if list(copy.execute("PRAGMA foreign_key_check")):
-            return ""
+        guard.harden(copy)
+        guard.allow_reading(copy, path.stat().st_size)
+        version = schema.check_marks(copy, path)
+        schema.check_layout(copy, path, version)
+        check_structure(copy, path)
         stored: str = copy.execute("SELECT digest FROM run").fetchone()[0]
-        return stored if stored == content_digest(copy) else ""
+        return stored if stored == content_digest(copy, version) else ""
     except sqlite3.OperationalError:
         raise
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, RunFileError, ValueError):
         return ""
     finally:
         copy.close()

@@ -34,6 +34,8 @@ class RemarkKind(StrEnum):
     CHECK_BLIND = "check blind"
     RESULTS_DISK = "results disk"
     DRIVE_WARNS = "drive warns"
+    RECORD_CUT = "record cut short"
+    RECORD_UNCHECKED = "record unchecked"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,4 +75,6 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.CHECK_BLIND: "Run as root, or install the program the check needs.",
     RemarkKind.RESULTS_DISK: "Free space where the run file is written.",
     RemarkKind.DRIVE_WARNS: "Save what the drive holds, and do not take it for a good one.",
+    RemarkKind.RECORD_CUT: "Continue with `teijo resume FILE`: what is missing is measured again.",
+    RemarkKind.RECORD_UNCHECKED: "Run again with this version, whose rows have checksums.",
 }

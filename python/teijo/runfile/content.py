@@ -1,0 +1,164 @@
+"""The whole content of a run file, row by row: is it what was written, and what is its digest."""
+
+import hashlib
+import itertools
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import Final, Protocol
+
+import numpy as np
+
+from teijo.runfile import rows, schema
+from teijo.runfile.codec import Row
+
+_INTERVAL_BYTES_LEAST: Final = 16
+"""No row takes less of a file: more rows than that are the same bytes read again and again."""
+_BYTES_MOST: Final = 2
+"""Of text and blobs for each byte of the file; UTF-16 may grow by a half when it is read."""
+
+
+class _Digest(Protocol):
+    def update(self, content: bytes, /) -> None: ...
+
+    def hexdigest(self) -> str: ...
+
+
+def content_digest(db: sqlite3.Connection, version: int | None = None) -> str:
+    """Return the SHA-256 of every value in the file but the digest itself.
+
+    SQLite notices a broken page, but not a changed number in a whole one; this does. Indexes are
+    left aside, here and in the reader: a value read from one says nothing of the table. From
+    version 4 on the checksum of each row and the tally of all are compared on the way. No name
+    in a statement is from the file.
+
+    Raises:
+        ValueError: a value is of another type than its column; a row is not what was written,
+            has vanished, or was not written at all.
+    """
+    version = schema.VERSION if version is None else version
+    digest = hashlib.sha256()
+    limit = _Limit(db)
+    if version < schema.CHECKED_SINCE:
+        _digest_before_checksums(db, version, digest, limit)
+        return digest.hexdigest()
+    count = total = 0
+    for table in schema.KEYS:
+        checks = _intervals(db, digest, limit) if table == "interval" else _plain(
+            db, table, digest, limit
+        )  # fmt: skip
+        for number, part in checks:
+            count, total = count + number, total + part
+    tallies = db.execute("SELECT row_count, checksum_sum, checksum FROM tally").fetchall()
+    expected = (count, rows.wrapped(total))
+    if [tuple(row) for row in tallies] != [(*expected, rows.checksum_of("tally", expected))]:
+        raise ValueError("rows are missing, or were not written by it: the tally differs")
+    return digest.hexdigest()
+
+
+class _Limit:
+    """No more rows and bytes than the file has room for, however its pages point at each other."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        (page_bytes,) = db.execute("PRAGMA page_size").fetchone()
+        self._rows = pages * page_bytes // _INTERVAL_BYTES_LEAST
+        self._bytes = _BYTES_MOST * pages * page_bytes
+
+    def each(self, found: Iterable[Row]) -> Iterator[Row]:
+        """Give the rows, as long as there is room for them."""
+        for row in found:
+            self._rows -= 1
+            if self._rows < 0:
+                raise ValueError("it shows more rows than it has room for")
+            yield row
+
+    def take(self, row: Row) -> None:
+        """Count the text and blobs of a row."""
+        self._bytes -= sum(len(value) for value in row if isinstance(value, str | bytes))
+        if self._bytes < 0:
+            raise ValueError("it shows more text than it has room for")
+
+
+def _cursor(db: sqlite3.Connection) -> sqlite3.Cursor:
+    """Return a cursor that gives plain tuples, whatever the connection gives."""
+    cursor = db.cursor()
+    cursor.row_factory = None
+    return cursor
+
+
+def _plain(
+    db: sqlite3.Connection, table: str, digest: _Digest, limit: _Limit
+) -> Iterator[tuple[int, int]]:
+    """Check the rows of a table but `interval`, and give (1, checksum) of each."""
+    columns = schema.layout(schema.VERSION).columns[table]
+    names = ", ".join(column.name for column in columns)
+    found = _cursor(db).execute(
+        f"SELECT {names}, checksum FROM {table} NOT INDEXED ORDER BY {schema.KEYS[table]}"
+    )
+    for *values, check in limit.each(found):
+        row = tuple(values)
+        limit.take(row)
+        _check_types(table, columns, row)
+        content = rows.encoded(table, row)
+        if rows.checksum(content) != check:
+            raise ValueError(f"a row of table {table} is not what was written (checksum)")
+        if table == "run":
+            content = rows.encoded(table, row[:-1])  # the digest is the last, and not of itself
+        digest.update(content)
+        yield 1, check
+
+
+def _intervals(db: sqlite3.Connection, digest: _Digest, limit: _Limit) -> Iterator[tuple[int, int]]:
+    """Check the time series, and give (intervals, sum of their checksums) of each."""
+    names = ", ".join(schema.columns("interval"))
+    found = _cursor(db).execute(
+        f"SELECT {names}, checksum FROM interval NOT INDEXED ORDER BY {schema.KEYS['interval']}"
+    )
+    for (step, stream, direction), group in itertools.groupby(
+        limit.each(found), key=lambda row: row[:3]
+    ):
+        if not (type(step) is int and type(stream) is str and type(direction) is str):
+            raise ValueError("table interval holds a value of another type than its column")
+        table = whole_numbers([row[3:] for row in group])
+        numbers = np.ascontiguousarray(table[:, :-1])
+        checks = rows.series_checksums(step, stream, direction, numbers)
+        if not np.array_equal(checks, table[:, -1]):
+            raise ValueError("a row of table interval is not what was written (checksum)")
+        digest.update(rows.encoded("interval", (step, stream, direction, len(numbers))))
+        digest.update(numbers.astype(">i8").tobytes())
+        yield len(checks), sum(checks.tolist())
+
+
+def whole_numbers(found: list[Row]) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
+    """Return rows of whole numbers as an array.
+
+    Raises:
+        ValueError: anything else is among them.
+    """
+    table = np.array(found)
+    if table.dtype != np.int64:
+        raise ValueError("table interval holds a value of another type than its column")
+    return table
+
+
+def _check_types(table: str, columns: tuple[schema.Column, ...], row: Row) -> None:
+    """STRICT holds where SQLite writes; a file is bytes that anybody wrote."""
+    for column, value in zip(columns, row, strict=True):
+        if type(value) not in column.types:
+            raise ValueError(f"{table}.{column.name} holds {type(value).__name__}")
+
+
+def _digest_before_checksums(
+    db: sqlite3.Connection, version: int, digest: _Digest, limit: _Limit
+) -> None:
+    """Feed the digest of versions 1 to 3: Python's own text of each row."""
+    for table, order in schema.KEYS.items():
+        every = schema.layout(version).columns[table]
+        columns = tuple(one for one in every if (table, one.name) != ("run", "digest"))
+        names = ", ".join(column.name for column in columns)
+        digest.update(f"{table}({names})".encode())
+        found = _cursor(db).execute(f"SELECT {names} FROM {table} NOT INDEXED ORDER BY {order}")
+        for row in limit.each(found):
+            limit.take(row)
+            _check_types(table, columns, row)
+            digest.update(repr(row).encode())
