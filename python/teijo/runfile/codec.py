@@ -155,7 +155,7 @@ def answer_of(
     ]
     return StepResult(
         started_ns=_whole(step["started_ns"]),
-        elapsed_ns=_whole(step["elapsed_ns"]),
+        elapsed_ns=_count(step["elapsed_ns"]),
         gap_ns=_whole(step["gap_ns"]),
         results=tuple(part for part in parts if part.direction in ("read", "write")),
         commands=tuple(part for part in parts if part.direction in ("flush", "discard")),
@@ -196,14 +196,13 @@ def _verification(text: Value) -> Verification | None:
 def _written(text: Value) -> tuple[Written, ...]:
     if text is None:
         return ()
-    assert isinstance(text, str)
-    return tuple(Written(**each) for each in json.loads(text))
+    return tuple(Written(**each) for each in _loaded(text))
 
 
 def _stream_result(
     row: Mapping[str, Value], intervals: list[Row], interval_ns: int
 ) -> StreamResult:
-    ios = _whole(row["ios"])
+    ios = _count(row["ios"])
     latency = _histogram(row, "histogram", "latency", ios)
     has_response = row.get("response_histogram") is not None
     if row["intervals"] is not None and len(intervals) != row["intervals"]:
@@ -212,13 +211,13 @@ def _stream_result(
         stream=str(row["stream"]),
         direction=_direction(row["direction"]),
         ios=ios,
-        bytes=_whole(row["bytes"]),
-        errors={int(errno): _whole(n) for errno, n in from_json(row["errors"]).items()},
+        bytes=_count(row["bytes"]),
+        errors={int(errno): _count(n) for errno, n in from_json(row["errors"]).items()},
         latency=latency,
         intervals=None if row["intervals"] is None else series_of(intervals, interval_ns),
         response=_histogram(row, "response_histogram", "response", ios) if has_response else None,
-        backlog_max=_whole_or_none(row.get("backlog_max")),
-        backlog_end=_whole_or_none(row.get("backlog_end")),
+        backlog_max=_count_or_none(row.get("backlog_max")),
+        backlog_end=_count_or_none(row.get("backlog_end")),
     )
 
 
@@ -259,11 +258,23 @@ def to_json(values: object) -> str:
 
 def from_json(text: Value) -> dict[str, Value]:
     """Return the object a column holds as JSON."""
-    assert isinstance(text, str)
-    values = json.loads(text)
+    values = _loaded(text)
     if not isinstance(values, dict):
         raise ValueError(f"{text!r} is no JSON object")
     return values
+
+
+def _loaded(text: Value) -> Any:
+    """Return what a column holds as JSON, as long as it could be written again."""
+    assert isinstance(text, str)
+    values = json.loads(text, parse_constant=_no_number)
+    if "\\u" in text:
+        to_json(values).encode()  # half a character of two can be escaped, but is no text
+    return values
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number in JSON")
 
 
 def texts(text: Value) -> dict[str, str]:
@@ -279,13 +290,19 @@ def _counters(text: Value) -> Health:
 
 
 def _whole(value: Value) -> int:
-    if not isinstance(value, int):
+    if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"{value!r} stands where a whole number should")
     return value
 
 
-def _whole_or_none(value: Value) -> int | None:
-    return None if value is None else _whole(value)
+def _count(value: Value) -> int:
+    if (count := _whole(value)) < 0:
+        raise ValueError(f"{count} stands where a count should")
+    return count
+
+
+def _count_or_none(value: Value) -> int | None:
+    return None if value is None else _count(value)
 
 
 def _direction(value: Value) -> Direction | Command:
