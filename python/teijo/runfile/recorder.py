@@ -13,9 +13,10 @@ from typing import Final, Self
 from teijo.engine.session import IntervalColumns
 from teijo.errors import HostError, RunFileError, UnsafeError
 from teijo.runfile import guard, log, schema, seal, trust
-from teijo.runfile.codec import STEP_COLUMNS, numbers_of, rows_of, to_json
+from teijo.runfile.codec import STEP_COLUMNS, numbers_of, rows_of
 from teijo.runfile.content import content_digest
 from teijo.runfile.creation import create_locked, give_name, remove_new
+from teijo.runfile.header import insert_header, insert_remarks
 from teijo.runfile.ledger import Ledger
 from teijo.runfile.names import Names
 from teijo.runfile.reader import reading
@@ -210,7 +211,7 @@ class Recorder:
 
     def remark(self, *remarks: Remark) -> None:
         """Keep warnings, in this order."""
-        self._commit(lambda ledger: _insert_remarks(ledger, remarks))
+        self._commit(lambda ledger: insert_remarks(ledger, remarks))
 
     def note(self, name: str, value: str) -> None:
         """Keep a fact among those of the environment, in place of an older one of this name."""
@@ -242,7 +243,7 @@ class Recorder:
         def write(ledger: Ledger) -> None:
             ledger.amend("run", {"ending": "running", "ended_at": "", "error": "", "digest": ""})
             ledger.delete("remark", "kind = ?", (RemarkKind.INTERRUPTED.value,))
-            _insert_remarks(ledger, [remark])
+            insert_remarks(ledger, [remark])
 
         self._commit(write)
 
@@ -253,7 +254,7 @@ class Recorder:
         def write(ledger: Ledger) -> None:
             ledger.amend("run", {"ending": ending, "ended_at": now, "error": error})
             if self._squeezed:
-                _insert_remarks(ledger, [_SQUEEZED])
+                insert_remarks(ledger, [_SQUEEZED])
 
         self._commit(write)
 
@@ -382,7 +383,7 @@ def _make(names: Names, lock: int, header: Record) -> None:
         schema.migrate(db)
         with _transaction(db):
             ledger = Ledger(db)
-            _insert_header(ledger, header)
+            insert_header(ledger, header)
             ledger.settle()
 
 
@@ -453,58 +454,12 @@ def _lock_existing(names: Names) -> int:
     return lock
 
 
-def _insert_header(ledger: Ledger, header: Record) -> None:
-    run, identity, geometry = header.run, header.identity, header.geometry
-    ledger.insert(
-        "run",
-        (
-            run.id,
-            run.method,
-            run.spec,
-            to_json(dict(run.settings)),
-            run.seed,
-            run.engine,
-            run.version,
-            run.started_at,
-            run.ended_at,
-            run.ending,
-            run.error,
-            "",
-        ),
-    )
-    for fact in sorted(header.environment.items()):
-        ledger.insert("environment", fact)
-    ledger.insert(
-        "device",
-        (
-            identity.kind,
-            identity.target,
-            identity.model,
-            identity.serial,
-            identity.firmware,
-            identity.interface,
-            identity.wwid,
-            identity.write_cache,
-            to_json(dict(identity.facts)),
-            geometry.capacity_bytes,
-            geometry.nominal_capacity_bytes,
-            geometry.logical_block_bytes,
-            geometry.physical_block_bytes,
-        ),
-    )
-    _insert_remarks(ledger, header.remarks)
-
-
 def _remark_before_checksums(db: sqlite3.Connection, remarks: Iterable[Remark]) -> None:
     """Keep warnings in a file of versions 1 to 3, for its migration to take over."""
     db.executemany(
         "INSERT INTO remark (kind, text, step) VALUES (?,?,?)",
         [(remark.kind.value, remark.text, remark.step) for remark in remarks],
     )
-
-
-def _insert_remarks(ledger: Ledger, remarks: Iterable[Remark]) -> None:
-    ledger.append_remarks((remark.kind.value, remark.text, remark.step) for remark in remarks)
 
 
 def _remove(names: Names) -> None:

@@ -1,0 +1,56 @@
+"""What a run file holds before its first step: what was asked, of what, on which host."""
+
+from collections.abc import Iterable
+
+from teijo.runfile.codec import to_json
+from teijo.runfile.ledger import Ledger
+from teijo.terms.record import Record
+from teijo.terms.remark import Remark
+
+
+def insert_header(ledger: Ledger, header: Record) -> None:
+    """Add what `header` says; its steps are not looked at."""
+    run, identity, geometry = header.run, header.identity, header.geometry
+    ledger.insert(
+        "run",
+        (
+            run.id,
+            run.method,
+            run.spec,
+            to_json(dict(run.settings)),
+            run.seed,
+            run.engine,
+            run.version,
+            run.started_at,
+            run.ended_at,
+            run.ending,
+            run.error,
+            "",
+        ),
+    )
+    for fact in sorted(header.environment.items()):
+        ledger.insert("environment", fact)
+    ledger.insert(
+        "device",
+        (
+            identity.kind,
+            identity.target,
+            identity.model,
+            identity.serial,
+            identity.firmware,
+            identity.interface,
+            identity.wwid,
+            identity.write_cache,
+            to_json(dict(identity.facts)),
+            geometry.capacity_bytes,
+            geometry.nominal_capacity_bytes,
+            geometry.logical_block_bytes,
+            geometry.physical_block_bytes,
+        ),
+    )
+    insert_remarks(ledger, header.remarks)
+
+
+def insert_remarks(ledger: Ledger, remarks: Iterable[Remark]) -> None:
+    """Add warnings, in this order."""
+    ledger.append_remarks((remark.kind.value, remark.text, remark.step) for remark in remarks)
