@@ -10,6 +10,8 @@ from teijo.device.ground import Ground
 from teijo.device.kernel import HOST, Number, Roots
 from teijo.device.mounts import Mount, mounts_of
 from teijo.errors import UnsafeError
+from teijo.runner.placement import lies_on
+from teijo.terms.geometry import Identity
 from teijo.units import MIB
 from tests.device.loops import Loops, need, run, try_to_write
 from tests.device.test_stack import Tree
@@ -126,6 +128,7 @@ def test_the_disk_under_an_overlay_is_neither_free_nor_written(
     assert f"overlay at {merged}" in uses[node.name]
     with pytest.raises(UnsafeError, match=f"overlay at {merged}"):
         try_to_write(node)
+    assert lies_on(Identity(kind="block", target=str(node)), merged), "nor is the run file there"
     monkeypatch.setattr(checks, "PROTECTED", (str(merged),))
     with pytest.raises(UnsafeError, match=f"protected: {merged} lies on it"):
         try_to_write(node)

@@ -1,5 +1,6 @@
 """The write cache as it is read back: of NVMe from the drive itself, else from the kernel."""
 
+import ctypes
 import fcntl
 import struct
 from pathlib import Path
@@ -63,3 +64,29 @@ def test_of_other_drives_nothing_is_sent(tree: Tree, monkeypatch: pytest.MonkeyP
     sent = answering(monkeypatch, 1)
     assert _write_cache(3, disk) == ("write back", "queue/write_cache")
     assert sent == []
+
+
+def test_the_critical_warning_is_the_first_byte_of_the_controllers_smart_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent: list[bytes] = []
+
+    def ioctl(fd: int, request: int, command: bytearray) -> int:
+        sent.append(bytes(command))
+        address, length = struct.unpack_from("<Q8xI", command, 24)[0], 512
+        ctypes.memmove(address, b"\x0c" + b"\xff" * (length - 1), length)
+        return 0
+
+    monkeypatch.setattr(fcntl, "ioctl", ioctl)
+    assert nvme.critical_warning(3) == 0x0C
+    (command,) = sent
+    opcode, namespace = command[0], struct.unpack_from("<I", command, 4)[0]
+    length, settings = struct.unpack_from("<II", command, 36)
+    assert (opcode, namespace, length) == (0x02, 0xFFFFFFFF, 512)
+    assert settings == 127 << 16 | 0x02  # 128 double words of page 02h
+
+
+def test_a_drive_that_refuses_the_log_tells_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, 0, status=0x4002)
+    with pytest.raises(OSError, match="0x4002"):
+        nvme.critical_warning(3)

@@ -5,6 +5,8 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from teijo.device.ground import under_path
+from teijo.device.mounts import mounts_of
 from teijo.device.target import member_texts
 from teijo.terms.geometry import Identity
 
@@ -20,11 +22,12 @@ def lies_on(identity: Identity, folder: Path) -> bool:
     if identity.kind != "block":
         return False
     try:
-        home = folder.stat().st_dev
+        homes = under_path(folder, mounts_of()).numbers
     except OSError:
         return False
     numbers = {_device_number(text) for text in member_texts(identity.target)}
-    return not numbers.isdisjoint(_beneath(home, set()))
+    beneath = (_beneath(os.makedev(home.major, home.minor), set()) for home in homes)
+    return any(not numbers.isdisjoint(each) for each in beneath)
 
 
 def _device_number(target: str) -> int | None:
