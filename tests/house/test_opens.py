@@ -18,6 +18,7 @@ ALLOWED = {
     ("runfile/recorder.py", "sqlite3.connect"): "a file made here, what lies beside it looked at",
     ("runfile/seal.py", "sqlite3.connect"): "read-only",
     ("runfile/blame.py", "sqlite3.connect"): "read-only",
+    ("runfile/schema.py", "sqlite3.connect"): "in memory",
     ("runfile/creation.py", "os.open"): "a half-made run file that is there, never a link",
     ("runfile/seal.py", "VACUUM INTO"): "into a file made here",
     ("cli/outcome.py", "mkdir"): "the folder that a person names",
