@@ -55,10 +55,12 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("folder", type=Path, help="where run files and reports go")
     options.add_argument("--drives", default=",".join(DRIVES), help="which simulated drives")
+    options.add_argument("--languages", default=",".join(LANGUAGES), help="of the reports")
     options.add_argument("--tests", default="", help="which tests of the campaign [all]")
     given = options.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    drives, began = given.drives.split(","), time.monotonic()
+    drives, languages = given.drives.split(","), given.languages.split(",")
+    began = time.monotonic()
     with ThreadPoolExecutor(os.cpu_count() or 1) as crew:
         runs = [crew.submit(measure, drive, given.folder, given.tests) for drive in drives]
         paths = [run.result() for run in runs]
@@ -66,11 +68,11 @@ def main() -> None:
         pages = [
             crew.submit(report, path, language, each)
             for path in paths
-            for language in LANGUAGES
+            for language in languages
             for each in ("", "--each")
         ]
         if len(paths) > 1:
-            pages += [crew.submit(compare, paths, language) for language in LANGUAGES]
+            pages += [crew.submit(compare, paths, language) for language in languages]
         for page in pages:
             print(*page.result(), sep="\n")
     print(f"done after {time.monotonic() - began:.0f} s", file=sys.stderr)

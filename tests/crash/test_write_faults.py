@@ -53,13 +53,14 @@ def statements(flaky: type[Flaky], path: Path) -> tuple[int, Record]:
     return flaky.count, record
 
 
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("message", ["disk I/O error", "database or disk is full"])
 def test_a_disk_that_fails_for_good_ends_the_run_and_it_can_go_on(
-    tmp_path: Path, flaky: type[Flaky], message: str
+    tmp_path: Path, flaky: type[Flaky], message: str, every: int
 ) -> None:
     total, whole = statements(flaky, tmp_path / "whole")
     flaky.message, flaky.lasting = message, True
-    for place in range(1, total + 1):
+    for place in range(1, total + 1, every):
         path = tmp_path / f"failed-{place}"
         flaky.count, flaky.fails_at = 0, place
         with pytest.raises(HostError) as caught:

@@ -51,6 +51,7 @@ BOUND_BY_TIME = {
     "tests/cli/test_outside_text.py": {
         "*": "its texts are looked at, not its figures",
     },
+    "tests/crash/test_planted.py": {"run": "the names beside it are looked at, not its I/Os"},
     "tests/crash/runs.py": {
         "SHORT": ANY_COUNT,
     },
@@ -119,7 +120,7 @@ READS_A_CLOCK = {
     "tests/crash/test_stall.py": "the freeze is measured where it is made",
     "tests/crash/test_standstill.py": "a stopped program stands still for as long",
     "tests/device/test_hook.py": "a process is polled until it has ended",
-    "tests/device/test_marks.py": "a process is polled until it has died",
+    "tests/device/test_marker.py": "a process is polled until it has died",
     "tests/faults/warm.py": "a long loop tells how long it took",
     "tests/engine/test_fio.py": "a process is polled until it has ended",
     "tests/engine/test_simulated.py": "a thousand virtual seconds take less than as many real ones",

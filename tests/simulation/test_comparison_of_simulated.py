@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def equals(folder: Path) -> list[teijo.Run]:
-    return [run(folder, seed) for seed in range(101, 106)]
+    return [run(folder, seed) for seed in (101, 102)]
 
 
 def pairing(first: teijo.Run, second: teijo.Run) -> Pairing:
@@ -42,8 +42,21 @@ def pairing(first: teijo.Run, second: teijo.Run) -> Pairing:
     return only
 
 
-def test_seeds_alone_make_about_one_cell_in_twenty_differ(equals: list[teijo.Run]) -> None:
-    pairings = [pairing(*pair) for pair in itertools.combinations(equals, 2)]
+def test_seeds_alone_make_few_cells_differ_and_none_when_judged_together(
+    equals: list[teijo.Run],
+) -> None:
+    rows = pairing(*equals).rows
+    differing = sum(row.verdict is not Verdict.NOT_SHOWN for row in rows)
+    assert differing <= 0.1 * len(rows)
+    assert all(row.verdict_together is Verdict.NOT_SHOWN for row in rows)
+
+
+@pytest.mark.long
+def test_seeds_alone_make_about_one_cell_in_twenty_differ(
+    folder: Path, equals: list[teijo.Run]
+) -> None:
+    five = equals + [run(folder, seed) for seed in (103, 104, 105)]
+    pairings = [pairing(*pair) for pair in itertools.combinations(five, 2)]
     rows = [row for each in pairings for row in each.rows]
     written = [row.verdict for row in rows if not row.place.endswith(READS)]
     assert len(written) == 10 * 48

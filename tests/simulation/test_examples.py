@@ -4,24 +4,27 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from teijo.engine.native import simulated_presets
 from tests.house.tree import ROOT
 
 SCRIPT = ROOT / "examples" / "pts.py"
 
 
-def test_the_examples_print_each_test_and_the_whole_campaign_in_both_languages(
-    tmp_path: Path,
+@pytest.mark.parametrize("languages", ["ja", pytest.param("en,ja", marks=pytest.mark.long)])
+def test_the_examples_print_each_test_and_the_whole_campaign_in_every_language(
+    tmp_path: Path, languages: str
 ) -> None:
+    command = [sys.executable, SCRIPT, tmp_path, "--drives", "slc-a", "--tests", "tp"]
     ran = subprocess.run(
-        [sys.executable, SCRIPT, tmp_path, "--drives", "slc-a", "--tests", "tp"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [*command, "--languages", languages], capture_output=True, text=True, check=True
+    )
     printed = {Path(line).name for line in ran.stdout.split()}
     assert printed == {
         f"{name}{language}.{kind}"
         for name in ("slc-a", "slc-a-tp")
-        for language in ("", ".ja")
+        for language in languages.replace("en", "").replace("ja", ".ja").split(",")
         for kind in ("html", "pdf")
     }
     assert (tmp_path / "slc-a.teijo").exists()
