@@ -318,7 +318,8 @@ class Recorder:
             except sqlite3.IntegrityError:
                 raise
             except sqlite3.Error as error:
-                if error.sqlite_errorcode == sqlite3.SQLITE_IOERR_FSYNC:
+                # Errors of the module itself have no code.
+                if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_FSYNC:
                     self._start_log_anew(error, left=next(flushes, None) is not None)
                 elif str(error).startswith(_FULL) and next(reserve, None) is not None:
                     self._squeezed = True
