@@ -23,6 +23,7 @@ TESTS ?=
 SYSTEM ?= yes
 BENCH ?=
 FUZZ ?= 60
+INPUTS ?= 1000000
 NTH ?=
 # How many cases a property of the Rust meets (of the Python: tests/conftest.py).
 CASES := 64
@@ -105,10 +106,11 @@ bench: $(STAMPS)/built ## measure the engine beside its peers, and the simulator
 	@$(BIN)/python benchmarks/peers.py --slice $(or $(CARGO_TARGET_DIR),target)/release/examples/slice \
 		--json $(OUT)/bench.json $(BENCH)
 
-fuzz: ## feed the plan check and the histogram any bytes (needs cargo-fuzz) [FUZZ=600]
-	@command -v cargo-fuzz >/dev/null || { echo 'error: there is no cargo-fuzz. Install it:' \
-		'cargo install cargo-fuzz' >&2; exit 1; }
-	@for target in plan histogram; do mkdir -p .stamps/fuzz/$$target; \
+fuzz: $(STAMPS)/built ## feed every reader 10^6 inputs, then Rust for FUZZ seconds, with cargo-fuzz [INPUTS=10000 FUZZ=600]
+	@$(BIN)/python -m tests.fuzz.campaign --inputs $(INPUTS)
+	@command -v cargo-fuzz >/dev/null || { echo 'without cargo-fuzz (cargo install cargo-fuzz)' \
+		'the Rust targets plan and histogram are left out'; exit 0; }; \
+	for target in plan histogram; do mkdir -p .stamps/fuzz/$$target; \
 	RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir crates/engine/fuzz --sanitizer none \
 		--target-dir target/fuzz $$target .stamps/fuzz/$$target -- -max_total_time=$(FUZZ) \
 		-max_len=400 -rss_limit_mb=4096 -artifact_prefix=.stamps/fuzz/; done

@@ -59,6 +59,8 @@ LINES = (
     ("steady", "--csv", "zero", "--column", "a"),
     ("steady", "1", NINES),
     ("report", "a" * 300),
+    ("run", "workload", "sim:hdd-7200", "seconds=1", "-o", "a" * 300),
+    ("compare", "a=" + "b" * 300, "c"),
     ("report", "/"),
     ("report", "a\0b"),
     ("export", "\udcff"),

@@ -16,7 +16,7 @@ from tests.house.tree import PACKAGE, ROOT, of_kind, place, syntax
 TESTS = ROOT / "tests"
 STRICT = {"analysis"}
 
-NAMED = {"simulation", "crash", "faults", "golden", "house", "web", "vm", "hardware"}
+NAMED = {"fuzz", "simulation", "crash", "faults", "golden", "house", "web", "vm", "hardware"}
 """Folders of tests that mirror no room."""
 
 

@@ -45,10 +45,12 @@ pub(crate) use parameter;
 
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     let value = decimal(text)?;
-    if value > 0.0 {
+    if value <= 0.0 {
+        Err("must be above 0".into())
+    } else if (1e-6..=1e12).contains(&value) {
         Ok(value)
     } else {
-        Err("must be above 0".into())
+        Err("must be 10^-6 to 10^12".into())
     }
 }
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from teijo.cli import talk
-from teijo.cli.options import Json, Lang, ReportLang, printers_from
+from teijo.cli.options import Json, Lang, ReportLang, is_there, printers_from
 from teijo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _runs(texts: Sequence[str]) -> "list[Run] | dict[str, list[Run]]":
 def _named(text: str) -> tuple[str, Path]:
     """Return NAME and FILE of "NAME=FILE"; a file whose own name has a "=" is a file."""
     name, equals, path = text.partition("=")
-    if equals and name and "/" not in name and not Path(text).exists():
+    if equals and name and "/" not in name and not is_there(Path(text)):
         return name, Path(path)
     return "", Path(text)
 

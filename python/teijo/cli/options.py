@@ -248,9 +248,17 @@ def run_file_for(method: str, target: str, output: Path | None, now: datetime) -
     name = f"{method}-{name_of(target)}-{now:%Y%m%d-%H%M%S}{SUFFIX}"
     if output is None:
         return Path(name)
-    if output.is_dir():
+    if is_there(output) and output.is_dir():
         return output / name
     return output if output.suffix == SUFFIX else output.with_name(output.name + SUFFIX)
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is a file or folder of a name; of one that cannot be, there is none."""
+    try:
+        return path.exists()
+    except OSError:  # a name too long, a folder that may not be entered
+        return False
 
 
 def name_of(target: str) -> str:

@@ -18,6 +18,7 @@ from teijo.outside.text import unspeakable
 LONGEST: Final = 300_000
 """Characters of one setting; a plan is a setting too."""
 LIST_MOST: Final = 256
+_STRANGE: Final = "The run file holds settings this version does not know."
 
 Parse = Callable[[str], object]
 Show = Callable[[object], str]
@@ -133,17 +134,28 @@ def build(model: type[S], values: Mapping[str, object]) -> S:
     """Return the settings of these values.
 
     Raises:
-        PlanError: they do not fit the model (a run file written by hand, or a newer one's).
+        PlanError: they do not fit the model, or are beyond what `--set` takes (a run file
+            written by hand, or a newer one's).
     """
     try:
-        return model.model_validate(values)
+        settings = model.model_validate(values)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise PlanError(
             f"{place or 'settings'}: {first['msg']} (it is {str(first['input'])[:80]!r})",
-            remedy="The run file holds settings this version does not know.",
+            remedy=_STRANGE,
         ) from error
+    for name, knob in knobs_of(model).items():
+        value = getattr(settings, name)
+        if value is None or value == model.model_fields[name].get_default():
+            continue  # not set: some of these have no way to be written
+        shown = knob.show(value)
+        try:
+            knob.parse(shown)
+        except ValueError as error:
+            raise PlanError(f"{name} is {shown[:80]}: {error}", remedy=_STRANGE) from error
+    return settings
 
 
 def unknown(what: str, given: str, valid: Iterable[str], accepted: Iterable[str] = ()) -> PlanError:

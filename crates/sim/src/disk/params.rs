@@ -113,6 +113,14 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Turns a minute: a turn takes between a minute and 60 µs, never no time at all.
+fn turns(text: &str) -> Result<f64, String> {
+    match positive(text)? {
+        value if (1.0..=1e6).contains(&value) => Ok(value),
+        _ => Err("must be 1 to 1000000".into()),
+    }
+}
+
 fn rate_percent(text: &str) -> Result<f64, String> {
     match positive(text)? {
         value if value <= 100.0 => Ok(value),
@@ -138,7 +146,7 @@ pub const DISK_PARAMETERS: &[Parameter<DiskParams>] = &[
         },
         get: |params| bytes_text(params.simulated_capacity_bytes()),
     },
-    parameter!("rpm", "1/min", "turns of the platter", rpm, positive, text),
+    parameter!("rpm", "1/min", "turns of the platter", rpm, turns, text),
     parameter!("seek_least_us", "µs", "a seek to the next track, t in t + r √d",
         seek_least_ns, nanoseconds, us_text),
     parameter!("seek_root_us", "µs", "r in t + r √d, d a share of the stroke",
