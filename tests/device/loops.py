@@ -1,5 +1,6 @@
 """Loop devices over temporary files, and the programs the tests of devices drive."""
 
+import errno
 import fcntl
 import os
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from teijo.device.patience import patiently
 from teijo.device.preflight import claim, consent
 from teijo.units import MIB
 
@@ -35,7 +37,8 @@ class Loops:
         control(LOOP_CTL_ADD, number)
         node = f"/dev/loop{number}"
         self.made.append(node)
-        run("losetup", *options, node, str(path))
+        # Whoever lists loop devices holds each for a moment, one that was just given back too.
+        patiently(lambda: attach(node, path, *options), errors=frozenset({errno.EBUSY}), seconds=60)
         return Path(node)
 
     def new(self, name: str = "disk.img", size_bytes: int = LOOP_BYTES) -> Path:
@@ -44,6 +47,19 @@ class Loops:
         with file.open("wb") as handle:
             handle.truncate(size_bytes)
         return self.over(file)
+
+
+def attach(node: str, path: Path | str, *options: str) -> None:
+    """Set a loop device up.
+
+    Raises:
+        OSError: EBUSY where somebody holds it.
+    """
+    command = ["losetup", *options, node, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode and "busy" in done.stderr:
+        raise OSError(errno.EBUSY, done.stderr)
+    assert done.returncode == 0, f"{command}: {done.stderr}"
 
 
 def control(request: int, number: int) -> None:
