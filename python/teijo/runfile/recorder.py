@@ -95,7 +95,6 @@ class Recorder:
                 ballast = Ballast(names.reserve, reserve_bytes)
                 db = seal.once_more(lambda: _connect(names.open))
                 undo.callback(db.close)
-                seal.sync_folder(folder)
             except (sqlite3.Error, OSError) as error:
                 raise HostError(
                     f"The run file {names.open} cannot be made: {error}.",
@@ -130,7 +129,7 @@ class Recorder:
                 undo.callback(db.close)
                 if _prepare(db, names, remarks):
                     remarks = ()
-            except sqlite3.Error as error:
+            except (sqlite3.Error, OSError) as error:
                 raise _unwritable(names, error) from error
             undo.pop_all()
         recorder = cls(names, lock, db, ballast)
@@ -371,6 +370,9 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA foreign_keys = ON")
         # A small log: it is part of the room that must be reserved.
         db.execute("PRAGMA wal_autocheckpoint = 128")
+        # SQLite makes the log at the first look, and does not mind if its name cannot be flushed.
+        db.execute("SELECT 1 FROM sqlite_schema").fetchone()
+        seal.sync_folder(path.absolute().parent)
     except BaseException:
         db.close()
         raise
