@@ -52,7 +52,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all run examples test test-long nthcall lint format build docs bench fuzz miri audit lock clean help
+.PHONY: all run examples test test-long nthcall world lint format build docs bench fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -74,6 +74,10 @@ test: .stamps/apt-test $(STAMPS)/built ## run the tests, Rust and Python; a prop
 test-long: .stamps/apt-test $(STAMPS)/built ## run the long tests (marker long), and every property with many cases
 	@status=0; $(if $(TESTS),,PROPTEST_CASES=$(CASES_LONG) $(CARGO_TEST) -- --include-ignored || status=1;) \
 	$(PYTEST) -m 'long or hypothesis' --hypothesis-profile=long $(TESTS) || status=1; exit $$status
+
+world: .stamps/apt-run $(STAMPS)/built ## play simulated worlds around the program [SEED=… | SEEDS=200 START=1]
+	@$(BIN)/python -m tests.world $(if $(filter command environment,$(firstword $(origin SEED))),\
+		--seed $(SEED),--seeds $(or $(SEEDS),200) --start $(or $(START),1)) $(WORLD)
 
 nthcall: .stamps/apt-run $(STAMPS)/built ## let every call of libc fail, one after the other (half an hour) [NTH="--acts run"]
 	@shim=$$($(BIN)/python -c 'from tests.faults import shim; print(shim.build())'); \

@@ -122,6 +122,9 @@ READS_A_CLOCK = {
     "tests/device/test_hook.py": "a process is polled until it has ended",
     "tests/device/test_marker.py": "a process is polled until it has died",
     "tests/faults/warm.py": "a long loop tells how long it took",
+    "tests/world/drive.py": "the clock is the world's own",
+    "tests/world/driver.py": "a person who waits is told how long it takes",
+    "tests/world/life.py": "a life that hangs is ended",
     "tests/engine/test_fio.py": "a process is polled until it has ended",
     "tests/engine/test_simulated.py": "a thousand virtual seconds take less than as many real ones",
 }

@@ -16,7 +16,9 @@ from tests.house.tree import PACKAGE, ROOT, of_kind, place, syntax
 TESTS = ROOT / "tests"
 STRICT = {"analysis"}
 
-NAMED = {"fuzz", "simulation", "crash", "faults", "golden", "house", "web", "vm", "hardware"}
+NAMED = {
+    "fuzz", "simulation", "crash", "faults", "golden", "house", "web", "world", "vm", "hardware",
+}  # fmt: skip
 """Folders of tests that mirror no room."""
 
 
