@@ -150,7 +150,8 @@ _JUDGES: Final = {True: judge_run, False: judge_on_file}
 
 def judge_report(folder: Path, outcome: Outcome, whole: Path, again: Again) -> list[str]:
     """Judge what only reads a run: its output is whole or what was there before, no third."""
-    wrong = [f"it leaves {debris(folder)}"] if debris(folder) else []
+    left = debris(folder)
+    wrong = [f"it leaves {left}"] if left and outcome.code >= 0 else []  # the dead do not tidy up
     results, there = folder / "results", whole / "results"
     for place in sorted(each for each in there.rglob("*") if each.is_file()):
         own = results / place.relative_to(there)
