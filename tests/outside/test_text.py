@@ -3,12 +3,16 @@
 import csv
 import io
 import json
+import shlex
+import subprocess
 import unicodedata
+from collections.abc import Callable
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teijo.outside.text import LONGEST, spreadsheet_cell, visible, visible_json
+from teijo.outside.text import LONGEST, shell_path, spreadsheet_cell, visible, visible_json
 
 ANY = st.text(st.characters(codec=None, categories=None), max_size=40)
 
@@ -101,3 +105,24 @@ def test_no_cell_of_any_text_begins_as_a_formula(text: str) -> None:
     target = io.StringIO()
     csv.writer(target, lineterminator="\n").writerow([cell, "x"])
     assert list(csv.reader(io.StringIO(target.getvalue()))) == [[cell, "x"]]
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20))
+def test_a_shell_reads_a_path_that_was_shown_as_that_path(text: str) -> None:
+    word = shell_path(text)
+    assert not word.startswith("-")
+    assert visible(word) == word
+    if not word.startswith("$'"):
+        assert shlex.split(word) in ([text], [f"./{text}"])
+
+
+def test_a_name_that_is_a_command_is_quoted_and_one_that_is_an_option_is_a_path() -> None:
+    assert shell_path("a;reboot.teijo") == "'a;reboot.teijo'"
+    assert shell_path(Path("-rf")) == "./-rf"
+    assert shell_path("plain.teijo") == "plain.teijo"
+
+
+def test_bash_reads_what_has_no_ink_as_it_was(need: Callable[[str], str]) -> None:
+    for text in ("a\nb", "it's \\n\x1b[2J\n", "\t'"):
+        command = [need("bash"), "-c", f"printf %s {shell_path(text)}"]
+        assert subprocess.run(command, capture_output=True, check=True).stdout == text.encode()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from teijo.cli import talk
 from teijo.cli.options import Json, Target
+from teijo.outside.text import shell_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,7 @@ def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
         put_json(seen.identity, seen.geometry, answers(seen))
         return
     facts(seen.identity, seen.geometry)
-    word, accept = shlex.quote(target), warnings([seen])
+    word, accept = shell_path(target), warnings([seen])
     preflight("may it be destroyed?", seen)
     if seen.destroy:
         talk.put("")
@@ -72,7 +73,7 @@ def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
     for member in seen.members:
         if member.preflight.checks:
             preflight(f"may {member.identity.target} be destroyed?", member)
-    word = shlex.quote(target)
+    word = shell_path(target)
     refused = [one for one in seen.members if one.preflight.refusals]
     if refused:
         names = ", ".join(one.identity.target for one in refused)

@@ -14,6 +14,7 @@ from teijo.cli.memory import check_for_report
 from teijo.cli.options import Lang, ProgressMode
 from teijo.creating import make_folder, replace_atomically
 from teijo.errors import HostError, Interrupted, TeijoError, host_error
+from teijo.outside.text import shell_path
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -138,7 +139,7 @@ def reports(
     Raises:
         HostError: it cannot be written there.
     """
-    remedy = f"The run is safe. Elsewhere: teijo report {run_file} -o DIR"
+    remedy = f"The run is safe. Elsewhere: teijo report {shell_path(run_file)} -o DIR"
     return print_all(document, run_file.stem, printers, folder, lang, remedy=remedy)
 
 

@@ -5,7 +5,6 @@ A file names it (a plan, a run file), and a file may come from anybody.
 
 import hashlib
 import os
-import shlex
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, Self
 
 from teijo.errors import HostError, UnsafeError, UsageError
-from teijo.outside.text import LONGEST, visible
+from teijo.outside.text import LONGEST, shell_word
 from teijo.units import MIB
 
 OPTION: Final = "--hook"
@@ -57,19 +56,8 @@ class Hook:
 
 
 def shown(argv: Iterable[str]) -> str:
-    """Return a command in one line as a shell has it; it reads as no other command does.
-
-    What has no ink is written out within $'…', where a backslash that is one is doubled: a line
-    that ends cannot pass for the two letters of its escape.
-    """
-    return " ".join(_word(each) for each in argv)
-
-
-def _word(text: str) -> str:
-    if visible(text, most=len(text)) == text:
-        return shlex.quote(text)
-    doubled = (f"\\{each}" if each in "\\'" else visible(each) for each in text)
-    return f"$'{''.join(doubled)}'"
+    """Return a command in one line as a shell has it; it reads as no other command does."""
+    return " ".join(shell_word(each) for each in argv)
 
 
 def is_named(digest: str, given: str | None) -> bool:

@@ -6,7 +6,6 @@ and how the file was left: what came later is not ours, whoever's file it was be
 """
 
 import os
-import shlex
 import subprocess
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from teijo.device import keeper
 from teijo.device.identify import BOOT_ID
 from teijo.device.kernel import HOST, Roots, read_text
 from teijo.errors import UnsafeError
+from teijo.outside.text import shell_path
 from teijo.units import NS_PER_S
 
 State = Literal["in use", "in order", "killed"]
@@ -211,6 +211,6 @@ def _remedy(mark: Mark, *, own: bool, consent: bool) -> str:
         return f"Look what it holds; {give_up}."
     if mark.run_file.isprintable() and mark.run_file and Path(mark.run_file).is_file():
         more = " --overwrite" if consent else ""
-        resume = f"Go on with that run (teijo resume {shlex.quote(mark.run_file)}{more})"
+        resume = f"Go on with that run (teijo resume {shell_path(mark.run_file)}{more})"
         return f"{resume}, {give_up}, or remove it."
     return f"Remove it, or {give_up}."

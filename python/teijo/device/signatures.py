@@ -6,7 +6,6 @@ own (formats.py, weak_formats.py). A reader that fails is an error, never "no si
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import Final
 from teijo.device.formats import MAGICS, SECTOR
 from teijo.device.kernel import edges, read_blocks
 from teijo.device.weak_formats import traces
+from teijo.outside.text import shell_path
 from teijo.units import KIB
 
 PIECE_BYTES: Final = 64 * KIB
@@ -83,7 +83,7 @@ def erasing(target: str, found: Sequence[Signature]) -> str:
 
     wipefs leaves what it does not know, and most copies; those are overwritten sector by sector.
     """
-    word = shlex.quote(target)
+    word = shell_path(target)
     commands = [f"wipefs --all {word}"] if any(one.erased_by == "wipefs" for one in found) else []
     for one in found:
         if one.erased_by == "wipefs":

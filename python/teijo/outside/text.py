@@ -4,7 +4,9 @@ A drive's model, a run file's remark, a plan, a file's name: none of them may mo
 the writing round, hide letters, begin a line of its own, or be a formula of a spreadsheet.
 """
 
+import os
 import re
+import shlex
 import unicodedata
 from functools import cache
 from typing import Final
@@ -62,6 +64,24 @@ def spreadsheet_cell(text: str) -> str:
     shown = visible(text)
     harmless = len(shown) == 1 or _NUMBER.fullmatch(shown) or not _FORMULA.match(shown)
     return shown if harmless else f"'{shown}"
+
+
+def shell_word(text: str) -> str:
+    """Return a text as one word of a shell's command line; it reads as no other text does.
+
+    What has no ink is written out within $'…', where a backslash that is one is doubled: a line
+    that ends cannot pass for the two letters of its escape.
+    """
+    if visible(text, most=len(text)) == text:
+        return shlex.quote(text)
+    doubled = (f"\\{each}" if each in "\\'" else visible(each) for each in text)
+    return f"$'{''.join(doubled)}'"
+
+
+def shell_path(path: str | os.PathLike[str]) -> str:
+    """Return a path as one word of a command that a person may copy; it begins no option."""
+    text = os.fspath(path)
+    return shell_word(f"./{text}" if text.startswith("-") else text)
 
 
 @cache

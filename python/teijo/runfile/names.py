@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from teijo.errors import HostError, RunFileError
-from teijo.outside.text import unspeakable
+from teijo.outside.text import shell_path, unspeakable
 
 SEALED_SUFFIX: Final = ".teijo"
 OPEN_SUFFIX: Final = ".open"
@@ -88,7 +88,8 @@ class Names:
         if os.path.lexists(self.open):
             raise RunFileError(
                 f"{self.open} exists already: a run that has not ended.",
-                remedy=f"Go on with it: `teijo resume {self.open}`, or name another file with -o.",
+                remedy=f"Go on with it: `teijo resume {shell_path(self.open)}`, or name another "
+                "file with -o.",
             )
 
     def clear_beside(self) -> None:

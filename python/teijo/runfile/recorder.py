@@ -12,6 +12,7 @@ from typing import Final, Self
 
 from teijo.engine.session import IntervalColumns
 from teijo.errors import HostError, RunFileError, UnsafeError
+from teijo.outside.text import shell_path
 from teijo.runfile import guard, log, schema, seal, trust
 from teijo.runfile.codec import STEP_COLUMNS, numbers_of, rows_of
 from teijo.runfile.content import content_digest
@@ -427,7 +428,8 @@ def _lock_existing(names: Names) -> int:
         if names.sealed.exists():
             raise RunFileError(
                 f"{names.sealed} is sealed: the run has ended, nothing is left to resume.",
-                remedy=f"See it with `teijo report {names.sealed}`, or start a new run.",
+                remedy=f"See it with `teijo report {shell_path(names.sealed)}`, or start a new "
+                "run.",
             ) from error
         raise RunFileError(
             f"There is no run file {names.open}.",

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from teijo.creating import create
 from teijo.errors import HostError, RunFileError
+from teijo.outside.text import shell_path
 from teijo.runfile import guard, schema
 from teijo.runfile.content import content_digest
 from teijo.runfile.names import Names
@@ -118,7 +119,7 @@ def _name(temporary: Path, final: Path) -> None:
     except FileExistsError as error:
         raise RunFileError(
             f"{final} has appeared during the run; it is not overwritten.",
-            remedy=f"Move it away, then `teijo resume {final}.open` to seal this run.",
+            remedy=f"Move it away, then `teijo resume {shell_path(final)}.open` to seal this run.",
         ) from error
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from teijo.errors import UnsafeError
+from teijo.outside.text import shell_path
 from teijo.runfile.names import Names
 
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
@@ -38,7 +39,7 @@ def check_trusted(descriptor: int, names: Names) -> None:
         mode = around.st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             text = f"everybody may replace files in the folder {folder} (mode {mode & 0o7777:04o})"
-            faults.append((text, f"chmod o-w {folder}"))
+            faults.append((text, f"chmod o-w {shell_path(folder)}"))
     if faults:
         what, command = faults[0]
         do = f"if you trust what it says: {command}; or copy it" if command else "copy it"
@@ -46,7 +47,7 @@ def check_trusted(descriptor: int, names: Names) -> None:
             f"{what}. What a run file says is acted on only where nobody but you and root can "
             "have written it; nothing was done.",
             remedy=f"It can be read: teijo report, teijo export. To go on with it, {do} to a "
-            f"folder of your own, with what lies beside it: cp {names.open}* FOLDER",
+            f"folder of your own, with what lies beside it: cp {shell_path(names.open)}* FOLDER",
         )
 
 
@@ -57,10 +58,16 @@ def _faults(path: Path, status: os.stat_result) -> Iterator[tuple[str, str]]:
         return
     mine = os.geteuid()
     if status.st_uid not in (mine, _ROOT):
-        yield f"{path} belongs to user {status.st_uid}, and you are {mine}", f"chown {mine} {path}"
+        yield (
+            f"{path} belongs to user {status.st_uid}, and you are {mine}",
+            f"chown {mine} {shell_path(path)}",
+        )
     if status.st_mode & _OTHERS_WRITE:
         mode = f"{status.st_mode & 0o7777:04o}"
-        yield f"{path} can be written by others than its owner (mode {mode})", f"chmod go-w {path}"
+        yield (
+            f"{path} can be written by others than its owner (mode {mode})",
+            f"chmod go-w {shell_path(path)}",
+        )
 
 
 def _is_at(path: Path, status: os.stat_result) -> bool:

@@ -30,6 +30,7 @@ from teijo.errors import (
     UsageError,
 )
 from teijo.methods.method import Method, Settings
+from teijo.outside.text import shell_path
 from teijo.runfile.recorder import Recorder
 from teijo.runfile.space import estimate_bytes
 from teijo.runner.budget import FACT, OPTION, Budget
@@ -306,7 +307,7 @@ class _Act:
             raise stop
         raise Interrupted(
             f"{message} {len(self._steps)} finished steps are kept in {path}.",
-            remedy=f"Continue with: teijo resume {path}{self._more()}",
+            remedy=f"Continue with: teijo resume {shell_path(path)}{self._more()}",
         ) from stop
 
     def _more(self) -> str:
