@@ -5,6 +5,7 @@ once, so that they are known when it dies.
 """
 
 import contextlib
+import ctypes
 import gc
 import importlib
 import inspect
@@ -35,6 +36,7 @@ from tests.world.shapes import FLASH
 from tests.world.shim import Disk
 
 PATIENCE_SECONDS: Final = 120
+PR_SET_CHILD_SUBREAPER: Final = 36
 SIGNALS: Final = {"SIGINT": 2, "SIGINT twice": 2, "SIGTERM": 15, "SIGHUP": 1}
 HOSTILE: Final = "\x1b]0;evil\x07\x1b[2J../../etc \udcff\udc80 ; $(reboot) " + "A" * 300
 
@@ -107,8 +109,21 @@ def live(disk: Disk, order: Order, said: Path) -> Story:
     finally:
         os.close(reading)
     story.code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _wait_for_orphans()
     story.text = said.read_text(errors="replace") if said.exists() else ""
     return story
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what a dead life leaves running, so that it can be waited for."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _wait_for_orphans() -> None:
+    """Wait until all that a life started has ended: the next life then finds a still world."""
+    with suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)
 
 
 def _take(story: Story, frame: tuple[Any, ...]) -> None:

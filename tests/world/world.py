@@ -19,7 +19,7 @@ from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 from tests.world import oracles
 from tests.world.drive import NAME, WANTED, Drive, Host
-from tests.world.life import Order, Story, live, strike_drive, warm_up
+from tests.world.life import Order, Story, adopt_orphans, live, strike_drive, warm_up
 from tests.world.oracles import Broken
 from tests.world.schedule import LIVES_MOST, Fault, Schedule, Where, draw
 from tests.world.shapes import Shape
@@ -70,6 +70,7 @@ class Stage:
         """Make room in a folder, which must lie in memory (tmpfs)."""
         self.root = root
         root.mkdir(parents=True, exist_ok=True)
+        adopt_orphans()
         warm_up(root)
         self.disk = Disk(folder=root / "results", grave=root / "grave")
         self._known: dict[Shape, Reference] = {}
