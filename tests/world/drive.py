@@ -15,9 +15,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
-from teijo.device import health, kernel
+from teijo.device import health, kernel, real
 from teijo.device.asking import NoAnswer
 from teijo.device.asking import ask as really_ask
 from teijo.device.nvme import NVME_IOCTL_ID
@@ -189,8 +190,15 @@ class Host:
         os.open, os.close = self._open, self._close  # type: ignore[assignment]
         os.fstat, os.stat = self._fstat, self._stat  # type: ignore[assignment]
         fcntl.ioctl = self._ioctl  # type: ignore[assignment]
+        real.time = SimpleNamespace(sleep=self._rest, monotonic_ns=time.monotonic_ns)  # type: ignore[assignment]
         subprocess.run, shutil.which = self._run, self._which  # type: ignore[assignment]
         health.ask = self._ask  # type: ignore[assignment]
+
+    def _rest(self, seconds: float) -> None:
+        """Let the drive rest: half the time, what is ordered for now, and the other half."""
+        for _ in range(2):
+            self.advance(int(seconds / 2 * 10**9))
+            self.called()
 
     def _is_node(self, path: Any) -> bool:
         return not isinstance(path, int) and bool(os.fspath(path) == str(self.node))

@@ -69,7 +69,8 @@ class Stage:
     def __init__(self, root: Path) -> None:
         """Make room in a folder, which must lie in memory (tmpfs)."""
         self.root = root
-        root.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(root, ignore_errors=True)
+        root.mkdir(parents=True)
         adopt_orphans()
         warm_up(root)
         self.disk = Disk(folder=root / "results", grave=root / "grave")
