@@ -11,7 +11,7 @@ import pytest
 
 from teijo.engine.session import IntervalColumns
 from teijo.errors import HostError, RunFileError
-from teijo.runfile import reader, schema
+from teijo.runfile import reader, schema, seal
 from teijo.runfile.recorder import Recorder
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap
@@ -256,3 +256,40 @@ def test_what_a_step_without_an_answer_wrote_is_known_from_its_intervals(tmp_pat
     recorder.record_gap(seq, measure(9), 7, Gap(), interval_ns=SECOND)
     assert recorder.abandoned_bytes() - before == 22
     recorder.close()
+
+
+def test_what_is_written_again_is_all_of_a_file_and_leaves_it_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, body = tmp_path / "file", os.urandom((2 << 20) + 17)
+    path.write_bytes(body)
+    written, flushed = bytearray(), []
+    real_write, real_flush = os.pwrite, os.fsync
+
+    def pwrite(fd: int, data: bytes, place: int) -> int:
+        assert place == len(written)
+        written.extend(data)
+        return real_write(fd, data, place)
+
+    def fsync(fd: int) -> None:
+        flushed.append(len(written))
+        real_flush(fd)
+
+    monkeypatch.setattr(os, "pwrite", pwrite)
+    monkeypatch.setattr(os, "fsync", fsync)
+    seal.write_again(path)
+    assert written == body == path.read_bytes()
+    assert flushed == [len(body)]
+    seal.write_again(tmp_path / "none")
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_run_that_goes_on_first_writes_again_what_the_one_before_may_not_have_flushed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = open_run(tmp_path / "run")
+    recorder.close()
+    names: list[str] = []
+    monkeypatch.setattr(seal, "write_again", lambda path: names.append(path.name))
+    Recorder.reopen(tmp_path / "run").close()
+    assert names == ["run.teijo.open", "run.teijo.open-wal"]

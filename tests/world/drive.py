@@ -190,7 +190,8 @@ class Host:
         os.open, os.close = self._open, self._close  # type: ignore[assignment]
         os.fstat, os.stat = self._fstat, self._stat  # type: ignore[assignment]
         fcntl.ioctl = self._ioctl  # type: ignore[assignment]
-        real.time = SimpleNamespace(sleep=self._rest, monotonic_ns=time.monotonic_ns)  # type: ignore[assignment]
+        clock = SimpleNamespace(sleep=self._rest, monotonic_ns=time.monotonic_ns)
+        real.time = clock  # type: ignore[assignment]
         subprocess.run, shutil.which = self._run, self._which  # type: ignore[assignment]
         health.ask = self._ask  # type: ignore[assignment]
 

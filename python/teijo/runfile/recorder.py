@@ -126,6 +126,8 @@ class Recorder:
                 remarks = (*view.remarks, *([log.CUT] if cut else ()))
             ballast = Ballast(names.reserve, reserve_bytes)
             try:
+                for part in (names.open, names.logs[0]):
+                    seal.write_again(part)  # the run before may have ended as a flush failed
                 db = seal.once_more(lambda: _connect(names.open))
                 undo.callback(db.close)
                 if _prepare(db, names, remarks):

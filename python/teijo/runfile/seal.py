@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from teijo.creating import create
 from teijo.errors import HostError, RunFileError
@@ -16,6 +16,8 @@ from teijo.runfile.content import content_digest
 from teijo.runfile.names import Names
 
 T = TypeVar("T")
+
+_PIECE_BYTES: Final = 1 << 20
 
 
 def check_structure(db: sqlite3.Connection, path: Path) -> None:
@@ -135,6 +137,28 @@ def name_once(temporary: Path, final: Path) -> None:
         if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
             raise
         temporary.rename(final)  # a file system without hard links (FAT, some shares)
+
+
+def write_again(path: Path) -> None:
+    """Write a file once more with what it holds, and flush it.
+
+    What a flush failed on may be in the kernel's memory alone, and no later flush writes it:
+    whoever builds on it must bring it to the disk first. A file that is not there needs nothing.
+
+    Raises:
+        OSError: the disk failed.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return
+    try:
+        place = 0
+        while piece := os.pread(descriptor, _PIECE_BYTES, place):
+            place += os.pwrite(descriptor, piece, place)
+        os.fsync(descriptor)
+    finally:
+        release(descriptor)
 
 
 def sync_folder(folder: Path) -> None:
