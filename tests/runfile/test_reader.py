@@ -226,3 +226,16 @@ def read_or_refusal(path: Path) -> Record | RunFileError:
         return reader.read(path)
     except RunFileError as error:
         return error
+
+
+def test_too_little_memory_is_the_hosts_fault_and_not_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sealed_run(tmp_path / "run")
+
+    def starve(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(reader, "_record", starve)
+    with pytest.raises(HostError, match="not enough memory"):
+        reader.read(path)

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from teijo.document.model import Document
-from teijo.errors import RunFileError, TeijoError
+from teijo.errors import RunFileError, TeijoError, host_error
 from teijo.methods import parts as apart
 from teijo.methods.registry import method_named
 from teijo.methods.rescore import rescored
@@ -93,7 +93,7 @@ def export(path: Path | str, *, to: Format, table: Table = "results") -> bytes:
 
 
 _STRANGE = (
-    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RecursionError,
+    ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError,
     TypeError, ValueError,
 )  # fmt: skip
 """What a method that reads a record runs into where it holds what no run records."""
@@ -110,6 +110,8 @@ def _of_a_file(record: Record) -> Iterator[None]:
         yield
     except TeijoError:
         raise
+    except MemoryError as error:
+        raise host_error(error) from error
     except _STRANGE as error:
         what = f"{type(error).__name__} {error}"[:200]
         raise RunFileError(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
 
-from teijo.errors import RunFileError
+from teijo.errors import RunFileError, host_error
 from teijo.runfile import guard, log, schema
 from teijo.runfile.blame import blame
 from teijo.runfile.codec import Row, Value, answer_of, from_json, remark_of, series_of, texts
@@ -32,7 +32,6 @@ _FAULTS = (
     AssertionError,
     OverflowError,
     RecursionError,
-    MemoryError,
 )
 """What parsing a value that is not what we wrote can raise."""
 _UNCHECKED: Final = Remark(
@@ -140,6 +139,8 @@ def reading(path: Path) -> Iterator[View]:
             yield View(db, tuple(remark for holds, remark in said if holds))
     except sqlite3.Error as error:
         raise blame(path, error) from error
+    except MemoryError as error:  # of a file that may be whole
+        raise host_error(error) from error
     except _FAULTS as error:
         raise RunFileError(
             f"{path} is damaged: {_first_line(error)}.",
