@@ -115,6 +115,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", help="these, with commas between")
     parser.add_argument("--seeds", type=int, default=200, help="how many")
     parser.add_argument("--start", type=int, default=1, help="the first")
+    parser.add_argument("--minutes", type=float, default=1e9, help="no world begins after that")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--json", type=Path, help="the table as JSON, with the seeds that failed")
     return parser.parse_args(given)
@@ -135,7 +136,8 @@ def main(given: Sequence[str] | None = None) -> int:
         seeds = [int(word) for word in asked.only.split(",")]
     root = MEMORY / f"teijo-world-{os.getpid():08}"
     try:
-        table = _play_all(seeds, min(asked.jobs, len(seeds)), root, whole=asked.seed is not None)
+        jobs, last = min(asked.jobs, len(seeds)), time.monotonic() + 60 * asked.minutes
+        table = _play_all(seeds, jobs, root, last, whole=asked.seed is not None)
     finally:
         shutil.rmtree(root, ignore_errors=True)
     print("\n".join(table.lines()))
@@ -144,7 +146,7 @@ def main(given: Sequence[str] | None = None) -> int:
     return 1 if table.failed else 0
 
 
-def _play_all(seeds: list[int], jobs: int, root: Path, *, whole: bool) -> Table:
+def _play_all(seeds: list[int], jobs: int, root: Path, last: float, *, whole: bool) -> Table:
     context = multiprocessing.get_context("fork")
     todo, done = context.SimpleQueue(), context.Queue()
     workers = [
@@ -163,7 +165,7 @@ def _play_all(seeds: list[int], jobs: int, root: Path, *, whole: bool) -> Table:
         if told is None:
             left -= 1
             continue
-        todo.put(next(waiting, None))
+        todo.put(next(waiting, None) if time.monotonic() < last else None)
         if isinstance(told, tuple):
             seed, text = told
             table.failed.append((seed, "the world itself"))

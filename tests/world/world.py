@@ -8,7 +8,7 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -131,6 +131,7 @@ class World:
         self.resumed = False
         self.slept = self.clock_set = self.warned = False
         self.drive = Drive(inner=schedule.shape.target, capacity_bytes=TARGET_BYTES)
+        self.home = self.drive
         self.host_folder = stage.root / "host"
         shutil.rmtree(self.host_folder, ignore_errors=True)
         self.host_folder.mkdir()
@@ -173,6 +174,7 @@ class World:
 
     def life(self, life: int, *, resume: bool) -> Story:
         """Carry one life out, with what befalls it."""
+        before = self.drive
         self.disk.arm([tuple(rest) for _, *rest in self.triggers(life)])  # type: ignore[misc]
         story = live(
             self.disk,
@@ -186,6 +188,8 @@ class World:
             ),
             self.stage.root / "said",
         )
+        if not resume and self.open.exists():
+            self.home = before  # the drive the run began on, whoever it says it is
         if story.drive is not None:
             self.drive = story.drive
         return story
@@ -283,11 +287,7 @@ class World:
     def decide(self, story: Story) -> bool:
         """Do what a person would who reads the message; return whether to resume."""
         if story.code in (2, 3, 4, 5, 6):
-            self.drive = Drive(
-                inner=self.drive.inner,
-                capacity_bytes=TARGET_BYTES,
-                sequence=self.drive.sequence + 1,
-            )
+            self.drive = replace(self.home, sequence=self.drive.sequence + 1)
         if story.code in (2, 3, 4) and self.schedule.shape.kind == "file":
             self.begin_anew("the file is another")
         return self.open.exists()
