@@ -46,7 +46,21 @@ def test_memory_that_runs_out_in_a_simulated_device_is_a_host_error(tmp_path: Pa
     line = ("run", "workload", "sim:nvme-2tb?scale=1", "rw=randread", "seconds=100ms")
     done = limited(400, *line, "-o", str(tmp_path / "run"), "--report", "none")
     assert done.returncode == 6, done.stderr
-    assert "not enough memory" in done.stderr
+    assert "the simulated device needs up to" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["raid0(1024×mlc-a)", "raid0(64×nvme-2tb?scale=1)"])
+@pytest.mark.parametrize("command", ["device", "run"])
+def test_a_simulated_device_too_large_for_the_memory_is_refused_before_it_is_made(
+    name: str, command: str, tmp_path: Path
+) -> None:
+    run = ("run", "workload", f"sim:{name}", "-o", str(tmp_path / "run"))
+    done = limited(8000, *run if command == "run" else ("device", f"sim:{name}"))
+    assert done.returncode == 6, done.stderr
+    assert "needs up to" in done.stderr
+    assert "larger scale= or a smaller capacity=" in done.stderr
+    assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -61,17 +61,25 @@ def feed_target(text: str | bytes) -> object:
     return parse_target(text)
 
 
-PLATTERS = (
+SIMULATED = (
     "hdd-7200", "raid5(4×hdd-7200)?chunk=64KiB", "raid0(hdd-5400,hdd-7200)",
     "raid10(4*hdd-7200)?chunk=16KiB", "raid50(2×raid5(3×hdd-7200))", "hdd-7200?seed=2&rpm=5400",
-    "faulty(hdd-7200)", "raid6(8×hdd-7200?capacity=4GiB)",
+    "faulty(hdd-7200)", "raid6(8×hdd-7200?capacity=4GiB)", "mlc-a?capacity=1GiB&gc=fifo",
+    "nvme-2tb?scale=1000&dies=64", "slc-b?slc_region=8MiB&page=16KiB", "sp900?buffer=4MiB",
+    "raid0(64×nvme-2tb?scale=1)", "ssd-cache(intel-530,hdd-7200)?size=1GB", "isrt-enhanced",
+    "tier(s3700,raid5(4×hdd-7200))?chunk=1MiB", "host-cache(mlc-b?compression=on)?memory=16GiB",
+)  # fmt: skip
+
+
+FLASH_WORDS = (
+    *DEVICE_WORDS, "mlc-a", "nvme-2tb", "s3700", "intel-530", "pages_per_block=", "mapping=",
+    "page=", "buffer=", "slc_region=", "slc_dynamic_percent=", "compression=on", "op_percent=",
+    "nominal_capacity=", "compression_least_percent=", "memory=", "size=", "enospc_after=",
 )  # fmt: skip
 
 
 def feed_simulated(text: str | bytes) -> object:
     assert isinstance(text, str)
-    if any(flash in text for flash in ("mlc", "slc", "s3", "intel", "sp9", "iod", "nvme", "isrt")):
-        return None  # a flash map of many GiB may be asked for in so few letters
     parsed = parse_target(f"sim:{text}")
     if not isinstance(parsed, SimulatedTarget):
         return parsed
@@ -276,7 +284,7 @@ def feed_record(text: str | bytes) -> object:
 
 TARGETS = (
     Target("target", 0.25, any_text(DEVICES, DEVICE_WORDS), feed_target),
-    Target("simulated", 0.05, any_text(PLATTERS, DEVICE_WORDS), feed_simulated),
+    Target("simulated", 0.05, any_text(SIMULATED, FLASH_WORDS), feed_simulated),
     Target("settings", 0.2, make_settings, feed_settings),
     Target("plan", 0.1, any_text(PLANS, TOML_WORDS), feed_plan),
     Target("description", 0.1, any_text(DESCRIPTIONS, TOML_WORDS), feed_description),

@@ -85,6 +85,11 @@ impl Faced for ComposeError {
             Fault::Unknown { .. } => ("TargetError", "Name one of these: sim:NAME."),
             Fault::Refused { .. } => ("PlanError", "Give another value, or other parts."),
             Fault::Ssd(error) => return error.face(),
+            Fault::NoRoom { .. } => (
+                "HostError",
+                "Take a larger scale= or a smaller capacity=, fewer devices or smaller caches, or \
+                 raise the limit (ulimit -v, the container's memory).",
+            ),
         };
         Face { class, remedy }
     }
@@ -214,6 +219,13 @@ mod tests {
             ),
             (Fault::Refused { why: text.clone() }, "PlanError"),
             (Fault::Ssd(params[3].0.clone()), "PlanError"),
+            (
+                Fault::NoRoom {
+                    need_bytes: 2,
+                    room_bytes: 1,
+                },
+                "HostError",
+            ),
         ];
         let composed = faults.map(|(fault, class)| (ComposeError { place: None, fault }, class));
         let decode = (DecodeError { reason: text }, "RunFileError");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use teijo_engine::crew::Progress;
-use teijo_sim::compose::{build, kinds, named, open, Node};
+use teijo_sim::compose::{build_within, kinds, named, Node};
 use teijo_sim::device::{Device, Facts, Label};
 use teijo_sim::disk::params::disk_presets;
 use teijo_sim::params::PARAMETERS;
@@ -17,6 +17,7 @@ use teijo_sim::session::{Observer, SimSession};
 
 use crate::errors::{not_free, raised};
 use crate::lap::lap_dict;
+use crate::memory::room_bytes;
 use crate::observer::PyObserver;
 use crate::plan::PyPlan;
 
@@ -47,7 +48,7 @@ impl SimulatedSession {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
-        let device = py.detach(|| build(preset, &pairs));
+        let device = py.detach(|| build_within(preset, &pairs, room_bytes()));
         let device = device.map_err(|error| raised(py, &error))?;
         Ok(Self {
             session: Mutex::new(Some(SimSession::new(device))),
@@ -174,7 +175,7 @@ pub fn simulated_presets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let disks = disks.iter().map(|preset| (preset.name, preset.about));
     let arrays = named().into_iter().map(|named| (named.name, named.about));
     let describe = |(name, about): (&'static str, &'static str)| {
-        let device = py.detach(|| open(name));
+        let device = py.detach(|| build_within(name, &[], room_bytes()));
         let facts: Facts = device.map_err(|error| raised(py, &error))?.facts();
         let dict = PyDict::new(py);
         dict.set_item("name", name)?;

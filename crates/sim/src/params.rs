@@ -254,6 +254,12 @@ impl SsdParams {
         (page_bytes / self.mapping_bytes).max(1)
     }
 
+    /// Mapping units that the write buffer holds.
+    pub(crate) fn buffer_slots(&self) -> u64 {
+        let slots = self.buffer_bytes / u64::from(self.mapping_bytes);
+        slots.max(u64::from(self.page_units()))
+    }
+
     pub fn has_region(&self) -> bool {
         self.region.nominal_bytes > 0 || self.region.of_free_percent > 0.0
     }
@@ -308,11 +314,13 @@ impl SsdParams {
         let units = capacity_bytes / u64::from(self.mapping_bytes);
         let borrowed = (units as f64 * self.region.of_free_percent / 100.0) as u64;
         let region = if self.has_region() {
-            self.region_units() + borrowed + u64::from(self.dies * self.pages_per_block)
+            let rounded = u64::from(self.dies * self.pages_per_block);
+            // A region may be given in more bytes than units can be counted.
+            self.region_units().saturating_add(borrowed + rounded)
         } else {
             0
         };
-        main + region
+        main.saturating_add(region)
     }
 
     /// The flash behind the capacity, or why there is no such drive.

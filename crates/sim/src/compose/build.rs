@@ -2,17 +2,14 @@
 
 use super::error::{ComposeError, Fault};
 use super::grammar::{parse, Setting, Written};
+use super::leaf::scale_of_parts;
 use super::named::named;
 use super::node::Node;
 use crate::cache::params::{CacheParams, HostCacheParams, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS};
 use crate::cache::{Cache, Settings};
-use crate::disk::params::{disk_presets, DISK_PARAMETERS};
-use crate::disk::Disk;
 use crate::fault::params::{FaultParams, FAULT_PARAMETERS};
 use crate::fault::Faulty;
-use crate::flash::Identity;
-use crate::params::{ParamError, Parameter, PARAMETERS};
-use crate::presets;
+use crate::params::Parameter;
 use crate::raid::params::{ArrayParams, ARRAY_PARAMETERS};
 use crate::raid::{self, Level};
 use crate::tier::params::{SsdCacheParams, TierParams, SSD_CACHE_PARAMETERS, TIER_PARAMETERS};
@@ -23,12 +20,12 @@ use crate::tier::{SsdCache, Tier};
 pub struct Kind {
     pub name: &'static str,
     pub about: &'static str,
-    assembly: Assembly,
+    pub(super) assembly: Assembly,
 }
 
 /// What is made of the parts.
 #[derive(Clone, Copy, Debug)]
-enum Assembly {
+pub(super) enum Assembly {
     /// `group`: members in each group that is striped over; 0 for as `groups` says. `None`: not
     /// nested.
     Array {
@@ -47,7 +44,7 @@ enum Assembly {
 }
 
 /// What every device made of parts may say about them.
-trait Shared {
+pub(super) trait Shared {
     /// Of every part that has none of its own; `None` for the largest of theirs.
     fn scale(&self) -> Option<f64>;
     /// Of the first part; each next one has one more.
@@ -148,6 +145,38 @@ pub fn open(text: &str) -> Result<Node, ComposeError> {
 
 /// The same with `overrides` of the outermost device's parameters.
 pub fn build(text: &str, overrides: &[(&str, &str)]) -> Result<Node, ComposeError> {
+    build_within(text, overrides, u64::MAX)
+}
+
+/// The same, where `room_bytes` of memory are free: what needs more is refused, and nothing of it
+/// is made.
+pub fn build_within(
+    text: &str,
+    overrides: &[(&str, &str)],
+    room_bytes: u64,
+) -> Result<Node, ComposeError> {
+    let written = with_overrides(text, overrides)?;
+    let need_bytes = Whole::of(&written).need(&written)?.bytes;
+    if need_bytes > room_bytes {
+        return Err(ComposeError {
+            place: None,
+            fault: Fault::NoRoom {
+                need_bytes,
+                room_bytes,
+            },
+        });
+    }
+    Whole::of(&written).make(&written)
+}
+
+/// The most memory that the device takes which `build` makes, in bytes, as far as it grows with
+/// capacities and sizes.
+pub fn need_bytes(text: &str, overrides: &[(&str, &str)]) -> Result<u64, ComposeError> {
+    let written = with_overrides(text, overrides)?;
+    Ok(Whole::of(&written).need(&written)?.bytes)
+}
+
+fn with_overrides(text: &str, overrides: &[(&str, &str)]) -> Result<Written, ComposeError> {
     let mut written = parse(text)?;
     for (key, value) in overrides {
         let at = written.at;
@@ -158,14 +187,7 @@ pub fn build(text: &str, overrides: &[(&str, &str)]) -> Result<Node, ComposeErro
             at,
         });
     }
-    let written = spelt_out(written)?;
-    let mut whole = Whole {
-        alone: written.parts.is_empty(),
-        inside: false,
-        scale: None,
-        seed: None,
-    };
-    whole.make(&written)
+    spelt_out(written)
 }
 
 /// `written`, or what it stands for if it is an array with a name.
@@ -195,28 +217,38 @@ fn spelt_out(written: Written) -> Result<Written, ComposeError> {
 }
 
 /// What the parts of one tree share.
-struct Whole {
+pub(super) struct Whole {
     /// The device is no array.
-    alone: bool,
+    pub(super) alone: bool,
     /// What is made now is part of another device.
     inside: bool,
     /// Of the parts that have none of their own.
-    scale: Option<f64>,
+    pub(super) scale: Option<f64>,
     /// Of the next part.
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
 }
 
 impl Whole {
+    /// Of the tree of `written`, of which nothing is made yet.
+    fn of(written: &Written) -> Self {
+        Self {
+            alone: written.parts.is_empty(),
+            inside: false,
+            scale: None,
+            seed: None,
+        }
+    }
+
     fn make(&mut self, written: &Written) -> Result<Node, ComposeError> {
         let kind = kinds().into_iter().find(|kind| kind.name == written.name);
         match kind {
             Some(kind) => self.assemble(written, kind),
-            None => self.leaf(written),
+            None => self.made(written),
         }
     }
 
     /// A fault of `written`, at the setting `key` if it is that one's.
-    fn fault(&self, written: &Written, key: Option<&str>, fault: Fault) -> ComposeError {
+    pub(super) fn fault(&self, written: &Written, key: Option<&str>, fault: Fault) -> ComposeError {
         let setting = written
             .settings
             .iter()
@@ -231,11 +263,16 @@ impl Whole {
         }
     }
 
-    fn refused(&self, written: &Written, key: Option<&str>, why: String) -> ComposeError {
+    pub(super) fn refused(
+        &self,
+        written: &Written,
+        key: Option<&str>,
+        why: String,
+    ) -> ComposeError {
         self.fault(written, key, Fault::Refused { why })
     }
 
-    fn set<P>(
+    pub(super) fn set<P>(
         &self,
         written: &Written,
         table: &[Parameter<P>],
@@ -330,7 +367,7 @@ impl Whole {
     }
 
     /// The parameters of a device made of parts, from `params` on; what its parts share is kept.
-    fn params<P: Shared>(
+    pub(super) fn params<P: Shared>(
         &mut self,
         written: &Written,
         table: &[Parameter<P>],
@@ -364,94 +401,6 @@ impl Whole {
         each.map(|part| Ok((part.alone(self.scale, self.seed), self.make(part)?)))
             .collect()
     }
-
-    fn leaf(&mut self, written: &Written) -> Result<Node, ComposeError> {
-        let name = written.name.as_str();
-        if !written.parts.is_empty() {
-            let arrays: Vec<&str> = kinds().iter().map(|kind| kind.name).collect();
-            let why = format!("{name} takes no brackets; these do: {}", arrays.join(", "));
-            return Err(self.refused(written, None, why));
-        }
-        let settings = self.settings_of(written)?;
-        let disk = disk_presets()
-            .into_iter()
-            .find(|preset| preset.name == name);
-        if let Some(mut preset) = disk {
-            for setting in &settings {
-                self.set(written, DISK_PARAMETERS, &mut preset.params, setting)?;
-            }
-            let identity = Identity {
-                name: preset.name,
-                label: preset.label,
-            };
-            let disk = Disk::new(identity, preset.params);
-            let disk = disk.map_err(|why| self.refused(written, None, why))?;
-            return Ok(Node::Disk(Box::new(disk)));
-        }
-        let pairs: Vec<(&str, &str)> = settings
-            .iter()
-            .map(|setting| (setting.key.as_str(), setting.value.as_str()))
-            .collect();
-        let ssd = presets::build(name, &pairs).map_err(|error| {
-            let key = match &error {
-                ParamError::UnknownParameter { name } => Some(name.clone()),
-                ParamError::BadValue { name, .. } => Some((*name).to_owned()),
-                ParamError::UnknownPreset { .. } | ParamError::Impossible { .. } => None,
-            };
-            let fault = match error {
-                ParamError::UnknownPreset { name, .. } => Fault::Unknown {
-                    name,
-                    known: known_names().join(", "),
-                },
-                other => Fault::Ssd(other),
-            };
-            self.fault(written, key.as_deref(), fault)
-        })?;
-        Ok(Node::Ssd(Box::new(ssd)))
-    }
-
-    /// The settings of a part, with the scale and the seed that the tree gives it.
-    fn settings_of(&mut self, written: &Written) -> Result<Vec<Setting>, ComposeError> {
-        let mut settings = written.settings.clone();
-        let given = |key: &str| written.settings.iter().any(|setting| setting.key == key);
-        if given("capacity") && given("scale") {
-            let why = "capacity and scale say the same thing; give one of them".into();
-            return Err(self.refused(written, Some("scale"), why));
-        }
-        if self.alone {
-            return Ok(settings);
-        }
-        let of_array = |setting: &&Setting| {
-            let is = |name: &str| setting.key == name;
-            ARRAY_PARAMETERS.iter().any(|parameter| is(parameter.name))
-                && !DISK_PARAMETERS.iter().any(|parameter| is(parameter.name))
-                && !PARAMETERS.iter().any(|parameter| is(parameter.name))
-        };
-        if let Some(setting) = settings.iter().find(of_array) {
-            let Setting { key, value, .. } = setting;
-            let why = format!(
-                "{key} is the array's: write ?{key}={value} behind the bracket that ends it"
-            );
-            return Err(self.refused(written, Some(key), why));
-        }
-        let mut give = |key: &str, value: String| {
-            settings.push(Setting {
-                key: key.into(),
-                value,
-                at: written.at,
-            });
-        };
-        if let Some(scale) = self.scale.filter(|_| !given("capacity") && !given("scale")) {
-            give("scale", scale.to_string());
-        }
-        if let Some(seed) = self.seed {
-            if !given("seed") {
-                give("seed", seed.to_string());
-            }
-            self.seed = Some(seed.wrapping_add(1));
-        }
-        Ok(settings)
-    }
 }
 
 /// RAM before the one of `parts`.
@@ -460,38 +409,4 @@ fn cached(name: &'static str, settings: Settings, parts: Vec<Node>) -> Result<No
     let [part] = <[Node; 1]>::try_from(parts)
         .map_err(|_| format!("it stands before one device and has {count}"))?;
     Cache::new(name, settings, part).map(|cache| Node::Cache(Box::new(cache)))
-}
-
-/// The names of all devices, arrays as they are written.
-fn known_names() -> Vec<String> {
-    let ssds = presets::presets();
-    let ssds = ssds.iter().map(|preset| preset.name.to_owned());
-    let disks = disk_presets();
-    let disks = disks.iter().map(|preset| preset.name.to_owned());
-    let named = named().into_iter().map(|named| named.name.to_owned());
-    let arrays = kinds().into_iter();
-    let arrays = arrays.map(|kind| format!("{}(…)", kind.name));
-    ssds.chain(disks).chain(named).chain(arrays).collect()
-}
-
-/// The largest scale among the parts that have none of their own.
-fn scale_of_parts(written: &Written) -> f64 {
-    let of_leaf = |leaf: &Written| {
-        let own = |setting: &Setting| setting.key == "capacity" || setting.key == "scale";
-        if leaf.settings.iter().any(own) {
-            return 1.0;
-        }
-        let ssds = presets::presets();
-        let ssd = ssds.iter().find(|preset| preset.name == leaf.name);
-        let disks = disk_presets();
-        let disk = disks.iter().find(|preset| preset.name == leaf.name);
-        let ssd = ssd.map(|preset| preset.params.scale);
-        ssd.or(disk.map(|preset| preset.params.scale))
-            .unwrap_or(1.0)
-    };
-    if written.parts.is_empty() {
-        return of_leaf(written);
-    }
-    let parts = written.parts.iter().map(|(_, part)| scale_of_parts(part));
-    parts.fold(1.0, f64::max)
 }

@@ -15,6 +15,8 @@ pub enum Fault {
     Refused { why: String },
     /// The same, of an SSD.
     Ssd(ParamError),
+    /// It needs more memory than is free.
+    NoRoom { need_bytes: u64, room_bytes: u64 },
 }
 
 /// A fault and its place: the character of the text, from 1, and what stands there. `None` where
@@ -43,6 +45,18 @@ impl fmt::Display for ComposeError {
                 )
             }
             Fault::Ssd(error) => write!(f, "{error}"),
+            Fault::NoRoom {
+                need_bytes,
+                room_bytes,
+            } => {
+                let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+                write!(
+                    f,
+                    "the simulated device needs up to {:.0} MiB of memory, and {:.0} MiB are free",
+                    mib(*need_bytes).ceil(),
+                    mib(*room_bytes).floor()
+                )
+            }
         }
     }
 }

@@ -69,10 +69,11 @@ impl Written {
         if self.parts.is_empty() {
             return 1;
         }
+        // Nested counts are more than numbers hold.
         let parts = self.parts.iter();
         parts
-            .map(|(count, part)| u64::from(*count) * part.leaves())
-            .sum()
+            .map(|(count, part)| u64::from(*count).saturating_mul(part.leaves()))
+            .fold(0, u64::saturating_add)
     }
 }
 

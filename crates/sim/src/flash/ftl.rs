@@ -181,8 +181,20 @@ impl Ftl {
         let extra = (0..dies * extra).map(|id| block(id / extra));
         self.blocks = main.chain(extra).collect();
         // A slot that was never written names unit 0, which lies elsewhere: it is not valid.
+        // The old map goes first, that the two do not have to fit together.
+        self.p2l = Vec::new();
         self.p2l = zeroed(self.blocks.len() << shift);
         self.clear();
+    }
+
+    /// Sizes of the flash without the region.
+    pub(super) fn geometry(&self) -> Geometry {
+        Geometry {
+            units: self.l2p.len() as u32,
+            dies: self.dies.len() as u32,
+            blocks_per_die: self.blocks_per_die,
+            pages_per_block: self.pages,
+        }
     }
 
     /// Blocks that are not the region's.

@@ -28,6 +28,16 @@ pub(super) struct Packing {
 }
 
 impl Packing {
+    /// The least that a unit takes, of its size (above 0, to 1).
+    pub(super) fn least(share: f64) -> u32 {
+        ((share * f64::from(WHOLE_Q15)).round() as u32).clamp(1, WHOLE_Q15)
+    }
+
+    /// Slots of a block that holds `pages` whole units.
+    pub(super) fn slots(pages: u32, least: u32) -> u32 {
+        (pages * WHOLE_Q15).div_ceil(least).next_power_of_two()
+    }
+
     pub(super) fn clear(&mut self) {
         self.valid.fill(0);
         // As if full: the first block that is opened owes nothing.
@@ -94,8 +104,8 @@ impl Ftl {
     #[must_use]
     pub fn with_packing(mut self, least: f64) -> Self {
         assert!(self.region.is_none() && self.page_mask == 0);
-        let least = ((least * f64::from(WHOLE_Q15)).round() as u32).clamp(1, WHOLE_Q15);
-        let slots = (self.pages * WHOLE_Q15).div_ceil(least).next_power_of_two();
+        let least = Packing::least(least);
+        let slots = Packing::slots(self.pages, least);
         self.packing = Some(Box::new(Packing {
             least,
             left: WHOLE_Q15,

@@ -2,7 +2,7 @@
 //! a ring of its own: the oldest units are folded into the main area. The region's blocks lie
 //! behind those of the main area in the same map and are never cleaned.
 
-use super::ftl::{Cleaned, Ftl};
+use super::ftl::{Cleaned, Ftl, Geometry};
 
 /// Where a ring begins and what it holds, in slots counted on and on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,6 +38,21 @@ pub(super) struct Folded {
 }
 
 impl Region {
+    /// Units of each die that are there whatever is stored, and the blocks of each die.
+    pub(super) fn sized(
+        geometry: Geometry,
+        page_units: u32,
+        fixed_units: u64,
+        of_free: f64,
+    ) -> (u32, u32) {
+        let Geometry { units, dies, .. } = geometry;
+        let page = u64::from(page_units);
+        let fixed = (fixed_units / u64::from(dies) / page * page) as u32;
+        let most = f64::from(fixed) + f64::from(units.div_ceil(dies)) * of_free;
+        let blocks = (most as u32).div_ceil(geometry.pages_per_block).max(1);
+        (fixed, blocks)
+    }
+
     /// Empties the rings; returns the blocks that were in use.
     pub(super) fn clear(&mut self) -> u64 {
         let per_block = u64::from(self.slots / self.blocks);
@@ -65,18 +80,16 @@ impl Ftl {
     /// data besides.
     #[must_use]
     pub fn with_region(mut self, fixed_units: u64, of_free: f64) -> Self {
-        let dies = self.dies.len() as u64;
-        let units_per_die = (self.l2p.len() as u64).div_ceil(dies) as u32;
-        let page = u64::from(self.page_mask) + 1;
-        let fixed = (fixed_units / dies / page * page) as u32;
-        let most = f64::from(fixed) + f64::from(units_per_die) * of_free;
-        let blocks = (most as u32).div_ceil(self.pages).max(1);
+        let geometry = self.geometry();
+        let page_units = self.page_mask + 1;
+        let (fixed, blocks) = Region::sized(geometry, page_units, fixed_units, of_free);
+        let Geometry { units, dies, .. } = geometry;
         self.region = Some(Box::new(Region {
             blocks,
             slots: blocks * self.pages,
             fixed,
             of_free_q16: (of_free * 65_536.0).round() as u64,
-            units_per_die,
+            units_per_die: units.div_ceil(dies),
             rings: vec![Ring::default(); dies as usize],
         }));
         let shift = self.shift;

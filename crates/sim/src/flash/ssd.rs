@@ -81,7 +81,7 @@ impl Ssd {
         let geometry = params.geometry()?;
         let unit_bytes = u64::from(params.mapping_bytes);
         let page_units = params.page_units();
-        let slots = (params.buffer_bytes / unit_bytes).max(u64::from(page_units)) as usize;
+        let slots = params.buffer_slots() as usize;
         let pool_units = f64::from(geometry.units) * params.idle_pool_percent / 100.0;
         let pool_blocks =
             pool_units / f64::from(geometry.pages_per_block) / f64::from(geometry.dies);

@@ -127,6 +127,15 @@ pub fn open(text: &str) -> Result<Ssd, ParamError> {
 
 /// Makes the preset `name` with `overrides` of its parameters.
 pub fn build(name: &str, overrides: &[(&str, &str)]) -> Result<Ssd, ParamError> {
+    let (identity, params) = chosen(name, overrides)?;
+    Ssd::new(identity, params)
+}
+
+/// What makes the preset `name` with `overrides` of its parameters.
+pub(crate) fn chosen(
+    name: &str,
+    overrides: &[(&str, &str)],
+) -> Result<(Identity, SsdParams), ParamError> {
     let all = presets();
     let known = all
         .iter()
@@ -146,11 +155,9 @@ pub fn build(name: &str, overrides: &[(&str, &str)]) -> Result<Ssd, ParamError> 
         let why = "capacity and scale say the same thing; give one of them".into();
         return Err(ParamError::Impossible { why });
     }
-    Ssd::new(
-        Identity {
-            name: preset.name,
-            label: preset.label,
-        },
-        preset.params,
-    )
+    let identity = Identity {
+        name: preset.name,
+        label: preset.label,
+    };
+    Ok((identity, preset.params))
 }

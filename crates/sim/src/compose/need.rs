@@ -1,0 +1,172 @@
+//! How much memory a device takes at the most, summed over its tree before any of it is made.
+
+use super::build::{kinds, Assembly, Whole};
+use super::error::ComposeError;
+use super::grammar::Written;
+use super::leaf::Leaf;
+use crate::cache::params::{
+    CacheParams, HostCacheParams, Mode, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS,
+};
+use crate::disk::Disk;
+use crate::fault::params::{FaultParams, FAULT_PARAMETERS};
+use crate::fault::Faulty;
+use crate::raid::params::{ArrayParams, ARRAY_PARAMETERS};
+use crate::tier::params::{SsdCacheParams, TierParams, SSD_CACHE_PARAMETERS, TIER_PARAMETERS};
+
+/// Of each device, besides what grows with it: its names, its queues.
+const EACH_BYTES: u64 = 8 << 10;
+/// What a disk knows of a zone.
+const ZONE_BYTES: u64 = 24;
+/// Thin provisioning has a bit for this.
+const THIN_BYTES: u64 = 4096 * 8;
+/// Of each unit that a cache keeps clean, while its tables grow to twice their size: its place in
+/// the order, and where to find that.
+const CLEAN_UNIT_BYTES: u64 = 200;
+/// Of each stretch that is dirty, in trees that are half full; shorter ones than this are rare.
+const EXTENT_BYTES: u64 = 96;
+const STRETCH_BYTES: u64 = 4096;
+/// Of each slot of an SSD cache: masks, order, and what waits; and of each chunk behind it.
+const SLOT_BYTES: u64 = 240;
+const CACHED_CHUNK_BYTES: u64 = 12;
+/// Of each chunk of a pair of tiers: place, heat and rank; and of each one on the fast tier.
+const TIERED_CHUNK_BYTES: u64 = 24;
+const FAST_CHUNK_BYTES: u64 = 56;
+
+/// What a device needs, and how large it is at the most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Need {
+    pub bytes: u64,
+    nominal_bytes: u64,
+    capacity_bytes: u64,
+}
+
+impl Need {
+    fn and(self, more_bytes: u64) -> Self {
+        Self {
+            bytes: self.bytes.saturating_add(more_bytes),
+            ..self
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_add(other.bytes),
+            nominal_bytes: self.nominal_bytes.saturating_add(other.nominal_bytes),
+            capacity_bytes: self.capacity_bytes.saturating_add(other.capacity_bytes),
+        }
+    }
+
+    fn times(self, count: u64) -> Self {
+        Self {
+            bytes: self.bytes.saturating_mul(count),
+            nominal_bytes: self.nominal_bytes.saturating_mul(count),
+            capacity_bytes: self.capacity_bytes.saturating_mul(count),
+        }
+    }
+
+    /// `volume_bytes` of the nominal device at its size here, no more than all of it.
+    fn scaled(self, volume_bytes: u64) -> u64 {
+        let scale = self.nominal_bytes as f64 / self.capacity_bytes.max(1) as f64;
+        ((volume_bytes as f64 / scale) as u64).min(self.capacity_bytes)
+    }
+}
+
+impl Whole {
+    /// What the device of `written` needs.
+    pub(super) fn need(&mut self, written: &Written) -> Result<Need, ComposeError> {
+        let kind = kinds().into_iter().find(|kind| kind.name == written.name);
+        let Some(kind) = kind else {
+            return self.need_of_leaf(written);
+        };
+        match kind.assembly {
+            Assembly::Array { .. } => {
+                self.params(written, ARRAY_PARAMETERS, ArrayParams::default())?;
+                self.need_of_parts(written)
+            }
+            Assembly::Faulty => {
+                let params = self.params(written, FAULT_PARAMETERS, FaultParams::default())?;
+                let part = self.need_of_parts(written)?;
+                let is_thin = params.enospc_after_bytes.is_some();
+                let thin = part.capacity_bytes / THIN_BYTES * u64::from(is_thin);
+                Ok(part.and(thin + size_of::<Faulty>() as u64))
+            }
+            Assembly::Cache => {
+                let params = self.params(written, CACHE_PARAMETERS, CacheParams::default())?;
+                let part = self.need_of_parts(written)?;
+                Ok(part.and(cache_bytes(&params, part)))
+            }
+            Assembly::HostCache => {
+                let params = HostCacheParams::default();
+                let params = self.params(written, HOST_CACHE_PARAMETERS, params)?;
+                let part = self.need_of_parts(written)?;
+                Ok(part.and(host_cache_bytes(&params, part)))
+            }
+            Assembly::SsdCache => {
+                let params = SsdCacheParams::default();
+                let params = self.params(written, SSD_CACHE_PARAMETERS, params)?;
+                let chunk_bytes = u64::from(params.chunk_bytes);
+                let (fast, both) = (self.need_of_first(written)?, self.need_of_parts(written)?);
+                let size = params.size_bytes.map_or(u64::MAX, |size| fast.scaled(size));
+                let slots = size.min(fast.capacity_bytes) / chunk_bytes;
+                let chunks = both.capacity_bytes / chunk_bytes;
+                Ok(both.and(slots * SLOT_BYTES + chunks * CACHED_CHUNK_BYTES))
+            }
+            Assembly::Tier => {
+                let params = self.params(written, TIER_PARAMETERS, TierParams::default())?;
+                let chunk_bytes = u64::from(params.chunk_bytes);
+                let (fast, both) = (self.need_of_first(written)?, self.need_of_parts(written)?);
+                let chunks = both.capacity_bytes / chunk_bytes;
+                let fast = fast.capacity_bytes / chunk_bytes;
+                Ok(both.and(chunks * TIERED_CHUNK_BYTES + fast * FAST_CHUNK_BYTES))
+            }
+        }
+    }
+
+    fn need_of_leaf(&mut self, written: &Written) -> Result<Need, ComposeError> {
+        let need = match self.leaf(written)? {
+            Leaf::Ssd(_, params) => Need {
+                bytes: params
+                    .need_bytes()
+                    .map_err(|error| self.of_ssd(written, error))?,
+                nominal_bytes: params.nominal_capacity_bytes,
+                capacity_bytes: params.simulated_capacity_bytes(),
+            },
+            Leaf::Disk(_, params) => Need {
+                bytes: size_of::<Disk>() as u64 + ZONE_BYTES * u64::from(params.zones),
+                nominal_bytes: params.nominal_capacity_bytes,
+                capacity_bytes: params.simulated_capacity_bytes(),
+            },
+        };
+        Ok(need.and(EACH_BYTES))
+    }
+
+    /// Of all parts together; like ones are looked at once.
+    fn need_of_parts(&mut self, written: &Written) -> Result<Need, ComposeError> {
+        let mut all = Need::default().and(EACH_BYTES);
+        for (count, part) in &written.parts {
+            all = all.with(self.need(part)?.times(u64::from(*count)));
+        }
+        Ok(all)
+    }
+
+    /// Of the first part alone.
+    fn need_of_first(&mut self, written: &Written) -> Result<Need, ComposeError> {
+        let first = written.parts.first();
+        first.map_or(Ok(Need::default()), |(_, part)| self.need(part))
+    }
+}
+
+fn cache_bytes(params: &CacheParams, part: Need) -> u64 {
+    let size_bytes = part.scaled(params.size_bytes);
+    let is_dirty = params.mode == Mode::WriteBack;
+    let is_clean = params.mode != Mode::Off && params.read_cache;
+    size_bytes / STRETCH_BYTES * EXTENT_BYTES * u64::from(is_dirty)
+        + size_bytes / u64::from(params.unit_bytes) * CLEAN_UNIT_BYTES * u64::from(is_clean)
+}
+
+fn host_cache_bytes(params: &HostCacheParams, part: Need) -> u64 {
+    let size_bytes = part.scaled(params.memory_bytes);
+    let dirty_bytes = (size_bytes as f64 * params.dirty_percent / 100.0) as u64;
+    dirty_bytes / STRETCH_BYTES * EXTENT_BYTES
+        + size_bytes / u64::from(params.page_bytes) * CLEAN_UNIT_BYTES
+}

@@ -1,0 +1,40 @@
+//! How much memory a drive takes, known before any of it is asked for.
+
+use super::ftl::{Block, Die};
+use super::packing::Packing;
+use super::region::Region;
+use super::ssd::{DieClock, Ssd};
+use crate::params::{Cleaning, ParamError, SsdParams};
+
+impl SsdParams {
+    /// Memory of a drive that these parameters make, in bytes: its maps and indexes, its buffer.
+    pub fn need_bytes(&self) -> Result<u64, ParamError> {
+        let geometry = self.geometry()?;
+        let [units, dies, per_die, pages] = [
+            geometry.units,
+            geometry.dies,
+            geometry.blocks_per_die,
+            geometry.pages_per_block,
+        ]
+        .map(u64::from);
+        let region = if self.has_region() {
+            let of_free = self.region.of_free_percent / 100.0;
+            Region::sized(geometry, self.page_units(), self.region_units(), of_free).1
+        } else {
+            0
+        };
+        let (mut slots, mut packing) = (pages, 0);
+        if self.compression.on {
+            let least = Packing::least(self.compression.least_percent / 100.0);
+            slots = u64::from(Packing::slots(geometry.pages_per_block, least));
+            packing = 2 * units + 4 * dies * per_die + 16 * dies;
+        }
+        let blocks = dies * (per_die + u64::from(region));
+        let maps = 4 * units + blocks * (4 * slots + size_of::<Block>() as u64) + packing;
+        let sorted = u64::from(self.cleaning != Cleaning::Fifo);
+        let of_die = (size_of::<Die>() + size_of::<DieClock>()) as u64
+            + 4 * (per_die + (per_die + 1).next_power_of_two() + (pages + 1) * sorted);
+        let own = size_of::<Ssd>() as u64 + 8 * self.buffer_slots();
+        Ok(own.saturating_add(maps + dies * of_die))
+    }
+}
