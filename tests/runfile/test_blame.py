@@ -7,6 +7,7 @@ import pytest
 
 from teijo.errors import HostError, RunFileError
 from teijo.runfile.blame import blame
+from tests.runfile.samples import sealed_run
 
 
 def fault(code: int) -> sqlite3.Error:
@@ -17,13 +18,7 @@ def fault(code: int) -> sqlite3.Error:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    path = tmp_path / "run.teijo"
-    db = sqlite3.connect(path)
-    db.execute("CREATE TABLE t (a)")
-    db.executemany("INSERT INTO t VALUES (?)", [("x" * 100,)] * 200)
-    db.commit()
-    db.close()
-    return path
+    return sealed_run(tmp_path / "run")
 
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_CORRUPT])
