@@ -131,19 +131,22 @@ def run_dying_in(path: Path, room: object, name: str, when: str) -> None:
     run_paper(path)
 
 
-def test_killed_as_it_began_it_says_what_to_do(tmp_path: Path) -> None:
+def test_killed_as_it_began_it_blocks_no_name(tmp_path: Path) -> None:
     path = tmp_path / "run.teijo"
 
     def die(*arguments: object) -> None:
         kill_me()
 
     def act() -> None:
-        recorder._insert_header = die
+        recorder.insert_header = die
         run_paper(path)
 
     assert in_a_child(act) == -9
-    with pytest.raises(RunFileError, match="remove it"):
+    assert [each.name for each in tmp_path.iterdir() if each.name.endswith(".open")] == []
+    with pytest.raises(RunFileError, match="There is no run file"):
         Recorder.reopen(path)
+    run_paper(path)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
 def test_killed_in_a_round_on_a_file_the_gap_is_remarked_and_the_window_starts_anew(

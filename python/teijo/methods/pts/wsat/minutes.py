@@ -63,7 +63,7 @@ class WsatSettings(Settings, frozen=True):
             key="capacity_times",
             meaning="user capacities written at most",
             example="20",
-            parse=knobs.number_between(0.001, 1000),
+            parse=knobs.number_between(0.001, 10**6),
             show=knobs.show_optional,
             judges=True,
         ),
