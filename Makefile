@@ -27,7 +27,7 @@ INPUTS ?= 1000000
 NTH ?=
 # How many cases a property of the Rust meets (of the Python: tests/conftest.py).
 CASES := 64
-CASES_LONG := 1024
+CASES_LONG := 256
 
 PYTHON ?= $(firstword $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name; done))

@@ -117,6 +117,31 @@ def test_a_purge_discards_everything_and_says_that_it_is_only_claimed(
     assert not any(file.read_bytes())
 
 
+def test_a_purge_goes_no_further_on_a_device_that_came_in_the_middle_of_it(
+    loop: Path, loops: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = loops.folder / "disk.img"
+    file.write_bytes(b"\xa5" * LOOP_BYTES)
+    piece, sequence, discard = LOOP_BYTES // 4, kernel.disk_sequence, kernel.discard
+    done: list[int] = []
+
+    def discard_and_swap(fd: int, start: int, length: int, *, secure: bool) -> None:
+        discard(fd, start, length, secure=secure)
+        done.append(start)
+
+    device = open_to_destroy(loop)
+    monkeypatch.setattr(purging, "DISCARD_PIECE_BYTES", piece)
+    monkeypatch.setattr(kernel, "discard", discard_and_swap)
+    monkeypatch.setattr(kernel, "disk_sequence", lambda fd: (sequence(fd) or 0) + bool(done))
+    try:
+        with pytest.raises(IdentityError, match="another device took the place"):
+            device.purge()
+    finally:
+        device.close()
+    assert done == [0]
+    assert file.read_bytes() == bytes(piece) + b"\xa5" * (LOOP_BYTES - piece)
+
+
 def test_a_discard_that_the_device_ignores_is_no_purge(
     loop: Path, loops: Loops, monkeypatch: pytest.MonkeyPatch
 ) -> None:

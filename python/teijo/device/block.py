@@ -4,18 +4,19 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from teijo.device import kernel, serial
+from teijo.device import serial
 from teijo.device.checks import Subject
 from teijo.device.fitness import Fitness, fit
 from teijo.device.health import health
 from teijo.device.identify import Identification
 from teijo.device.mounts import mounts_of
 from teijo.device.preflight import Preflight, claim, consent, identify_open, open_to_read
+from teijo.device.presence import check_present
 from teijo.device.purge import Purged, purge
 from teijo.device.stack import above, reach
 from teijo.device.target import BlockTarget
 from teijo.engine.plan import Layout
-from teijo.errors import DeviceError, IdentityError, UnsafeError
+from teijo.errors import UnsafeError
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
@@ -64,28 +65,7 @@ class BlockMedium:
 
     def check(self) -> None:
         """Make sure that the device under the descriptor is the one that was examined."""
-        was = self._subject.found
-        name = self.identity.target
-        try:
-            sequence = kernel.disk_sequence(self._subject.fd)
-            size = kernel.capacity_bytes(self._subject.fd)
-        except OSError as error:
-            raise DeviceError(
-                f"{name} is gone: {error.strerror}", remedy="Look at its cable and at dmesg."
-            ) from error
-        if size == 0 or not was.node.folder.exists():
-            raise DeviceError(f"{name} is gone", remedy="Look at its cable and at dmesg.")
-        if sequence != was.disk_sequence:
-            raise IdentityError(
-                f"another device took the place of {name} (disk sequence {sequence}, "
-                f"was {was.disk_sequence})",
-                remedy="Put the first one back and run again.",
-            )
-        if size != was.geometry.capacity_bytes:
-            raise IdentityError(
-                f"{name} is {size} bytes large, and was {was.geometry.capacity_bytes}",
-                remedy="Leave its size alone while it is measured, and run again.",
-            )
+        check_present(self._subject)
 
     def release(self) -> None:
         """Give up the claim."""

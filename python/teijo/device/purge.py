@@ -12,6 +12,7 @@ from typing import Final
 from teijo.device import kernel, nvme
 from teijo.device.checks import Subject
 from teijo.device.preflight import confirm
+from teijo.device.presence import check_present
 from teijo.errors import DeviceError, UnsafeError
 from teijo.units import GIB
 
@@ -37,6 +38,7 @@ def purge(subject: Subject) -> Purged | None:
 
     Raises:
         teijo.errors.UnsafeError: it is in use by now, or the controller is another drive's.
+        teijo.errors.IdentityError: another device took its place; the rest was not purged.
         teijo.errors.DeviceError: the purge failed; the message says what is left.
     """
     confirm(subject)
@@ -70,6 +72,7 @@ def _format(subject: Subject) -> Purged | None:
         return None
     if not may_format(found, subject.found.own_serial):
         return None
+    check_present(subject)
     try:
         nvme.format_namespace(subject.fd, found)
     except OSError as error:
@@ -115,6 +118,7 @@ def _discard(subject: Subject) -> Purged | None:
 def _discard_all(subject: Subject, *, secure: bool) -> None:
     size = subject.found.geometry.capacity_bytes
     for start in range(0, size, DISCARD_PIECE_BYTES):
+        check_present(subject)  # a large drive takes minutes, and sampling it came before
         kernel.discard(subject.fd, start, min(DISCARD_PIECE_BYTES, size - start), secure=secure)
 
 
