@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from teijo.device import nvme, preflight, serial
+from teijo.device import nvme, preflight, purge, serial
 from teijo.device.checks import Subject
 from teijo.device.identify import Identification, describe
 from teijo.device.preflight import Preflight, consent_to_all
@@ -181,8 +181,14 @@ def test_of_several_a_serial_with_a_comma_is_one(subject_of: Callable[[str], Sub
         consent_to_all(subjects, "S1,S2,S3")
 
 
+LOOKED = -1
+
+
 def drive(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> list[int]:
-    """Answer as an NVMe drive of this serial at the ioctl; return the commands it is sent."""
+    """Answer as an NVMe drive of this serial at the ioctl; return the commands it is sent.
+
+    `LOOKED` among them is a look whether it is still that drive.
+    """
     sent: list[int] = []
     controller = bytearray(4096)
     controller[4:24] = raw.ljust(20, b" ")
@@ -201,6 +207,7 @@ def drive(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> list[int]:
         return 0
 
     monkeypatch.setattr(fcntl, "ioctl", ioctl)
+    monkeypatch.setattr(purge, "check_present", lambda subject: sent.append(LOOKED))
     return sent
 
 
@@ -211,7 +218,7 @@ def test_a_drive_given_up_by_its_shown_serial_is_formatted(
     own = serial.canonical(serial.as_the_kernel_prints(raw))
     sent = drive(monkeypatch, raw)
     assert _format(subject_of(own)) is not None
-    assert sent[-1] == nvme.FORMAT_NVM
+    assert sent[-2:] == [LOOKED, nvme.FORMAT_NVM]
 
 
 def test_another_drives_controller_is_not_formatted(
