@@ -1,6 +1,8 @@
 """A file that somebody made to harm: refused before anything of it runs, and left as it was."""
 
+import _thread
 import os
+import signal
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -210,3 +212,20 @@ def test_reading_that_never_ends_is_stopped(tmp_path: Path) -> None:
         db.execute(ENDLESS.format("count(*)")).fetchone()
     assert "more work" in blame(tmp_path, caught.value).message
     db.close()
+
+
+def test_a_signal_while_sqlite_works_is_that_signal_and_no_fault_of_the_file() -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    db = sqlite3.connect(":memory:")
+    db.create_function("interrupt", 1, _thread.interrupt_main)
+    guard.allow(db, ticks=10**6)
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)"
+    before = signal.signal(signal.SIGUSR1, stop)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            db.execute(f"{numbers} SELECT interrupt(?), (SELECT max(i) FROM n)", (signal.SIGUSR1,))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        db.close()

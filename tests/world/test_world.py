@@ -17,14 +17,15 @@ from tests.world.schedule import draw
 ROOT = Path(__file__).parents[2]
 MEMORY = Path("/dev/shm")
 FEW = 40
-FOUND_FAULTS = (1, 49, 71, 72, 109, 2, 13, 91, 3025, 1534)
+FOUND_FAULTS = (1, 49, 71, 72, 109, 2, 13, 91, 3025, 1534, 1824)
 """Seeds that found a fault of the program, in the order in which they did.
 
 1, 49 a run killed as it began blocked its name; 71 a run's clock that began anew after two gaps;
 72 the same name, blocked by a Ctrl-C; 109 a sleep between two steps that nothing told; 2, 13, 91 a
 reserve that could not be cut or removed ended in "Teijo itself failed"; 3025 a resume went on after
 frames that a failed flush had left in memory alone, and a power cut took its steps; 1534 a drive
-that came while the one before it was sampled for its purge was discarded.
+that came while the one before it was sampled for its purge was discarded; 1824 a second Ctrl-C
+while SQLite sealed was called a failure of the host.
 """
 
 
