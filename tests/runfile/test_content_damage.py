@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import sqlite3
 import struct
 from pathlib import Path
 
@@ -93,6 +94,30 @@ def test_a_whole_log_has_the_checksums_that_are_worked_out_here(
     path = tmp_path / "run.teijo.open"
     logged.write(path)
     assert log.check(path) is False
+
+
+@pytest.mark.parametrize("torn", [16, 20, 24, 28])
+@pytest.mark.parametrize("copied", [True, False])
+def test_a_torn_header_of_a_log_is_harmless_only_where_the_file_holds_all_of_it(
+    tmp_path: Path, logged: Left, *, copied: bool, torn: int
+) -> None:
+    """A header is written anew, in place, once all of its log was copied into the file."""
+    path = tmp_path / "run.teijo.open"
+    logged.write(path)
+    steps = reader.read(path).steps
+    file = logged.file
+    if copied:
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            file = path.read_bytes()
+    anew = bytes(byte ^ 0xFF for byte in logged.log[12:torn])
+    Left(file, logged.log[:12] + anew + logged.log[torn:]).write(path)
+    if copied:
+        record = reader.read(path)
+        assert (record.steps, log.CUT in record.remarks) == (steps, True)
+    else:
+        with pytest.raises(RunFileError, match=r"log .* not what was written"):
+            reader.read(path)
 
 
 def test_a_resume_of_a_log_cut_short_goes_on_and_keeps_the_remark(

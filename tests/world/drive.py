@@ -61,6 +61,10 @@ class Handle:
     serial: str
 
 
+def _no_look() -> None:
+    """Take no notice."""
+
+
 class Host:
     """The kernel of a made-up host with one drive: sysfs, procfs, ioctl, programs.
 
@@ -77,6 +81,8 @@ class Host:
         self.calls = 0
         self.during: dict[int, Callable[[], None]] = {}
         """What happens at the so manieth call to the drive."""
+        self.look: Callable[[], None] = _no_look
+        """Called at the end of each call to the drive."""
         self.handles: dict[int, Handle] = {}
         self.stat = [0] * 17
         self.under = False
@@ -174,6 +180,7 @@ class Host:
         self.calls += 1
         if action := self.during.pop(self.calls, None):
             action()
+        self.look()
 
     def alive(self, fd: int) -> bool:
         """Return whether a descriptor still leads to the drive that it was opened on."""

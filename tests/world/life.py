@@ -29,7 +29,7 @@ from typing import Any, Final
 import teijo.engine
 from teijo.cli.app import main
 from teijo.runner import run as acts
-from teijo.runner.events import Ended, Event, RunStarted, StepDone
+from teijo.runner.events import Ended, Event, RunStarted, StepDone, StepStarted
 from tests.world.drive import Drive, Host, WorldSession
 from tests.world.schedule import Fault
 from tests.world.shapes import FLASH
@@ -56,8 +56,9 @@ class Story:
     """How many steps were done when the drive began to warn."""
     violations: list[str] = field(default_factory=list)
     clocks: list[tuple[int, int]] = field(default_factory=list)
-    """How long the host had slept, and by how much its clock had been set: at first, and after
-    each step."""
+    """How long the host had slept, and by how much its clock had been set: at first, and at the
+    last call to the drive in each step, or its beginning. What befalls them while an answer is
+    recorded is the next step's to tell; behind the last step nothing is left to be wrong."""
     crash: str = ""
     drive: Drive | None = None
     events: int = 0
@@ -180,6 +181,15 @@ class _Child:
         self.disk, self.order, self.writing = disk, order, writing
         self.events = 0
         self.host: Host | None = None
+        self.seen = self.now()
+
+    def now(self) -> tuple[int, int]:
+        """Return how long the host has slept, and by how much its clock was set."""
+        return int(self.disk.head.asleep_ns), int(self.disk.head.wall_ns)
+
+    def look(self) -> None:
+        """See the clocks as they are at a call to the drive."""
+        self.seen = self.now()
 
     def tell(self, *frame: object) -> None:
         body = pickle.dumps(frame)
@@ -190,11 +200,12 @@ class _Child:
     def event(self, event: Event) -> None:
         self.events += 1
         if isinstance(event, RunStarted | StepDone | Ended):
-            head = self.disk.head
-            self.tell("clocks", int(head.asleep_ns), int(head.wall_ns))
+            self.tell("clocks", *(self.seen if isinstance(event, StepDone) else self.now()))
             self.tell("event", event)
         for fault in self.order.at_event.pop(self.events, ()):
             self.strike(fault)
+        if isinstance(event, StepStarted):
+            self.look()
 
     def strike(self, fault: Fault) -> None:
         """Let a fault befall this process, its clock, its drive or its file."""
@@ -305,6 +316,7 @@ def _watch(child: _Child) -> None:
     order = child.order
     if order.host is not None:
         host = child.host = order.host(child.tell)
+        host.look = child.look
         for number, faults in order.at_call.items():
             host.during[number] = partial(_strike_all, child, faults)
         if order.is_block:

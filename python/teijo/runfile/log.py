@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -48,9 +49,10 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class _Frame:
+    page: int
+    content: NDArray[np.uint8]
     commits: bool
-    ours: bool
-    """It has the salts of the log's header."""
+    salts: Sum
     stored: Sum
     own: Sum
     """The part of the checksum that comes from the frame's content."""
@@ -87,10 +89,10 @@ def _state(path: Path) -> State:
     except OSError as error:
         raise guard.unreadable(path, error) from error
     with os.fdopen(descriptor, "rb") as file:
-        return _examine(file)
+        return _examine(file, path)
 
 
-def _examine(file: BinaryIO) -> State:
+def _examine(file: BinaryIO, path: Path) -> State:
     head = file.read(_HEAD_BYTES)
     if len(head) < _HEAD_BYTES or not any(head):
         # Made, and nothing was flushed to it yet.
@@ -100,25 +102,67 @@ def _examine(file: BinaryIO) -> State:
     order = ">u4" if magic & 1 else "<u4"
     (own,) = _summed(np.frombuffer(head[:24], np.uint8).reshape(1, -1), order)
     sizes = [1 << power for power in range(9, 17)]
-    if magic & ~1 != _MAGIC or own != stored or page_bytes not in sizes:
+    if magic & ~1 != _MAGIC or page_bytes not in sizes:
         return State.DAMAGED
-    return _judge(_frames(file, page_bytes, order, salts), stored, page_bytes)
+    frames = _frames(file, page_bytes, order)
+    if own != stored:
+        # SQLite leaves out the whole log then. It writes a header anew, in place, once all that
+        # the log holds is in the file and flushed: a header torn by that has lost nothing.
+        return State.CUT if _is_copied(frames, path, page_bytes) else State.DAMAGED
+    return _judge(frames, stored, salts, page_bytes)
 
 
-def _judge(frames: Iterator[_Frame], before: Sum, page_bytes: int) -> State:
+def _is_copied(frames: Iterator[_Frame], path: Path, page_bytes: int) -> bool:
+    """Tell whether the file beside a log holds each page as the log wrote it last.
+
+    False too where the log's chain of checksums breaks, for then nobody knows what it held. What
+    is left behind its end of a log before it has other salts.
+
+    Raises:
+        HostError: the file cannot be read.
+    """
+    power = _power(1 + page_bytes // 8)
+    last: dict[int, bytes] = {}
+    pending: dict[int, bytes] = {}
+    first = before = None
+    for frame in frames:
+        if first is None:
+            first = frame
+        elif frame.salts != first.salts:
+            break
+        elif before is None or _join(before, frame.own, power) != frame.stored:
+            return False
+        pending[frame.page] = sha256(frame.content.tobytes()).digest()
+        if frame.commits:
+            last |= pending
+            pending = {}
+        before = frame.stored
+    try:
+        with path.open("rb") as file:
+            for page, digest in last.items():
+                file.seek(max(0, page - 1) * page_bytes)
+                if sha256(file.read(page_bytes)).digest() != digest:
+                    return False
+    except OSError as error:
+        raise guard.unreadable(path, error) from error
+    return bool(last)
+
+
+def _judge(frames: Iterator[_Frame], before: Sum, salts: Sum, page_bytes: int) -> State:
     """Follow the chain of checksums to its first break, then see whether it goes on behind that."""
     power = _power(1 + page_bytes // 8)
     broken, open_ended, behind, stretch, longest = False, False, False, 0, 0
     for frame in frames:
         joined = _join(before, frame.own, power) == frame.stored
-        if not broken and not (joined and frame.ours):
+        ours = frame.salts == salts
+        if not broken and not (joined and ours):
             broken = True
             # A frame's checksum leaves its salts out: where the chain holds, they have changed.
             # Frames with other salts that do not join are of a log before this one.
             behind = joined
         elif not broken:
             open_ended = not frame.commits
-        if broken and frame.ours:
+        if broken and ours:
             behind = True
             # What a failing disk took back lies behind as well, one transaction a stretch.
             stretch = stretch + frame.commits if joined else 0
@@ -129,7 +173,7 @@ def _judge(frames: Iterator[_Frame], before: Sum, page_bytes: int) -> State:
     return State.CUT if behind or open_ended else State.WHOLE
 
 
-def _frames(file: BinaryIO, page_bytes: int, order: str, salts: Sum) -> Iterator[_Frame]:
+def _frames(file: BinaryIO, page_bytes: int, order: str) -> Iterator[_Frame]:
     """Give the frames of a log in their order; a piece of one at the end is one, filled up."""
     size = _FRAME_HEAD_BYTES + page_bytes
     while piece := file.read(max(1, _AT_ONCE_BYTES // size) * size):
@@ -137,10 +181,17 @@ def _frames(file: BinaryIO, page_bytes: int, order: str, salts: Sum) -> Iterator
         table = np.frombuffer(whole, np.uint8).reshape(-1, size)
         heads = table[:, :_FRAME_HEAD_BYTES].copy().view(">u4")
         content = np.concatenate((table[:, :8], table[:, _FRAME_HEAD_BYTES:]), axis=1)
-        for head, own in zip(heads.tolist(), _summed(content, order), strict=True):
-            _, commit, salt_1, salt_2, *stored = head
-            ours = (salt_1, salt_2) == salts
-            yield _Frame(bool(commit), ours, (stored[0], stored[1]), own)
+        sums = _summed(content, order)
+        for line, head, own in zip(table, heads.tolist(), sums, strict=True):
+            page, commit, salt_1, salt_2, *stored = head
+            yield _Frame(
+                page=page,
+                content=line[_FRAME_HEAD_BYTES:],
+                commits=bool(commit),
+                salts=(salt_1, salt_2),
+                stored=(stored[0], stored[1]),
+                own=own,
+            )
 
 
 def _summed(content: NDArray[np.uint8], order: str) -> list[Sum]:
