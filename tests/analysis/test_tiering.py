@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from teijo.analysis.tiering import (
     cliff_of,
     crossover,
+    fall_of,
     hit_share,
     in_turn,
     side_by_side,
@@ -91,3 +92,87 @@ def test_the_crossover_is_where_two_powers_of_the_size_meet() -> None:
     assert crossover(sizes, tier, [2000.0] * 4) == 4096
     assert crossover([], [], []) is None
     assert crossover([4096, 8192], [1.0, 1.0], [0.0, 2.0]) == 8192
+
+
+TIERED = [(1, 100.0), (2, 99.0), (4, 98.0), (5, 12.0), (8, 8.0)]
+GROWING = [1 << place for place in range(8)]
+
+
+def kind(rates: list[tuple[int, float]], *again: float, reads: bool = True) -> str | None:
+    back, bad = (*again, None, None)[:2]
+    fall = fall_of(rates, back=back, again=bad, reads=reads)
+    return None if fall is None else fall.kind
+
+
+def test_a_tier_is_what_falls_sharply_comes_back_and_falls_again() -> None:
+    fall = fall_of(TIERED, back=97.0, again=13.0, reads=True)
+    assert fall is not None
+    assert (fall.kind, fall.good, fall.bad, fall.back_bytes) == ("tier", 98, 12, 1)
+    assert fall.steepness == pytest.approx(math.log(98 / 12) / math.log(5 / 4))
+    assert kind([(1, 100.0), (2, 99.0)]) is None
+
+
+def test_a_fall_that_was_not_looked_at_again_is_not_finished() -> None:
+    assert kind(TIERED) == "unfinished"
+    assert kind(TIERED, 97.0) == "unfinished"
+
+
+def test_writes_that_do_not_come_back_are_worn_and_reads_are_not_explained() -> None:
+    assert kind(TIERED, 13.0, reads=False) == "worn"
+    assert kind(TIERED, 13.0) == "unreturned"
+
+
+def test_what_falls_only_once_is_no_tier() -> None:
+    assert kind(TIERED, 97.0, 96.0) == "once"
+    assert kind(TIERED, 97.0, 96.0, reads=False) == "once"
+
+
+def test_writes_go_back_to_the_set_that_was_held_and_must_fall_sharply_again() -> None:
+    fall = fall_of(TIERED, back=97.0, again=13.0, reads=False)
+    assert fall is not None
+    assert (fall.kind, fall.back_bytes) == ("tier", 4)
+    # 97 to 65 over 5/4 of the set: less than two thirds, and its 1.8th power.
+    assert kind(TIERED, 97.0, 65.0, reads=False) == "broad"
+
+
+def test_a_fall_between_sharp_and_gentle_tells_nothing() -> None:
+    # Half the rate over 1.6 times the set: its 1.47th power.
+    rates = [(10, 100.0), (20, 99.0), (32, 50.0)]
+    assert kind(rates, 99.0, 50.0) == "broad"
+
+
+def test_a_level_stretch_before_a_gentle_fall_is_not_what_seeks_make() -> None:
+    assert kind([(1, 100.0), (2, 99.0), (4, 72.0), (8, 60.0)]) == "bent"
+    assert kind([(1, 100.0), (2, 90.0), (4, 75.0), (8, 60.0)]) == "gentle"
+
+
+@given(least=st.floats(0.05, 0.2), turn=st.floats(1, 8))
+def test_the_seeks_of_a_disk_are_gentle_at_every_speed(least: float, turn: float) -> None:
+    # The mean seek over a stroke s is about least + 7.1 √s ms, and a turn is waited for besides.
+    times = [least + 7.1 * math.sqrt(each / GROWING[-1]) + turn for each in GROWING]
+    fall = fall_of([(s, 1 / time) for s, time in zip(GROWING, times, strict=True)], reads=True)
+    assert fall is None or fall.kind == "gentle"
+
+
+@given(spare=st.floats(0.03, 0.5))
+def test_spare_flash_alone_never_makes_a_tiers_fall(spare: float) -> None:
+    # A drive that is full but for the set: physical by user flash of the set is 1 + S / W, and
+    # cleaning at random writes that by itself less one (Van Houdt 2013): rate 1 / (1 + W / S).
+    rates = [(each, 1 / (1 + each / (spare * GROWING[-1]))) for each in GROWING]
+    fall = fall_of(rates, back=rates[0][1], again=rates[-1][1], reads=False)
+    assert fall is None or fall.steepness <= 1
+
+
+@given(ratio=st.floats(8, 1000), step=st.floats(1.05, 1.2), below=st.integers(1, 3))
+def test_the_end_of_a_tier_is_steep_once_the_sets_lie_near_it(
+    ratio: float, step: float, below: int
+) -> None:
+    # Twelve per cent beyond C, an eighth of the rate is lost to a device eight times slower.
+    tier = 1 << 20
+    sets = [*(tier >> place for place in range(below, -1, -1)), round(tier * step)]
+    while in_turn(ratio, 1, hit_share(tier, sets[-1])) > 0.7 * ratio:
+        sets.append(round(sets[-1] * step))
+    rates = [(each, in_turn(ratio, 1, hit_share(tier, each))) for each in sets]
+    fall = fall_of(rates, back=rates[0][1], again=rates[-1][1], reads=True)
+    assert fall is not None
+    assert fall.kind == "tier"

@@ -68,7 +68,7 @@ def test_the_disks_alone_read_1_mib_in_order_faster_than_the_tier(found: Tiering
     fast, slow = own.fast_rate, own.slow_rate
     assert fast is not None
     assert slow is not None
-    assert slow > 1.3 * fast
+    assert slow > 1.2 * fast
     assert own.stripes == 2
     size = found.crossover("read")
     assert size is not None

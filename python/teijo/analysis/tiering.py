@@ -1,5 +1,6 @@
-"""What a fast tier before a slow one is worth: where it stops helping, what simple models make of
-it, from which block size on the slow one alone is faster, and how many fast devices it would take.
+"""What a fast tier before a slow one is worth: where it stops helping, whether it is a tier that
+falls there, what simple models make of it, from which block size on the slow one alone is faster,
+and how many fast devices it would take.
 
 Rates are all of one unit, whichever; working sets are in bytes.
 """
@@ -7,10 +8,29 @@ Rates are all of one unit, whichever; working sets are in bytes.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 KEPT: Final = 0.70
 """Share of the smallest set's rate that a set must keep to count as held by the tier."""
+STEEP: Final = 2.0
+"""From this steepness on a fall is one that only a tier or a cache makes."""
+GENTLE: Final = 1.0
+"""Up to this one seeks and spare flash make it: a rate that is one by the set, at the worst."""
+LEVEL_SHARE: Final = 0.03
+"""By less than this a second set is not slower than the first: the rate is level there."""
+
+FallKind = Literal["tier", "gentle", "worn", "once", "bent", "broad", "unreturned", "unfinished"]
+"""What a fall of the rate over growing sets is evidence of.
+
+- tier: sharp, back at the smaller set, and sharp again: of the set's size, as a tier makes it.
+- gentle: slower with every set from the first on, as seeks and spare flash make it.
+- worn: writes that stay slow at the smaller set too: of what was written before, not of the set.
+- once: back at the smaller set, and not slower at the larger one any more.
+- bent: level at first, then gentle: seeks, or a tier not much faster than what lies behind it.
+- broad: too steep for seeks, not steep enough for a tier: the sets lie too far apart to tell.
+- unreturned: reads that stay slow at the smaller set: nothing that reading wears.
+- unfinished: the two sets were not measured again.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +75,101 @@ def cliff_of(rates: Sequence[tuple[int, float]], *, kept: float = KEPT) -> Cliff
         level=math.fsum(rates[place][1] for place in held) / len(held),
         after=rates[last + 1][1],
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fall:
+    """What a cliff is: the rates at its two sets, `good` and `bad`; and what was measured after
+    both, `back` at the set that `back_bytes` names, then `again` at the set that is not held.
+    """
+
+    kind: FallKind
+    good: float
+    bad: float
+    back_bytes: int
+    back: float | None
+    again: float | None
+    steepness: float
+    """The power of the set that the rate falls with between the two: 1 where twice the set has
+    half the rate.
+    """
+
+
+def back_bytes_of(rates: Sequence[tuple[int, float]], cliff: Cliff, *, reads: bool) -> int:
+    """Return the set to go back to after a fall: what a tier serves there is as fast as before.
+
+    Reads go back to the smallest set, which a cache has soonest. Writes to the last that was held:
+    a smaller one leaves a drive more spare flash, and so may be faster without any tier.
+    """
+    return rates[0][0] if reads else cliff.good_bytes
+
+
+def fall_of(
+    rates: Sequence[tuple[int, float]],
+    *,
+    back: float | None = None,
+    again: float | None = None,
+    reads: bool,
+) -> Fall | None:
+    """Return what the fall of (set, rate), in ascending order, is evidence of; None without one.
+
+    A tier of C bytes leaves the share 1 − C / W to what lies behind it, so just above C the rate
+    falls steeply, as often as one looks. The seeks of a disk grow with no more than the root of the
+    stroke, and what a drive writes of its own, at spare flash S, with no more than W / S.
+    """
+    cliff = cliff_of(rates)
+    if cliff is None:
+        return None
+    told = dict(rates)
+    good, bad = told[cliff.good_bytes], told[cliff.bad_bytes]
+    back_bytes = back_bytes_of(rates, cliff, reads=reads)
+    steepness = _steepness(cliff, good, bad)
+    kind = _gentle(rates, steepness)
+    if kind is None:
+        kind = _again(cliff, told[back_bytes], back, again, reads=reads)
+    if kind == "tier" and steepness < STEEP:
+        kind = "broad"
+    return Fall(
+        kind=kind,
+        good=good,
+        bad=bad,
+        back_bytes=back_bytes,
+        back=back,
+        again=again,
+        steepness=steepness,
+    )
+
+
+def is_back(rate: float, before: float) -> bool:
+    """Return whether a set is served again as it was before a larger one."""
+    return rate >= KEPT * before
+
+
+def _steepness(cliff: Cliff, good: float, bad: float) -> float:
+    return math.log(good / bad) / math.log(cliff.width) if bad > 0 else math.inf
+
+
+def _gentle(rates: Sequence[tuple[int, float]], steepness: float) -> FallKind | None:
+    """Return what a fall is that no tier needs to make, None for a steeper one."""
+    if steepness >= GENTLE:
+        return None
+    (_, first), (_, second), *_ = rates
+    return "gentle" if second <= (1 - LEVEL_SHARE) * first else "bent"
+
+
+def _again(
+    cliff: Cliff, before: float, back: float | None, again: float | None, *, reads: bool
+) -> FallKind:
+    """Return what a steep fall is by what was measured after it."""
+    if back is None:
+        return "unfinished"
+    if not is_back(back, before):
+        return "unreturned" if reads else "worn"
+    if again is None:
+        return "unfinished"
+    if again > KEPT * back:
+        return "once"
+    return "tier" if reads or _steepness(cliff, back, again) >= STEEP else "broad"
 
 
 def hit_share(tier_bytes: float, set_bytes: float) -> float:

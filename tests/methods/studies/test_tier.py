@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from teijo.analysis.tiering import hit_share, in_turn
-from teijo.document.model import Paragraph, Span, Verdict, XYChart
+from teijo.document.model import Paragraph, Span, Table, Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.method import Method
-from teijo.methods.studies.tier.cells import found_in, is_steady
+from teijo.methods.studies.tier.cells import found_in, is_steady, over
 from teijo.methods.studies.tier.found import Tiering, tiering_of
 from teijo.methods.studies.tier.method import Tier, between
 from teijo.methods.studies.tier.settings import (
@@ -49,6 +49,9 @@ class TieredDevice:
 
     tier_bytes: int = 2 * TB
     warming: int = 2
+    worn_after: int = 0
+    """Slices of writes after which writes are slow, whatever the set; 0 for never."""
+    written: int = 0
     restless: bool = False
     gaps: frozenset[int] = frozenset()
     scale: float = 1.0
@@ -85,6 +88,9 @@ class TieredDevice:
             return fast if self.stage == "fast" else slow
         assert stream.active_range.amount_bytes is not None
         share = hit_share(self.tier_bytes, stream.active_range.amount_bytes * self.scale)
+        if self.worn_after and not stream.read_percent:
+            self.written += 1
+            return fast / 10 if self.written > self.worn_after else fast
         number = step.round_number or 1
         cold = 0.3 if number <= self.warming or (self.restless and number % 2) else 1.0
         return cold * in_turn(fast, slow, share)
@@ -212,6 +218,76 @@ def test_without_the_devices_alone_nothing_is_modelled_and_that_is_said() -> Non
     text = first_words(run)
     assert "were not measured" in text
     assert "THE TIER HOLDS" in text
+
+
+PLAIN = {"fast": "none", "slow": "none", "tier_size": "none", "block_sizes": "4KiB"}
+
+
+def test_a_plain_drive_has_no_tier_and_its_writes_are_said_to_be_its_own() -> None:
+    worn = TieredDevice(tier_bytes=100 * TB, warming=0, worn_after=12)
+    run = played(worn, patterns="randread,randwrite", **PLAIN)
+    reads, writes = tiering(run).curves
+    assert reads.fall is None
+    assert writes.fall is not None
+    assert writes.fall.kind == "worn"
+    text = first_words(run)
+    assert "NO TIER SEEN FROM 256 GB TO 8 TB" in text
+    assert "Random writes of 4 KiB fall from 1,843 MB/s at" in text
+    assert "when 512 GB is written again" in text
+
+
+def test_a_tier_is_gone_back_to_and_forth_and_both_rates_stand_beside_the_verdict() -> None:
+    run = played(patterns="randread", **PLAIN)
+    (curve,) = tiering(run).curves
+    assert next(cell.key.set_bytes for cell in curve.again) == 256 * 10**9
+    assert curve.fall is not None
+    assert curve.fall.kind == "tier"
+    report = METHOD.document(run.record, METHOD.findings(run.record))
+    table = next(each for each in report.sections[0].blocks if isinstance(each, Table))
+    (row,) = table.rows
+    assert row[-1] == "a tier: sharp, and again"
+    assert row[6:8] == pytest.approx((curve.fall.back, curve.fall.again))
+    assert "measured once more after that, 256 GB ran at" in first_words(run)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"patterns": "randread", "fill": "0"}, "nothing was written before it was read"),
+        ({"patterns": "read"}, "no random accesses to two sets or more"),
+        ({"patterns": "randread", "sets": "1TB"}, "no random accesses to two sets or more"),
+    ],
+)
+def test_what_cannot_be_known_is_not_answered(asked: dict[str, str], why: str) -> None:
+    text = first_words(played(**PLAIN | asked))
+    assert f"WHETHER THERE IS A TIER CANNOT BE KNOWN: {why}" in text
+    assert "TIER HOLDS" not in text
+    assert "NO TIER" not in text
+
+
+def test_writes_that_fall_alone_leave_it_open() -> None:
+    worn = TieredDevice(tier_bytes=100 * TB, warming=0, worn_after=12)
+    text = first_words(played(worn, patterns="randwrite", **PLAIN))
+    assert "CANNOT BE KNOWN: writes fall, and no reads were measured" in text
+
+
+def test_a_fall_that_was_not_gone_back_from_yet_is_open() -> None:
+    run = played(patterns="randread", **PLAIN)
+    steps = [each for each in run.steps if not getattr(each.step, "cell", "").startswith("again")]
+    record = record_of(METHOD, run.settings, steps, geometry=WHOLE)
+    text = text_of(METHOD.document(record, METHOD.findings(record)))
+    assert "random reads of 4 KiB fall, and it is not clear why" in text
+    assert "unknown: not measured again" in text
+
+
+def test_a_cell_that_gets_faster_has_four_times_the_slices_to_come_back() -> None:
+    settings = settings_of({"slices": "10"}, WHOLE)
+    rising = [float(each) for each in range(10, 50)]
+    assert not over(settings, rising[:30], back_to=1000.0)
+    assert over(settings, rising, back_to=1000.0)
+    assert over(settings, [10.0] * 10, back_to=1000.0)
+    assert over(settings, [900.0] * 5, back_to=1000.0)
+    assert not over(settings, [600.0] * 5, back_to=1000.0)
 
 
 def test_a_tier_that_holds_everything_has_no_cliff() -> None:

@@ -10,6 +10,7 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.replicates import Estimate, estimate_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS, window_of
+from teijo.analysis.tiering import is_back
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.rounds import Exchange
 from teijo.methods.studies.tier.settings import PATTERNS, TierSettings, show_volume
@@ -20,16 +21,21 @@ from teijo.terms.step import Configure, Measure, Precondition
 from teijo.terms.workload import Access, ActiveRange, Stream, Workload
 
 TIER: Final = "tier"
+AGAIN: Final = "again"
+"""The stage of the tier's two sets about a cliff, measured once more."""
 STAGE: Final = "stage"
 CELL: Final = "cell"
+BACK_TIMES: Final = 4
+"""A cell that should come back has at most as many times the slices of another."""
+RISE_SHARE: Final = 0.03
 FILL_BLOCK_BYTES: Final = units.MIB
 FILL_DEPTH: Final = 32
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Key:
-    """A place: which device ("tier", "fast", "slow"), pattern, block and set in bytes; the set is
-    the full-size device's.
+    """A place: which device ("tier", "fast", "slow"; "again" is the tier once more), pattern,
+    block and set in bytes; the set is the full-size device's.
     """
 
     stage: str
@@ -122,9 +128,33 @@ def is_steady(slices: Sequence[float]) -> bool:
     return window_of(1, slices[-WINDOW_ROUNDS:]).steady
 
 
-def over(settings: TierSettings, slices: Sequence[float]) -> bool:
-    """Return whether a cell needs no further slice."""
-    return is_steady(slices) or len(slices) >= settings.slices_most
+def over(settings: TierSettings, slices: Sequence[float], *, back_to: float | None = None) -> bool:
+    """Return whether a cell needs no further slice.
+
+    One that should come back to a rate of before is given more of them as long as it gets faster:
+    what warms up slowly may look steady on the way.
+    """
+    if back_to is None:
+        return is_steady(slices) or len(slices) >= settings.slices_most
+    if is_steady(slices) and is_back(rate_over(slices), back_to):
+        return True
+    return len(slices) >= settings.slices_most and not (
+        len(slices) < BACK_TIMES * settings.slices_most and is_rising(slices)
+    )
+
+
+def is_rising(slices: Sequence[float]) -> bool:
+    """Return whether the last five slices are faster than the five before."""
+    if len(slices) < 2 * WINDOW_ROUNDS:
+        return False
+    before = rate_over(slices[:-WINDOW_ROUNDS])
+    return rate_over(slices) >= (1 + RISE_SHARE) * before
+
+
+def rate_over(slices: Sequence[float]) -> float:
+    """Return the rate of a cell: the mean over its window."""
+    window = slices[-WINDOW_ROUNDS:]
+    return sum(window) / len(window)
 
 
 def keys_of(settings: TierSettings, stage: str, geometry: Geometry) -> tuple[Key, ...]:
@@ -184,6 +214,12 @@ def slice_of(settings: TierSettings, key: Key, geometry: Geometry, number: int) 
         round_number=number,
         cell=key.name,
     )
+
+
+def is_evidence(pattern: str) -> bool:
+    """Return whether a pattern can show a tier: one that goes over the whole of a set at once."""
+    access, _ = PATTERNS[pattern]
+    return access is Access.RANDOM
 
 
 def found_in(exchanges: Iterable[Exchange], geometry: Geometry) -> Found:

@@ -5,43 +5,87 @@ the models beside the measured rates; and what follows for a buyer.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from teijo.analysis.difference import difference_of
 from teijo.analysis.tiering import (
     Cliff,
+    Fall,
+    back_bytes_of,
     cliff_of,
     crossover,
+    fall_of,
     hit_share,
     in_turn,
     side_by_side,
     stripes,
 )
 from teijo.methods.rounds import exchanges_of
-from teijo.methods.studies.tier.cells import TIER, CellFound, Found, found_in
-from teijo.methods.studies.tier.settings import TierSettings
+from teijo.methods.studies.tier.cells import (
+    AGAIN,
+    TIER,
+    CellFound,
+    Found,
+    found_in,
+    is_evidence,
+)
+from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
 from teijo.terms.record import Record
 
 EQUAL: Final = 0.02
 """Rates of the two devices that are nearer to each other than this share are taken as equal."""
 
 
+Seen = Literal["tier", "none", "unknown"]
+"""Whether there is a tier: it is seen, none is seen among the sets, or it cannot be known."""
+Reason = Literal["unfilled", "few sets", "no reads", "falls"]
+"""Why it cannot be known: what is read may never have been written; no pattern was random, or it
+had one set; only writes, which wear; or a fall that nothing explains.
+"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """One pattern and block size: cells over ascending sets, of the tier and of either device
-    alone (empty where it was not measured).
+    """One pattern and block size: cells over ascending sets, of the tier, of the tier's two sets
+    about its cliff once more, and of either device alone (empty where it was not measured).
     """
 
     pattern: str
     block_bytes: int
     tier: tuple[CellFound, ...]
+    again: tuple[CellFound, ...]
     fast: tuple[CellFound, ...]
     slow: tuple[CellFound, ...]
 
     @property
     def cliff(self) -> Cliff | None:
         """Where the tier's rate falls."""
-        return cliff_of([(cell.key.set_bytes, cell.throughput.mean) for cell in self.tier])
+        return cliff_of(self._rates)
+
+    @property
+    def fall(self) -> Fall | None:
+        """What that fall is evidence of; None where there is none, and of a sequential stream,
+        which does not go over the whole of a set at once.
+        """
+        cliff = self.cliff
+        if cliff is None or not is_evidence(self.pattern):
+            return None
+        later = {cell.key.set_bytes: cell.throughput.mean for cell in self.again}
+        return fall_of(
+            self._rates,
+            back=later.get(back_bytes_of(self._rates, cliff, reads=self.reads)),
+            again=later.get(cliff.bad_bytes),
+            reads=self.reads,
+        )
+
+    @property
+    def reads(self) -> bool:
+        """Whether nothing is written."""
+        return PATTERNS[self.pattern][1] == 100
+
+    @property
+    def _rates(self) -> list[tuple[int, float]]:
+        return [(cell.key.set_bytes, cell.throughput.mean) for cell in self.tier]
 
     @property
     def swept(self) -> bool:
@@ -92,6 +136,46 @@ class Tiering:
     found: Found
     curves: tuple[Curve, ...]
     tier_bytes: int | None
+    filled: bool
+    """Whether the largest set was written before anything was read."""
+
+    @property
+    def witnesses(self) -> tuple[Curve, ...]:
+        """The curves that can show a tier: random accesses to two sets or more."""
+        return tuple(
+            curve for curve in self.curves if is_evidence(curve.pattern) and len(curve.tier) >= 2
+        )
+
+    @property
+    def proven(self) -> tuple[Curve, ...]:
+        """The curves that fall as only a tier or a cache makes them, of reads if there are any."""
+        own = [each for each in self.witnesses if each.fall and each.fall.kind == "tier"]
+        return tuple([each for each in own if each.reads] or own)
+
+    @property
+    def seen(self) -> Seen:
+        """Whether there is a tier."""
+        if self.unknown is not None:
+            return "unknown"
+        return "tier" if self.proven else "none"
+
+    @property
+    def unknown(self) -> Reason | None:
+        """Why it cannot be known whether there is a tier; None where it can.
+
+        A tier answers reads, which wear nothing, so they decide where there are any.
+        """
+        if not self.witnesses:
+            return "few sets"
+        if not self.filled:
+            return "unfilled"
+        if self.proven:
+            return None
+        reads = [each for each in self.witnesses if each.reads]
+        falls = [each.fall for each in reads or self.witnesses if each.fall]
+        if all(fall.kind == "gentle" for fall in falls):
+            return None
+        return "falls" if reads else "no reads"
 
     def of(self, pattern: str) -> tuple[Curve, ...]:
         """Return the curves of one pattern in ascending block sizes."""
@@ -127,6 +211,7 @@ def tiering_of(settings: TierSettings, record: Record) -> Tiering:
             pattern=pattern,
             block_bytes=block,
             tier=tuple(found.curve(TIER, pattern, block)),
+            again=tuple(found.curve(AGAIN, pattern, block)),
             fast=tuple(found.curve("fast", pattern, block)),
             slow=tuple(found.curve("slow", pattern, block)),
         )
@@ -138,7 +223,7 @@ def tiering_of(settings: TierSettings, record: Record) -> Tiering:
     if told is None and fast is not None and settings.fast:
         told = fast.nominal_capacity_bytes
     measured = tuple(curve for curve in curves if curve.tier or curve.fast or curve.slow)
-    return Tiering(found=found, curves=measured, tier_bytes=told)
+    return Tiering(found=found, curves=measured, tier_bytes=told, filled=settings.fill_times > 0)
 
 
 def _mean(cells: Sequence[CellFound]) -> float | None:

@@ -8,7 +8,7 @@ from typing import Final
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.analysis.tiering import Cliff, cliff_of
+from teijo.analysis.tiering import Cliff, cliff_of, fall_of, is_back
 from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
@@ -17,18 +17,22 @@ from teijo.methods.method import Conversation, Settings
 from teijo.methods.phrases import insist
 from teijo.methods.rounds import exchanges_of
 from teijo.methods.studies.tier.cells import (
+    AGAIN,
     CELL,
     TIER,
     Key,
     configuring,
     filling,
     found_in,
+    is_evidence,
     keys_of,
     over,
+    rate_over,
     slice_of,
 )
 from teijo.methods.studies.tier.found import Tiering, tiering_of
 from teijo.methods.studies.tier.settings import (
+    PATTERNS,
     TierSettings,
     asked_on,
     settings_of,
@@ -88,7 +92,7 @@ class Tier:
         return ()
 
     def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
-        """Measure the tier, look closer at its cliffs, then each device alone.
+        """Measure the tier, look closer at its cliffs and at each twice, then each device alone.
 
         A cell that a gap broke is measured again from its first slice.
         """
@@ -147,28 +151,32 @@ def _begin(
     return geometry
 
 
-def _cell(settings: TierSettings, key: Key, geometry: Geometry) -> Rate:
+def _cell(
+    settings: TierSettings, key: Key, geometry: Geometry, *, back_to: float | None = None
+) -> Rate:
     """Drive one cell until its rate is steady, or for as many slices as it may have.
 
     After a gap the hook is called again: nobody knows what has become of its work.
     """
     slices: list[float] = []
-    while not over(settings, slices):
+    while not over(settings, slices, back_to=back_to):
         answer = yield slice_of(settings, key, geometry, len(slices) + 1)
         if isinstance(answer, Gap):
             slices.clear()
             if settings.hook:
-                yield from insist(configuring(settings, key.stage))
+                stage = TIER if key.stage == AGAIN else key.stage
+                yield from insist(configuring(settings, stage))
             continue
         slices.append(measures.throughput_mb_s(answer))
-    window = slices[-WINDOW_ROUNDS:]
-    return sum(window) / len(window)
+    return rate_over(slices)
 
 
 def _closer(
     settings: TierSettings, geometry: Geometry, rates: dict[Key, float]
 ) -> Generator[Step, Answer, None]:
-    """Halve the stretch in which each curve falls, as often as asked."""
+    """Halve the stretch in which each curve falls, as often as asked, and see whether it comes
+    back and falls again: a tier does, a drive that was worn by writing does not come back.
+    """
     for block in settings.block_sizes_bytes:
         for pattern in settings.patterns:
             own = {
@@ -183,6 +191,27 @@ def _closer(
                 middle = between(cliff)
                 key = Key(stage=TIER, pattern=pattern, block_bytes=block, set_bytes=middle)
                 own[middle] = yield from _cell(settings, key, geometry)
+            if is_evidence(pattern):
+                yield from _turned_back(settings, geometry, (pattern, block), own)
+
+
+def _turned_back(
+    settings: TierSettings, geometry: Geometry, of: tuple[str, int], own: dict[int, float]
+) -> Generator[Step, Answer, None]:
+    """Go back to a smaller set after a fall, and, if it is as fast as before, forth again."""
+    pattern, block = of
+    rates, reads = sorted(own.items()), PATTERNS[pattern][1] == 100
+    cliff, fall = cliff_of(rates), fall_of(rates, reads=reads)
+    if cliff is None or fall is None or fall.kind != "unfinished":
+        return
+    back, bad = (
+        Key(stage=AGAIN, pattern=pattern, block_bytes=block, set_bytes=each)
+        for each in (fall.back_bytes, cliff.bad_bytes)
+    )
+    before = own[fall.back_bytes]
+    rate = yield from _cell(settings, back, geometry, back_to=before)
+    if is_back(rate, before):
+        yield from _cell(settings, bad, geometry)
 
 
 def between(cliff: Cliff) -> int:
@@ -247,6 +276,7 @@ def _watch(settings: TierSettings, record: Record) -> Watch:
     found = found_in(exchanges_of(record), record.geometry)
     last = [each.step for each in record.steps if isinstance(each.step, Measure)]
     stage = last[-1].cell.split()[0] if last and last[-1].cell else TIER
+    stage = TIER if stage == AGAIN else stage
     ahead = settings.stages[settings.stages.index(stage) :]
     keys = [
         key
@@ -257,8 +287,9 @@ def _watch(settings: TierSettings, record: Record) -> Watch:
     left = len(keys) - len(done)
     filled = any(isinstance(each.step, Precondition) for each in record.steps)
     fill = None if filled else filling(settings, record.geometry)
-    refined = settings.refine * len(settings.patterns) * len(settings.block_sizes_bytes)
-    extra = refined if stage == TIER else 0
+    again = 2 * sum(map(is_evidence, settings.patterns))
+    refined = settings.refine * len(settings.patterns) + again
+    extra = refined * len(settings.block_sizes_bytes) if stage == TIER else 0
     return Watch(
         phase="precondition" if fill else CELL,
         cell=last[-1].cell if last else None,

@@ -30,7 +30,12 @@ from teijo.methods.studies.tier.settings import TierSettings
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 
-STAGE_NAMES = {"tier": "tier", "fast": "fast device alone", "slow": "slow device alone"}
+STAGE_NAMES = {
+    "tier": "tier",
+    "again": "tier, again",
+    "fast": "fast device alone",
+    "slow": "slow device alone",
+}
 RATE_AXIS = Axis(name="Throughput", unit="MB/s", scale="log")
 TB_FROM_BYTES = 2 * 10**12
 """Sets are told in TB where the largest one is no smaller than this, else in GB or in MB."""
@@ -120,12 +125,49 @@ def _result_section(settings: TierSettings, tiering: Tiering) -> Section:
         Verdict(text=words.verdict(tiering), good=None),
         Paragraph(text=words.answer(settings, tiering)),
     ]
+    if tiering.witnesses:
+        blocks.append(_evidence_table(tiering))
     curve = words.hero(tiering)
     if curve is not None:
         blocks.append(_chart(tiering, curve))
     if tiering.tier_bytes is not None:
         blocks.append(Paragraph(text=words.MODELS))
     return Section(title="Result", blocks=tuple(blocks))
+
+
+def _evidence_table(tiering: Tiering) -> Table:
+    """Return what each curve that could show a tier shows, with the rates it is judged by."""
+    volumes = _volumes(tiering)
+    rows: list[tuple[Value, ...]] = []
+    for curve in tiering.witnesses:
+        cliff, fall = curve.cliff, curve.fall
+        told: tuple[Value, ...] = (None,) * 7
+        if cliff is not None and fall is not None:
+            told = (
+                volumes.of(cliff.good_bytes),
+                fall.good,
+                volumes.of(cliff.bad_bytes),
+                fall.bad,
+                volumes.of(fall.back_bytes) if fall.back is not None else None,
+                fall.back,
+                fall.again,
+            )
+        rows.append((capitalised(words.curve_name(curve)), *told, words.evidence(curve)))
+    return Table(
+        columns=(
+            Column(name="Pattern and block"),
+            Column(name="Held up to", unit=volumes.unit, digits=volumes.digits),
+            Column(name="Rate", unit="MB/s", digits=1),
+            Column(name="Not held at", unit=volumes.unit, digits=volumes.digits),
+            Column(name="Rate", unit="MB/s", digits=1),
+            Column(name="Then back at", unit=volumes.unit, digits=volumes.digits),
+            Column(name="Rate", unit="MB/s", digits=1),
+            Column(name="Not held, again", unit="MB/s", digits=1),
+            Column(name="Evidence"),
+        ),
+        rows=tuple(rows),
+        caption="Is it a tier that falls?",
+    )
 
 
 def _chart(tiering: Tiering, curve: Curve) -> XYChart:

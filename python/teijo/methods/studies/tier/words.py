@@ -4,8 +4,8 @@ from typing import Final
 
 from teijo import units
 from teijo.analysis.replicates import Estimate
-from teijo.analysis.tiering import KEPT, Cliff
-from teijo.document.phrase import say, sentences
+from teijo.analysis.tiering import KEPT
+from teijo.document.phrase import capitalised, say, sentences
 from teijo.methods.studies.tier.found import Curve, Tiering
 from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
 
@@ -25,41 +25,213 @@ PATTERN_NAMES: Final[dict[str, str]] = {
 
 
 def verdict(tiering: Tiering) -> str:
-    """Return the answer in one line: the deepest cliff, or that there is none."""
-    curve = deepest(tiering)
-    if curve is None or curve.cliff is None:
-        return "NO WORKING SET IS TOO LARGE FOR THE TIER, as far as was measured"
-    return say(
-        "THE TIER HOLDS {good}, NOT {bad}: {what}",
-        good=volume(curve.cliff.good_bytes),
-        bad=volume(curve.cliff.bad_bytes),
-        what=curve_name(curve),
-    )
+    """Return the answer in one line: where the tier ends, that none is seen, or that it cannot be
+    known.
+    """
+    match tiering.seen:
+        case "unknown":
+            return say("WHETHER THERE IS A TIER CANNOT BE KNOWN: {why}", why=_why(tiering))
+        case "none":
+            if _is_known(tiering):
+                return "NO WORKING SET IS TOO LARGE FOR THE TIER, as far as was measured"
+            low, high = looked_at(tiering)
+            return say("NO TIER SEEN FROM {low} TO {high}", low=volume(low), high=volume(high))
+        case "tier":
+            curve = deepest(tiering)
+            assert curve is not None, "one is proven"
+            assert curve.cliff is not None, curve.pattern
+            return say(
+                "THE TIER HOLDS {good}, NOT {bad}: {what}",
+                good=volume(curve.cliff.good_bytes),
+                bad=volume(curve.cliff.bad_bytes),
+                what=curve_name(curve),
+            )
 
 
 def answer(settings: TierSettings, tiering: Tiering) -> str:
     """Return what the study found, in one paragraph."""
-    parts = [_cliff(tiering), *_held(tiering), *_worn(tiering), *_crossovers(settings, tiering)]
-    parts += _stripes(tiering)
+    match tiering.seen:
+        case "tier":
+            parts = [*_cliff(tiering), *_held(tiering), *_crossovers(settings, tiering)]
+            parts += _stripes(tiering)
+        case "none":
+            parts = [*_none(tiering), *_crossovers(settings, tiering), *_stripes(tiering)]
+        case "unknown":
+            parts = [*_unknown(tiering)]
+    parts += _worn(tiering)
     parts += _alone(settings, tiering)
     return sentences([*parts, *_in_part(tiering), *_unsteady(tiering)])
 
 
 def deepest(tiering: Tiering) -> Curve | None:
-    """Return the curve that falls by the largest factor, the smallest block among equals.
+    """Return the curve with a tier's fall by the largest factor, the smallest block among equals.
 
     It is one of reads if any of them falls: writes of flash fall with what was written before.
     """
-    falling = [curve for curve in tiering.curves if curve.cliff is not None]
-    reads = [curve for curve in falling if PATTERNS[curve.pattern][1] == 100]
-    return max(reads or falling, key=_fall, default=None)
+    return max(tiering.proven, key=_fall, default=None)
 
 
 def hero(tiering: Tiering) -> Curve | None:
-    """Return the curve that the first picture shows: the one with the deepest fall, else the
-    first that was measured.
+    """Return the curve that the first picture shows: the one with the tier's deepest fall, else
+    the one that falls deepest of reads, else the first that was measured.
     """
-    return deepest(tiering) or next((curve for curve in tiering.curves if curve.tier), None)
+    told = [curve for curve in tiering.witnesses if curve.reads] or list(tiering.witnesses)
+    told = told or [curve for curve in tiering.curves if curve.tier]
+    falling = [curve for curve in told if curve.cliff is not None]
+    return deepest(tiering) or max(falling, key=_fall, default=None) or next(iter(told), None)
+
+
+def looked_at(tiering: Tiering) -> tuple[int, int]:
+    """Return the smallest and the largest set that random accesses were measured over, in bytes."""
+    sets = [cell.key.set_bytes for curve in tiering.witnesses for cell in curve.tier]
+    return min(sets), max(sets)
+
+
+def evidence(curve: Curve) -> str:
+    """Return what a curve that could show a tier shows, in a few words."""
+    fall = curve.fall
+    if fall is None:
+        rates = [cell.throughput.mean for cell in curve.tier]
+        share = 100 * min(rates) / rates[0] if rates[0] else 0.0
+        return say("no fall: every set keeps {share:.0f} %", share=share)
+    match fall.kind:
+        case "tier":
+            return "a tier: sharp, and again"
+        case "gentle":
+            return "no tier: slower with every set"
+        case "worn":
+            return "no tier: does not come back"
+        case "once" if not curve.reads:
+            return "no tier: not a second time"
+        case "once":
+            return "unknown: not a second time"
+        case "bent":
+            return "unknown: level, then gentle"
+        case "broad":
+            return "unknown: neither sharp nor gentle"
+        case "unreturned":
+            return "unknown: does not come back"
+        case "unfinished":
+            return "unknown: not measured again"
+
+
+def _is_known(tiering: Tiering) -> bool:
+    """Return whether the fast device was measured alone and no set falls: it holds them all."""
+    curves = tiering.witnesses
+    return any(curve.fast for curve in curves) and not any(curve.cliff for curve in curves)
+
+
+def _why(tiering: Tiering) -> str:
+    match tiering.unknown:
+        case "unfilled":
+            return "nothing was written before it was read"
+        case "few sets":
+            return "no random accesses to two sets or more"
+        case "no reads":
+            return "writes fall, and no reads were measured"
+        case "falls" | None:
+            curve = hero(tiering)
+            assert curve is not None, "one falls"
+            return say("{what} fall, and it is not clear why", what=curve_name(curve))
+
+
+def _unknown(tiering: Tiering) -> list[str]:
+    """Say why it cannot be known, and what would tell."""
+    match tiering.unknown:
+        case "unfilled":
+            return [
+                "What was never written is answered without the medium, and where it begins a rate "
+                "changes as sharply as at the end of a tier; nothing was written here before it "
+                "was read. Set fill=1 to have the largest set written first."
+            ]
+        case "few sets":
+            return [
+                "A tier shows in random accesses to sets of growing size, and those were not "
+                "measured over two sets or more. Set patterns=randread."
+            ]
+        case "no reads":
+            return [
+                "Writes fall with the set, or with what was written before: a tier, a full cache "
+                "and a worn drive all do that. Reads wear nothing. Set patterns=randread,randwrite."
+            ]
+        case "falls" | None:
+            curve = hero(tiering)
+            assert curve is not None, "one falls"
+            return [_fall_unclear(curve)]
+
+
+def _fall_unclear(curve: Curve) -> str:
+    """Say of reads that fall why they may, and what would tell."""
+    cliff, fall = curve.cliff, curve.fall
+    assert cliff is not None, curve.pattern
+    assert fall is not None, curve.pattern
+    lead = say(
+        "{what} fall between {good} ({fast}) and {bad} ({slow}).",
+        what=capitalised(curve_name(curve)),
+        good=volume(cliff.good_bytes),
+        fast=rate(fall.good),
+        bad=volume(cliff.bad_bytes),
+        slow=rate(fall.bad),
+    )
+    match fall.kind:
+        case "unreturned":
+            why = (
+                "When the smaller set was read again it stayed slow: a cache that warms up more "
+                "slowly than the slices last would, and so would a device that something else "
+                "kept busy. Set longer slices."
+            )
+        case "once":
+            why = (
+                "When both were read again the larger one was no slower: the first time it was "
+                "not warm yet, or something else kept the device busy. Set longer slices."
+            )
+        case "broad":
+            why = (
+                "That is more than seeks or spare flash cost, and less than a tier does at once. "
+                "Set more sets between the two, or refine."
+            )
+        case "unfinished":
+            why = "The two sets were not measured again, which would tell."
+        case "bent" | "gentle" | "worn" | "tier":
+            why = (
+                "The rate is level before and falls no more steeply than seeks make it: a tier "
+                "that is less than about three times as fast as what lies behind it would show no "
+                "better."
+            )
+    return sentences([lead, why])
+
+
+def _none(tiering: Tiering) -> list[str]:
+    """Say what tells that there is no tier among the sets."""
+    low, high = (volume(each) for each in looked_at(tiering))
+    reads = [curve for curve in tiering.witnesses if curve.reads]
+    told = reads or list(tiering.witnesses)
+    falling = [curve for curve in told if curve.fall is not None]
+    name = "random reads" if reads else "random writes"
+    if not falling:
+        return [
+            say(
+                "From {low} to {high} {what} of every block size keep at least {percent:.0f} % of "
+                "the smallest set's rate: nothing that answers a small set faster is in the way, "
+                "or it holds all of them, or less than the smallest.",
+                low=low,
+                high=high,
+                what=name,
+                percent=100 * KEPT,
+            )
+        ]
+    curve = max(falling, key=_fall)
+    return [
+        say(
+            "From {low} to {high} {what} get slower with every set, to 1/{factor:.1f}, and nowhere "
+            "sharply: the seeks of a disk grow so with the stroke. A tier is level as far as it "
+            "holds, and falls at its end.",
+            low=low,
+            high=high,
+            what=curve_name(curve),
+            factor=_fall(curve),
+        )
+    ]
 
 
 def curve_name(curve: Curve) -> str:
@@ -110,35 +282,41 @@ def _fall(curve: Curve) -> float:
     return curve.tier[0].throughput.mean / last if last > 0 else 0.0
 
 
-def _cliff(tiering: Tiering) -> str:
+def _cliff(tiering: Tiering) -> list[str]:
+    """Say where the tier ends, and what tells that it is one."""
     curve = deepest(tiering)
-    if curve is None:
-        return say(
-            "With no pattern and block size does a larger working set fall below {percent:.0f} % "
-            "of the smallest one's rate: the tier holds all sets, or its rate does not depend on "
-            "them.",
-            percent=100 * KEPT,
-        )
-    cliff = curve.cliff
-    assert isinstance(cliff, Cliff)
-    last = curve.tier[-1]
-    return say(
-        "For {what} the rate falls with the set: up to {good} they run at {level}, at "
-        "{bad} at {after}, and at {largest} at {end}, 1/{factor:.0f} of the smallest set's rate.",
-        what=curve_name(curve),
-        good=volume(cliff.good_bytes),
-        level=rate(cliff.level),
-        bad=volume(cliff.bad_bytes),
-        after=rate(cliff.after),
-        largest=volume(last.key.set_bytes),
-        end=rate(last.throughput.mean),
-        factor=_fall(curve),
-    )
+    assert curve is not None, "one is proven"
+    cliff, fall, last = curve.cliff, curve.fall, curve.tier[-1]
+    assert cliff is not None, curve.pattern
+    assert fall is not None, curve.pattern
+    return [
+        say(
+            "For {what} the rate falls with the set: up to {good} they run at {level}, at "
+            "{bad} at {after}, and at {largest} at {end}, 1/{factor:.0f} of the smallest set's "
+            "rate.",
+            what=curve_name(curve),
+            good=volume(cliff.good_bytes),
+            level=rate(cliff.level),
+            bad=volume(cliff.bad_bytes),
+            after=rate(cliff.after),
+            largest=volume(last.key.set_bytes),
+            end=rate(last.throughput.mean),
+            factor=_fall(curve),
+        ),
+        say(
+            "It is the set that does it: measured once more after that, {small} ran at {back} and "
+            "{bad} at {again}.",
+            small=volume(fall.back_bytes),
+            back=rate(fall.back or 0.0),
+            bad=volume(cliff.bad_bytes),
+            again=rate(fall.again or 0.0),
+        ),
+    ]
 
 
 def _held(tiering: Tiering) -> list[str]:
-    """Say between which sets all cliffs lie, and how many curves have none."""
-    cliffs = [curve.cliff for curve in tiering.curves if curve.cliff is not None]
+    """Say between which sets all falls of a tier lie, and how many curves have none."""
+    cliffs = [curve.cliff for curve in tiering.proven if curve.cliff is not None]
     if len(cliffs) < 2:
         return []
     return [
@@ -146,7 +324,7 @@ def _held(tiering: Tiering) -> list[str]:
             "{count} of {all} patterns and block sizes fall; the largest sets that are held are "
             "{low} to {high}.",
             count=len(cliffs),
-            all=sum(1 for curve in tiering.curves if curve.tier),
+            all=len(tiering.witnesses),
             low=volume(min(cliff.good_bytes for cliff in cliffs)),
             high=volume(max(cliff.good_bytes for cliff in cliffs)),
         )
@@ -154,17 +332,31 @@ def _held(tiering: Tiering) -> list[str]:
 
 
 def _worn(tiering: Tiering) -> list[str]:
-    """Say why a write may fall at a set that is still held by the deepest fall of reads."""
-    curve = deepest(tiering)
-    if curve is None or curve.cliff is None or PATTERNS[curve.pattern][1] < 100:
+    """Say why writes fall that do not come back at the smaller set."""
+    worn = [
+        curve
+        for curve in tiering.witnesses
+        if not curve.reads and curve.fall and curve.fall.kind == "worn"
+    ]
+    if not worn:
         return []
-    held = curve.cliff.good_bytes
-    writes = [each for each in tiering.curves if PATTERNS[each.pattern][1] == 0]
-    if not any(each.cliff is not None and each.cliff.bad_bytes <= held for each in writes):
-        return []
+    curve = max(worn, key=_fall)
+    cliff, fall = curve.cliff, curve.fall
+    assert cliff is not None, curve.pattern
+    assert fall is not None, curve.pattern
     return [
-        "Writes that fall at smaller sets than that are no matter of the tier's size alone: flash "
-        "gets slower as it is written over."
+        say(
+            "{what} fall from {fast} at {good} to {slow} at {bad}, and stay at {again} when {good} "
+            "is written again: what falls is the device as it is written over (a drive's "
+            "saturation, or a full cache of writes, which the study cache-overflow tells apart), "
+            "not the set.",
+            what=capitalised(curve_name(curve)),
+            fast=rate(fall.good),
+            good=volume(cliff.good_bytes),
+            slow=rate(fall.bad),
+            bad=volume(cliff.bad_bytes),
+            again=rate(fall.back or 0.0),
+        )
     ]
 
 
@@ -200,6 +392,8 @@ def _stripes(tiering: Tiering) -> list[str]:
     if widest is None or widest.stripes is None:
         return []
     if widest.stripes == 1:
+        if any(tiering.crossover(pattern) is not None for pattern in PATTERNS):
+            return ["One fast device alone is nowhere slower than the slow one."]
         return ["One fast device is nowhere slower than the slow one: the tier can never hurt."]
     return [
         say(
