@@ -4,6 +4,8 @@ Inside the program bytes and nanoseconds are integers; floats and "µs" exist on
 """
 
 import re
+from decimal import Decimal
+from fractions import Fraction
 from typing import Final
 
 KIB: Final = 1024
@@ -20,6 +22,10 @@ DURATION_MOST_NS: Final = 3_650 * 86_400 * NS_PER_S
 """Ten years."""
 LONGEST: Final = 64
 """Characters of a quantity."""
+
+LARGEST: Final = 1e100
+SMALLEST: Final = 1e-100
+"""No number of a measurement is larger, or smaller than this and not nothing."""
 
 _SIZES: Final = {
     "": 1, "b": 1,
@@ -126,3 +132,13 @@ def megabytes_per_second(size_bytes: int, elapsed_ns: int) -> float:
 def per_second(count: int, elapsed_ns: int) -> float:
     """Return a rate per second (IOPS of a count of I/Os); 0 for no time."""
     return count * NS_PER_S / elapsed_ns if elapsed_ns else 0.0
+
+
+def measurable(value: float | Decimal | Fraction) -> bool:
+    """Return whether a number can be of a measurement: finite, not beyond all sense, or zero.
+
+    The bounds keep exact arithmetic within what a machine does at once.
+    """
+    if isinstance(value, Decimal) and not value.is_finite():
+        return False
+    return value == 0 or SMALLEST <= value <= LARGEST or -LARGEST <= value <= -SMALLEST

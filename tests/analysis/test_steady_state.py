@@ -1,10 +1,11 @@
 """Steady state against the whitepaper's numbers, exact fractions, and its own symmetries."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from teijo.analysis.steady_state import Tracked, determine, line_at, window_of
@@ -153,11 +154,9 @@ def test_the_boundary_itself_is_judged_exactly(bend, wave, scale, nudge):
 
 
 @given(st.lists(st.floats(1e-3, 1e9), min_size=5, max_size=5))
-def test_any_doubles_are_judged_as_exact_fractions_judge_them(values):
-    average, spread, excursion = exact([Fraction(value) for value in values])
-    # Only where rounding of the last bit cannot decide.
-    assume(abs(spread / (average / 5) - 1) > Fraction(1, 10**12))
-    assume(abs(excursion / (average / 10) - 1) > Fraction(1, 10**12))
+@example([0.9, 1.1, 1.0, 1.1, 0.9])
+def test_doubles_are_judged_as_the_decimals_they_print_as(values):
+    average, spread, excursion = exact([Fraction(repr(value)) for value in values])
     window = window_of(1, values)
     assert window.range_ok == (spread <= average / 5)
     assert window.slope_ok == (excursion <= average / 10)
@@ -173,17 +172,60 @@ def test_the_line_is_numpys(values, first):
     assert line_at(window, middle) == pytest.approx(window.average, rel=1e-9)
 
 
+EDGE = [90, 110, 100, 110, 90]
+"""On the limit of the range: in doubles it was steady, and a hundredth of it was not."""
+
+
 @given(
-    st.lists(st.integers(1, 10**6), min_size=5, max_size=30),
-    st.sampled_from([2, 3, 10, 1000]),
+    st.lists(st.integers(80, 120), min_size=5, max_size=30),
+    st.fractions(min_value=Fraction(1, 10**12), max_value=10**12),
     st.integers(1, 50),
 )
-def test_scaling_the_values_or_renumbering_the_rounds_changes_no_verdict(values, scale, shift):
-    plain = determine_one(tuple(float(value) for value in values))
-    scaled = determine_one(tuple(float(value * scale) for value in values))
+@example(EDGE, Fraction(1, 100), 1)
+@example(EDGE, Fraction(1, 3), 1)
+def test_any_scale_and_any_numbers_of_the_rounds_have_the_same_verdict(values, scale, shift):
+    assume(scale > 0)
+    plain = determine_one(tuple(values))
+    scaled = determine_one(tuple(value * scale for value in values))
     rounds = range(1 + shift, 1 + shift + len(values))
-    moved = determine(rounds, tracked(tuple(float(value) for value in values)))[0]
+    moved = determine(rounds, tracked(tuple(values)))[0]
+    verdicts = {
+        tuple((window.range_ok, window.slope_ok) for window in state.windows)
+        for state in (plain, scaled, moved)
+    }
+    assert len(verdicts) == 1
     assert plain.reached == scaled.reached == moved.reached
+
+
+@given(st.lists(st.integers(80, 120), min_size=5, max_size=5), st.integers(-90, 90))
+@example(EDGE, -2)
+def test_typed_decimals_have_the_same_verdict_in_any_unit(values, power):
+    plain = window_of(1, values)
+    typed = window_of(1, [Decimal(value).scaleb(power) for value in values])
+    # A double is the decimal that it prints as: 0.9 is nine tenths.
+    double = window_of(1, [float(f"{value}e{power}") for value in values])
+    for window in (typed, double):
+        assert (window.range_ok, window.slope_ok) == (plain.range_ok, plain.slope_ok)
+
+
+@given(st.lists(st.fractions(Fraction(1, 10**6), 10**9), min_size=5, max_size=5))
+def test_what_is_shown_beside_a_verdict_never_contradicts_it(values):
+    # Each operand and limit is the double nearest to it, and rounding keeps the order.
+    window = window_of(1, values)
+    assert not window.range_ok or window.range <= window.range_limit
+    assert window.range_ok or window.range >= window.range_limit
+    assert not window.slope_ok or window.slope_excursion <= window.slope_limit
+    assert window.slope_ok or window.slope_excursion >= window.slope_limit
+    average, spread, excursion = exact(values)
+    assert (window.average, window.range) == (float(average), float(spread))
+    assert (window.slope_excursion, window.slope_limit) == (float(excursion), float(average / 10))
+
+
+@pytest.mark.parametrize("kind", [int, float, Decimal, Fraction, np.int64, np.float64, np.float32])
+def test_numbers_of_every_kind_are_taken_as_they_are(kind):
+    assert window_of(1, [kind(value) for value in EDGE]).steady
+    tenths = [kind(value) / kind(100) for value in EDGE]
+    assert window_of(1, tenths).steady
 
 
 @given(st.lists(st.integers(80, 120), min_size=5, max_size=5))

@@ -16,21 +16,24 @@ def test_a_drive_of_the_whitepaper_stops_at_round_twelve_and_no_earlier(teijo: T
     told = json.loads(out)
     assert (code, err) == (0, "")
     assert (told["stops_at"], told["window"]) == (12, [8, 12])
-    assert told["average"] == pytest.approx(247.826)
-    assert [one["steady"] for one in told["windows"]] == [False] * 7 + [True]
-    seventh = told["windows"][6]
+    (variable,) = told["variables"]
+    assert variable["average"] == pytest.approx(247.826)
+    assert [one["steady"] for one in variable["windows"]] == [False] * 7 + [True]
+    seventh = variable["windows"][6]
     assert seventh["range_ok"]
     assert seventh["slope_percent"] == pytest.approx(10.34, abs=0.005)
 
 
 def test_a_series_that_does_not_stop_has_nulls_and_all_its_windows(teijo: Teijo) -> None:
     told = json.loads(teijo("steady", "--json", *SLC_B.split()[:-1])[1])
-    assert (told["stops_at"], told["window"], told["average"]) == (None, None, None)
-    assert len(told["windows"]) == 7
+    assert (told["steady"], told["stops_at"], told["window"]) == (False, None, None)
+    (variable,) = told["variables"]
+    assert variable["average"] is None
+    assert len(variable["windows"]) == 7
 
 
 def test_four_rounds_have_no_window_and_say_so(teijo: Teijo) -> None:
-    assert json.loads(teijo("steady", "--json", 1, 1, 1, 1)[1])["windows"] == []
+    assert json.loads(teijo("steady", "--json", 1, 1, 1, 1)[1])["variables"][0]["windows"] == []
     assert "a window has five" in teijo("steady", 1, 1, 1, 1)[1]
 
 
@@ -39,6 +42,40 @@ def test_people_see_every_window_with_what_failed(teijo: Teijo) -> None:
     assert "STEADY STATE: YES, rounds 8–12; it stops at round 12" in out
     assert out.count("no: slope") == 4
     assert out.count("no: range, slope") == 3
+
+
+def test_the_verdict_is_the_same_in_every_unit(teijo: Teijo) -> None:
+    # As doubles, a hundredth of these values is beyond the limit by the last bit.
+    for unit in ("9{0} 11{0} 10{0} 11{0} 9{0}".format("0" * n) for n in range(4)):
+        assert json.loads(teijo("steady", "--json", *unit.split())[1])["steady"]
+    typed = "0.9 1.1 1.0 1.1 0.9"
+    assert json.loads(teijo("steady", "--json", *typed.split())[1])["steady"]
+    assert "20.00" in teijo("steady", *typed.split())[1]
+
+
+def test_json_has_one_shape_for_one_variable_and_for_several(teijo: Teijo, tmp_path: Path) -> None:
+    path = sheet(tmp_path, "a,b\n" + "100,50\n" * 5)
+    one = json.loads(teijo("steady", "--csv", path, "--column", "a", "--json")[1])
+    both = json.loads(teijo("steady", "--csv", path, "--column", "a", "--column", "b", "--json")[1])
+    typed = json.loads(teijo("steady", "--json", 1, 2)[1])
+    assert one.keys() == both.keys() == typed.keys()
+    shapes = [each.keys() for told in (one, both, typed) for each in told["variables"]]
+    assert len(shapes) == 1 + 2 + 1
+    assert all(shape == shapes[0] for shape in shapes)
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [("1 1 1 1 1", 0), ("1 2 3 4 5", 10), ("1 1 1 1", 10), (SLC_B, 0)],
+    ids=["flat", "rising", "too few", "the whitepaper's"],
+)
+def test_a_script_learns_the_verdict_from_the_exit_code(
+    teijo: Teijo, values: str, code: int
+) -> None:
+    checked, out, _ = teijo("steady", "--check", *values.split())
+    plain, same, _ = teijo("steady", *values.split())
+    assert (checked, plain) == (code, 0)
+    assert out == same
 
 
 def test_a_picture_is_drawn_where_it_is_asked_for(teijo: Teijo, tmp_path: Path) -> None:
@@ -70,7 +107,7 @@ def test_a_column_of_a_sheet_is_read_as_its_sheet_writes(
     teijo: Teijo, tmp_path: Path, text: str
 ) -> None:
     out = teijo("steady", "--csv", sheet(tmp_path, text), "--column", "IOPS 4K", "--json")[1]
-    assert json.loads(out)["windows"][0]["values"] == [100, 101, 99.5, 100, 100]
+    assert json.loads(out)["variables"][0]["windows"][0]["values"] == [100, 101, 99.5, 100, 100]
 
 
 def test_several_columns_are_steady_in_one_window_or_not_at_all(
@@ -112,6 +149,8 @@ def test_a_sheet_that_cannot_be_read_is_an_error_that_names_the_place(
         (("1", "nan"), "'nan' (round 2)"),
         (("1e308", "1e308", "1e308", "1e308", "1e308"), "'1e308' (round 1)"),
         (("1", "1_000"), "'1_000' (round 2)"),
+        (("1", "1e-300"), "'1e-300' (round 2)"),
+        (("1" * 401,), "is not a number"),
         (("--column", "a"), "no file"),
         (("--csv", "gone.csv", "--column", "a"), "cannot be read"),
         (("--csv", "gone.csv"), "which column"),

@@ -251,6 +251,8 @@ def findings() -> Findings:
         intercept=1.2875,
         slope_excursion=0.15,
         slope_limit=0.1175,
+        range_ok=False,
+        slope_ok=False,
     )
     state = SteadyState(
         variable="IOPS",

@@ -15,9 +15,11 @@ FLAT = Window(
     intercept=0.0,
     slope_excursion=10.0,
     slope_limit=10.0,
+    range_ok=True,
+    slope_ok=True,
 )
-WILD = replace(FLAT, range=20.000001)
-TILTED = replace(FLAT, slope_excursion=10.000001)
+WILD = replace(FLAT, range_ok=False)
+TILTED = replace(FLAT, slope_ok=False)
 
 
 def state(windows: tuple[Window, ...], reached: int | None) -> SteadyState:
@@ -26,7 +28,7 @@ def state(windows: tuple[Window, ...], reached: int | None) -> SteadyState:
     )
 
 
-def test_a_window_on_both_limits_is_steady_and_beyond_either_is_not():
+def test_a_window_within_both_limits_is_steady_and_beyond_either_is_not():
     assert FLAT.steady
     assert (WILD.range_ok, WILD.slope_ok, WILD.steady) == (False, True, False)
     assert (TILTED.range_ok, TILTED.slope_ok, TILTED.steady) == (True, False, False)

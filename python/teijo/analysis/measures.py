@@ -5,6 +5,7 @@ A mixed cell's latency is that of its I/Os, reads and writes alike, each counted
 
 import math
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from teijo import units
 from teijo.terms.finding import Cell
@@ -41,6 +42,30 @@ def latency_ns_max(answer: StepResult) -> int:
 def throughput_mb_s(answer: StepResult) -> float:
     """Return reads plus writes in decimal MB/s."""
     return units.megabytes_per_second(answer.bytes, answer.elapsed_ns)
+
+
+def exact_iops(answer: StepResult) -> Fraction:
+    """Return I/Os per second as counted: whole I/Os over whole ns, rounded nowhere; 0 in no time.
+
+    This and the two below are what steady state is judged on.
+    """
+    return _exact(answer.ios * units.NS_PER_S, answer.elapsed_ns)
+
+
+def exact_mb_s(answer: StepResult) -> Fraction:
+    """Return reads plus writes in decimal MB/s, rounded nowhere."""
+    return _exact(answer.bytes * units.NS_PER_S, answer.elapsed_ns * 10**6)
+
+
+def exact_latency_ms(answer: StepResult) -> Fraction:
+    """Return the mean latency of all I/Os in ms, rounded nowhere."""
+    count = sum(result.latency.count for result in answer.results)
+    total = sum(result.latency.sum_ns for result in answer.results)
+    return _exact(total, count * units.NS_PER_MS)
+
+
+def _exact(amount: int, over: int) -> Fraction:
+    return Fraction(amount, over) if over else Fraction(0)
 
 
 def written_bytes(answer: StepResult) -> int:

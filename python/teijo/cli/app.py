@@ -66,7 +66,8 @@ def program(
     that is in use, or that is not named with --destroy SERIAL.
 
     Exit codes: 0 done, 2 usage, 3 refused as unsafe, 4 the device is another one, 5 device
-    error, 6 host error, 7 interrupted and resumable, 8 the measurement is invalid.
+    error, 6 host error, 7 interrupted and resumable, 8 the measurement is invalid, 10 not
+    steady (of steady --check).
     """
 
 

@@ -2,25 +2,26 @@
 
 import csv
 import io
-import math
 import re
 import sys
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
+from teijo import units
 from teijo.cli.options import meant
 from teijo.errors import UsageError
 from teijo.outside.file import MIB, Unreadable, read_bytes
 
 DELIMITERS = ",;\t|"
 SHEET_MOST = 64 * MIB
-LARGEST = 1e100
-"""No measurement is larger, and sums of such numbers are numbers still."""
+LONGEST = 400
+"""No number is written in more characters."""
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 
 
-def columns_of(path: Path, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+def columns_of(path: Path, names: Sequence[str]) -> dict[str, tuple[Decimal, ...]]:
     """Return the named columns of a CSV file, "-" for stdin; `names` as in its first line.
 
     Commas, semicolons, tabs and bars part the cells; where commas do not, a comma may be the
@@ -38,7 +39,7 @@ def columns_of(path: Path, names: Sequence[str]) -> dict[str, tuple[float, ...]]
                 f"the column {name!r} {found} in {path}",
                 remedy=f"Its first line names: {', '.join(head)}",
             )
-    columns: dict[str, tuple[float, ...]] = {}
+    columns: dict[str, tuple[Decimal, ...]] = {}
     for name in names:
         place = head.index(name)
         cells = [(line, row[place].strip() if place < len(row) else "") for line, row in table[1:]]
@@ -51,8 +52,8 @@ def columns_of(path: Path, names: Sequence[str]) -> dict[str, tuple[float, ...]]
     return columns
 
 
-def number_of(text: str, *, place: str, decimal_comma: bool = False) -> float:
-    """Return the number of a text, between -`LARGEST` and `LARGEST`.
+def number_of(text: str, *, place: str, decimal_comma: bool = False) -> Decimal:
+    """Return the number of a text as it is written, if it can be of a measurement.
 
     Raises:
         UsageError: it is none, or may be two; `place` says where it stands.
@@ -67,12 +68,12 @@ def number_of(text: str, *, place: str, decimal_comma: bool = False) -> float:
             )
         written = written.replace(",", ".")
     try:
-        value = float(written)
-    except ValueError:
-        value = math.nan
-    if not abs(value) <= LARGEST or "_" in written:
+        value = Decimal(written if len(written) <= LONGEST else "nan")
+    except ArithmeticError:
+        value = Decimal("nan")
+    if not units.measurable(value) or "_" in written:
         raise UsageError(
-            f"{text!r} ({place}) is not a number",
+            f"{text[:80]!r} ({place}) is not a number",
             remedy="Write numbers as 1234.5, without units and without marks between thousands.",
         )
     return value

@@ -11,13 +11,18 @@ from teijo.cli.spreadsheet import columns_of, number_of
 from teijo.errors import UsageError
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from teijo.terms.finding import SteadyState, Window
 
+NOT_STEADY = 10
+"""What the program leaves with where it was asked to check, and no window is steady."""
 EXAMPLES = (
     "teijo steady 346.22 346.16 346.61 338.03 296.00 285.18 252.63",
     "teijo steady --csv rounds.csv --column 'IOPS 4K W' --report html",
     "teijo steady --csv rounds.csv --column A --column B --column C    all in one window",
     "teijo steady --json 1660 1702 1633 1655 1650 | jq .stops_at",
+    "teijo steady --check 1660 1702 1633 1655 1650 && echo steady",
 )
 
 
@@ -46,6 +51,10 @@ def verb(
         Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the reports.")
     ] = Path(),
     as_json: Json = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="End with exit code 10 where no window is steady."),
+    ] = False,
 ) -> None:
     """Find where a series of rounds stops: the first steady window of five, as the PTS has it."""
     printers = printers_from(report)
@@ -64,11 +73,13 @@ def verb(
         talk.put_lines(text.render(document).rstrip("\n"))
     for path in print_all(document, "steady-state", printers, output):
         (talk.say if as_json else talk.put)(str(path))
+    if check and states[0].reached is None:
+        raise typer.Exit(NOT_STEADY)
 
 
 def _values(
     numbers: list[str], sheet: Path | None, columns: list[str]
-) -> dict[str, tuple[float, ...]]:
+) -> "dict[str, tuple[Decimal, ...]]":
     if sheet is None:
         if columns:
             raise UsageError("--column names a column of no file", remedy="Add --csv FILE.")
@@ -95,12 +106,13 @@ def _values(
 
 
 def _told(states: "tuple[SteadyState, ...]") -> dict[str, Any]:
-    """Return the determination as JSON has it: of one variable flat, of several by name."""
+    """Return the determination as JSON has it, in one shape for one variable and for several.
+
+    The rounds are those of all variables: what stops a run is a window in which each is steady.
+    """
     told = [_told_variable(state) for state in states]
-    if len(told) == 1:
-        return told[0]
-    window = told[0]["window"]
-    return {"stops_at": told[0]["stops_at"], "window": window, "variables": told}
+    window, stop = told[0]["window"], told[0]["stops_at"]
+    return {"steady": stop is not None, "stops_at": stop, "window": window, "variables": told}
 
 
 def _told_variable(state: "SteadyState") -> dict[str, Any]:

@@ -11,8 +11,9 @@ class Window:
 
     Steady when `range` <= `range_limit` (20 % of the average) and `slope_excursion` <=
     `slope_limit` (10 % of the average); `slope_excursion` is |slope| × (rounds − 1). The line is
-    `slope` · round + `intercept`. All in double, none rounded before comparing. Values that
-    average to nothing (a device that answers no I/O) are never steady.
+    `slope` · round + `intercept`. These are doubles, each nearest to the truth; `range_ok` and
+    `slope_ok` were judged on exact numbers, so that no unit decides. Values that average to
+    nothing (a device that answers no I/O) are never steady.
     """
 
     first_round: int
@@ -25,16 +26,8 @@ class Window:
     intercept: float
     slope_excursion: float
     slope_limit: float
-
-    @property
-    def range_ok(self) -> bool:
-        """Whether the data excursion is within its limit."""
-        return self.range <= self.range_limit
-
-    @property
-    def slope_ok(self) -> bool:
-        """Whether the slope excursion is within its limit."""
-        return self.slope_excursion <= self.slope_limit
+    range_ok: bool
+    slope_ok: bool
 
     @property
     def steady(self) -> bool:

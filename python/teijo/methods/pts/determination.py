@@ -3,9 +3,12 @@
 Only the numbers are known here, so the pages say nothing of a device or of how it was prepared.
 """
 
+import numbers
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
-from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
+from teijo import units
+from teijo.analysis.steady_state import WINDOW_ROUNDS, Number, Tracked, determine
 from teijo.document.model import (
     Block,
     Column,
@@ -18,6 +21,7 @@ from teijo.document.model import (
     Verdict,
 )
 from teijo.document.phrase import say
+from teijo.errors import UsageError
 from teijo.methods.pts import window_pages
 from teijo.terms.finding import Findings, SteadyState, Window
 
@@ -30,19 +34,59 @@ _CRITERION = (
 )
 
 
-def determination_of(values: Mapping[str, Sequence[float]], unit: str) -> tuple[SteadyState, ...]:
+def determination_of(
+    values: Mapping[str, Sequence[Number]], unit: str = ""
+) -> tuple[SteadyState, ...]:
     """Return the determination of each named variable, over rounds numbered from 1.
 
-    `values` have one length: a value per round. Windows end at the first in which all of them
+    `values` have one length: a value per round. They are judged as exact numbers, a float as the
+    decimal it prints as, so that no unit decides. Windows end at the first in which all variables
     are steady.
+
+    Raises:
+        UsageError: there are no values, unequally many, or one that no measurement has.
     """
-    lengths = {len(series) for series in values.values()}
-    assert len(lengths) == 1, "a value per round and variable"
+    if not isinstance(values, Mapping):
+        raise UsageError(
+            f"the values are a {type(values).__name__}, not named",
+            remedy='Name them, one series a variable: {"IOPS": [1660, 1702, …]}',
+        )
+    if not values:
+        raise UsageError("no values are given", remedy='Give some by name: {"IOPS": [1660, …]}')
+    series = {name: tuple(each) for name, each in values.items()}
+    lengths = {name: len(each) for name, each in series.items()}
+    if not all(lengths.values()):
+        empty = ", ".join(str(name) for name, length in lengths.items() if not length)
+        raise UsageError(f"{empty} has no values", remedy="Give one a round.")
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise UsageError(
+            f"the variables are not of one length: {told}", remedy="Give each a value a round."
+        )
     tracked = [
-        Tracked(variable=name, unit=unit, values=tuple(map(float, series)))
-        for name, series in values.items()
+        Tracked(
+            variable=name,
+            unit=unit,
+            values=tuple(
+                _given(value, f"round {place} of {name}")
+                for place, value in enumerate(each, start=1)
+            ),
+        )
+        for name, each in series.items()
     ]
-    return determine(range(1, lengths.pop() + 1), tracked)
+    return determine(range(1, max(lengths.values()) + 1), tracked)
+
+
+def _given(value: Number, place: str) -> Number:
+    is_number = isinstance(value, numbers.Real | Decimal)
+    if not is_number or not units.measurable(value):
+        # Of an integer of thousands of digits Python makes no decimal text.
+        told = hex(value) if isinstance(value, int) else str(value)
+        raise UsageError(
+            f"{told[:80]!r} ({place}) is not a number that was measured",
+            remedy=f"Give numbers from {units.SMALLEST:g} to {units.LARGEST:g}, or zero.",
+        )
+    return value
 
 
 def determination_document(states: Sequence[SteadyState]) -> Document:
@@ -76,7 +120,7 @@ def determination_document(states: Sequence[SteadyState]) -> Document:
 
 def windows_table(state: SteadyState, caption: str) -> Table:
     """Return a row per window that was looked at: both operands, both limits, both verdicts."""
-    unit = state.unit
+    unit, shares = state.unit, window_pages.share_digits(state.windows)
     rows: list[tuple[Value, ...]] = [_window_row(window) for window in state.windows]
     return Table(
         columns=(
@@ -84,11 +128,11 @@ def windows_table(state: SteadyState, caption: str) -> Table:
             Column(name="Average", unit=unit, digits=3),
             Column(name="Range", unit=unit, digits=3),
             Column(name="Range limit", unit=unit, digits=3),
-            Column(name="Range", unit="%", digits=2),
+            Column(name="Range", unit="%", digits=shares),
             Column(name="Slope", unit=f"{unit}/round" if unit else "a round", digits=4),
             Column(name="Slope excursion", unit=unit, digits=3),
             Column(name="Slope limit", unit=unit, digits=3),
-            Column(name="Slope excursion", unit="%", digits=2),
+            Column(name="Slope excursion", unit="%", digits=shares),
             Column(name="Steady"),
         ),
         rows=tuple(rows),

@@ -103,17 +103,19 @@ def determination_table(states: Sequence[SteadyState]) -> Table:
     """
     unit = states[0].unit if states else ""
     digits = 2 + _FINE_DIGITS.get(unit, 0)
+    reported = [(state, window) for state in states if (window := state.window) is not None]
+    shares = share_digits([window for _, window in reported])
     columns = (
         Column(name="Tracking variable"),
         Column(name="Rounds"),
         Column(name="Average", unit=unit, digits=digits),
         Column(name="Range", unit=unit, digits=digits),
         Column(name="Range limit", unit=unit, digits=digits),
-        Column(name="Range", unit="%", digits=2),
+        Column(name="Range", unit="%", digits=shares),
         Column(name="Slope", unit=say("{unit}/round", unit=unit), digits=digits + 2),
         Column(name="Slope excursion", unit=unit, digits=digits),
         Column(name="Slope limit", unit=unit, digits=digits),
-        Column(name="Slope excursion", unit="%", digits=2),
+        Column(name="Slope excursion", unit="%", digits=shares),
         Column(name="Steady"),
     )
     rows = tuple(
@@ -130,8 +132,7 @@ def determination_table(states: Sequence[SteadyState]) -> Table:
             share_percent(window.slope_excursion, window.average),
             "yes" if window.steady else "no",
         )
-        for state in states
-        if (window := state.window) is not None
+        for state, window in reported
     )
     return Table(columns=columns, rows=rows, caption="Determination of the steady state")
 
@@ -225,6 +226,7 @@ def value_axis(unit: str, *, log: bool = False) -> Axis:
 
 def window_facts(window: Window, unit: str) -> Facts:
     """Return the numbers of one determination, with limit and verdict beside each."""
+    digits = share_digits([window], least=4)
 
     def judged(value: float, limit: float, ok: bool) -> str:
         share = share_percent(value, window.average)
@@ -234,9 +236,10 @@ def window_facts(window: Window, unit: str) -> Facts:
                 "{value:,.6f}, allowed {limit:,.6f}: {word}", value=value, limit=limit, word=word
             )
         return say(
-            "{value:,.6f} ({share:.4f} % of the average), allowed {limit:,.6f}: {word}",
+            "{value:,.6f} ({share:.{digits}f} % of the average), allowed {limit:,.6f}: {word}",
             value=value,
             share=share,
+            digits=digits,
             limit=limit,
             word=word,
         )
@@ -260,6 +263,29 @@ def window_facts(window: Window, unit: str) -> Facts:
 def share_percent(value: float, average: float) -> float | None:
     """Return a value in percent of an average, None of nothing."""
     return value / average * 100 if average else None
+
+
+def share_digits(windows: Sequence[Window], *, least: int = 2) -> int:
+    """Return after how many digits no printed share of the average belies its verdict.
+
+    Two are enough but where a share is beyond its limit (20 % or 10 %) by less than they show:
+    "20.00 %: no" would be read as an error of judgement. A double has no more than 12 to give.
+    """
+    judged = [
+        (share, limit, ok)
+        for window in windows
+        for share, limit, ok in (
+            (share_percent(window.range, window.average), 20, window.range_ok),
+            (share_percent(window.slope_excursion, window.average), 10, window.slope_ok),
+        )
+        if share is not None and window.average > 0
+    ]
+    enough = (
+        digits
+        for digits in range(least, 12)
+        if all((round(share, digits) <= limit) == ok for share, limit, ok in judged)
+    )
+    return next(enough, 12)
 
 
 def drawn(values: Sequence[float], *, log: bool) -> tuple[float | None, ...]:

@@ -115,7 +115,7 @@ def precondition_determination(
     tracked = Tracked(
         variable=say("check minute, {stimulus}", stimulus=stimulus_with(settings, 0)),
         unit="IOPS",
-        values=tuple(answer.iops for answer in checks),
+        values=tuple(measures.exact_iops(answer) for answer in checks),
     )
     return determine(range(1, len(checks) + 1), [tracked])
 
@@ -198,7 +198,7 @@ def determination(settings: DemandSettings, rounds: Rounds) -> tuple[SteadyState
     tracked = Tracked(
         variable=tracking_name(settings),
         unit="IOPS",
-        values=tuple(each.at(cell).iops for each in rounds.unbroken),
+        values=tuple(measures.exact_iops(each.at(cell)) for each in rounds.unbroken),
     )
     return determine([each.number for each in rounds.unbroken], [tracked])
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from teijo import units
+from teijo.analysis import measures
 from teijo.analysis.recovery import Gain, Mean, gain_of, mean_of
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.methods import knobs
@@ -291,5 +292,6 @@ def determination(settings: HirSettings, minutes: Sequence[StepResult]) -> tuple
     """Return the determination over the rounds of preconditioning so far."""
     checks = check_answers(settings, minutes)
     variable = f"last minute of the round, {stimulus_words(settings)}"
-    tracked = Tracked(variable=variable, unit="IOPS", values=tuple(a.iops for a in checks))
+    values = tuple(measures.exact_iops(answer) for answer in checks)
+    tracked = Tracked(variable=variable, unit="IOPS", values=values)
     return determine(range(1, len(checks) + 1), [tracked])

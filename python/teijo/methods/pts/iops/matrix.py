@@ -4,6 +4,7 @@ How the cells are walked and judged is in iops.
 """
 
 from teijo import units
+from teijo.analysis import measures
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.methods import knobs
 from teijo.methods.method import Settings
@@ -131,7 +132,9 @@ def determination(settings: IopsSettings, rounds: Rounds) -> tuple[SteadyState, 
                 variable=variable_name(cell),
                 unit="IOPS",
                 values=tuple(
-                    each.at(cell_name(cell.read_percent, cell.block_size_bytes)).iops
+                    measures.exact_iops(
+                        each.at(cell_name(cell.read_percent, cell.block_size_bytes))
+                    )
                     for each in rounds.unbroken
                 ),
             )

@@ -158,9 +158,7 @@ def preconditioning(settings: LatSettings, geometry: Geometry) -> tuple[Workload
 def determination(rounds: Rounds) -> tuple[SteadyState, ...]:
     """Return the determination of the average latency in ms over the unbroken rounds."""
     name = cell_name(TRACKED.read_percent, TRACKED.block_size_bytes)
-    values = tuple(
-        measures.latency_ns_mean(each.at(name)) / units.NS_PER_MS for each in rounds.unbroken
-    )
+    values = tuple(measures.exact_latency_ms(each.at(name)) for each in rounds.unbroken)
     tracked = Tracked(variable=variable_name(), unit="ms", values=values)
     return determine([each.number for each in rounds.unbroken], [tracked])
 

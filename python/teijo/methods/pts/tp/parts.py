@@ -158,7 +158,7 @@ def determination(block_size_bytes: int, rounds: Rounds) -> tuple[SteadyState, .
             Tracked(
                 variable=variable_name(block_size_bytes),
                 unit="MB/s",
-                values=tuple(measures.throughput_mb_s(each.at(name)) for each in rounds.unbroken),
+                values=tuple(measures.exact_mb_s(each.at(name)) for each in rounds.unbroken),
             )
         ],
     )

@@ -183,7 +183,8 @@ def determination(settings: WsatSettings, answers: Sequence[StepResult]) -> tupl
         return ()
     checks = check_answers(settings, answers)
     variable = say("check minute, {stimulus}", stimulus=stimulus_words(settings))
-    tracked = Tracked(variable=variable, unit="IOPS", values=tuple(a.iops for a in checks))
+    values = tuple(measures.exact_iops(answer) for answer in checks)
+    tracked = Tracked(variable=variable, unit="IOPS", values=values)
     return determine(range(1, len(checks) + 1), [tracked])
 
 

@@ -4,6 +4,7 @@ conversation says of each so far.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from teijo import units
@@ -80,9 +81,14 @@ class CellFound:
         return self.answers[-WINDOW_ROUNDS:]
 
     @property
+    def exact(self) -> tuple[Fraction, ...]:
+        """The slices as counted, which is what steady state is judged on."""
+        return tuple(measures.exact_mb_s(answer) for answer in self.answers)
+
+    @property
     def steady(self) -> bool:
         """Whether the window is steady."""
-        return is_steady(self.slices)
+        return is_steady(self.exact)
 
     @property
     def throughput(self) -> Estimate:
@@ -121,14 +127,16 @@ class Found:
         return sorted(own, key=lambda cell: cell.key.set_bytes)
 
 
-def is_steady(slices: Sequence[float]) -> bool:
+def is_steady(slices: Sequence[Fraction]) -> bool:
     """Return whether the last five slices are steady by the PTS's rule for rounds."""
     if len(slices) < WINDOW_ROUNDS:
         return False
     return window_of(1, slices[-WINDOW_ROUNDS:]).steady
 
 
-def over(settings: TierSettings, slices: Sequence[float], *, back_to: float | None = None) -> bool:
+def over(
+    settings: TierSettings, slices: Sequence[Fraction], *, back_to: float | None = None
+) -> bool:
     """Return whether a cell needs no further slice.
 
     One that should come back to a rate of before is given more of them as long as it gets faster:
@@ -143,7 +151,7 @@ def over(settings: TierSettings, slices: Sequence[float], *, back_to: float | No
     )
 
 
-def is_rising(slices: Sequence[float]) -> bool:
+def is_rising(slices: Sequence[Fraction]) -> bool:
     """Return whether the last five slices are faster than the five before."""
     if len(slices) < 2 * WINDOW_ROUNDS:
         return False
@@ -151,10 +159,10 @@ def is_rising(slices: Sequence[float]) -> bool:
     return rate_over(slices) >= (1 + RISE_SHARE) * before
 
 
-def rate_over(slices: Sequence[float]) -> float:
+def rate_over(slices: Sequence[Fraction]) -> float:
     """Return the rate of a cell: the mean over its window."""
     window = slices[-WINDOW_ROUNDS:]
-    return sum(window) / len(window)
+    return float(sum(window) / len(window))
 
 
 def keys_of(settings: TierSettings, stage: str, geometry: Geometry) -> tuple[Key, ...]:

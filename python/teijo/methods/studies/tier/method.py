@@ -3,6 +3,7 @@ stops helping, and where it hurts.
 """
 
 from collections.abc import Generator, Mapping
+from fractions import Fraction
 from typing import Final
 
 from teijo import units
@@ -158,7 +159,7 @@ def _cell(
 
     After a gap the hook is called again: nobody knows what has become of its work.
     """
-    slices: list[float] = []
+    slices: list[Fraction] = []
     while not over(settings, slices, back_to=back_to):
         answer = yield slice_of(settings, key, geometry, len(slices) + 1)
         if isinstance(answer, Gap):
@@ -167,7 +168,7 @@ def _cell(
                 stage = TIER if key.stage == AGAIN else key.stage
                 yield from insist(configuring(settings, stage))
             continue
-        slices.append(measures.throughput_mb_s(answer))
+        slices.append(measures.exact_mb_s(answer))
     return rate_over(slices)
 
 
@@ -283,7 +284,7 @@ def _watch(settings: TierSettings, record: Record) -> Watch:
         for each in ahead
         for key in keys_of(settings, each, found.geometries.get(each, record.geometry))
     ]
-    done = [key for key in keys if key in found.cells and over(settings, found.cells[key].slices)]
+    done = [key for key in keys if key in found.cells and over(settings, found.cells[key].exact)]
     left = len(keys) - len(done)
     filled = any(isinstance(each.step, Precondition) for each in record.steps)
     fill = None if filled else filling(settings, record.geometry)
