@@ -163,13 +163,26 @@ class FakeDevice:
         self.checks = 0
         self.lost: Exception | None = None
         self.rest: Callable[[], None] = lambda: None
+        self.smart_ns = 0
+        """How long the drive takes to tell its own counters; 0: it has none."""
+        self.smart: dict[str, int] = {"power_on_hours": 3}
+        self.looks: list[tuple[int, int]] = []
+        """When the drive was asked for them, and after how many laps."""
 
     def remarks(self) -> tuple[Remark, ...]:
         return (Remark(kind=RemarkKind.SIMULATED, text="It is of paper."),)
 
-    def health(self) -> Health:
+    def counters(self) -> Health:
         self.session.clock_ns += 7  # looking at the counters takes time, and is a rest
         return {"laps": len(self.session.plans)}
+
+    def health(self) -> Health:
+        if not self.smart_ns:
+            return self.counters()
+        self.looks.append((self.session.clock_ns, len(self.session.plans)))
+        self.session.clock_ns += self.smart_ns
+        counters = self.counters()
+        return {**counters, **self.smart}
 
     def counts(self) -> dict[str, int]:
         return {"laps": len(self.session.plans), "faults": 0}

@@ -7,7 +7,7 @@ from pathlib import Path
 from teijo.device import serial
 from teijo.device.checks import Subject
 from teijo.device.fitness import Fitness, fit
-from teijo.device.health import health
+from teijo.device.health import counters, health
 from teijo.device.identify import Identification
 from teijo.device.mounts import mounts_of
 from teijo.device.preflight import Preflight, claim, consent, identify_open, open_to_read
@@ -46,6 +46,13 @@ class BlockMedium:
     def remarks(self) -> tuple[Remark, ...]:
         """Return the blind checks, who else uses it, and what memory may answer for it."""
         return self._remarks
+
+    def counters(self) -> Health:
+        """Return the kernel's counters (`kernel_…`): one file of sysfs, no word to the drive."""
+        try:
+            return counters(self._subject.fd)
+        except OSError:
+            return {}
 
     def health(self) -> Health:
         """Return the drive's own counters and the kernel's (`kernel_…`)."""

@@ -61,6 +61,10 @@ class Composite:
             found += [Remark(kind=remark.kind, text=text) for text in named]
         return (*found, *self._purged_in_part)
 
+    def counters(self) -> Health:
+        """Return the kernel's counters of the members, added up where that has a meaning."""
+        return health_over([member.counters() for member in self._members])
+
     def health(self) -> Health:
         """Return the members' counters, added up where that has a meaning."""
         return health_over([member.health() for member in self._members])

@@ -36,8 +36,15 @@ class Device(Protocol):
         """Return what must be said of every run on this device (simulated, buffered …)."""
         ...
 
+    def counters(self) -> Health:
+        """Return the counters that cost the device nothing to read: the kernel's, of a real one."""
+        ...
+
     def health(self) -> Health:
-        """Return the device's own counters now; empty where it has none."""
+        """Return all counters now, the device's own among them; empty where it has none.
+
+        A real drive is asked for them (SMART), which takes it up to seconds.
+        """
         ...
 
     def counts(self) -> Mapping[str, int]:

@@ -69,6 +69,10 @@ class FileMedium:
         """Return whether the file is buffered, and what of it could not be checked."""
         return self._remarks
 
+    def counters(self) -> Health:
+        """Return nothing, as `health` does."""
+        return {}
+
     def health(self) -> Health:
         """Return nothing: a file counts nothing of its own."""
         return {}

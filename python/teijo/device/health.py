@@ -51,9 +51,14 @@ class Condition:
         return f"warns: {names} ({self.told_by})" if names else f"no warning ({self.told_by})"
 
 
+def counters(fd: int, roots: Roots = HOST) -> dict[str, int]:
+    """Return the kernel's counters of an open block device now; the drive is not asked."""
+    return kernel_counters(node_of(number_of(fd), roots))
+
+
 def health(fd: int, roots: Roots = HOST) -> dict[str, int]:
     """Return every counter of an open block device now, its warnings among them."""
-    return kernel_counters(node_of(number_of(fd), roots)) | _look(fd, roots)[0]
+    return counters(fd, roots) | _look(fd, roots)[0]
 
 
 def condition(fd: int, roots: Roots = HOST) -> Condition:
@@ -68,17 +73,17 @@ def kernel_counters(node: Node) -> dict[str, int]:
     except (OSError, ValueError):
         return {}
     stat = dict(zip(_STAT, values, strict=False))
-    counters = {
+    counted = {
         "kernel_reads": stat["reads"],
         "kernel_read_bytes": stat["read_sectors"] * SECTOR_BYTES,
         "kernel_writes": stat["writes"],
         "kernel_write_bytes": stat["write_sectors"] * SECTOR_BYTES,
     }
     if "discard_sectors" in stat:
-        counters["kernel_discard_bytes"] = stat["discard_sectors"] * SECTOR_BYTES
+        counted["kernel_discard_bytes"] = stat["discard_sectors"] * SECTOR_BYTES
     if "flushes" in stat:
-        counters["kernel_flushes"] = stat["flushes"]
-    return counters
+        counted["kernel_flushes"] = stat["flushes"]
+    return counted
 
 
 def _look(fd: int, roots: Roots) -> tuple[dict[str, int], Condition]:
@@ -91,20 +96,20 @@ def _look(fd: int, roots: Roots) -> tuple[dict[str, int], Condition]:
     if not disk.name.startswith(WITH_SMART):
         why = f"{disk.name} is no drive that tells its health"
         return {}, Condition(warnings=None, told_by=why)
-    counters: dict[str, int] = {}
+    told: dict[str, int] = {}
     why = "smartctl tells no health of it"
     try:
-        counters = _smartctl(disk, roots)
+        told = _smartctl(disk, roots)
     except (NoAnswer, OSError) as error:
         why = str(error)
     if disk.name.startswith("nvme"):
         with suppress(OSError):
             bits = nvme.critical_warning(fd)
-            told = Condition(warnings=named_in_bits(bits), told_by="NVMe SMART log")
-            return counters | {COUNTER: bits}, told
-    if COUNTER not in counters:
-        return counters, Condition(warnings=None, told_by=why)
-    return counters, Condition(warnings=named_in_bits(counters[COUNTER]), told_by="smartctl")
+            own = Condition(warnings=named_in_bits(bits), told_by="NVMe SMART log")
+            return told | {COUNTER: bits}, own
+    if COUNTER not in told:
+        return told, Condition(warnings=None, told_by=why)
+    return told, Condition(warnings=named_in_bits(told[COUNTER]), told_by="smartctl")
 
 
 def _smartctl(disk: Node, roots: Roots) -> dict[str, int]:

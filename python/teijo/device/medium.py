@@ -29,8 +29,12 @@ class Medium(Protocol):
         """Return what must be said of every run on it."""
         ...
 
+    def counters(self) -> Health:
+        """Return the kernel's counters of it now, without asking it anything."""
+        ...
+
     def health(self) -> Health:
-        """Return its own counters now; empty where it has none."""
+        """Return all its counters now, its own among them; empty where it has none."""
         ...
 
     def purge(self) -> Purged | None:

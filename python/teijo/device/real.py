@@ -55,8 +55,12 @@ class RealDevice:
         """Return the medium's remarks, and after a purge by discard that it is only claimed."""
         return (*self._medium.remarks(), *self._claimed)
 
+    def counters(self) -> Health:
+        """Return the kernel's counters of the medium."""
+        return self._medium.counters()
+
     def health(self) -> Health:
-        """Return the medium's counters."""
+        """Return the medium's counters, its own among them."""
         return self._medium.health()
 
     def counts(self) -> dict[str, int]:

@@ -62,6 +62,10 @@ class SimulatedDevice:
         text = f"{self.identity.model} is a simulation, {self._label}"
         return (Remark(kind=RemarkKind.SIMULATED, text=text),)
 
+    def counters(self) -> Health:
+        """Return all counters: in virtual time it costs nothing to read them."""
+        return self._simulation.health()
+
     def health(self) -> Health:
         """Return the simulated drive's own counters."""
         return self._simulation.health()

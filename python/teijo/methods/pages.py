@@ -237,8 +237,9 @@ def _with_steps(text: str, steps: list[int]) -> str:
 
 
 def _health_blocks(answers: list[StepResult]) -> list[Block]:
-    before = _first_seen(answer.health_before for answer in answers)
-    after = _first_seen(answer.health_after for answer in reversed(answers))
+    # A drive's own counters stand at a few steps only; see runner/looks.
+    looks = [look for each in answers for look in (each.health_before, each.health_after)]
+    before, after = _first_seen(looks), _first_seen(reversed(looks))
     if _begin_anew(answers):
         text = (
             "The device's counters began anew during the run: it is another device after each "

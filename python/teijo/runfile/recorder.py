@@ -4,7 +4,7 @@ import errno
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from teijo.engine.session import IntervalColumns
 from teijo.errors import HostError, RunFileError, UnsafeError
 from teijo.outside.text import shell_path
 from teijo.runfile import guard, log, schema, seal, trust
-from teijo.runfile.codec import STEP_COLUMNS, numbers_of, rows_of
+from teijo.runfile.codec import STEP_COLUMNS, numbers_of, rows_of, to_json
 from teijo.runfile.content import content_digest
 from teijo.runfile.creation import create_locked, give_name, remove_new
 from teijo.runfile.header import insert_header, insert_remarks
@@ -24,7 +24,7 @@ from teijo.runfile.reader import reading
 from teijo.runfile.space import LEAST_BYTES, Ballast
 from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Gap, StepResult
+from teijo.terms.result import Gap, Health, StepResult
 from teijo.terms.step import Configure, Step, step_from_json, step_to_json
 
 _FULL: Final = ("database or disk is full", "disk I/O error")
@@ -208,6 +208,16 @@ class Recorder:
                 ledger.insert("result", (seq, *row))
             ledger.insert_series(seq, series)
             ledger.append_remarks((*remark, seq) for remark in rows.remarks)
+
+        self._commit(write)
+
+    def look_again(self, seq: int, health_after: Health, remarks: Sequence[Remark]) -> None:
+        """Keep what a device counted at the end of a run with its last step, which is recorded."""
+
+        def write(ledger: Ledger) -> None:
+            changes = {"health_after": to_json(health_after)}
+            assert ledger.amend("step", changes, seq=seq, status="done"), f"step {seq} is not done"
+            insert_remarks(ledger, remarks)
 
         self._commit(write)
 

@@ -14,6 +14,7 @@ from teijo.runner.handlers.idle import idle
 from teijo.runner.handlers.measure import measure
 from teijo.runner.handlers.precondition import precondition
 from teijo.runner.handlers.purge import purge
+from teijo.runner.looks import look_at_the_end, look_before
 from teijo.runner.stage import Outcome, Stage, data_remarks, error_remarks
 from teijo.terms.record import Ending, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
@@ -78,6 +79,8 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
                 remedy="What was measured is kept. Look at the kernel log and at the drive's own.",
             )
         talk.answer(outcome.result)
+        if talk.step is None:
+            look_at_the_end(stage, seq, outcome.result)
         seq += 1
     assert talk.ending is not None
     return talk.ending
@@ -90,13 +93,14 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     if not goes_on:
         stage.device.session.finish()
     # Between two pieces of one stimulus nothing else is done, so the counters are the last ones.
-    before = stage.health if goes_on else stage.device.health()
+    before = stage.health if goes_on else look_before(stage, step)
     counts = {} if isinstance(step, Configure) else stage.device.counts()
     stage.device.check()  # right before anything is written: reading counters may take seconds
     outcome = _handle(stage, seq, step, seed)
     if not outcome.failure:
         _check_still_the_same(stage)
-    after = stage.device.health()
+    # Of a device that failed, its own counters may tell why.
+    after = stage.device.health() if outcome.failure else stage.device.counters()
     result = replace(
         outcome.result,
         detail={**outcome.result.detail, **_counted(counts, stage.device.counts())},

@@ -59,6 +59,10 @@ class Stage:
     """How often the run was taken up again on a device that keeps what was written."""
     health: Health = field(default_factory=dict)
     """The device's counters after the last step."""
+    last: Step | None = None
+    """The step before, None before the first that took place."""
+    looked_ns: int | None = None
+    """When the device was asked for its own counters last, on the run's clock; None if never."""
     ceilings: Ceilings | None = None
     """What the host can do with no device at all; None where that is not the question."""
     notes: set[str] = field(default_factory=set)
@@ -85,6 +89,7 @@ class Stage:
         self.ended_ns = result.started_ns + result.elapsed_ns
         self.cursors.update(result.cursors)
         self.health = result.health_after
+        self.last = step
         if _overwrites(step):
             self.written = ()
         self.written += result.written
@@ -94,6 +99,7 @@ class Stage:
     def miss(self, step: Step) -> None:
         """Forget what a step that was cut short, or never begun, leaves unknown."""
         self.ended_ns = None
+        self.last = None
         if _overwrites(step):
             self.written = ()
 
