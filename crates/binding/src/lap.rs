@@ -63,6 +63,8 @@ fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, 
     let asked = witness.streams.iter().map(|one| one.asked);
     dict.set_item("stream_in_flight_mean", tuple(py, means)?)?;
     dict.set_item("stream_in_flight_asked", tuple(py, asked)?)?;
+    dict.set_item("made_ns", witness.made_ns)?;
+    dict.set_item("judged_ns", witness.judged_ns)?;
     dict.set_item("turn_gap_ns_max", witness.turn_gap_ns_max)?;
     dict.set_item("turns", witness.turns)?;
     dict.set_item("submit_calls", witness.submit_calls)?;

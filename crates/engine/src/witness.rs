@@ -28,9 +28,13 @@ pub struct Witness {
     pub in_flight_asked: u64,
     /// The same of each stream, in the order of the plan.
     pub streams: Vec<InFlight>,
+    /// Time in which workers made what they wrote, all together; in no latency of what they made.
+    pub made_ns: u64,
+    /// The same for judging what they had read.
+    pub judged_ns: u64,
     /// Longest time between two readings of its clock by one worker, waits included.
     pub turn_gap_ns_max: u64,
-    /// Turns of the loop, each with one reading of the clock.
+    /// Turns of the loop, each with one reading of the clock, or more around content.
     pub turns: u64,
     /// System calls to submit or to wait; 0 where the backend does not count them.
     pub submit_calls: u64,
@@ -57,6 +61,8 @@ pub struct InFlight {
 pub struct Account {
     /// Sum over time of the I/Os in flight, in I/O ns.
     pub in_flight_area: u128,
+    pub made_ns: u64,
+    pub judged_ns: u64,
     pub turn_gap_ns_max: u64,
     pub turns: u64,
     pub submit_calls: u64,
@@ -70,6 +76,12 @@ impl Account {
     #[inline]
     pub(crate) fn add_turn(&mut self, gap_ns: u64, held: u64) {
         self.turns += 1;
+        self.add_time(gap_ns, held);
+    }
+
+    /// Adds time of a turn in which the worker did something else than waiting.
+    #[inline]
+    pub(crate) fn add_time(&mut self, gap_ns: u64, held: u64) {
         self.turn_gap_ns_max = self.turn_gap_ns_max.max(gap_ns);
         self.in_flight_area += u128::from(gap_ns) * u128::from(held);
     }
@@ -93,6 +105,8 @@ impl Witness {
         self.in_flight_mean += held;
         self.streams[stream].asked += u64::from(depth);
         self.streams[stream].mean += held;
+        self.made_ns += account.made_ns;
+        self.judged_ns += account.judged_ns;
         self.turn_gap_ns_max = self.turn_gap_ns_max.max(account.turn_gap_ns_max);
         self.turns += account.turns;
         self.submit_calls += account.submit_calls;

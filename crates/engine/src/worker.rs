@@ -1,7 +1,10 @@
 //! The one loop: a state machine that keeps its slots full and books what comes back. Real
 //! threads and simulated ones run this same code; only the backend and the clock differ.
 //!
-//! One clock is read a turn. It stamps the completions of this turn and the issues of the next.
+//! One clock is read a turn. It stamps the completions of this turn and the issues of the next;
+//! where content is made or judged in between, another reading does (`worker/content.rs`).
+
+mod content;
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -19,8 +22,9 @@ use crate::lap::DirectionLap;
 use crate::pacing::Arrivals;
 use crate::plan::{Access, Content};
 use crate::tally::Tally;
-use crate::verify::Verifier;
 use crate::witness::Account;
+
+use content::Desk;
 
 /// The stamp is the low 48 bits of the clock: differences up to 78 hours survive.
 const STAMP_MASK: u64 = (1 << 48) - 1;
@@ -61,7 +65,7 @@ pub struct Worker<B: Backend, C: Clock> {
     now_ns: u64,
     draws: Draws,
     stamper: Stamper,
-    verifier: Option<Box<Verifier>>,
+    desk: Desk,
     /// Writes until the next flush; 0 when one is owed.
     writes_to_flush: u64,
     arrivals: Option<Arrivals>,
@@ -94,7 +98,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             now_ns: 0,
             draws: Draws::new(seed, plan),
             stamper: Stamper::sharing(derive_seed(seed, 1 << 32), plan.seed),
-            verifier: B::HAS_DATA.then(|| Verifier::of(&seat.stream)).flatten(),
+            desk: Desk::of(&seat.stream, B::HAS_DATA),
             writes_to_flush: plan.flush_period(),
             arrivals: None,
             free: (0..seat.stream.depth).rev().collect(),
@@ -136,6 +140,16 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         if self.halted() || !self.control.allows_issue(self.now_ns) {
             return;
         }
+        let is_full = self.fill();
+        self.send_staged();
+        if let Some(arrivals) = self.arrivals.as_mut().filter(|_| is_full) {
+            arrivals.count_backlog(self.now_ns);
+        }
+    }
+
+    /// Pushes or stages an I/O for every free slot; false where something else ended that.
+    #[inline]
+    fn fill(&mut self) -> bool {
         while !self.free.is_empty() {
             if self.writes_to_flush == 0 {
                 self.push_flush();
@@ -147,10 +161,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 .as_ref()
                 .is_some_and(|one| one.next_ns() > self.now_ns)
             {
-                return;
+                return false;
             }
             let Some(extent) = self.next_extent() else {
-                return;
+                return false;
             };
             let due_ns = self
                 .arrivals
@@ -158,10 +172,11 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 .and_then(|one| one.take_due(self.now_ns));
             let intended_ns = due_ns.unwrap_or(self.now_ns);
             self.push(extent, intended_ns);
+            if self.desk.is_hasty {
+                return false;
+            }
         }
-        if let Some(arrivals) = &mut self.arrivals {
-            arrivals.count_backlog(self.now_ns);
-        }
+        true
     }
 
     #[inline]
@@ -172,7 +187,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         if granted_bytes == 0 {
             return None;
         }
-        let verifier = self.verifier.as_mut().filter(|_| stream.ordered);
+        let verifier = self.desk.verifier.as_mut().filter(|_| stream.ordered);
         let taken = match (&stream.plan.access, verifier) {
             (Access::Sequential { .. } | Access::Shuffled { .. }, Some(verifier)) => {
                 verifier.take_next(stream, granted_bytes)
@@ -205,36 +220,13 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 }
             }
             Op::Read => {
-                if let Some(verifier) = &mut self.verifier {
+                if let Some(verifier) = &mut self.desk.verifier {
                     verifier.begin_read(slot, extent);
                 }
             }
             Op::Flush | Op::Discard => {}
         }
-        self.launch(op, slot, extent, intended_ns);
-    }
-
-    /// Makes what is written to `extent`; a verified write may have to go elsewhere.
-    #[inline]
-    fn make_content(&mut self, slot: u16, mut extent: Extent) -> Extent {
-        let buffer = &mut self.backend.buffer(slot)[..extent.length_bytes as usize];
-        let plan = &self.seat.stream.plan;
-        match (&mut self.verifier, plan.content) {
-            (None, Content::Random) => self.stamper.stamp(buffer, extent.offset_bytes),
-            (None, Content::Zero) => {}
-            (None, other) => self.stamper.write(buffer, extent.offset_bytes, other),
-            (Some(verifier), _) => {
-                if !plan.access.is_ordered() {
-                    let (draws, length_bytes) = (&mut self.draws, extent.length_bytes);
-                    extent = verifier.keep_clear(extent, || Extent {
-                        length_bytes,
-                        ..draws.extent()
-                    });
-                }
-                verifier.begin_write(slot, extent, buffer);
-            }
-        }
-        extent
+        self.put(op, slot, extent, intended_ns);
     }
 
     /// The flush that is owed. It counts as no arrival and takes nothing of the budget.
@@ -246,7 +238,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             offset_bytes: 0,
             length_bytes: 0,
         };
-        self.launch(Op::Flush, slot, nothing, self.now_ns);
+        self.put(Op::Flush, slot, nothing, self.now_ns);
     }
 
     #[inline]
@@ -254,19 +246,26 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         self.free.pop().expect("the caller saw a free slot")
     }
 
+    /// Hands an I/O to the backend, or to those that wait until all content of the turn is made.
     #[inline]
-    fn launch(&mut self, op: Op, slot: u16, extent: Extent, intended_ns: u64) {
-        let Extent {
-            offset_bytes,
-            length_bytes,
-        } = extent;
-        self.flights[usize::from(slot)] = Flight::of(op, length_bytes, intended_ns);
-        let tag = (self.now_ns << SLOT_BITS) | u64::from(slot);
+    fn put(&mut self, op: Op, slot: u16, extent: Extent, intended_ns: u64) {
+        self.flights[usize::from(slot)] = Flight::of(op, extent, intended_ns);
+        if self.desk.stages {
+            self.desk.staged.push(slot);
+        } else {
+            self.launch(slot);
+        }
+    }
+
+    /// Stamps the I/O of `slot` and hands it to the backend.
+    #[inline]
+    fn launch(&mut self, slot: u16) {
+        let flight = self.flights[usize::from(slot)];
         self.backend.push(Request {
-            op,
-            offset_bytes,
-            length_bytes,
-            tag,
+            op: flight.op,
+            offset_bytes: flight.offset_bytes,
+            length_bytes: flight.length_bytes,
+            tag: (self.now_ns << SLOT_BITS) | u64::from(slot),
         });
     }
 
@@ -274,6 +273,9 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     /// (0, _) means that it will not wait.
     #[inline]
     pub fn pending_wait(&self) -> (u32, u64) {
+        if self.desk.is_hasty {
+            return (0, self.now_ns);
+        }
         // A lap that goes on must be handed over at its end even when the device stalls.
         let lap_end_ns = if self.control.drains() {
             u64::MAX
@@ -297,9 +299,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     #[inline]
     pub fn settle(&mut self) -> io::Result<()> {
         let (want, deadline_ns) = self.pending_wait();
-        if want > 0 {
+        if want > 0 || self.desk.is_hasty {
             self.backend.wait(want, deadline_ns)?;
         }
+        self.desk.is_hasty = false;
         let now_ns = self.clock.now_ns().max(self.now_ns);
         let held = self.in_flight() as u64;
         if now_ns >= self.control.end_ns() && !self.control.drains() {
@@ -317,6 +320,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.book(completion);
         }
         self.tally.end_turn(&self.seat.board);
+        self.judge_returned();
         self.ended |= self.is_over();
         Ok(())
     }
@@ -325,16 +329,18 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     fn book(&mut self, completion: Completion) {
         let slot = (completion.tag & ((1 << SLOT_BITS) - 1)) as u16;
         let flight = self.flights[usize::from(slot)];
-        self.free.push(slot);
+        let is_whole = completion.result == flight.whole;
+        if is_whole && self.desk.verifier.is_some() {
+            self.desk.returned.push_back(slot);
+        } else {
+            self.free.push(slot);
+        }
         debug_assert!(
             self.free.len() <= self.flights.len(),
             "a slot came back twice"
         );
-        if completion.result == flight.whole {
+        if is_whole {
             let latency_ns = self.latency_ns(completion);
-            if self.verifier.is_some() {
-                self.verify(slot, flight);
-            }
             self.tally
                 .record(flight.op, latency_ns, flight.length_bytes);
             if self.arrivals.is_some() {
@@ -350,7 +356,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.succeeded = true;
             self.failures_in_a_row = 0;
         } else {
-            if let Some(verifier) = &mut self.verifier {
+            if let Some(verifier) = &mut self.desk.verifier {
                 verifier.end(slot, false);
             }
             self.book_failure(flight, (-completion.result).max(0));
@@ -360,19 +366,6 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     #[inline]
     fn latency_ns(&self, completion: Completion) -> u64 {
         self.now_ns.wrapping_sub(completion.tag >> SLOT_BITS) & STAMP_MASK
-    }
-
-    /// Holds a read to what it may find; tells the others of a write.
-    fn verify(&mut self, slot: u16, flight: Flight) {
-        let Some(verifier) = &mut self.verifier else {
-            return;
-        };
-        if flight.op == Op::Read {
-            let block = &self.backend.read_back(slot)[..flight.length_bytes as usize];
-            verifier.judge(slot, block);
-        } else {
-            verifier.end(slot, true);
-        }
     }
 
     #[cold]
@@ -408,6 +401,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             errno: errno_of(error),
         });
         self.free = (0..self.seat.stream.depth).collect();
+        self.desk.forget();
         self.ended = true;
     }
 
@@ -432,7 +426,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             .as_mut()
             .map_or(0, |one| one.count_backlog(last_due_ns));
         let mut directions = tally.close(self.control.series(index));
-        if let Some(verifier) = &mut self.verifier {
+        if let Some(verifier) = &mut self.desk.verifier {
             directions[Op::Read as usize].findings = verifier.take_findings();
         }
         WorkerLap {
@@ -465,12 +459,13 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     #[inline]
     fn is_over(&self) -> bool {
         let no_more = || self.control.drains() && !self.control.allows_issue(self.now_ns);
-        self.in_flight() == 0 && (self.halted() || no_more())
+        self.in_flight() == 0 && self.desk.is_clear() && (self.halted() || no_more())
     }
 
+    /// I/Os that the device has.
     #[inline]
     fn in_flight(&self) -> usize {
-        self.flights.len() - self.free.len()
+        self.flights.len() - self.free.len() - self.desk.held()
     }
 
     #[inline]

@@ -16,6 +16,7 @@ from teijo.units import NS_PER_MS, NS_PER_S, format_duration, per_second
 DEPTH_SHARE_LEAST: Final = 0.95
 BUSY_SHARE_MOST: Final = 0.85
 DELAY_SHARE_MOST: Final = 0.05
+CONTENT_SHARE_MOST: Final = 0.01
 CEILING_SHARE_MOST: Final = 0.70
 RATE_SHARE_LEAST: Final = 0.99
 FOREIGN_SHARE_MOST: Final = 0.001
@@ -106,6 +107,13 @@ def witness_remarks(step: Load, witness: Witness) -> list[Remark]:
             found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
         if delay_share(witness) > DELAY_SHARE_MOST:
             text = "Threads that make the I/O waited for a CPU for more than 5 % of the time."
+            found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
+        share = content_share(witness)
+        if share is not None and share > CONTENT_SHARE_MOST:
+            text = (
+                "Making and judging data took more than 1 % of the time. It is in no I/O's own "
+                "latency, but one that came back meanwhile was seen late."
+            )
             found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
     if witness.io_wq_workers:
         text = "The target would not queue I/Os: threads of the kernel carried them out."
@@ -220,6 +228,14 @@ def delay_share(witness: Witness) -> float:
     """Return the share of the time that threads were ready to run and had no CPU."""
     available_ns = witness.wall_ns * witness.workers
     return witness.worker_delay_ns / available_ns if available_ns else 0.0
+
+
+def content_share(witness: Witness) -> float | None:
+    """Return the share of the time that threads made or judged data; None where not told."""
+    if witness.made_ns is None or witness.judged_ns is None:
+        return None
+    available_ns = witness.wall_ns * witness.workers
+    return (witness.made_ns + witness.judged_ns) / available_ns if available_ns else 0.0
 
 
 def ceiling_share(answer: StepResult) -> float | None:

@@ -73,9 +73,10 @@ class Witness:
     `busiest_worker` is CPU by wall time of the busiest thread; `worker_delay_ns` the time that
     threads were ready but had no CPU, all together. `in_flight_mean` counts over time and all
     threads, `in_flight_asked` is threads × depth; the tuples have both for each stream of the
-    plan, in its order. `backend` may be another than the session's, by the plan. `io_wq_workers`
-    are threads of the kernel that carried out I/Os which the target would not queue. `techniques`
-    are names from technique.rs.
+    plan, in its order. `backend` may be another than the session's, by the plan.
+    `made_ns` and `judged_ns` are what making and judging data took, all threads together: in no
+    latency of what was made or judged. `io_wq_workers` are threads of the kernel that carried out
+    I/Os which the target would not queue. `techniques` are names from technique.rs.
     """
 
     backend: str
@@ -96,6 +97,8 @@ class Witness:
     io_wq_workers: int
     techniques: tuple[str, ...]
     drift_ppm: float | None
+    made_ns: int = 0
+    judged_ns: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

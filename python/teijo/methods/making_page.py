@@ -22,6 +22,7 @@ COLUMNS = (
     Column(name="In flight mean", digits=2),
     Column(name="Busiest thread", unit="%", digits=1),
     Column(name="Waited for a CPU", unit="%", digits=1),
+    Column(name="Made or judged data", unit="%", digits=1),
     Column(name="Of the host's ceiling", unit="%", digits=1),
     Column(name="CPU per I/O", unit="ns", digits=0),
     Column(name="Device bytes / own", digits=4),
@@ -66,8 +67,9 @@ def _row(record: StepRecord, step: Measure | Precondition, answer: StepResult) -
     device = (_known(shares.bytes_share), _known(shares.ios_share))
     witness = answer.witness
     if witness is None:
-        return (record.seq, cell or "", *(UNKNOWN,) * 6, *device, *(UNKNOWN,) * 4, kinds)
+        return (record.seq, cell or "", *(UNKNOWN,) * 7, *device, *(UNKNOWN,) * 4, kinds)
     ceiling = validity.ceiling_share(answer)
+    content = validity.content_share(witness)
     open_loop = validity.depth_share(step, witness) is None
     return (
         record.seq,
@@ -76,6 +78,7 @@ def _row(record: StepRecord, step: Measure | Precondition, answer: StepResult) -
         witness.in_flight_mean,
         100 * witness.busiest_worker,
         100 * validity.delay_share(witness),
+        UNKNOWN if content is None else 100 * content,
         UNKNOWN if ceiling is None else 100 * ceiling,
         witness.cpu_ns / answer.ios if answer.ios else None,
         *device,

@@ -82,7 +82,9 @@ class Witness:
     most completions a wait asked for; `io_wq_workers` threads of the kernel that carried out
     I/Os which the target would not queue. `ceiling_iops` is what the host could do with these
     streams and no device at all, None where that was not measured. `drift_ppm` is the
-    processor's counter against the kernel's clock, None where that was not told.
+    processor's counter against the kernel's clock, None where that was not told. `made_ns` and
+    `judged_ns` are what threads took to make what was written and to judge what was read, all
+    together: time of the host, in no latency of those I/Os; None in runs recorded without.
     """
 
     wall_ns: int
@@ -106,6 +108,8 @@ class Witness:
     slept_ns: int = 0
     ceiling_iops: float | None = None
     drift_ppm: float | None = None
+    made_ns: int | None = None
+    judged_ns: int | None = None
 
     @property
     def clock(self) -> str:

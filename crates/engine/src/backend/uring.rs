@@ -248,6 +248,9 @@ impl UringBackend {
         if self.ring.unsubmitted() == 0 && want > 0 && self.ring.ready() >= want {
             return Ok(());
         }
+        if want == 0 {
+            return self.ring.poll();
+        }
         if self.guesses && self.ring.unsubmitted() > 0 && self.guess.is_on() {
             self.ring.enter(0, Patience::default())?;
             if self.ring.ready() == self.in_flight {
@@ -450,6 +453,28 @@ mod tests {
         // The kernel times by a clock that the counter may be a few millionths ahead of.
         assert!(backend.clock.now_ns() + 3_000 >= deadline_ns);
         assert_eq!(backend.reap(), None);
+    }
+
+    #[test]
+    fn a_wait_for_nothing_submits_and_does_not_wait() {
+        let Some(mut backend) = open(SHAPE, Techniques::ALL) else {
+            return;
+        };
+        backend.pace.several = 4;
+        backend.push(Request {
+            op: Op::Read,
+            offset_bytes: 0,
+            length_bytes: 4096,
+            tag: 1,
+        });
+        backend.wait(0, 0).unwrap();
+        assert_eq!(backend.ring.unsubmitted(), 0);
+        let submits = backend.ring.enters();
+        while backend.reap().is_none() {
+            backend.wait(0, 0).unwrap();
+        }
+        assert!(submits == 1 && backend.in_flight == 0);
+        backend.wait(0, 0).unwrap();
     }
 
     #[test]

@@ -1,0 +1,185 @@
+//! What the host does to data between two I/Os: making what is written, judging what was read.
+//! Both take time that is the host's and no device's, so an I/O is stamped when its content and
+//! that of its turn are made, and a completion before any of them is judged.
+//!
+//! One I/O at a time, none of that time is in a latency. With more in flight, one of them may
+//! come back while the worker is at its desk: so it looks up after `LOOK_NS`, and what it took is
+//! in the witness.
+
+use std::collections::VecDeque;
+
+use super::Worker;
+use crate::access::Extent;
+use crate::backend::{Backend, Op};
+use crate::clock::Clock;
+use crate::crew::Stream;
+use crate::plan::Content;
+use crate::verify::Verifier;
+
+/// Work that took longer is interrupted by a look at what came back.
+const LOOK_NS: u64 = 2_000;
+/// A turn that stamps no more than so many bytes is not timed: 16 stamps take less than the
+/// reading of a clock.
+const LIGHT_BYTES: u64 = 8 << 10;
+
+/// The work that lies between the worker and its backend.
+pub(super) struct Desk {
+    pub verifier: Option<Box<Verifier>>,
+    /// The stream makes content: its I/Os go out together when all of it is made.
+    pub stages: bool,
+    /// I/Os with their content, in order.
+    pub staged: Vec<u16>,
+    /// I/Os that came back and are not judged yet, in order.
+    pub returned: VecDeque<u16>,
+    /// There is more to do, but the worker looks up first.
+    pub is_hasty: bool,
+    /// After so many bytes the worker looks at its clock.
+    look_bytes: u64,
+    /// Content is a few stamps in what lies there already.
+    is_light: bool,
+    made_bytes: u64,
+    unlooked_bytes: u64,
+}
+
+impl Desk {
+    pub fn of(stream: &Stream, has_data: bool) -> Self {
+        let plan = &stream.plan;
+        let verifier = has_data.then(|| Verifier::of(stream)).flatten();
+        let look_bytes = match plan.content {
+            _ if verifier.is_some() => 0,
+            Content::Random | Content::Zero => 256 << 10,
+            Content::Refill | Content::Compressible { .. } | Content::Dedupable { .. } => 16 << 10,
+        };
+        Self {
+            stages: has_data && plan.writes() && plan.content != Content::Zero,
+            verifier,
+            staged: Vec::with_capacity(usize::from(stream.depth)),
+            returned: VecDeque::with_capacity(usize::from(stream.depth)),
+            is_hasty: false,
+            look_bytes,
+            is_light: look_bytes > LIGHT_BYTES && plan.content == Content::Random,
+            made_bytes: 0,
+            unlooked_bytes: 0,
+        }
+    }
+
+    /// I/Os that are neither the device's nor free.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.staged.len() + self.returned.len()
+    }
+
+    pub fn is_clear(&self) -> bool {
+        self.held() == 0
+    }
+
+    /// Leaves everything as it lies.
+    pub fn forget(&mut self) {
+        self.staged.clear();
+        self.returned.clear();
+        self.is_hasty = false;
+    }
+
+    /// Counts work on `bytes`; true when it is time to look at the clock.
+    #[inline]
+    fn has_worked(&mut self, bytes: u32) -> bool {
+        self.unlooked_bytes += u64::from(bytes);
+        let is_due = self.unlooked_bytes >= self.look_bytes;
+        if is_due {
+            self.unlooked_bytes = 0;
+        }
+        is_due
+    }
+}
+
+impl<B: Backend, C: Clock> Worker<B, C> {
+    /// Makes what is written to `extent`; a verified write may have to go elsewhere.
+    #[inline]
+    pub(super) fn make_content(&mut self, slot: u16, mut extent: Extent) -> Extent {
+        let buffer = &mut self.backend.buffer(slot)[..extent.length_bytes as usize];
+        let plan = &self.seat.stream.plan;
+        match (&mut self.desk.verifier, plan.content) {
+            (None, Content::Random) => self.stamper.stamp(buffer, extent.offset_bytes),
+            (None, Content::Zero) => {}
+            (None, other) => self.stamper.write(buffer, extent.offset_bytes, other),
+            (Some(verifier), _) => {
+                if !plan.access.is_ordered() {
+                    let (draws, length_bytes) = (&mut self.draws, extent.length_bytes);
+                    extent = verifier.keep_clear(extent, || Extent {
+                        length_bytes,
+                        ..draws.extent()
+                    });
+                }
+                verifier.begin_write(slot, extent, buffer);
+            }
+        }
+        self.desk.made_bytes += u64::from(extent.length_bytes);
+        if self.desk.has_worked(extent.length_bytes) {
+            self.desk.is_hasty = self.has_taken_long();
+        }
+        extent
+    }
+
+    /// Hands over the I/Os whose content was made, stamped now that it is.
+    #[inline]
+    pub(super) fn send_staged(&mut self) {
+        if self.desk.staged.is_empty() {
+            return;
+        }
+        let made_bytes = std::mem::take(&mut self.desk.made_bytes);
+        if made_bytes > LIGHT_BYTES || made_bytes > 0 && !self.desk.is_light {
+            self.account.made_ns += self.take_time();
+        }
+        let mut staged = std::mem::take(&mut self.desk.staged);
+        for slot in staged.drain(..) {
+            self.launch(slot);
+        }
+        self.desk.staged = staged;
+    }
+
+    /// Holds reads that came back to what they may find, and tells the others of writes.
+    #[inline]
+    pub(super) fn judge_returned(&mut self) {
+        if !self.desk.returned.is_empty() {
+            self.judge_some();
+        }
+    }
+
+    fn judge_some(&mut self) {
+        let mut has_judged = false;
+        while let Some(slot) = self.desk.returned.pop_front() {
+            self.free.push(slot);
+            let flight = self.flights[usize::from(slot)];
+            let Some(verifier) = &mut self.desk.verifier else {
+                continue;
+            };
+            if flight.op != Op::Read {
+                verifier.end(slot, true);
+                continue;
+            }
+            let block = &self.backend.read_back(slot)[..flight.length_bytes as usize];
+            verifier.judge(slot, block);
+            has_judged = true;
+            if self.desk.has_worked(flight.length_bytes) && self.has_taken_long() {
+                self.desk.is_hasty = true;
+                break;
+            }
+        }
+        if has_judged {
+            self.account.judged_ns += self.take_time();
+        }
+    }
+
+    fn has_taken_long(&self) -> bool {
+        self.clock.now_ns() > self.now_ns + LOOK_NS
+    }
+
+    /// Moves the turn's time to what it is by now; how far that was.
+    fn take_time(&mut self) -> u64 {
+        let now_ns = self.clock.now_ns().max(self.now_ns);
+        let taken_ns = now_ns - self.now_ns;
+        self.account.add_time(taken_ns, self.in_flight() as u64);
+        self.now_ns = now_ns;
+        taken_ns
+    }
+}
