@@ -38,7 +38,8 @@ BUFFERING: Final = frozenset({"tmpfs", "ramfs", "zfs", "btrfs"})
 @dataclass(frozen=True, kw_only=True)
 class Opened:
     """One open file, locked for this run, which marks it by `hold`. `mount` is where it lies,
-    None where unknown; `blind` says what could not be checked of it.
+    None where unknown; `blind` says what could not be checked of it; one that the run does not
+    `keep` is removed with its end.
     """
 
     fd: int
@@ -50,6 +51,7 @@ class Opened:
     hold: Hold
     mount: Mount | None
     blind: str = ""
+    keep: bool = True
 
 
 class FileMedium:
@@ -96,10 +98,13 @@ class FileMedium:
             )
 
     def release(self) -> None:
-        """Give up the lock; the file stays, marked as left in order."""
+        """Give up the lock; the file stays, marked as left in order, or goes with its run."""
         try:
-            with suppress(OSError):  # it stays marked as in use, and asks for consent once more
-                self._opened.hold.settle()
+            if self._opened.keep:
+                with suppress(OSError):  # it stays marked as in use, and asks for consent once more
+                    self._opened.hold.settle()
+            else:
+                _remove(self._opened)
         finally:
             # A ring may keep the file open a little longer; the lock is given up here and now.
             fcntl.flock(self._opened.fd, fcntl.LOCK_UN)
@@ -150,7 +155,7 @@ def claim_file(
         teijo.errors.TargetError: the file does not fit what is asked of it.
         teijo.errors.DeviceError: the file system refuses direct I/O.
     """
-    if not make and not target.path.exists():
+    if not make and target.keep and not target.path.exists():
         raise UnsafeError(
             f"{target.path} is not there any more, and a run that goes on makes no file; "
             "nothing was written",
@@ -183,13 +188,23 @@ def fill(
     return FileMedium(target, opened)
 
 
+def _remove(opened: Opened) -> None:
+    """Remove a file that was made for a run alone, unless another stands under its name by now."""
+    opened.hold.withdraw()
+    with suppress(OSError):
+        if os.path.samestat(os.fstat(opened.fd), opened.path.lstat()):
+            opened.path.unlink()
+
+
 def give_back(opened: Opened) -> None:
     """Close a file, and remove it if it was made for this run.
 
     One that was somebody else's is somebody else's again, for what it held may still be in it.
     """
     try:
-        if opened.created or not opened.ours:
+        if not opened.keep:
+            _remove(opened)
+        elif opened.created or not opened.ours:
             opened.hold.withdraw()
         else:
             with suppress(OSError):
@@ -215,8 +230,9 @@ def _create(target: FileTarget, holder: Holder) -> Opened:
             direct=target.direct,
             created=True,
             ours=True,
-            hold=Hold(fd, target.path, holder),
+            hold=Hold(fd, target.path, holder, keep=target.keep),
             mount=mount_of_descriptor(fd),
+            keep=target.keep,
         )
         _mark(opened)
     except BaseException:
@@ -239,7 +255,13 @@ def _existing(target: FileTarget, holder: Holder, *, write: bool, overwrite: boo
             raise TargetError(f"{target.path} is not a regular file any more")
         _lock(fd, target, write=write)
         status = os.fstat(fd)  # only now: until then the last run may have been leaving it
-        refusal = marker.refusal(marker.read_mark(fd, target.path), status, target.path, holder.run)
+        mark = marker.read_mark(fd, target.path)
+        refusal = marker.refusal(mark, status, target.path, holder.run)
+        if not target.keep and not marker.is_of(mark, status, holder.run):
+            raise UnsafeError(
+                f"{target.path} exists, and keep=no would remove it at the end",
+                remedy="Name a file that does not exist, or leave keep=no away.",
+            )
         if write and refusal is not None and not overwrite:
             raise refusal
         ours = refusal is None
@@ -252,9 +274,10 @@ def _existing(target: FileTarget, holder: Holder, *, write: bool, overwrite: boo
             direct=target.direct,
             created=False,
             ours=ours,
-            hold=Hold(fd, target.path, holder),
+            hold=Hold(fd, target.path, holder, keep=target.keep),
             mount=mount_of_descriptor(fd),
             blind=blind,
+            keep=target.keep,
         )
     except BaseException:
         os.close(fd)

@@ -80,13 +80,17 @@ def settle(fd: int, beside: Path, values: Values, state: str) -> None:
     write(fd, beside, {**values, **left})
 
 
-def start(fd: int, beside: Path) -> subprocess.Popen[bytes] | None:
-    """Start the process for an open file that is marked as in use; None where it cannot be."""
+def start(fd: int, beside: Path, removed: Path | None = None) -> subprocess.Popen[bytes] | None:
+    """Start the process for an open file that is marked as in use; None where it cannot be.
+
+    `removed` is the file's name, where a kill of its run is to remove it.
+    """
     if not sys.executable:
         return None
+    names = [os.fspath(name.absolute()) for name in (beside, removed) if name is not None]
     try:
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__, str(fd), os.fspath(beside.absolute())],
+            [sys.executable, "-I", "-S", __file__, str(fd), *names],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -144,8 +148,8 @@ def _write_beside(beside: Path, text: bytes) -> None:
         os.close(fd)
 
 
-def _wait(fd: int, beside: Path) -> None:
-    """Wait for the run's end, and mark the file if that was a kill.
+def _wait(fd: int, beside: Path, removed: Path | None) -> None:
+    """Wait for the run's end, and mark the file if that was a kill, or remove it.
 
     It must be told before anybody can write, so it goes before all others where it may.
     """
@@ -154,9 +158,13 @@ def _wait(fd: int, beside: Path) -> None:
     if sys.stdin.buffer.read():
         return
     values = read(fd, beside)
-    if values is not None and values.get("state") == IN_USE:
-        settle(fd, beside, values, KILLED)
+    if values is None or values.get("state") != IN_USE:
+        return
+    settle(fd, beside, values, KILLED)
+    if removed is not None and os.path.samestat(os.fstat(fd), removed.lstat()):
+        removed.unlink()
+        beside.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
-    _wait(int(sys.argv[1]), Path(sys.argv[2]))
+    _wait(int(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]) if sys.argv[3:] else None)

@@ -58,9 +58,10 @@ class Mark:
 class Hold:
     """A file in the hands of one run: marked as in use, and in the end as left in order."""
 
-    def __init__(self, fd: int, path: Path, holder: Holder) -> None:
-        """Take an open, locked file; nothing is written yet."""
+    def __init__(self, fd: int, path: Path, holder: Holder, *, keep: bool = True) -> None:
+        """Take an open, locked file; nothing is written yet. Without `keep`, a kill removes it."""
         self._fd = fd
+        self._removed = None if keep else path
         self._beside = beside(path)
         self._holder = holder
         self._mark: Mark | None = None
@@ -85,7 +86,7 @@ class Hold:
         )
         keeper.write(self._fd, self._beside, asdict(mark))
         self._mark = mark
-        self._keeper = keeper.start(self._fd, self._beside)
+        self._keeper = keeper.start(self._fd, self._beside, self._removed)
 
     def settle(self) -> None:
         """Mark the file as left in order, if it was marked.
@@ -172,6 +173,11 @@ def refusal(mark: Mark | None, status: os.stat_result, path: Path, run: str) -> 
             remedy=_remedy(mark, own=own, consent=False),
         )
     return None
+
+
+def is_of(mark: Mark | None, status: os.stat_result, run: str) -> bool:
+    """Return whether a file is marked as the one of this run."""
+    return mark is not None and bool(run) and (mark.inode, mark.run) == (status.st_ino, run)
 
 
 def is_alive(mark: Mark, roots: Roots = HOST) -> bool:

@@ -51,6 +51,8 @@ class FileTarget:
     size_bytes: int | None = None
     direct: bool = True
     allow_holes: bool = False
+    keep: bool = True
+    """Whether the file stays when its run ends; one that does not is made for the run alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +219,11 @@ def _member(word: str, text: str) -> Member:
             remedy=f"Write {SEVERAL}.",
         )
     match _single(text):
+        case FileTarget(keep=False):
+            raise TargetError(
+                f"{text} is made for one run alone, and {word}: takes files that stay",
+                remedy="Leave keep=no away.",
+            )
         case FileTarget() | BlockTarget() as member:
             return member
         case SimulatedTarget():
@@ -289,14 +296,14 @@ def _new_file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
 
 
 def _file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
-    known = ("size", "direct", "holes")
+    known = ("size", "direct", "holes", "keep")
     for key in pairs:
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
             raise TargetError(
                 f"a file target has no setting {key!r}",
                 remedy=(f"Did you mean {near[0]}? " if near else "")
-                + "It takes size, direct, holes.",
+                + "It takes size, direct, holes, keep.",
             )
     return FileTarget(
         text=text,
@@ -304,6 +311,7 @@ def _file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
         size_bytes=_size(pairs["size"]) if "size" in pairs else None,
         direct=_one_of(pairs, "direct", yes="yes", no="no", default=True),
         allow_holes=_one_of(pairs, "holes", yes="allow", no="refuse", default=False),
+        keep=_one_of(pairs, "keep", yes="yes", no="no", default=True),
     )
 
 
