@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,60 @@ def test_pointing_at_a_line_tells_its_series_and_value(tmp_path: Path) -> None:
     told = re.findall(r'<div id="vg-tooltip-element".*?</div>', dom)[0]
     assert "RND 4 KiB, R/W 0/100" in told
     assert ">Round" in told
+
+
+SAVING = """
+  const made = [];
+  URL.createObjectURL = (blob) => { made.push(blob); return "#"; };
+  const named = [];
+  HTMLAnchorElement.prototype.click = function () { named.push(this.download); };
+  const wait = setInterval(async () => {
+    if (!document.documentElement.dataset.drawn) return;
+    clearInterval(wait);
+    for (const act of ["svg", "png"]) {
+      document.querySelector(`button[data-chart="chart-3"][data-act="${act}"]`).click();
+      while (made.length < (act === "svg" ? 1 : 2)) await new Promise((go) => setTimeout(go, 20));
+    }
+    const [drawing, picture] = made;
+    const text = await drawing.text();
+    const bytes = new Uint8Array(await picture.arrayBuffer());
+    const size = new DataView(bytes.buffer).getUint32(16);
+    const well = new DOMParser().parseFromString(text, "image/svg+xml");
+    const shown = new Image();
+    shown.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+    await shown.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [shown.naturalWidth, shown.naturalHeight];
+    canvas.getContext("2d").drawImage(shown, 0, 0);
+    const inks = new Set(new Uint32Array(
+      canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer));
+    document.body.dataset.saved = JSON.stringify({
+      named, types: made.map((each) => each.type), first: [...bytes.slice(0, 4)], size,
+      width: shown.naturalWidth, inks: inks.size,
+      error: well.querySelector("parsererror") !== null,
+      variables: text.includes("var(--"), fonts: text.includes("@font-face"),
+      outside: (text.match(/(?:href|src|url)\\s*[=(]\\s*["']?https?:/g) || []).length,
+    });
+  }, 50);
+"""
+
+
+@pytest.mark.parametrize("kind", ["lines", "bars in depth"])
+def test_a_plot_is_saved_as_svg_and_png_that_need_nothing_of_the_page(
+    kind: str, tmp_path: Path
+) -> None:
+    page = html.render(iops_document())
+    charts = json.loads(re.findall(r'id="teijo-data">(.*?)</script>', page)[0])["charts"]
+    grammar = {"lines": "vega-lite", "bars in depth": "vega"}[kind]
+    chart = next(each for each in charts if each["grammar"] == grammar)
+    script = SAVING.replace("chart-3", chart["id"])
+    dom, console = visited(page.replace("drawAll();", "drawAll();" + script), tmp_path)
+    assert console == []
+    saved = json.loads(unescape(re.findall(r'data-saved="([^"]*)"', dom)[0]))
+    assert saved["named"] == [f"{chart['name']}.svg", f"{chart['name']}.png"]
+    assert saved["types"] == ["image/svg+xml;charset=utf-8", "image/png"]
+    assert bytes(saved["first"]) == b"\x89PNG"
+    assert saved["size"] == 2 * saved["width"] > 500
+    assert saved["inks"] > 10, "something is drawn, in more than one colour"
+    assert (saved["error"], saved["variables"], saved["outside"]) == (False, False, 0)
+    assert saved["fonts"]

@@ -273,7 +273,14 @@ def _figure(
     title = numbered.title
     caption = f"<figcaption>{escape(title)}</figcaption>" if title != section.title else ""
     name = f"chart-{numbered.number}"
-    sheet.charts.append({"id": name, "grammar": drawing.grammar, "body": drawing.body})
+    sheet.charts.append(
+        {
+            "id": name,
+            "name": _original(numbered, sheet).file_name.removesuffix(".csv"),
+            "grammar": drawing.grammar,
+            "body": drawing.body,
+        }
+    )
     kind = " still" if drawing.grammar == "vega" else ""
     zooms = "zoom" in json.dumps(drawing.body.get("layer", [])[:4]) and drawing.grammar != "vega"
     hint = f'<p class="hint">{escape(sheet.words.text(HINT))}</p>' if zooms else ""
@@ -282,8 +289,22 @@ def _figure(
     return (
         f'<figure>{caption}<div class="wide"><div class="chart{kind}" id="{name}" role="img" '
         f'aria-label="{escape(label)}"></div></div>'
-        f"{hint}{said}{_fold(numbered, sheet)}</figure>"
+        f"{hint}{said}{_pictures(name, sheet)}{_fold(numbered, sheet)}</figure>"
     )
+
+
+def _pictures(chart: str, sheet: _Sheet) -> str:
+    """Return the buttons that save a plot; the page's own script draws it, without a network."""
+    buttons = "".join(
+        f'<button type="button" data-chart="{chart}" data-act="{act}">'
+        f"{escape(sheet.words.text(name))}</button>"
+        for act, name in (("svg", "Save as SVG"), ("png", "Save as PNG"))
+    )
+    return f'<div class="tools pictures">{buttons}</div>'
+
+
+def _original(numbered: NumberedTable, sheet: _Sheet) -> NumberedTable:
+    return next(each for each in sheet.originals.values() if each.number == numbered.number)
 
 
 def _table_block(numbered: NumberedTable, sheet: _Sheet) -> str:
@@ -309,7 +330,7 @@ def _fold(numbered: NumberedTable, sheet: _Sheet, *, named: bool = False) -> str
 
 def _tools(numbered: NumberedTable, sheet: _Sheet) -> str:
     key = str(numbered.number)
-    original = next(each for each in sheet.originals.values() if each.number == numbered.number)
+    original = _original(numbered, sheet)
     sheet.files[key] = {"name": original.file_name, "csv": table_csv(original.table)}
     acts = (("copy", "Copy CSV"), ("download", "Download CSV"))
     buttons = "".join(

@@ -1,13 +1,16 @@
-// Draws the charts from the page's own data, and hands out its tables as CSV. Fetches nothing.
+// Draws the charts from the page's own data, and hands out its tables as CSV, its plots as pictures.
+// Fetches nothing.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("teijo-data").textContent);
+
+  const views = new Map();
 
   const draw = async (chart) => {
     const place = document.getElementById(chart.id);
     const options = { mode: chart.grammar, renderer: "svg", actions: false, ast: false };
     try {
-      await window.vegaEmbed(place, chart.body, options);
+      views.set(chart.id, (await window.vegaEmbed(place, chart.body, options)).view);
     } catch (error) {
       place.textContent = data.words.undrawn + " (" + error.message + ")";
     }
@@ -34,20 +37,56 @@
     }
   };
 
-  const download = (name, text) => {
+  const download = (name, blob) => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+    link.href = URL.createObjectURL(blob);
     link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
 
+  // A plot as a drawing that needs nothing of this page: its colours, its ground and its fonts.
+  const drawing = async (view) => {
+    const style = getComputedStyle(document.documentElement);
+    const colour = (whole, name) => style.getPropertyValue(name).trim() || whole;
+    const plain = (await view.toSVG()).replace(/var\((--[\w-]+)\)/g, colour);
+    const faces = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
+      .filter((rule) => rule instanceof CSSFontFaceRule).map((rule) => rule.cssText);
+    const ground = getComputedStyle(document.body).backgroundColor;
+    const fonts = `<style>${faces.join("").replaceAll("<", "\\3c ")}</style>`;
+    return plain.replace(/(<svg[^>]*>)/,
+      `$1${fonts}<rect width="100%" height="100%" fill="${ground}"/>`);
+  };
+
+  const asPng = async (text) => {
+    const picture = new Image();
+    picture.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+    await picture.decode();
+    const canvas = document.createElement("canvas");
+    const times = 2; // sharp on paper and on fine screens
+    [canvas.width, canvas.height] = [picture.naturalWidth * times, picture.naturalHeight * times];
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    return new Promise((give) => { canvas.toBlob(give, "image/png"); });
+  };
+
+  const save = async (button) => {
+    const { chart, act } = button.dataset;
+    const view = views.get(chart);
+    if (!view) return;
+    const name = data.charts.find((each) => each.id === chart).name;
+    const text = await drawing(view);
+    const blob = act === "png" ? await asPng(text)
+      : new Blob([text], { type: "image/svg+xml;charset=utf-8" });
+    download(`${name}.${act}`, blob);
+  };
+
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("button[data-table]");
+    const button = event.target.closest("button[data-act]");
     if (!button) return;
+    if (button.dataset.chart) { save(button); return; }
     const table = data.tables[button.dataset.table];
     if (button.dataset.act === "copy") copy(button, table.csv);
-    else download(table.name, table.csv);
+    else download(table.name, new Blob([table.csv], { type: "text/csv;charset=utf-8" }));
   });
 
   const links = new Map([...document.querySelectorAll(".contents a")]
