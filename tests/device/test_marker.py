@@ -139,8 +139,10 @@ def test_where_the_keeper_was_killed_too_not_even_that_run_goes_on_unasked(path:
         started: list[subprocess.Popen[bytes]] = []
         start = keeper.start
 
-        def remembered(fd: int, beside: Path) -> subprocess.Popen[bytes] | None:
-            process = start(fd, beside)
+        def remembered(
+            fd: int, beside: Path, removed: Path | None
+        ) -> subprocess.Popen[bytes] | None:
+            process = start(fd, beside, removed)
             assert process is not None
             started.append(process)
             return process

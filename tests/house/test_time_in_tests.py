@@ -48,6 +48,13 @@ BOUND_BY_TIME = {
         "WRITES": "its targets are simulated",
         "test_an_interrupted_run_ends_with_7_and_the_command_that_goes_on": ENDED,
     },
+    "tests/cli/test_quick.py": {
+        "SHORT": "what stands in the table and on the disk is looked at; any figures will do",
+    },
+    "tests/cli/test_list.py": {"SETTINGS": "its targets are simulated"},
+    "tests/cli/test_limits.py": {
+        "SHORT": "its targets are simulated",
+    },
     "tests/cli/test_outside_text.py": {
         "*": "its texts are looked at, not its figures",
     },
@@ -120,6 +127,7 @@ READS_A_CLOCK = {
     "tests/crash/test_stall.py": "the freeze is measured where it is made",
     "tests/crash/test_standstill.py": "a stopped program stands still for as long",
     "tests/device/test_hook.py": "a process is polled until it has ended",
+    "tests/device/test_file_for_a_run.py": "a process is polled until it has cleaned up",
     "tests/device/test_marker.py": "a process is polled until it has died",
     "tests/faults/warm.py": "a long loop tells how long it took",
     "tests/world/drive.py": "the clock is the world's own",

@@ -2,13 +2,16 @@
 
 from teijo.api.acting import hook, preview, resume, run
 from teijo.api.comparing import compare, comparison_document
+from teijo.api.quick_look import quick
 from teijo.api.reading import Run, analyse, export, open, parts, present, rescore  # noqa: A004
+from teijo.api.run_files import Listed, listing
 from teijo.engine import ceilings as calibrate
 from teijo.methods.pts.determination import determination_document as steady_document
 from teijo.methods.pts.determination import determination_of as steady
 from teijo.methods.registry import method_named as method
 
 __all__ = [
+    "Listed",
     "Run",
     "analyse",
     "calibrate",
@@ -16,11 +19,13 @@ __all__ = [
     "comparison_document",
     "export",
     "hook",
+    "listing",
     "method",
     "open",
     "parts",
     "present",
     "preview",
+    "quick",
     "rescore",
     "resume",
     "run",

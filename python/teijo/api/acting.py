@@ -9,6 +9,8 @@ from pathlib import Path
 from teijo.analysis.endurance import endurance_from, endurance_told
 from teijo.api import reading
 from teijo.api.reading import Run
+from teijo.compare.limit import limits_from
+from teijo.compare.limits import FACT, check_named, fact_of, recorded_limits
 from teijo.device import (
     Hook,
     facts_of,
@@ -22,8 +24,8 @@ from teijo.device import (
 )
 from teijo.device.marker import Holder
 from teijo.device.sessions import Engine
-from teijo.errors import PlanError
-from teijo.methods.method import hook_of, settings_on
+from teijo.errors import PlanError, RunFileError
+from teijo.methods.method import Method, hook_of, settings_on
 from teijo.methods.registry import method_named
 from teijo.runfile import reader
 from teijo.runfile.names import Names
@@ -33,6 +35,7 @@ from teijo.runner import run as acts
 from teijo.runner.events import HookNamed, Observer, laying_out, unobserved
 from teijo.runner.extent import Preview, refuse_beyond
 from teijo.runner.paper import Rates
+from teijo.runner.rehearsal import rehearsed
 from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Configure
@@ -55,6 +58,7 @@ def run(
     max_drive_writes: float | None = None,
     accept_warnings: Sequence[str] = (),
     hook: str | None = None,
+    limits: Sequence[str] = (),
     observer: Observer = unobserved,
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
@@ -63,7 +67,8 @@ def run(
     `destroy` the serial of a block device to overwrite ("S1,S2" of several); `seed` None is drawn.
     `max_drive_writes` bounds what is written, in user capacities; `accept_warnings` names what a
     drive may say against itself (see `teijo.terms.drive_warning`). `hook`, where given, must be
-    the digest of the hook that the settings name; the observer is shown it in any case.
+    the digest of the hook that the settings name; the observer is shown it in any case. `limits`
+    must hold of the figures ("iops[0/100,4KiB] >= 6000"); they are recorded with the run.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
@@ -78,10 +83,8 @@ def run(
     on_paper = chosen.settings(spec, settings, _PAPER)
     consented = _shown(hook_to_run(hook_of(on_paper), hook), observer)
     Names.of(output).check_free()  # before a target is laid out, which takes long
-    if max_drive_writes is not None:
-        geometry = geometry_of(target)
-        asked = settings_on(chosen, spec, settings, geometry, facts_of(target))
-        refuse_beyond(max_drive_writes, paper.preview(chosen, asked, geometry))
+    limits = limits_from(limits)
+    _check_ahead(target, chosen, spec, settings, max_drive_writes, limits)
     run_id = acts.new_run_id()
     with closing(
         open_target(
@@ -108,6 +111,7 @@ def run(
             max_drive_writes=max_drive_writes,
             run_id=run_id,
             hook=consented,
+            facts={FACT: fact_of(limits)} if limits else {},
         )
         return reading.open(acts.begin(order, observer))
 
@@ -120,13 +124,15 @@ def resume(
     max_drive_writes: float | None = None,
     accept_warnings: Sequence[str] = (),
     hook: str | None = None,
+    limits: Sequence[str] = (),
     observer: Observer = unobserved,
 ) -> Run:
     """Carry on a run that was interrupted or killed; consent to write is asked again.
 
     `max_drive_writes` is another limit of what is written, all of it; None keeps the run's own.
     `accept_warnings` are asked again, as `destroy` is.
-    `hook` is the digest of the hook that the file names: it runs no program without.
+    `hook` is the digest of the hook that the file names: it runs no program without. `limits` are
+    asked beside those the run was begun with, and recorded.
 
     Raises:
         UnsafeError: the file is not the caller's alone, or names a hook that `hook` does not.
@@ -134,9 +140,12 @@ def resume(
         IdentityError: it is not the device the run began on. Others: as `run`.
     """
     accept = accepted(accept_warnings)
+    limits = limits_from(limits)
     with closing(Recorder.reopen(path)) as recorder:
         record = reader.read(recorder.names.open)
+        limits = tuple(dict.fromkeys((*recorded_limits(record), *limits)))
         if record.run.ending not in ("running", "interrupted"):
+            _note(recorder, limits)
             return reading.open(recorder.seal())  # it had ended; only its sealing was cut short
         method = method_named(record.run.method)
         settings = method.settings_from(record.run.settings)
@@ -158,6 +167,7 @@ def resume(
                 hook=consented,
             )
         ) as device:
+            _note(recorder, limits)
             return reading.open(
                 acts.resume(
                     record,
@@ -169,6 +179,36 @@ def resume(
                     hook=consented,
                 )
             )
+
+
+def _note(recorder: Recorder, limits: Sequence[str]) -> None:
+    if limits:
+        recorder.note(FACT, fact_of(limits))
+
+
+def _check_ahead(
+    target: str,
+    method: Method,
+    spec: str,
+    overrides: Mapping[str, str],
+    max_drive_writes: float | None,
+    limits: Sequence[str],
+) -> None:
+    """Refuse a run that writes too much, or limits that name nothing which it will find."""
+    if max_drive_writes is None and not limits:
+        return
+    geometry = geometry_of(target)
+    settings = settings_on(method, spec, overrides, geometry, facts_of(target))
+    if max_drive_writes is not None:
+        refuse_beyond(max_drive_writes, paper.preview(method, settings, geometry))
+    if not limits:
+        return
+    rehearsal = rehearsed(method, settings, geometry)
+    try:
+        reading.analyse(rehearsal)
+    except RunFileError:
+        return  # a method that finds nothing on paper
+    check_named(rehearsal, limits)
 
 
 def _shown(hook: Hook | None, observer: Observer) -> Hook | None:

@@ -1,11 +1,14 @@
 """What can be done with a run file alone: open, analyse, judge anew, present, export."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from teijo.compare.limit import limits_from, spelt
+from teijo.compare.limit_pages import with_limits
+from teijo.compare.limits import FACT, Judged, judged, recorded_limits
 from teijo.document.model import Document
 from teijo.errors import RunFileError, TeijoError, host_error
 from teijo.methods import parts as apart
@@ -22,15 +25,38 @@ from teijo.terms.remark import Remark
 
 @dataclass(frozen=True)
 class Run:
-    """A run as its file holds it: `record` is all that was recorded, the rest follows from it."""
+    """A run as its file holds it: `record` is all that was recorded, the rest follows from it.
+
+    `asked` are limits that are asked of it beside those it was begun with.
+    """
 
     path: Path
     record: Record
+    asked: tuple[str, ...] = ()
 
     @cached_property
     def findings(self) -> Findings:
         """What the run's method finds in it."""
         return analyse(self.record)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Every limit that is asked of it: those it was begun with, then the others."""
+        return tuple(dict.fromkeys((*recorded_limits(self.record), *self.asked)))
+
+    @cached_property
+    def judged(self) -> tuple[Judged, ...]:
+        """What became of each limit; empty where none is asked."""
+        with _of_a_file(self.record):
+            return judged(self.record, self.limits)
+
+    def within(self, limits: Iterable[str]) -> "Run":
+        """Return the run with more limits asked of it.
+
+        Raises:
+            PlanError: one of them is no limit.
+        """
+        return replace(self, asked=limits_from((*self.asked, *limits)))
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -44,7 +70,7 @@ class Run:
 
     def document(self) -> Document:
         """Return what the report says."""
-        return present(self.record, self.findings)
+        return with_limits(present(self.record, self.findings), self.judged)
 
     def _repr_html_(self) -> str:
         """Show the report where a notebook asks for it."""
@@ -62,13 +88,26 @@ def open(path: Path | str) -> Run:  # noqa: A001
 def rescore(run: Run, spec: str) -> Run:
     """Return a run judged by another version of its standard; see methods/rescore.py."""
     with _of_a_file(run.record):
-        return Run(run.path, rescored(run.record, method_named(run.record.run.method), spec))
+        record = rescored(run.record, method_named(run.record.run.method), spec)
+        return replace(run, record=record)
 
 
 def parts(run: Run) -> dict[str, Run]:
     """Return the tests a run is made of by their names, each as a run of its own."""
     with _of_a_file(run.record):
-        return {part.name: Run(run.path, part.record) for part in apart.parts_of(run.record)}
+        several = apart.parts_of(run.record)
+        return {part.name: _part(run, part.name, part.record, len(several)) for part in several}
+
+
+def _part(run: Run, name: str, record: Record, count: int) -> Run:
+    """Return one test of a run, with the limits that name it."""
+    if count < 2:
+        return replace(run, record=record)
+    environment = {key: text for key, text in record.environment.items() if key != FACT}
+    prefix = f"{spelt(name)}/"
+    own = (text.strip() for text in run.limits if spelt(text).startswith(prefix))
+    asked = tuple(text.partition("/")[2] for text in own)
+    return Run(run.path, replace(record, environment=environment), asked)
 
 
 def analyse(record: Record) -> Findings:
@@ -88,8 +127,9 @@ def export(path: Path | str, *, to: Format, table: Table = "results") -> bytes:
     """Return a run as JSON with everything in it, or one table of it as CSV or Parquet."""
     found = open(path)
     findings = found.findings
+    limits = [asdict(each) for each in found.judged]
     with _of_a_file(found.record):
-        return writing.export(found.record, findings, to=to, table=table)
+        return writing.export(found.record, findings, to=to, table=table, limits=limits)
 
 
 _STRANGE = (

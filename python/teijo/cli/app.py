@@ -20,12 +20,14 @@ from teijo.cli import (
     export,
     methods,
     preview,
+    quick,
     report,
     resume,
     run,
     steady,
     talk,
 )
+from teijo.cli import list as listing
 from teijo.errors import TeijoError, host_error, is_no_room
 
 app = typer.Typer(
@@ -36,6 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
     epilog=talk.examples(
+        "teijo quick .                         a first look at the drive this folder is on",
         "teijo run iops sim:mlc-a              a whole PTS run on a simulated drive",
         "teijo preview iops /dev/nvme1n1       how long it takes, and what it writes",
         "teijo report pts.iops-mlc-a-*.teijo   the report once more",
@@ -66,12 +69,27 @@ def program(
     that is in use, or that is not named with --destroy SERIAL.
 
     Exit codes: 0 done, 2 usage, 3 refused as unsafe, 4 the device is another one, 5 device
-    error, 6 host error, 7 interrupted and resumable, 8 the measurement is invalid, 10 not
-    steady (of steady --check).
+    error, 6 host error, 7 interrupted and resumable, 8 the measurement is invalid, 9 a limit that
+    was asked for is not met, 10 not steady (of steady --check), 11 whether a limit is met cannot
+    be known.
     """
 
 
-ROOMS = (methods, devices, device, preview, run, resume, report, compare, export, steady, calibrate)
+ROOMS = (
+    quick,
+    listing,
+    methods,
+    devices,
+    device,
+    preview,
+    run,
+    resume,
+    report,
+    compare,
+    export,
+    steady,
+    calibrate,
+)
 for room in ROOMS:
     app.command(room.__name__.rpartition(".")[2], epilog=talk.examples(*room.EXAMPLES))(room.verb)
 

@@ -122,6 +122,15 @@ Progress = Annotated[
 ReportLang = Annotated[
     Lang, typer.Option("--lang", help="The report's language; CSV is always English.")
 ]
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="LIMIT",
+        help="What a figure must hold: 'iops[0/100,4KiB] >= 6000'; may stand many times. Exit code "
+        "9: not met; 11: cannot be known.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

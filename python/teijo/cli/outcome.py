@@ -4,6 +4,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,8 +103,9 @@ def leave(
     talk.put(str(run.path))
     text = verdict(run)
     if mode is ProgressMode.NDJSON:
+        limits = [asdict(each) for each in run.judged]
         told = {"event": "verdict", "converged": run.findings.converged, "text": text}
-        talk.say_json(told)
+        talk.say_json(told | {"limits": limits} if limits else told)
     else:
         talk.say_lines(text)
         if in_vain := run.record.identity.facts.get(IN_VAIN):
@@ -111,6 +113,20 @@ def leave(
     if printers:
         for path in reports(run.document(), run.path, printers, folder, lang):
             talk.put(str(path))
+    leave_limits([run])
+
+
+def leave_limits(runs: "Sequence[Run]") -> None:
+    """End with the exit code that says how the limits stand, if any was asked and not all are met.
+
+    Raises:
+        typer.Exit: 9 where one is not met, 11 where one cannot be known.
+    """
+    from teijo.compare.limits import exit_code
+
+    code = exit_code(each for run in runs for each in run.judged)
+    if code:
+        raise typer.Exit(code)
 
 
 def verdict(run: "Run") -> str:
@@ -120,6 +136,10 @@ def verdict(run: "Run") -> str:
     sections = run.document().sections
     verdicts = [one.text for part in sections for one in part.blocks if isinstance(one, Verdict)]
     lines = verdicts[:1] or [f"{run.record.run.method}: {run.record.run.ending}"]
+    if run.judged:
+        from teijo.compare.limit_pages import line_of
+
+        lines += [line_of(each) for each in run.judged]
     kinds = Counter(remark.kind.value for remark in run.remarks)
     if kinds:
         counted = (f"{kind} ({count})" if count > 1 else kind for kind, count in kinds.items())

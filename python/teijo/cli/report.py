@@ -1,12 +1,13 @@
 """The verb `report`: print the report of run files once more, sealed or still growing."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from teijo.cli import talk
-from teijo.cli.options import Lang, ReportLang, printers_from
+from teijo.cli.options import Lang, Limits, ReportLang, printers_from
 from teijo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ EXAMPLES = (
     "teijo report run.teijo --format text         to read here and now",
     "teijo report run.teijo --lang ja             run.ja.html and run.ja.pdf, in Japanese",
     "teijo report run.teijo --spec 1.1-enterprise judged by another version of the standard",
+    "teijo report run.teijo --limit 'iops[0/100,4KiB] >= 6000'   exit code 9 if it is not met",
     "teijo report all.teijo --each                a report of its own for each test of a campaign",
 )
 
@@ -38,6 +40,7 @@ def verb(
     each: Annotated[
         bool, typer.Option("--each", help="Of a campaign, each test's report by itself.")
     ] = False,
+    limit: Limits = None,
     lang: ReportLang = Lang.EN,
     output: Annotated[
         Path | None,
@@ -51,26 +54,29 @@ def verb(
     if not printers:
         raise UsageError("no format is named", remedy="Name some: --format html,pdf")
 
-    from teijo.cli.outcome import reports
+    from teijo.cli.outcome import leave_limits, reports
 
+    told = []
     for file in files:
-        for run, name in _runs(file, spec, each=each):
+        for run, name in _runs(file, spec, limit or (), each=each):
+            told.append(run)
             if output is None and printers == ("text",):
                 from teijo.report import text
                 from teijo.report.language import Language
 
-                told = text.render(run.document(), language=Language(lang.value))
-                talk.put_lines(told.rstrip("\n"))
+                lines = text.render(run.document(), language=Language(lang.value))
+                talk.put_lines(lines.rstrip("\n"))
                 continue
             for path in reports(run.document(), name, printers, output or file.parent, lang):
                 talk.put(str(path))
+    leave_limits(told)
 
 
-def _runs(file: Path, spec: str, *, each: bool) -> "list[tuple[Run, Path]]":
+def _runs(file: Path, spec: str, limits: Sequence[str], *, each: bool) -> "list[tuple[Run, Path]]":
     """Return what is to be reported of a file, with the name its reports go by."""
     from teijo import api
 
-    run = api.open(file)
+    run = api.open(file).within(limits)
     named = [("", run)] if not each else list(api.parts(run).items())
     told = []
     for part, one in named:

@@ -10,6 +10,7 @@ from teijo.cli.options import (
     Destroy,
     Hook,
     Lang,
+    Limits,
     MaxDriveWrites,
     Overwrite,
     Progress,
@@ -33,6 +34,7 @@ def verb(
     accept_warning: AcceptWarning = None,
     max_drive_writes: MaxDriveWrites = None,
     hook: Hook = None,
+    limit: Limits = None,
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
     ] = "html,pdf",
@@ -57,6 +59,7 @@ def verb(
             accept_warnings=accept_warning or (),
             max_drive_writes=max_drive_writes,
             hook=hook,
+            limits=limit or (),
             observer=observer,
         ),
         progress,

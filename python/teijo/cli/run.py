@@ -12,6 +12,7 @@ from teijo.cli.options import (
     Engine,
     Hook,
     Lang,
+    Limits,
     MaxDriveWrites,
     Method,
     MoreSettings,
@@ -35,6 +36,7 @@ EXAMPLES = (
     "teijo run configuration sim:raid5-4x2tb --plan examples/raid5.toml",
     "teijo run iops /dev/disk/by-id/nvme-… --destroy S4EVNX0R123456",
     "teijo run iops /dev/nvme1n1 --destroy S4EVNX0R123456 --max-drive-writes 8",
+    "teijo run iops sim:mlc-a --limit 'iops[0/100,4KiB] >= 6000'",
     "teijo run iops 'stripe?chunk=64KiB:/dev/sdb,/dev/sdc' --destroy SERIAL1,SERIAL2",
 )
 
@@ -62,6 +64,7 @@ def verb(
         int | None,
         typer.Option("--seed", min=0, help="Repeat the offsets and contents of another run."),
     ] = None,
+    limit: Limits = None,
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
     ] = "html,pdf",
@@ -95,6 +98,7 @@ def verb(
             max_drive_writes=max_drive_writes,
             hook=hook,
             seed=seed,
+            limits=limit or (),
             observer=observer,
         ),
         progress,

@@ -30,6 +30,8 @@ from teijo.methods.pts.tp import parts as tp
 from teijo.methods.pts.versions import THROUGHPUT_READ_PERCENTS
 from teijo.methods.pts.wsat.minutes import WsatSettings, samples_of
 from teijo.methods.pts.xsr.groups import LEVEL_MINUTES, XsrSettings, answers_of, groups_of
+from teijo.methods.quick.figures import passes_of
+from teijo.methods.quick.settings import QuickSettings, cell_name
 from teijo.methods.rounds import Round, exchanges_of, minutes_of, rounds_of
 from teijo.terms.result import StepResult
 from teijo.units import format_block_size
@@ -93,6 +95,8 @@ def quantities_of(part: Part) -> tuple[Quantity, ...]:
             found = _of_hir(part, settings)
         case XsrSettings() as settings:
             found = _of_xsr(part, settings)
+        case QuickSettings() as settings:
+            found = _of_quick(part, settings)
         case Settings():
             found = _of_steps(part)
     return tuple(found)
@@ -205,6 +209,15 @@ def _of_xsr(part: Part, settings: XsrSettings) -> list[Quantity]:
         name = say("group {number}, its last two hours", number=group.number)
         found += _series(name, group.of(answers)[-LEVEL_MINUTES:], (THROUGHPUT,))
     return found
+
+
+def _of_quick(part: Part, settings: QuickSettings) -> list[Quantity]:
+    """Return the figures of a quick look: each pass of a test is a batch of its own."""
+    return [
+        _quantity(Verbatim(cell_name(*place)), figure, answers, by_round=True)
+        for place, answers in passes_of(settings, part.record).items()
+        for figure in (IOPS, LATENCY)
+    ]
 
 
 def _of_steps(part: Part) -> list[Quantity]:

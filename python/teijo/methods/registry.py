@@ -4,6 +4,7 @@ from teijo.methods.knobs import unknown
 from teijo.methods.method import Method
 from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.campaign.plan import TESTS
+from teijo.methods.quick.method import Quick
 from teijo.methods.studies.block_size.method import BlockSize
 from teijo.methods.studies.cache_overflow.method import CacheOverflow
 from teijo.methods.studies.configuration.method import Configuration
@@ -11,6 +12,7 @@ from teijo.methods.studies.tier.method import Tier
 from teijo.methods.workload import FreeWorkload
 
 METHODS: tuple[Method, ...] = (
+    Quick(),
     *TESTS.values(),
     Campaign(),
     FreeWorkload(),

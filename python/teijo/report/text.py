@@ -1,6 +1,7 @@
 """A document as plain text for a terminal: verdicts, short tables, remarks. No charts."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from teijo.document.model import (
@@ -42,6 +43,14 @@ def render(document: Document, *, width: int = 100, language: Language = Languag
             lines += ["", "=" * width, *_header(header)]
             above = header
         lines += ["", *_title(section), *told]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def first_section(document: Document, *, width: int, language: Language = Language.ENGLISH) -> str:
+    """Return what stands in the first section of a report, as `render` has it."""
+    words = translator(language)
+    said = words.document(replace(document, sections=document.sections[:1])).sections[0]
+    lines = [line for block in said.blocks for line in _block(block, said, width, words)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

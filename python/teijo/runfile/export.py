@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final, Literal
 
@@ -27,28 +28,38 @@ Format = Literal["json", "csv", "parquet"]
 
 
 def export(
-    record: Record, findings: Findings | None, *, to: Format, table: Table = "results"
+    record: Record,
+    findings: Findings | None,
+    *,
+    to: Format,
+    table: Table = "results",
+    limits: Sequence[Mapping[str, object]] = (),
 ) -> bytes:
     """Return the run as the bytes of one file.
 
     JSON holds everything; CSV and Parquet hold one `table` of `columns`. `findings` are None for
-    a run that has measured nothing yet.
+    a run that has measured nothing yet; `limits` are what became of those that were asked.
 
     Raises:
         HostError: Parquet was asked for and pyarrow is not installed.
     """
     match to:
         case "json":
-            return to_json(record, findings).encode()
+            return to_json(record, findings, limits).encode()
         case "csv":
             return to_csv(record, table).encode()
         case "parquet":
             return to_parquet(record, table)
 
 
-def to_json(record: Record, findings: Findings | None) -> str:
+def to_json(
+    record: Record,
+    findings: Findings | None,
+    limits: Sequence[Mapping[str, object]] = (),
+) -> str:
     """Return the run as JSON of schema "teijo.run/1", indented, ending in a newline."""
-    text = json.dumps(document(record, findings), indent=2, ensure_ascii=False, allow_nan=False)
+    whole = document(record, findings, limits)
+    text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False)
     return visible_json(text) + "\n"
 
 
@@ -92,7 +103,11 @@ def to_parquet(record: Record, table: Table = "results") -> bytes:
     return target.getvalue()
 
 
-def document(record: Record, findings: Findings | None) -> dict[str, Any]:
+def document(
+    record: Record,
+    findings: Findings | None,
+    limits: Sequence[Mapping[str, object]] = (),
+) -> dict[str, Any]:
     """Return the run as JSON-ready values, in the order a person wants to read them."""
     return {
         "schema": SCHEMA,
@@ -100,6 +115,7 @@ def document(record: Record, findings: Findings | None) -> dict[str, Any]:
         "environment": dict(record.environment),
         "device": _device(record),
         "findings": None if findings is None else _findings(findings),
+        "limits": [dict(each) for each in limits],
         "remarks": [
             {"kind": remark.kind.value, "text": remark.text, "step": remark.step}
             for remark in record.remarks

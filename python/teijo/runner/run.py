@@ -9,6 +9,7 @@ interrupted     ending "interrupted", the file stays open for `resume`; so too w
 host error      the file stays open as the last transaction left it
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -65,7 +66,8 @@ class Order:
     """What to run: a method with its settings, on an open device, into a file.
 
     `max_drive_writes` bounds what is written, in user capacities; None does not. `run_id` is the
-    one by which a file under measurement is marked, `hook` the one the device was opened with.
+    one by which a file under measurement is marked, `hook` the one the device was opened with, and
+    `facts` are more that is recorded with the environment.
     """
 
     method: Method
@@ -78,6 +80,7 @@ class Order:
     max_drive_writes: float | None = None
     run_id: str = field(default_factory=new_run_id)
     hook: Hook | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 def begin(order: Order, observer: Observer) -> Path:
@@ -347,7 +350,8 @@ def _header(order: Order, budget: Budget | None) -> Record:
         identity=device.identity,
         environment=describe_host()
         | described(device.session.ceilings())
-        | ({} if budget is None else {FACT: budget.fact}),
+        | ({} if budget is None else {FACT: budget.fact})
+        | dict(order.facts),
         steps=(),
         remarks=(
             *device.remarks(),

@@ -36,6 +36,9 @@ class RemarkKind(StrEnum):
     DRIVE_WARNS = "drive warns"
     RECORD_CUT = "record cut short"
     RECORD_UNCHECKED = "record unchecked"
+    QUICK_LOOK = "quick look"
+    CACHE_MAY_HOLD = "cache may hold it"
+    UNWRITTEN = "blocks may be unwritten"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,4 +80,7 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.DRIVE_WARNS: "Save what the drive holds, and do not take it for a good one.",
     RemarkKind.RECORD_CUT: "Continue with `teijo resume FILE`: what is missing is measured again.",
     RemarkKind.RECORD_UNCHECKED: "Run again with this version, whose rows have checksums.",
+    RemarkKind.QUICK_LOOK: "Run a method of the standard (`teijo run iops`) for a steady level.",
+    RemarkKind.CACHE_MAY_HOLD: "Touch more than any cache holds: --size 64GiB.",
+    RemarkKind.UNWRITTEN: "Write it first, or let the quick look write: with --destroy SERIAL.",
 }

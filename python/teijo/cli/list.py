@@ -1,0 +1,57 @@
+"""The verb `list`: every run file of a folder, one a line."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from teijo.cli import talk
+from teijo.cli.options import Json
+
+if TYPE_CHECKING:
+    from teijo.api import Listed
+
+EXAMPLES = (
+    "teijo list                     every run file here",
+    "teijo list results --recursive with those in the folders below",
+    "teijo list results --json      the same for a program",
+)
+
+
+def verb(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder. [default: the present one]")
+    ] = Path(),
+    recursive: Annotated[
+        bool, typer.Option("-r", "--recursive", help="The folders below it as well.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List every run file in DIR, open ones too: device, method, verdict, date.
+
+    A file that is damaged, or none of Teijo's, is listed as that, and stops nothing.
+    """
+    from teijo import api
+
+    found = list(api.listing(folder, recursive=recursive))
+    if as_json:
+        talk.put_json([asdict(each) | {"path": str(each.path)} for each in found])
+        return
+    if not found:
+        talk.say(f"{folder}: there is no run file here (NAME.teijo or NAME.teijo.open)")
+        return
+    head = ("DATE", "DEVICE", "METHOD", "FILE", "VERDICT")
+    for line in talk.columns(head, [_row(each, folder) for each in found]):
+        talk.put(line)
+
+
+def _row(each: "Listed", folder: Path) -> tuple[str, ...]:
+    name = str(each.path.relative_to(folder))
+    if each.trouble:
+        return ("-", "-", "-", name, f"UNREADABLE: {each.trouble}")
+    state = "" if each.ending in ("done", "steady", "not steady") else f"{each.ending.upper()}: "
+    limits = f"; limits {each.limits}" if each.limits else ""
+    method = f"{each.method} {each.spec}".strip()
+    date = each.started_at[:16].replace("T", " ")
+    return (date, each.device, method, name, f"{state}{each.verdict}{limits}")

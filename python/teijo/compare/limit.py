@@ -1,0 +1,143 @@
+"""The text of a limit, read: `iops[0/100,4KiB] >= 6000`. What it is held against is in limits.py.
+
+    LIMIT = [TEST "/"] FIGURE ["[" PLACE {"," PLACE} "]"] SIGN NUMBER [UNIT]
+
+TEST names one of a campaign's; FIGURE is "iops", "throughput", "latency", "maximum latency" or a
+figure of the findings by its name; PLACE is what stands in a cell's name; SIGN is >=, <=, > or <.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from teijo import units
+from teijo.errors import PlanError
+from teijo.outside.text import unspeakable
+
+Sign = Literal[">=", "<=", ">", "<"]
+
+EXAMPLE: Final = "--limit 'iops[0/100,4KiB] >= 6000'"
+LONGEST: Final = 300
+LIMITS_MOST: Final = 100
+SEPARATOR: Final = "; "
+"""Between several limits in a run file, so that none of them may hold a semicolon."""
+
+_LIMIT: Final = re.compile(
+    r"(?:(?P<part>[^\[\]/<>=]+)/)?(?P<figure>[^\[\]<>=]+)(?:\[(?P<places>[^\[\]]*)\])?"
+    r"\s*(?P<sign>>=|<=|≥|≤|>|<)\s*(?P<value>[0-9][0-9,_]*(?:\.[0-9]+)?)\s*(?P<unit>\S*)"
+)
+_SIGNS: Final[dict[str, Sign]] = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<=", ">": ">", "<": "<"}
+_ALIASES: Final = {
+    "latency": "mean latency",
+    "latency mean": "mean latency",
+    "art": "mean latency",
+    "latency max": "maximum latency",
+    "max latency": "maximum latency",
+    "mrt": "maximum latency",
+    "bandwidth": "throughput",
+}
+_TIMES: Final = {"ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10}
+_RATES: Final = {"B/s": 1e-6, "kB/s": 1e-3, "MB/s": 1.0, "GB/s": 1e3, "MiB/s": units.MIB / 1e6}
+_SIZES: Final = {
+    "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+    "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40,
+}  # fmt: skip
+_FAMILIES: Final = (_TIMES, _RATES, _SIZES)
+_COUNTS: Final = {"": 1.0, "k": 1e3, "M": 1e6}
+_SIZE_WORD: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[kmgt]i?b?|b)", re.IGNORECASE)
+_APART: Final = re.compile(r"(?<=[0-9]) (?=(?:[kmgt]i?)?b\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """A limit as it was asked for. `figure` and `part` are spelt as `spelt` does, `places` are
+    the words that the name of a cell must have.
+    """
+
+    text: str
+    part: str
+    figure: str
+    places: frozenset[str]
+    sign: Sign
+    value: float
+    unit: str
+
+
+def parse_limit(text: str) -> Limit:
+    """Return the limit that a text asks for.
+
+    Raises:
+        PlanError: it is none, or has a unit that there is not.
+    """
+    shown = " ".join(text.split())
+    if len(text) > LONGEST or ";" in text or unspeakable(text):
+        raise PlanError(f"{shown[:80]!r} is no limit", remedy=f"Write it like {EXAMPLE}.")
+    found = _LIMIT.fullmatch(text.strip())
+    if found is None:
+        raise PlanError(
+            f"{shown!r} is no limit: it is FIGURE[PLACE,PLACE], then >=, <=, > or <, then a number",
+            remedy=f"Write it like {EXAMPLE}.",
+        )
+    value = float(found["value"].replace(",", "").replace("_", ""))
+    unit = found["unit"]
+    if unit in _COUNTS:
+        value, unit = value * _COUNTS[unit], ""
+    elif unit.lower() == "iops":
+        unit = ""
+    elif unit != "%" and not any(unit in family for family in _FAMILIES):
+        known = ", ".join(name for family in _FAMILIES for name in family)
+        raise PlanError(
+            f"{shown!r}: there is no unit {unit!r}", remedy=f"The units are {known}, % and none."
+        )
+    places = words_of((found["places"] or "").replace(",", " "))
+    return Limit(
+        text=shown,
+        part=spelt(found["part"] or ""),
+        figure=_ALIASES.get(spelt(found["figure"]), spelt(found["figure"])),
+        places=places,
+        sign=_SIGNS[found["sign"]],
+        value=value,
+        unit=unit,
+    )
+
+
+def limits_from(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts of limits that can all be read, each once.
+
+    Raises:
+        PlanError: one is none, or there are too many.
+    """
+    kept = tuple(dict.fromkeys(parse_limit(text).text for text in texts))
+    if len(kept) > LIMITS_MOST:
+        raise PlanError(f"{len(kept)} limits are more than {LIMITS_MOST}", remedy="Ask for fewer.")
+    return kept
+
+
+def in_unit(limit: Limit, unit: str) -> float | None:
+    """Return the limit's number in a figure's unit, None where the two do not go together."""
+    for family in _FAMILIES:
+        if unit in family:
+            return limit.value * family[limit.unit] / family[unit] if limit.unit in family else None
+    fits = limit.unit == "" or limit.unit == unit
+    return limit.value if fits else None
+
+
+def spelt(name: str) -> str:
+    """Return a name in one spelling: small letters, one blank for blanks, dashes and so on."""
+    return re.sub(r"[\s_-]+", " ", name).strip().lower()
+
+
+def words_of(place: str) -> frozenset[str]:
+    """Return the words of a place; a size is one word whatever its unit: "4 KiB", "4k", "4096B"."""
+    joined = _APART.sub("", " ".join(place.split()))
+    return frozenset(_word(word) for word in joined.lower().split())
+
+
+def _word(word: str) -> str:
+    if _SIZE_WORD.fullmatch(word) is None:
+        return word
+    try:
+        return f"{units.parse_size(word)}b"
+    except ValueError:
+        return word

@@ -1,0 +1,74 @@
+"""Limits on page one: how they stand in one line, and each with what was measured."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from teijo.compare.limits import Judged
+from teijo.document.model import Block, Column, Document, Table, Value, Verdict
+from teijo.document.phrase import Verbatim, say
+from teijo.report.numbers import ink
+
+_WORDS = {"met": "met", "not met": "NOT MET", "not known": "cannot be known"}
+
+
+def with_limits(document: Document, several: Sequence[Judged]) -> Document:
+    """Return a report whose first page says how the limits stand, right below its verdict."""
+    if not several or not document.sections:
+        return document
+    first, *rest = document.sections
+    after = next((at for at, block in enumerate(first.blocks, 1) if isinstance(block, Verdict)), 0)
+    told: tuple[Block, ...] = (headline(several), table_of(several))
+    blocks = (*first.blocks[:after], *told, *first.blocks[after:])
+    return replace(document, sections=(replace(first, blocks=blocks), *rest))
+
+
+def headline(several: Sequence[Judged]) -> Verdict:
+    """Return how many limits are met, are not, and cannot be known; good if all of them are met."""
+    counts = {word: sum(each.verdict == word for each in several) for word in _WORDS}
+    text = say(
+        "LIMITS: {met} met, {missed} not met, {open} cannot be known",
+        met=counts["met"],
+        missed=counts["not met"],
+        open=counts["not known"],
+    )
+    good = False if counts["not met"] else None if counts["not known"] else True
+    return Verdict(text=text, good=good)
+
+
+def table_of(several: Sequence[Judged]) -> Table:
+    """Return each limit with what was measured, its interval and its verdict."""
+    return Table(
+        columns=(
+            Column(name="Limit"),
+            Column(name="Measured"),
+            Column(name="95 % interval"),
+            Column(name="Verdict"),
+        ),
+        rows=tuple(
+            (Verbatim(each.text), _measured(each), _interval(each), _verdict(each))
+            for each in several
+        ),
+        caption="Limits",
+        marked=tuple((row, 3) for row, each in enumerate(several) if each.verdict == "not met"),
+    )
+
+
+def line_of(each: Judged) -> str:
+    """Return one limit in one line, for a terminal."""
+    value = "" if each.value is None else f" ({_measured(each)})"
+    return f"limit {each.text}: {_verdict(each)}{value}"
+
+
+def _measured(each: Judged) -> Value:
+    return None if each.value is None else Verbatim(f"{ink(each.value)} {each.unit}".strip())
+
+
+def _interval(each: Judged) -> Value:
+    if each.low is None or each.high is None:
+        return None
+    return Verbatim(f"{ink(each.low)} … {ink(each.high)}")
+
+
+def _verdict(each: Judged) -> str:
+    word = _WORDS[each.verdict]
+    return say("{verdict}: {why}", verdict=word, why=each.why) if each.why else word

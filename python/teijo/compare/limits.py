@@ -1,0 +1,297 @@
+"""A run held against the limits that were asked for: met, not met, or not to be known, and why.
+
+A figure whose interval reaches over the limit decides nothing, and neither does a run that is not
+steady where its standard asks for it, or one that did not end.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Final, Literal
+
+from teijo.analysis.mean import mean_of
+from teijo.compare.figures import IOPS, LATENCY, LATENCY_MAX, THROUGHPUT, quantities_of
+from teijo.compare.limit import (
+    SEPARATOR,
+    Limit,
+    in_unit,
+    limits_from,
+    parse_limit,
+    spelt,
+    words_of,
+)
+from teijo.document.phrase import Verbatim, listed, say
+from teijo.errors import PlanError
+from teijo.methods.pages import ms
+from teijo.methods.parts import parts_of
+from teijo.methods.pts.campaign.parts import Part
+from teijo.terms.finding import Cell
+from teijo.terms.record import Record
+
+FACT: Final = "limits"
+"""The row of the run file's environment that holds the limits a run was begun with."""
+EXIT_NOT_MET: Final = 9
+EXIT_NOT_KNOWN: Final = 11
+ENDED: Final = ("done", "steady", "not steady")
+_NAMED_MOST: Final = 8
+_ONLY_MEASURED: Final = ("sectors", "response", "backlog", "burst", "step", "group")
+"""First words of figures that a run may find and a rehearsal on paper does not."""
+
+Verdict = Literal["met", "not met", "not known"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """One figure that a run has: `low` and `high` bound it at 95 %, None where nothing does."""
+
+    part: str
+    name: str
+    place: str
+    words: frozenset[str]
+    value: float | None
+    unit: str
+    low: float | None = None
+    high: float | None = None
+    steady: bool = True
+
+    @property
+    def shown(self) -> str:
+        """The figure as a limit names it."""
+        return f"{self.name}[{self.place}]" if self.place else self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What became of one limit. `why` says what stands in the way where it is not known."""
+
+    text: str
+    verdict: Verdict
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    why: str = ""
+
+
+def recorded_limits(record: Record) -> tuple[str, ...]:
+    """Return the limits that a run was begun with."""
+    text = record.environment.get(FACT, "")
+    return tuple(part for part in text.split(SEPARATOR) if part.strip())
+
+
+def fact_of(limits: Iterable[str]) -> str:
+    """Return limits as the run file has them."""
+    return SEPARATOR.join(limits)
+
+
+def judged(record: Record, texts: Sequence[str]) -> tuple[Judged, ...]:
+    """Return what becomes of each limit in a run.
+
+    Raises:
+        PlanError: a text is no limit.
+    """
+    if not texts:
+        return ()
+    known = known_in(record)
+    return tuple(_judged(parse_limit(text), record, known) for text in texts)
+
+
+def exit_code(several: Iterable[Judged]) -> int:
+    """Return the exit code that says how the limits stand: the worst of them counts."""
+    verdicts = {each.verdict for each in several}
+    if "not met" in verdicts:
+        return EXIT_NOT_MET
+    return EXIT_NOT_KNOWN if "not known" in verdicts else 0
+
+
+def check_named(record: Record, texts: Iterable[str]) -> None:
+    """Make sure that limits name figures which a rehearsal of the run has, in units they have.
+
+    Raises:
+        PlanError: one does not; the nearest name is in the message.
+    """
+    known = known_in(record)
+    for text in limits_from(texts):
+        limit = parse_limit(text)
+        found = _found(limit, known)
+        if isinstance(found, str):
+            if limit.figure.split(" ")[0] in _ONLY_MEASURED:
+                continue
+            raise PlanError(f"--limit {limit.text!r}: {found}", remedy=_remedy(limit, known))
+        if in_unit(limit, found.unit) is None:
+            raise PlanError(f"--limit {limit.text!r}: {_unit_why(found.unit)}")
+
+
+def known_in(record: Record) -> tuple[Known, ...]:
+    """Return every figure of a run that a limit can name."""
+    several = parts_of(record)
+    return tuple(
+        each
+        for part in several
+        for each in _known_of(part, spelt(part.name) if len(several) > 1 else "")
+    )
+
+
+def _known_of(part: Part, name: str) -> list[Known]:
+    steady = part.findings.converged is not False
+    found: list[Known] = []
+    for one in quantities_of(part):
+        whole = one.figure is not LATENCY_MAX
+        mean = mean_of(one.batches, resolution=one.resolution) if whole else None
+        half = None if mean is None else mean.half
+        found.append(
+            Known(
+                part=name,
+                name=spelt(one.figure.name),
+                place=one.place,
+                words=words_of(one.place),
+                value=one.value,
+                unit=one.figure.unit,
+                low=None if half is None else one.value - half,
+                high=None if half is None else one.value + half,
+                steady=steady,
+            )
+        )
+    for cell in part.findings.cells:
+        for each in _of_cell(cell, name, steady=steady):
+            same = next((one for one in found if _is_same(one, each)), None)
+            if same is None:
+                found.append(each)
+            else:
+                found[found.index(same)] = replace(same, words=same.words | each.words)
+    found += [
+        Known(
+            part=name,
+            name=spelt(scalar.name),
+            place="",
+            words=frozenset(),
+            value=scalar.value,
+            unit=scalar.unit,
+            steady=steady,
+        )
+        for scalar in part.findings.scalars
+        if not any(one.name == spelt(scalar.name) for one in found)
+    ]
+    return found
+
+
+def _of_cell(cell: Cell, part: str, *, steady: bool) -> list[Known]:
+    place = " ".join(text for _, text in cell.labels)
+    axes = frozenset(
+        f"{axis.replace(' ', '')}={text}".lower().replace(" ", "") for axis, text in cell.labels
+    )
+    return [
+        Known(
+            part=part,
+            name=spelt(figure.name),
+            place=place,
+            words=words_of(place) | axes,
+            value=value,
+            unit=figure.unit,
+            steady=steady,
+        )
+        for figure, value in (
+            (IOPS, cell.iops),
+            (THROUGHPUT, cell.throughput_mb_s),
+            (LATENCY, ms(cell.latency_ns_mean)),
+            (LATENCY_MAX, ms(cell.latency_ns_max)),
+        )
+    ]
+
+
+def _is_same(one: Known, cell: Known) -> bool:
+    """Return whether a cell of the findings is a figure that has an interval already."""
+    if one.name != cell.name or one.value is None or cell.value is None:
+        return False
+    plain = {word for word in cell.words if "=" not in word}
+    return plain <= one.words and math.isclose(one.value, cell.value, rel_tol=1e-9)
+
+
+def _judged(limit: Limit, record: Record, known: Sequence[Known]) -> Judged:
+    found = _found(limit, known)
+    if isinstance(found, str):
+        return Judged(text=limit.text, verdict="not known", why=found)
+    bound = in_unit(limit, found.unit)
+    told = Judged(
+        text=limit.text,
+        verdict="not known",
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        unit=found.unit,
+    )
+    if bound is None:
+        return replace(told, why=_unit_why(found.unit))
+    if found.value is None or not math.isfinite(found.value):
+        return replace(told, why="the run has no value for it")
+    if record.run.ending not in ENDED:
+        return replace(told, why=say("the run is {ending}", ending=record.run.ending))
+    if not found.steady:
+        return replace(told, why="steady state was not reached")
+    return _held(told, limit, bound)
+
+
+def _held(told: Judged, limit: Limit, bound: float) -> Judged:
+    """Hold a figure's whole interval against the bound: what is not on one side is not known."""
+    assert told.value is not None, "it was asked before"
+    low = told.value if told.low is None else told.low
+    high = told.value if told.high is None else told.high
+    match limit.sign:
+        case ">=":
+            met, missed = low >= bound, high < bound
+        case ">":
+            met, missed = low > bound, high <= bound
+        case "<=":
+            met, missed = high <= bound, low > bound
+        case "<":
+            met, missed = high < bound, low >= bound
+    if met or missed:
+        return replace(told, verdict="met" if met else "not met")
+    return replace(told, why="its interval reaches over the limit; more passes or rounds may tell")
+
+
+def _found(limit: Limit, known: Sequence[Known]) -> Known | str:
+    """Return the one figure that a limit names, or why there is none or more than one."""
+    parts = {each.part for each in known}
+    figure, part = limit.figure, limit.part
+    if part and part not in parts:
+        figure, part = f"{part}/{figure}", ""  # a name may hold a stroke: "failed I/Os"
+    named = [each for each in known if each.name == figure and part in ("", each.part)]
+    if not named:
+        names = sorted({each.name for each in known})
+        near = get_close_matches(figure, names, n=1, cutoff=0.5)
+        if near:
+            return say(
+                "there is no figure {name!r}; did you mean {near!r}?",
+                name=Verbatim(figure),
+                near=Verbatim(near[0]),
+            )
+        return say("there is no figure {name!r}", name=Verbatim(figure))
+    fitting = [each for each in named if limit.places <= each.words]
+    exact = [each for each in fitting if each.words == limit.places]
+    several = exact or fitting
+    if len(several) == 1:
+        return several[0]
+    if not several:
+        shown = [Verbatim(each.place) for each in named[:_NAMED_MOST]]
+        return say("{name} has no such place; it has {places}", name=figure, places=listed(shown))
+    shown = [Verbatim(_whole(each)) for each in several[:_NAMED_MOST]]
+    return say("it names {count} figures: {places}", count=len(several), places=listed(shown))
+
+
+def _whole(known: Known) -> str:
+    return f"{known.part}/{known.shown}" if known.part else known.shown
+
+
+def _unit_why(unit: str) -> str:
+    if not unit:
+        return "this figure has no unit"
+    return say("this figure is in {unit}, and the limit is not", unit=unit)
+
+
+def _remedy(limit: Limit, known: Sequence[Known]) -> str:
+    same = [_whole(each) for each in known if each.name == limit.figure]
+    names = same or sorted({each.name for each in known if "±" not in each.name})
+    more = f" and {len(names) - 40} more" if len(names) > 40 else ""
+    return f"The figures are {', '.join(names[:40])}{more}."

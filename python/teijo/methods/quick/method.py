@@ -1,0 +1,224 @@
+"""The method `quick`: the first question people bring, answered in a minute. Of no standard."""
+
+from collections.abc import Generator, Mapping
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.document.model import Document
+from teijo.errors import PlanError
+from teijo.methods import knobs
+from teijo.methods.method import Conversation, Settings
+from teijo.methods.phrases import insist
+from teijo.methods.pts.settings import check_blocks
+from teijo.methods.quick.figures import figures_of, passes_of
+from teijo.methods.quick.settings import (
+    PHASE,
+    PREPARE,
+    STIMULI,
+    QuickSettings,
+    measure_of,
+    preparation_of,
+)
+from teijo.terms.finding import Cell, Findings, Scalar
+from teijo.terms.geometry import Geometry
+from teijo.terms.record import Record
+from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Answer, StepResult
+from teijo.terms.step import Idle, Measure, Precondition, Step
+from teijo.terms.watch import Watch
+
+_PASS_LEAST_NS = 250 * units.NS_PER_MS
+"""A device simulated at a scale has its passes divided by it, but not below this: a pass must hold
+more I/Os of 1 MiB than are in flight at once."""
+
+
+class Quick:
+    """The method `quick`."""
+
+    id = "quick"
+    title = "Quick look"
+    summary = "a first look in about a minute: MB/s, IOPS and µs, sequential and random"
+    specs: tuple[str, ...] = ()
+    default_spec = ""
+
+    def settings(
+        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
+    ) -> QuickSettings:
+        """Return what is asked for; see Method."""
+        if spec:
+            raise PlanError(
+                f"the method quick follows no standard, so it has no version {spec!r}",
+                remedy="Leave --spec out.",
+            )
+        asked = knobs.parse_overrides(QuickSettings, overrides)
+        usual = QuickSettings()
+        asked.setdefault("pass_ns", _scaled_ns(usual.pass_ns, geometry))
+        asked.setdefault("rest_ns", _scaled_ns(usual.rest_ns, geometry))
+        asked.setdefault("amount_bytes", _scaled_bytes(usual.amount_bytes, geometry))
+        settings = QuickSettings.model_validate(asked)
+        check_blocks(tuple(stimulus.block_bytes for stimulus in STIMULI), geometry)
+        _check_room(settings, geometry)
+        return settings
+
+    def settings_from(self, stored: Mapping[str, object]) -> QuickSettings:
+        """Return the settings a run file holds."""
+        return knobs.build(QuickSettings, stored)
+
+    def writes(self, settings: Settings) -> bool:
+        """Return whether anything is written."""
+        return _own(settings).writing == "yes"
+
+    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+        """Return what a quick look is not, and what nobody knows of its figures."""
+        own = _own(settings)
+        touched = units.format_size(min(own.amount_bytes, geometry.capacity_bytes))
+        remarks = [
+            Remark(
+                kind=RemarkKind.QUICK_LOOK,
+                text="no purge, no preconditioning, no steady state: a quick look, not a "
+                "steady-state test",
+            ),
+            Remark(
+                kind=RemarkKind.CACHE_MAY_HOLD,
+                text=f"whether the {touched} that are touched fit in a cache of the drive, of a "
+                "RAID controller or of a host is not known",
+            ),
+        ]
+        if own.writing == "no":
+            remarks.append(
+                Remark(
+                    kind=RemarkKind.UNWRITTEN,
+                    text="nothing was written first, so whether what is read was ever written is "
+                    "not known",
+                )
+            )
+        return tuple(remarks)
+
+    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+        """Write the amount once; then each test with all its passes: reads first, rests between.
+
+        After a gap the amount is written again, then the missing pass is asked for again.
+        """
+        own = _own(settings)
+        preparation = preparation_of(own, geometry.capacity_bytes)
+        if preparation is not None:
+            yield from insist(preparation)
+        for place, (stimulus, direction) in enumerate(own.cells):
+            if place or preparation is not None:
+                yield from insist(Idle(duration_ns=own.rest_ns))
+            for number in range(1, own.passes + 1):
+                yield from _asked(measure_of(own, stimulus, direction, number), preparation)
+        return "done"
+
+    def findings(self, record: Record) -> Findings:
+        """Return the mean of each test over its passes, and how far it may be off."""
+        settings = self.settings_from(record.run.settings)
+        answers = passes_of(settings, record)
+        cells, scalars = [], []
+        for each in figures_of(settings, record):
+            labels = (("test", each.stimulus.name), ("direction", str(each.direction)))
+            cells.append(measures.cell_over(labels, answers[each.stimulus, each.direction]))
+            for what, mean in (("rate", each.iops), ("latency", each.latency_us)):
+                half = None if mean is None else mean.half_percent
+                scalars.append(Scalar(name=f"{each.name}, ± of the {what}", value=half, unit="%"))
+        rounds = max((len(several) for several in answers.values()), default=0)
+        return Findings(
+            method=self.id,
+            spec="",
+            converged=None,
+            rounds=rounds,
+            scalars=tuple(scalars),
+            cells=tuple[Cell, ...](cells),
+        )
+
+    def watch(self, record: Record) -> Watch:
+        """Return which pass of which test is under way; see Method."""
+        settings = self.settings_from(record.run.settings)
+        if record.run.ending != "running":
+            return Watch(phase=record.run.ending)
+        done = len(record.measured(PHASE))
+        ahead = [
+            (number, stimulus, direction)
+            for stimulus, direction in settings.cells
+            for number in range(1, settings.passes + 1)
+        ][done:]
+        rests = sum(number == 1 for number, _, _ in ahead)
+        left_ns = len(ahead) * settings.pass_ns + rests * settings.rest_ns
+        preparation = preparation_of(settings, record.geometry.capacity_bytes)
+        if preparation is not None and not _is_prepared(record):
+            return Watch(
+                phase=PREPARE,
+                remaining_ns_least=left_ns,
+                remaining_ns_most=left_ns,
+                remaining_bytes=preparation.total_bytes,
+            )
+        if not ahead:
+            return Watch(phase=PHASE)
+        number, stimulus, direction = ahead[0]
+        return Watch(
+            phase=PHASE,
+            round_number=number,
+            rounds_least=settings.passes,
+            rounds_most=settings.passes,
+            cell=measure_of(settings, stimulus, direction, number).cell,
+            remaining_ns_least=left_ns,
+            remaining_ns_most=left_ns,
+        )
+
+    def document(self, record: Record, findings: Findings) -> Document:
+        """Return the report."""
+        from teijo.methods.quick.pages import pages
+
+        return pages(self.settings_from(record.run.settings), record, findings)
+
+
+def _asked(step: Measure, preparation: Precondition | None) -> Generator[Step, Answer, StepResult]:
+    while True:
+        answer = yield step
+        if isinstance(answer, StepResult):
+            return answer
+        if preparation is not None:
+            yield from insist(preparation)
+
+
+def _is_prepared(record: Record) -> bool:
+    """Return whether the amount was written since the last gap."""
+    prepared = False
+    for each in record.steps:
+        if not isinstance(each.answer, StepResult):
+            prepared = False
+        elif each.step.phase == PREPARE:
+            prepared = True
+    return prepared
+
+
+def _scaled_ns(full_ns: int, geometry: Geometry) -> int:
+    if geometry.scale <= 1:
+        return full_ns
+    return max(_PASS_LEAST_NS, round(full_ns / geometry.scale))
+
+
+def _scaled_bytes(full_bytes: int, geometry: Geometry) -> int:
+    """Return the amount on this device: its share of one at a scale, at most all of it."""
+    least = 8 * max(stimulus.block_bytes for stimulus in STIMULI)
+    amount = max(least, round(full_bytes / max(1.0, geometry.scale)))
+    return min(amount, geometry.capacity_bytes) // units.MIB * units.MIB
+
+
+def _check_room(settings: QuickSettings, geometry: Geometry) -> None:
+    largest = max(stimulus.block_bytes for stimulus in STIMULI)
+    for what, room in (
+        ("an amount", settings.amount_bytes),
+        ("a target", geometry.capacity_bytes),
+    ):
+        if room < largest:
+            raise PlanError(
+                f"a block of {units.format_block_size(largest)} does not fit in {what} of "
+                f"{units.format_size(room)}",
+                remedy="Ask for a larger amount, or name a larger target.",
+            )
+
+
+def _own(settings: Settings) -> QuickSettings:
+    assert isinstance(settings, QuickSettings), type(settings)
+    return settings

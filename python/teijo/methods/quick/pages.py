@@ -1,0 +1,199 @@
+"""The report of a quick look: one table, what ± means, what it is not, and each pass."""
+
+import math
+from collections.abc import Sequence
+
+from teijo import units
+from teijo.analysis.mean import Mean
+from teijo.document.model import (
+    Axis,
+    Block,
+    Column,
+    Document,
+    Header,
+    HeaderGroup,
+    Paragraph,
+    Section,
+    Series,
+    Table,
+    Value,
+    Verdict,
+    XYChart,
+)
+from teijo.document.phrase import say
+from teijo.methods.pages import NOT_KNOWN, assemble, capacity_name, date_of, stamp_of
+from teijo.methods.quick.figures import QuickFigure, figures_of, passes_of
+from teijo.methods.quick.settings import QuickSettings
+from teijo.terms.finding import Findings
+from teijo.terms.record import Record
+
+MEANING = (
+    "± is the half-width of a 95 % interval of the mean, by Student's t from the scatter between "
+    "the passes of a test. If all of this were repeated from the same state with other offsets, "
+    "95 of 100 such intervals would hold the mean of all the repetitions. It says nothing of "
+    "another day, another fill level or another temperature."
+)
+_SIGNIFICANT = 3
+_DIGITS_MOST = 4
+
+
+def pages(settings: QuickSettings, record: Record, findings: Findings) -> Document:
+    """Return the whole report of a record, growing or sealed."""
+    del findings  # the same figures, without what they scatter
+    figures = figures_of(settings, record)
+    blocks: list[Block] = [Verdict(text=headline(figures), good=None)]
+    if figures:
+        blocks += [table_of(figures), Paragraph(text=MEANING), *_trends(figures)]
+    sections = [Section(title="Result", blocks=tuple(blocks))]
+    if figures:
+        sections.append(_passes_section(settings, record))
+    return assemble(record, settings, _header(settings, record), sections)
+
+
+def headline(figures: Sequence[QuickFigure]) -> str:
+    """Return the fastest of the table in one line, and what all of it is not."""
+    if not figures:
+        return "A quick look: no pass has ended yet."
+    return say(
+        "A quick look, not a steady-state test: up to {mb_s:,.0f} MB/s and {iops:,.0f} IOPS",
+        mb_s=max(each.mb_s.value for each in figures),
+        iops=max(each.iops.value for each in figures),
+    )
+
+
+def table_of(figures: Sequence[QuickFigure]) -> Table:
+    """Return every test with its three figures, each with its interval."""
+    columns, means = [Column(name="Test")], []
+    for name, unit, of in (
+        ("MB/s", "", [each.mb_s for each in figures]),
+        ("IOPS", "", [each.iops for each in figures]),
+        ("Latency", "µs", [each.latency_us for each in figures]),
+    ):
+        digits = _digits([mean.value for mean in of if mean is not None])
+        columns += [Column(name=name, unit=unit, digits=digits), Column(name="±", digits=digits)]
+        means.append(of)
+    rows = tuple(
+        (figure.name, *(value for of in means for value in _shown(of[place])))
+        for place, figure in enumerate(figures)
+    )
+    return Table(columns=tuple(columns), rows=rows, caption="Result")
+
+
+def _shown(mean: Mean | None) -> tuple[Value, Value]:
+    return (None, None) if mean is None else (mean.value, mean.half)
+
+
+def _digits(values: Sequence[float]) -> int:
+    """Return the digits after the point with which the smallest value has three figures."""
+    least = min((value for value in values if value > 0), default=1.0)
+    return min(_DIGITS_MOST, max(0, _SIGNIFICANT - 1 - math.floor(math.log10(least))))
+
+
+def _trends(figures: Sequence[QuickFigure]) -> list[Block]:
+    """Say of each test whose passes are not alike that its mean is no level."""
+    told = [_trend(each) for each in figures]
+    return [Paragraph(text=text) for text in told if text]
+
+
+def _trend(figure: QuickFigure) -> str:
+    name, trend = figure.name, figure.trend
+    if figure.first_by_rest is not None:
+        return say(
+            "{name}: the first pass has {percent:.0f} % of what the others have, so a buffer or a "
+            "cache has part in it, and the mean is no level.",
+            name=name,
+            percent=figure.first_by_rest * 100,
+        )
+    if trend is None:
+        return ""
+    if trend < 1:
+        return say(
+            "{name}: every pass is slower than the one before, the last has {percent:.0f} % of the "
+            "first, and the mean is no level.",
+            name=name,
+            percent=trend * 100,
+        )
+    return say(
+        "{name}: every pass is faster than the one before, the last has {percent:.0f} % of the "
+        "first, and the mean is no level.",
+        name=name,
+        percent=trend * 100,
+    )
+
+
+def _passes_section(settings: QuickSettings, record: Record) -> Section:
+    lines = [
+        (each.name, [answer.iops for answer in answers], [answer.bytes for answer in answers])
+        for each, answers in (
+            (figure, passes_of(settings, record)[figure.stimulus, figure.direction])
+            for figure in figures_of(settings, record)
+        )
+    ]
+    table = Table(
+        columns=(
+            Column(name="Test"),
+            Column(name="Pass", digits=0),
+            Column(name="IOPS", digits=1),
+            Column(name="Moved", unit="MB", digits=1),
+        ),
+        rows=tuple(
+            (name, number, rate, size / 1e6)
+            for name, rates, sizes in lines
+            for number, (rate, size) in enumerate(zip(rates, sizes, strict=True), start=1)
+        ),
+        folded=True,
+    )
+    chart = XYChart(
+        title="IOPS of each pass",
+        x=Axis(name="Pass", from_zero=False),
+        y=Axis(name="IOPS", scale="log"),
+        series=tuple(
+            Series(
+                name=name,
+                x=tuple(range(1, len(rates) + 1)),
+                y=tuple(rate or None for rate in rates),
+            )
+            for name, rates, _ in lines
+        ),
+        table=table,
+    )
+    return Section(title="Every pass", blocks=(chart,))
+
+
+def _header(settings: QuickSettings, record: Record) -> Header:
+    identity = record.identity
+    touched = min(settings.amount_bytes, record.geometry.capacity_bytes)
+    return Header(
+        title="Quick look",
+        subtitle=identity.model or identity.target,
+        organisation="",
+        revision="",
+        top=(
+            ("Run", date_of(record.run.started_at)),
+            ("Target", identity.target),
+            ("Engine", record.run.engine),
+        ),
+        groups=(
+            HeaderGroup(
+                title="Device",
+                tone="dut",
+                rows=(
+                    ("Model", identity.model or NOT_KNOWN),
+                    ("Serial no", identity.serial or NOT_KNOWN),
+                    ("Capacity", capacity_name(record)),
+                    ("Write cache", identity.write_cache or NOT_KNOWN),
+                ),
+            ),
+            HeaderGroup(
+                title="Quick look",
+                tone="test",
+                rows=(
+                    ("Passes", str(settings.passes)),
+                    ("Each lasts", units.format_duration(settings.pass_ns)),
+                    ("Touched", units.format_size(touched)),
+                    ("Writes", settings.writing),
+                ),
+            ),
+        ),
+        stamp=stamp_of(record),
+    )

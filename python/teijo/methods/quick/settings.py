@@ -1,0 +1,163 @@
+"""What a quick look may be asked for, and the eight tests it is made of."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from teijo import units
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.method import Settings
+from teijo.terms.result import Direction
+from teijo.terms.step import Measure, Precondition
+from teijo.terms.workload import Access, ActiveRange, Stream, Workload
+
+PHASE: Final = "pass"
+PREPARE: Final = "prepare"
+PASS_NS: Final = 1_250_000_000
+REST_NS: Final = units.NS_PER_S
+AMOUNT_BYTES: Final = units.GIB
+PASSES_LEAST, PASSES_MOST = 2, 100
+DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
+
+YesNo = Literal["yes", "no"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stimulus:
+    """One row of the table, as CrystalDiskMark names it: "RND 4 KiB Q32T1"."""
+
+    access: Access
+    block_bytes: int
+    queue_depth: int
+
+    @property
+    def name(self) -> str:
+        """Order, block size, queue depth and threads."""
+        order = "SEQ" if self.access is Access.SEQUENTIAL else "RND"
+        return f"{order} {units.format_size(self.block_bytes)} Q{self.queue_depth}T1"
+
+
+STIMULI: Final = (
+    Stimulus(access=Access.SEQUENTIAL, block_bytes=units.MIB, queue_depth=8),
+    Stimulus(access=Access.SEQUENTIAL, block_bytes=units.MIB, queue_depth=1),
+    Stimulus(access=Access.RANDOM, block_bytes=4 * units.KIB, queue_depth=32),
+    Stimulus(access=Access.RANDOM, block_bytes=4 * units.KIB, queue_depth=1),
+)
+
+
+class QuickSettings(Settings, frozen=True):
+    """How long each pass is, how many there are, where they go, and whether anything is written."""
+
+    passes: Annotated[
+        int,
+        Knob(
+            key="passes",
+            aliases=("loops",),
+            meaning="how often each test is repeated, with new offsets each time",
+            example="5",
+            parse=knobs.whole_number(PASSES_LEAST, PASSES_MOST),
+        ),
+    ] = 5
+    pass_ns: Annotated[
+        int,
+        Knob(
+            key="seconds",
+            aliases=("duration", "runtime"),
+            meaning="how long one pass of one test lasts",
+            example="1250ms",
+            parse=knobs.duration,
+            show=knobs.show_duration,
+        ),
+    ] = PASS_NS
+    rest_ns: Annotated[
+        int,
+        Knob(
+            key="rest",
+            meaning="how long the target is left alone between two tests",
+            example="1s",
+            parse=knobs.duration,
+            show=knobs.show_duration,
+        ),
+    ] = REST_NS
+    amount_bytes: Annotated[
+        int,
+        Knob(
+            key="amount",
+            aliases=("size",),
+            meaning="how much of the target is touched, from its start",
+            example="1GiB",
+            parse=knobs.size,
+            show=knobs.show_size,
+        ),
+    ] = AMOUNT_BYTES
+    writing: Annotated[
+        YesNo,
+        Knob(
+            key="writes",
+            meaning="yes, or no to read alone, which needs no consent",
+            example="no",
+            parse=knobs.one_of("yes", "no"),
+        ),
+    ] = "yes"
+    prepare: Annotated[
+        YesNo,
+        Knob(
+            key="prepare",
+            meaning="whether the amount is written once first, so that reads meet written blocks",
+            example="no",
+            parse=knobs.one_of("yes", "no"),
+        ),
+    ] = "yes"
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """Reads come first, before the writes have changed the state of the device."""
+        return DIRECTIONS if self.writing == "yes" else ("read",)
+
+    @property
+    def cells(self) -> tuple[tuple[Stimulus, Direction], ...]:
+        """Every test in every direction, in order of the table."""
+        return tuple((stimulus, direction) for direction in self.directions for stimulus in STIMULI)
+
+
+def cell_name(stimulus: Stimulus, direction: Direction) -> str:
+    """Return the name of a cell: "RND 4 KiB Q32T1 read"."""
+    return f"{stimulus.name} {direction}"
+
+
+def measure_of(
+    settings: QuickSettings, stimulus: Stimulus, direction: Direction, pass_number: int
+) -> Measure:
+    """Return one pass of one test. A sequential stream goes on where its last pass ended."""
+    return Measure(
+        workload=_workload(settings, stimulus, direction),
+        duration_ns=settings.pass_ns,
+        phase=PHASE,
+        round_number=pass_number,
+        cell=cell_name(stimulus, direction),
+    )
+
+
+def preparation_of(settings: QuickSettings, capacity_bytes: int) -> Precondition | None:
+    """Return the writing of the whole amount, None where nothing is written first."""
+    if settings.writing == "no" or settings.prepare == "no":
+        return None
+    return Precondition(
+        workload=_workload(settings, STIMULI[0], "write", name=PREPARE),
+        total_bytes=min(settings.amount_bytes, capacity_bytes),
+        phase=PREPARE,
+    )
+
+
+def _workload(
+    settings: QuickSettings, stimulus: Stimulus, direction: Direction, *, name: str = ""
+) -> Workload:
+    stream = Stream(
+        name=name or cell_name(stimulus, direction),
+        read_percent=100 if direction == "read" else 0,
+        block_size_bytes=stimulus.block_bytes,
+        access=stimulus.access,
+        queue_depth=stimulus.queue_depth,
+        active_range=ActiveRange(amount_bytes=settings.amount_bytes),
+    )
+    return Workload(streams=(stream,))

@@ -1,0 +1,40 @@
+"""A run rehearsed on paper: the record that a drive which settles would leave, at assumed rates."""
+
+from teijo.methods.method import Method, Settings
+from teijo.runner.drive import Talk
+from teijo.runner.paper import Paper, Rates, settling
+from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.record import Record, RunInfo, StepRecord
+
+_STEPS_MOST = 20_000
+"""What a run finds is known by then; a longer one is rehearsed so far."""
+
+
+def rehearsed(method: Method, settings: Settings, geometry: Geometry) -> Record:
+    """Return the record of a method on a device on paper; its figures mean nothing."""
+    talk = Talk(method.steps(settings, geometry))
+    paper = Paper(capacity_bytes=geometry.capacity_bytes, rates=Rates(), share=settling)
+    steps: list[StepRecord] = []
+    while talk.step is not None and len(steps) < _STEPS_MOST:
+        step = talk.step
+        answer = paper.carry_out(step)
+        steps.append(StepRecord(seq=len(steps) + 1, step=step, seed=0, answer=answer))
+        talk.answer(answer)
+    run = RunInfo(
+        id="",
+        method=method.id,
+        spec=settings.spec,
+        settings=settings.model_dump(mode="json"),
+        seed=0,
+        engine="",
+        version="",
+        started_at="",
+        ending="done",
+    )
+    return Record(
+        run=run,
+        geometry=geometry,
+        identity=Identity(kind="simulated", target="on paper"),
+        environment={},
+        steps=tuple(steps),
+    )
