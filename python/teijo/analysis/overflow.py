@@ -25,6 +25,8 @@ from teijo.analysis.recovery import Mean, mean_of, student_t95
 SAMPLES_MOST: Final = 7200
 """A longer series is looked at in longer samples."""
 FALL_SHARE: Final = 0.20
+SEEN_SAMPLES: Final = 4
+"""A fast beginning of fewer samples, of which the last may be one in part, is too short to tell."""
 LOCAL_SAMPLES: Final = 20
 RETURN_SHARE: Final = 0.90
 ALIKE_SHARE: Final = 0.10
@@ -197,7 +199,7 @@ def _falls(rates: Floats, changes: Sequence[int]) -> list[tuple[int, float]]:
 
 def _depth(rates: Floats, at: int) -> float | None:
     """Return how much a change explains as a lasting, sudden fall, None where it is none."""
-    if not LEAST_SAMPLES <= at <= rates.size - LEAST_SAMPLES:
+    if not SEEN_SAMPLES <= at <= rates.size - LEAST_SAMPLES:
         return None
     before, after = float(rates[:at].mean()), float(rates[at:].mean())
     kept = 1 - FALL_SHARE

@@ -129,7 +129,7 @@ def words_of(played: Played) -> str:
 
 
 def test_it_purges_and_writes_without_a_pause_in_pieces_of_ten_samples() -> None:
-    played = run(CachedDevice(), SOURCE)
+    played = run(CachedDevice(), f"{SOURCE} proof=off")
     assert isinstance(played.asked[0], Purge)
     first, *others = played.measured
     assert not first.continues
@@ -163,13 +163,13 @@ def test_seconds_of_a_scaled_device_are_shorter_and_its_rates_are_not() -> None:
 
 
 def test_a_burst_ends_when_the_rate_has_been_level_after_its_fall() -> None:
-    played = run(CachedDevice(), "flat=60s rate=110MB/s")
+    played = run(CachedDevice(), "flat=60s rate=110MB/s proof=off")
     assert 431 + 55 <= 10 * len(played.measured) <= 431 + 80
     assert "once the rate had settled" in words_of(played)
 
 
 def test_in_turns_a_burst_ends_after_four_of_them_and_not_within_the_first() -> None:
-    played = run(CachedDevice(low=17 * GB), "rate=110MB/s flat=1min seconds=2h")
+    played = run(CachedDevice(low=17 * GB), "rate=110MB/s flat=1min seconds=2h proof=off")
     turn_s = 8_000 / 52 + 8_000 / 58
     lasted_s = sum(step.duration_ns for step in played.measured) / NS_PER_S
     assert 431 + 4 * turn_s <= lasted_s <= 431 + 4 * turn_s + 30
@@ -262,6 +262,86 @@ def test_where_nothing_overflows_it_says_so_and_up_to_where() -> None:
     found = scalars_of(played)
     assert found["burst 1: overflows"] == 0
     assert "burst 1: cache" not in found
+
+
+@dataclass
+class WornDevice(CachedDevice):
+    """A drive that writes at 400 MB/s until `size` bytes are written, and then no better."""
+
+    def sample(self, source: float, seconds: float) -> float:
+        rate = source if self.held < self.size else self.drain
+        self.held += rate * seconds
+        return rate * seconds
+
+    def __call__(self, step: Step) -> Answer:
+        held = self.held
+        answer = super().__call__(step)
+        if isinstance(step, Idle):
+            self.held = held
+        return answer
+
+
+def test_a_fall_is_followed_by_a_rest_and_a_burst_that_show_a_cache() -> None:
+    played = run(CachedDevice(), "rate=110MB/s flat=60s")
+    (rest,) = [step for step in played.asked if isinstance(step, Idle)]
+    # A tenth of 25 GB at 52 MB/s.
+    assert rest.duration_ns / NS_PER_S == pytest.approx(2_500 / 52, rel=0.01)
+    begun = [step.round_number for step in played.measured if not step.continues]
+    assert begun == [1, 2]
+    words = words_of(played)
+    assert "OVERFLOW after 47.4 GB" in words
+    assert "brought back 2.5 GB, where the model drains 2.5 GB" in words
+
+
+def test_a_cache_that_drains_faster_than_it_is_seen_rests_until_it_is() -> None:
+    played = run(CachedDevice(drain=300 * MB), "flat=60s")
+    (rest,) = [step for step in played.asked if isinstance(step, Idle)]
+    # Ten samples of 100 MB/s are less than a tenth of 25 GB, which 300 MB/s drain in 8.3 seconds.
+    assert rest.duration_ns / NS_PER_S == pytest.approx(2_500 / 300, rel=0.02)
+    small = run(CachedDevice(size=1.5 * GB, drain=200 * MB), "flat=60s")
+    (rest,) = [step for step in small.asked if isinstance(step, Idle)]
+    assert rest.duration_ns / NS_PER_S == pytest.approx(1.5 * GB / (200 * MB), rel=0.02)
+
+
+def test_a_drive_that_is_written_over_has_no_cache_and_it_is_said_why() -> None:
+    written = 1.2 * DRIVE.capacity_bytes
+    played = run(WornDevice(size=written), f"volume={written * 2 / GB:.0f}GB seconds=2h")
+    words = words_of(played)
+    assert "NO CACHE SEEN: the drive is saturated after" in words
+    assert "had been written 1.20 times over when it fell" in words
+    assert "burst 1: cache" not in scalars_of(played)
+
+
+def test_what_a_rest_does_not_empty_on_a_fresh_device_is_a_tier() -> None:
+    words = words_of(run(WornDevice(size=30 * GB), "flat=60s"))
+    assert "OVERFLOW after 30 GB" in words
+    assert "a cache that is not emptied while the device rests" in words
+
+
+def test_on_a_device_that_was_not_purged_it_cannot_be_known() -> None:
+    words = words_of(run(WornDevice(size=30 * GB), "flat=60s purge=no"))
+    assert "WHETHER A CACHE OVERFLOWED CANNOT BE KNOWN: it fell after 30 GB" in words
+    assert "The device was not purged" in words
+
+
+def test_without_a_proof_it_cannot_be_known_either() -> None:
+    words = words_of(run(CachedDevice(), "rate=110MB/s flat=60s proof=off"))
+    assert "WHETHER A CACHE OVERFLOWED CANNOT BE KNOWN: it fell after 47.4 GB" in words
+    assert "a burst after a rest would tell" in words
+
+
+def test_a_beginning_of_three_samples_is_too_short_to_be_a_cache() -> None:
+    played = run(WornDevice(size=1.2 * GB), "volume=40GB")
+    assert "NO OVERFLOW up to 40" in words_of(played)
+
+
+def test_after_a_gap_in_the_proof_all_begins_again() -> None:
+    whole = run(CachedDevice(), "rate=110MB/s flat=60s")
+    last = len(whole.asked)
+    device = CachedDevice(gaps=frozenset({last}))
+    played = run(device, "rate=110MB/s flat=60s")
+    assert isinstance(played.asked[last], Purge)
+    assert scalars_of(played) == pytest.approx(scalars_of(whole))
 
 
 # --- settings, watch, report ------------------------------------------------------------------

@@ -32,6 +32,16 @@ GONE_SHARE: Final = 0.80
 """A burst that is slower than this share of the first one's speed from its start finds a full
 cache."""
 
+DRAINED_SHARE: Final = 0.10
+"""The rest is as long as the model needs to drain this share of the cache, or longer, so that
+what it brings back is seen."""
+FAST_SAMPLES: Final = 10
+"""What a rest brings back is written in so many samples at least, if the cache holds as much."""
+TOLD_SAMPLES: Final = 5
+"""In fewer it is not told from a full cache."""
+SLOW_SAMPLES: Final = 60
+"""How long the burst goes on after what the rest should bring back."""
+
 Stop = Literal["level", "volume", "time"]
 
 
@@ -66,6 +76,16 @@ class Recovery:
     after: Gain | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """The rest that should bring back a part of the cache, in ns of the full-size device, and how
+    many samples the burst after it has at most.
+    """
+
+    rest_ns: int
+    samples: int
+
+
 def piece(settings: OverflowSettings, geometry: Geometry, burst: int, samples: int) -> Measure:
     """Return the first piece of a burst; `going_on` are the others."""
     sample_ns = settings.scaled_ns(settings.sample_ns, geometry)
@@ -81,7 +101,11 @@ def piece(settings: OverflowSettings, geometry: Geometry, burst: int, samples: i
 
 
 def samples_next(
-    settings: OverflowSettings, geometry: Geometry, answers: Sequence[StepResult]
+    settings: OverflowSettings,
+    geometry: Geometry,
+    answers: Sequence[StepResult],
+    *,
+    most: int | None = None,
 ) -> int:
     """Return how many samples the next piece of a burst has: ten, or what is left of its bounds.
 
@@ -91,7 +115,7 @@ def samples_next(
     if not answers:
         return 1
     series = series_of(settings, geometry, answers)
-    left = settings.samples_most - series.lengths_s.size
+    left = (most or settings.samples_most) - series.lengths_s.size
     last = float(series.written_bytes[-SAMPLES_A_STEP:].mean())
     still = settings.limit_bytes(geometry) - float(series.written_bytes.sum())
     if last > 0:
@@ -100,9 +124,16 @@ def samples_next(
 
 
 def why_stop(
-    settings: OverflowSettings, geometry: Geometry, answers: Sequence[StepResult]
+    settings: OverflowSettings,
+    geometry: Geometry,
+    answers: Sequence[StepResult],
+    *,
+    most: int | None = None,
 ) -> Stop | None:
-    """Return what ends a burst after these pieces, None if it goes on."""
+    """Return what ends a burst after these pieces, None if it goes on.
+
+    `most` is how many samples it may have, if that is not the settings' own bound.
+    """
     if not answers:
         return None
     series = series_of(settings, geometry, answers)
@@ -111,7 +142,29 @@ def why_stop(
     flat = settings.flat_samples
     if flat is not None and _is_slower(series.rates, flat) and _is_settled(series, flat):
         return "level"
-    return "time" if series.lengths_s.size >= settings.samples_most else None
+    return "time" if series.lengths_s.size >= (most or settings.samples_most) else None
+
+
+def proof_of(
+    settings: OverflowSettings, geometry: Geometry, answers: Sequence[StepResult]
+) -> Proof | None:
+    """Return how to look for what a rest brings back after these pieces of the first burst; None
+    where nothing fell, where rests are asked for anyway, or where no rest in reach would show it.
+    """
+    if settings.proof == "off" or settings.rests_ns or not answers:
+        return None
+    overflow = overflow_of(series_of(settings, geometry, answers))
+    cliff = None if overflow is None else overflow.cliff
+    if cliff is None or cliff.after.value <= 0 or not cliff.held.value:
+        return None
+    sample_s, most_s = (each / units.NS_PER_S for each in (settings.sample_ns, settings.most_ns))
+    gains = cliff.before.value - cliff.after.value
+    wanted = max(DRAINED_SHARE * cliff.held.value, FAST_SAMPLES * sample_s * gains)
+    rest_s = min(min(wanted, cliff.held.value) / cliff.after.value, most_s)
+    fast = cliff.after.value * rest_s / gains / sample_s
+    if fast < TOLD_SAMPLES:
+        return None
+    return Proof(rest_ns=round(rest_s * units.NS_PER_S), samples=math.ceil(2 * fast) + SLOW_SAMPLES)
 
 
 def _is_slower(rates: Floats, samples: int) -> bool:
@@ -206,8 +259,10 @@ def bursts_of(
 ) -> tuple[Burst, ...]:
     """Return the bursts since the last purge or gap, the one under way among them."""
     pieces, rests = pieces_of(exchanges)
+    proof = proof_of(settings, geometry, pieces.get(1, []))
     found = []
     for number, answers in pieces.items():
+        most = proof.samples if proof is not None and number > 1 else None
         series = series_of(settings, geometry, answers)
         overflow = overflow_of(series)
         assert overflow is not None, "a burst has a piece"
@@ -219,7 +274,7 @@ def bursts_of(
                 latency_ns_mean=_latency_ns_mean(answers),
                 latency_ns_max=max(measures.latency_ns_max(answer) for answer in answers),
                 overflow=overflow,
-                stop=why_stop(settings, geometry, answers),
+                stop=why_stop(settings, geometry, answers, most=most),
             )
         )
     return tuple(found)

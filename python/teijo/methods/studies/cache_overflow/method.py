@@ -16,15 +16,18 @@ from teijo.methods.studies.cache_overflow.bursts import (
     BURST,
     REST,
     Burst,
+    Proof,
     bursts_of,
     model_bytes,
     piece,
     pieces_of,
+    proof_of,
     recovery_of,
     samples_next,
     series_of,
     why_stop,
 )
+from teijo.methods.studies.cache_overflow.proof import is_purged, verdict_of
 from teijo.methods.studies.cache_overflow.settings import (
     OverflowSettings,
     settings_of,
@@ -82,17 +85,19 @@ class CacheOverflow:
         while True:
             if settings.purged == "yes":
                 yield from purge()
-            for number in range(1, len(settings.rests_ns) + 2):
-                whole = yield from _burst(settings, geometry, number)
-                if not whole:
-                    break
-            else:
+            if (yield from _bursts(settings, geometry)):
                 return "done"
 
     def findings(self, record: Record) -> Findings:
-        """Return each burst's cliff with what it tells, and what each rest brought back."""
+        """Return each burst's cliff with what it tells, and what each rest brought back; of a drive
+        that is saturated no cache.
+        """
         settings = self.settings_from(record.run.settings)
         bursts = bursts_of(settings, record.geometry, exchanges_of(record))
+        found = None
+        if bursts:
+            found = verdict_of(settings, record.geometry, bursts, purged=is_purged(record))
+        own = found is not None and found.cause == "saturation"
         return Findings(
             method=self.id,
             spec="",
@@ -102,6 +107,7 @@ class CacheOverflow:
                 scalar
                 for burst in bursts
                 for scalar in _scalars(settings, record.geometry, bursts[0], burst)
+                if not (own and "cache" in scalar.name)
             ),
             cells=tuple(_cell(settings, burst) for burst in bursts),
         )
@@ -125,24 +131,40 @@ def _own(settings: Settings) -> OverflowSettings:
     return settings
 
 
-def _burst(
-    settings: OverflowSettings, geometry: Geometry, number: int
-) -> Generator[Step, Answer, bool]:
-    """Rest, but before the first, and write until the burst ends; False when a gap broke it."""
-    if number > 1:
-        rest = settings.scaled_ns(settings.rests_ns[number - 2], geometry)
-        answer = yield Idle(duration_ns=rest, phase=REST, round_number=number - 1)
+def _bursts(settings: OverflowSettings, geometry: Geometry) -> Generator[Step, Answer, bool]:
+    """Write every burst with the rests between; False when a gap broke one.
+
+    Where no rest is asked for and the first burst overflows, one more tells whether a cache did.
+    """
+    first = yield from _burst(settings, geometry, 1)
+    if first is None:
+        return False
+    proof = proof_of(settings, geometry, first)
+    rests = settings.rests_ns if proof is None else (proof.rest_ns,)
+    most = None if proof is None else proof.samples
+    for number, rest_ns in enumerate(rests, start=2):
+        scaled = settings.scaled_ns(rest_ns, geometry)
+        answer = yield Idle(duration_ns=scaled, phase=REST, round_number=number - 1)
         if isinstance(answer, Gap):
             return False
+        if (yield from _burst(settings, geometry, number, most=most)) is None:
+            return False
+    return True
+
+
+def _burst(
+    settings: OverflowSettings, geometry: Geometry, number: int, *, most: int | None = None
+) -> Generator[Step, Answer, list[StepResult] | None]:
+    """Write until the burst ends, and return its pieces; None when a gap broke it."""
     answers: list[StepResult] = []
-    while why_stop(settings, geometry, answers) is None:
-        samples = samples_next(settings, geometry, answers)
+    while why_stop(settings, geometry, answers, most=most) is None:
+        samples = samples_next(settings, geometry, answers, most=most)
         step = piece(settings, geometry, number, samples)
         answer = yield replace(step, continues=bool(answers))
         if isinstance(answer, Gap):
-            return False
+            return None
         answers.append(answer)
-    return True
+    return answers
 
 
 def _scalars(
@@ -190,15 +212,20 @@ def _cell(settings: OverflowSettings, burst: Burst) -> Cell:
 
 def _watch(settings: OverflowSettings, record: Record) -> Watch:
     """Return the watch of a run under way: the burst, and what its bounds leave of it."""
-    geometry, count = record.geometry, len(settings.rests_ns) + 1
+    geometry = record.geometry
     pieces, _ = pieces_of(exchanges_of(record))
     number = max(pieces, default=1)
     answers = pieces.get(number, [])
-    over = bool(answers) and why_stop(settings, geometry, answers) is not None
-    rests = settings.rests_ns[number - 1 :]
+    proof = proof_of(settings, geometry, pieces.get(1, []))
+    over = bool(answers) and why_stop(settings, geometry, answers, most=_most(proof, number))
+    planned = settings.rests_ns
+    if proof is not None and (over or number > 1):
+        planned = (proof.rest_ns,)
+    rests, count = planned[number - 1 :], len(planned) + 1
     done = series_of(settings, geometry, answers).lengths_s.size
-    left_ns = 0 if over else max(0, settings.most_ns - done * settings.sample_ns)
-    resting = over and number < count
+    most_ns = (_most(proof, number) or settings.samples_most) * settings.sample_ns
+    left_ns = 0 if over else max(0, most_ns - done * settings.sample_ns)
+    resting = bool(over) and number < count
     begun = pieces or settings.purged == "no"
     return Watch(
         phase=REST if resting else BURST if begun else "purge",
@@ -211,3 +238,8 @@ def _watch(settings: OverflowSettings, record: Record) -> Watch:
             (left_ns + sum(rests) + len(rests) * settings.most_ns) / geometry.scale
         ),
     )
+
+
+def _most(proof: Proof | None, number: int) -> int | None:
+    """Return how many samples a burst has at most, None for as many as the settings give it."""
+    return proof.samples if proof is not None and number > 1 else None

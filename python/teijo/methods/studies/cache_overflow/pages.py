@@ -40,6 +40,7 @@ from teijo.methods.studies.cache_overflow.bursts import (
     model_bytes,
     recovery_of,
 )
+from teijo.methods.studies.cache_overflow.proof import is_purged, verdict_of
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings, stimulus_name
 from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry
@@ -62,7 +63,7 @@ def pages(settings: OverflowSettings, record: Record, findings: Findings) -> Doc
     bursts = bursts_of(settings, record.geometry, exchanges_of(record))
     if bursts:
         sections = [
-            _result_section(settings, record.geometry, bursts),
+            _result_section(settings, record, bursts),
             _phase_section(settings, record.geometry, bursts),
             *charts.sections(settings, record.geometry, bursts),
             *_rest_sections(record.geometry, bursts),
@@ -127,7 +128,7 @@ def _header(settings: OverflowSettings, record: Record) -> Header:
                 rows=(
                     ("Stimulus", stimulus_name(settings)),
                     ("Source", words.source(settings)),
-                    ("Bursts", str(len(settings.rests_ns) + 1)),
+                    ("Bursts", words.bursts(settings)),
                     ("Ends after", words.ends(settings, volume)),
                 ),
             ),
@@ -136,12 +137,12 @@ def _header(settings: OverflowSettings, record: Record) -> Header:
     )
 
 
-def _result_section(
-    settings: OverflowSettings, geometry: Geometry, bursts: Sequence[Burst]
-) -> Section:
+def _result_section(settings: OverflowSettings, record: Record, bursts: Sequence[Burst]) -> Section:
+    geometry = record.geometry
+    found = verdict_of(settings, geometry, bursts, purged=is_purged(record))
     blocks = (
-        Verdict(text=words.verdict(bursts[0]), good=None),
-        Paragraph(text=words.answer(settings, geometry, bursts)),
+        Verdict(text=words.verdict(bursts[0], found), good=None),
+        Paragraph(text=words.answer(settings, geometry, bursts, found)),
         charts.hero(geometry, bursts),
     )
     return Section(title="Result", blocks=blocks)

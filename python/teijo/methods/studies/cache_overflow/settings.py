@@ -158,6 +158,16 @@ class OverflowSettings(Settings, frozen=True):
             show=_show_rests,
         ),
     ] = ()
+    proof: Annotated[
+        Literal["on", "off"],
+        Knob(
+            key="proof",
+            meaning="whether an overflow is followed by a rest and another burst, which tell a "
+            "cache from a drive's own saturation, where rest asks for none: on or off",
+            example="off",
+            parse=knobs.one_of("on", "off"),
+        ),
+    ] = "on"
     cache_bytes: Annotated[
         int | None,
         Knob(

@@ -7,6 +7,7 @@ from teijo.analysis.overflow import Cliff
 from teijo.analysis.recovery import Mean
 from teijo.document.phrase import say, sentences
 from teijo.methods.studies.cache_overflow.bursts import Burst, Recovery, model_bytes
+from teijo.methods.studies.cache_overflow.proof import Verdict
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings
 from teijo.terms.geometry import Geometry
 
@@ -19,30 +20,46 @@ MODEL = (
 NOTHING_BACK = "The first burst did not overflow, so there is nothing that could come back."
 
 
-def verdict(burst: Burst) -> str:
+def verdict(burst: Burst, found: Verdict | None) -> str:
     """Return the answer in one line."""
     cliff, overflow = burst.overflow.cliff, burst.overflow
-    if cliff is None:
+    if cliff is None or found is None:
         return say(
             "NO OVERFLOW up to {volume}: {rate:,.0f} MB/s",
             volume=volume_text(overflow.written_bytes),
             rate=overflow.rate.value / 1e6,
         )
-    return say(
-        "OVERFLOW after {volume}: from {before:,.0f} to {after:,.0f} MB/s",
+    fell = say(
+        "after {volume}: from {before:,.0f} to {after:,.0f} MB/s",
         volume=volume_text(cliff.at_bytes),
         before=cliff.before.value / 1e6,
         after=cliff.after.value / 1e6,
     )
+    match found.cause:
+        case "cache" | "undrained":
+            return say("OVERFLOW {fell}", fell=fell)
+        case "saturation":
+            return say("NO CACHE SEEN: the drive is saturated {fell}", fell=fell)
+        case "unknown" | "unproven":
+            return say("WHETHER A CACHE OVERFLOWED CANNOT BE KNOWN: it fell {fell}", fell=fell)
 
 
-def answer(settings: OverflowSettings, geometry: Geometry, bursts: Sequence[Burst]) -> str:
+def answer(
+    settings: OverflowSettings,
+    geometry: Geometry,
+    bursts: Sequence[Burst],
+    found: Verdict | None,
+) -> str:
     """Return what the study found, in one paragraph."""
     first = bursts[0]
-    parts = [_first(first), *_stalls(first)]
-    if first.overflow.cliff is not None:
+    parts = [_first(first)]
+    if found is not None:
+        parts.append(_cause(geometry, first, found))
+    parts += _stalls(first)
+    if first.overflow.cliff is not None and (found is None or found.cause != "saturation"):
         parts += _size(settings, first, first.overflow.cliff)
-    parts += [text for burst in bursts[1:] for text in _later(geometry, first, burst)]
+    if settings.rests_ns:
+        parts += [text for burst in bursts[1:] for text in _later(geometry, first, burst)]
     parts.append(_stop(first))
     return sentences(parts)
 
@@ -52,7 +69,7 @@ def _first(burst: Burst) -> str:
     if cliff is None:
         return say(
             "Writing went on at {rate:,.1f} MB/s for {time} and {volume}, and never fell to stay: "
-            "no cache overflowed.",
+            "no cache overflowed that holds more than was written in four samples.",
             rate=overflow.rate.value / 1e6,
             time=time_text(overflow.seconds),
             volume=volume_text(overflow.written_bytes),
@@ -74,6 +91,59 @@ def _first(burst: Burst) -> str:
         text=text,
         count=len(overflow.cliffs),
     )
+
+
+def _cause(geometry: Geometry, first: Burst, found: Verdict) -> str:
+    """Say what a rest and the burst after it tell of the fall."""
+    cliff = first.overflow.cliff
+    assert cliff is not None, "something fell"
+    if found.burst is None:
+        return (
+            "Whether it is a cache that was full is not known: a burst after a rest would tell, "
+            "for a rest empties a cache. Set rest to a time in which it drains."
+        )
+    rest = time_text(found.burst.rest_ns * geometry.scale / units.NS_PER_S)
+    back = volume_text(found.back_bytes or 0.0)
+    drained = volume_text(found.drained_bytes)
+    if found.cause == "cache" and found.back_bytes is None:
+        return say(
+            "It is a cache: after a rest of {rest} all of the burst was fast again.", rest=rest
+        )
+    if found.cause == "cache":
+        return say(
+            "It is a cache: a rest of {rest} brought back {back}, where the model drains "
+            "{drained}.",
+            rest=rest,
+            back=back,
+            drained=drained,
+        )
+    lead = say(
+        "A rest of {rest} brought back {back}, where the model of a cache drains {drained}.",
+        rest=rest,
+        back=back,
+        drained=drained,
+    )
+    why: str
+    match found.cause:
+        case "saturation":
+            why = say(
+                "The purged drive had been written {times:.2f} times over when it fell: what falls "
+                "is the drive itself as it is written over, and no cache is seen before that.",
+                times=cliff.at_bytes / geometry.nominal_capacity_bytes,
+            )
+        case "undrained":
+            why = say(
+                "But only {percent:.0f} % of the purged device had been written when it fell, "
+                "which saturates none: what is full is a tier, or a cache that is not emptied "
+                "while the device rests.",
+                percent=100 * cliff.at_bytes / geometry.nominal_capacity_bytes,
+            )
+        case "unknown" | "unproven" | "cache":
+            why = (
+                "The device was not purged: a drive that had been written over before falls so, "
+                "and so does a cache that is not emptied while the device rests."
+            )
+    return sentences([lead, why])
 
 
 def _stalls(burst: Burst) -> list[str]:
@@ -233,6 +303,13 @@ def source(settings: OverflowSettings) -> str:
     if rate is None:
         return "as fast as the device takes it"
     return say("{rate:g} MB/s", rate=rate / 1e6)
+
+
+def bursts(settings: OverflowSettings) -> str:
+    """Return how many bursts there are."""
+    if settings.rests_ns or settings.proof == "off":
+        return str(len(settings.rests_ns) + 1)
+    return "1, and 1 after an overflow and a rest"
 
 
 def ends(settings: OverflowSettings, volume_bytes: int) -> str:
