@@ -58,7 +58,9 @@ class Handle:
 
     flags: int
     sequence: int
+    """As the program was told it first; until it asks, as the node was opened."""
     serial: str
+    asked: bool = False
 
 
 def _no_look() -> None:
@@ -245,6 +247,9 @@ class Host:
         self.called()
         if not self.alive(fd):
             raise OSError(errno.ENXIO, os.strerror(errno.ENXIO))
+        handle = self.handles[fd]
+        if request == kernel.BLKGETDISKSEQ and not handle.asked:
+            handle.asked, handle.sequence = True, self.drive.sequence
         numbers = {
             kernel.BLKGETSIZE64: (self.drive.capacity_bytes, 8),
             kernel.BLKSSZGET: (512, 4),

@@ -204,7 +204,7 @@ class _Child:
             self.tell("event", event)
         for fault in self.order.at_event.pop(self.events, ()):
             self.strike(fault)
-        if isinstance(event, StepStarted):
+        if isinstance(event, RunStarted | StepStarted):
             self.look()
 
     def strike(self, fault: Fault) -> None:

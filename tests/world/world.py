@@ -8,18 +8,20 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from teijo.errors import RunFileError
 from teijo.methods.registry import method_named
 from teijo.runfile import reader
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 from tests.world import oracles
 from tests.world.drive import NAME, WANTED, Drive, Host
-from tests.world.life import Order, Story, adopt_orphans, live, strike_drive, warm_up
+from tests.world.life import HOSTILE, Order, Story, adopt_orphans, live, strike_drive, warm_up
 from tests.world.oracles import Broken
 from tests.world.schedule import LIVES_MOST, Fault, Schedule, Where, draw
 from tests.world.shapes import Shape
@@ -189,10 +191,17 @@ class World:
             self.stage.root / "said",
         )
         if not resume and self.open.exists():
-            self.home = before  # the drive the run began on, whoever it says it is
+            self.home = self.begun_on(before)
         if story.drive is not None:
             self.drive = story.drive
         return story
+
+    def begun_on(self, drive: Drive) -> Drive:
+        """Return the drive a run began on, as it called itself then, whoever it says it is now."""
+        with suppress(RunFileError):
+            if reader.read(self.open).identity.model != drive.model:
+                return replace(drive, model=HOSTILE, firmware=HOSTILE)
+        return drive
 
     def host(self, tell: Callable[..., None]) -> Host:
         """Return the host as it is now."""
