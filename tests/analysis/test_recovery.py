@@ -1,12 +1,16 @@
 """Recovery against brute force and exact fractions; Student's t against published tables."""
 
+import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from teijo.analysis.difference import student_t_limit
 from teijo.analysis.recovery import Mean, gain_of, mean_of, recovery_of, student_t95
+from teijo.analysis.repeats import resemblance
 
 RATES = st.lists(st.integers(1, 1000).map(float), min_size=1, max_size=60)
 
@@ -86,24 +90,54 @@ def test_students_t_is_the_tables_within_three_thousandths(freedom, published):
     assert student_t95(freedom) == pytest.approx(published, rel=3e-3)
 
 
-def test_the_interval_of_a_mean_is_that_of_its_batches():
-    # Twenty batches of two whose means are 0 and 2 by turns: the variance of the means is 20/19.
-    samples = [0.0, 0.0, 2.0, 2.0] * 10
+def test_the_interval_of_a_mean_is_that_of_five_long_batches_and_allows_for_likeness():
+    # Five batches of eight whose means are 1, 2, 3, 2, 2: the variance of the means is 0.5.
+    samples = [float(level) for level in (1, 2, 3, 2, 2) for _ in range(8)]
     found = mean_of(samples)
     assert found is not None
     assert found.half_width is not None
-    assert found.value == 1.0
-    assert found.half_width == pytest.approx(2.093 * (20 / 19 / 20) ** 0.5, rel=1e-3)
+    assert found.value == 2.0
+    factor, freedom = resemblance(5, 8)
+    assert (factor, freedom) == (pytest.approx(1.97, abs=0.01), pytest.approx(3.45, abs=0.01))
+    expected = student_t_limit(0.05, freedom) * math.sqrt(factor * 0.5 / 5)
+    assert found.half_width == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("likeness", [0.0, 0.5, 0.8])
+def test_the_interval_of_a_gain_leaves_out_the_true_one_at_most_one_time_in_twenty(likeness):
+    # As HIR has them: 360 bursts by 15 minutes, whose true gain is 0.5.
+    draw = np.random.default_rng(11)
+    missed = 0
+    for _ in range(400):
+        bursts, minutes = (ar_series(draw, length, likeness) for length in (360, 15))
+        raised, baseline = mean_of((1.5 * bursts).tolist()), mean_of(minutes.tolist())
+        assert raised is not None
+        assert baseline is not None
+        found = gain_of(raised, baseline)
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        missed += not found.low <= 0.5 <= found.high
+    assert missed / 400 <= 0.065
+
+
+def ar_series(draw, length, likeness):
+    """Return a series about 100 that scatters by 5."""
+    found = draw.standard_normal(length)
+    for place in range(1, length):
+        found[place] = likeness * found[place - 1] + math.sqrt(1 - likeness**2) * found[place]
+    return 100 + 5 * found
 
 
 def test_neighbours_that_resemble_each_other_widen_the_interval():
-    slow = mean_of([float(place // 20 % 2) for place in range(400)])
+    slow = mean_of([float(place // 60 % 2) for place in range(400)])
     quick = mean_of([float(place % 2) for place in range(400)])
     assert slow is not None
     assert slow.half_width is not None
     assert quick is not None
     assert quick.half_width is not None
-    assert slow.half_width > 10 * quick.half_width
+    assert slow.half_width > 0.2
+    assert quick.half_width < 1e-9
 
 
 def test_fewer_than_five_samples_have_a_mean_and_no_interval():

@@ -63,7 +63,7 @@ def test_json_has_every_figure_with_its_interval_and_makes_no_report(
     code, out, err = teijo("compare", *files, "--json")
     assert (code, err) == (0, "")
     told = json.loads(out)
-    assert told["schema"] == "teijo.comparison/1"
+    assert told["schema"] == "teijo.comparison/2"
     (test,) = told["tests"]
     (pairing,) = test["pairings"]
     assert (test["name"], test["method"]) == ("iops", "pts.iops")

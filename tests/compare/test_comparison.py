@@ -19,7 +19,7 @@ def campaign(seed: int, iops: float = 10_000) -> Record:
 
 
 def test_the_tests_of_campaigns_are_compared_one_by_one() -> None:
-    comparison = compared([side("a", campaign(1)), side("b", campaign(2, iops=11_000))])
+    comparison = compared([side("a", campaign(1)), side("b", campaign(2, iops=30_000))])
     assert [one.match.name for one in comparison.tests] == ["iops", "lat"]
     for one in comparison.tests:
         (pairing,) = one.pairings

@@ -42,13 +42,15 @@ def test_a_cells_value_is_what_its_report_says_and_its_batches_are_the_windows_r
         assert quantity.place == f"RND {cell.labels[1][1]} {cell.labels[0][1]}"
 
 
-def test_lat_has_the_mean_and_the_longest_latency_of_every_cell() -> None:
+def test_lat_has_the_mean_latency_and_the_mean_of_the_rounds_maxima_of_every_cell() -> None:
     run = part(record(1, test="lat"))
     found = figures(run.record)
     for cell in run.findings.cells:
         place = f"RND {cell.labels[1][1]} {cell.labels[0][1]}"
         assert found[place, LATENCY.name].value == pytest.approx(cell.latency_ns_mean / 1e6)
-        assert found[place, LATENCY_MAX.name].value == pytest.approx(cell.latency_ns_max / 1e6)
+        maxima = found[place, LATENCY_MAX.name]
+        assert maxima.value == pytest.approx(math.fsum(maxima.batches) / 5), "as it is compared"
+        assert max(maxima.batches) == pytest.approx(cell.latency_ns_max / 1e6)
     assert len(found) == 2 * len(run.findings.cells)
 
 
@@ -110,7 +112,7 @@ def test_of_runs_that_repeat_each_other_each_value_is_a_batch() -> None:
     (found,) = repeated([[one(10.0)], [one(14.0)], [one(12.0)]])
     assert (found.value, found.batches) == (12.0, (10.0, 14.0, 12.0))
     (longest,) = repeated([[one(3.0, LATENCY_MAX)], [one(5.0, LATENCY_MAX)]])
-    assert (longest.value, longest.batches) == (5.0, (3.0, 5.0))
+    assert (longest.value, longest.batches, longest.runs) == (4.0, (3.0, 5.0), 2)
 
 
 def test_what_one_of_the_runs_has_not_measured_is_left_out() -> None:
@@ -127,3 +129,11 @@ def test_a_run_that_has_measured_no_round_has_no_figures() -> None:
 def test_the_parts_of_a_match_are_its_sides_in_their_order() -> None:
     match: Match = matches_of([side("a", record(1)), side("b", record(2), record(3))])[0]
     assert [entry.label for entry in match.of("b")] == ["b 1", "b 2"]
+
+
+def test_a_series_tells_how_many_neighbours_are_in_a_batch_and_what_its_window_is() -> None:
+    last = figures(record(1, test="wsat"))["last fifth of the minutes", "IOPS"]
+    assert (last.batch_samples, last.steady) == (1, None), "no check minutes were asked for"
+    bursts = figures(record(1, test="hir"))["idle 5 s, bursts", "IOPS"]
+    assert (len(bursts.batches), bursts.batch_samples, bursts.steady) == (5, 4, True)
+    assert figures(record(1, test="wsat"))["FOB plateau", "IOPS"].steady is None

@@ -1,7 +1,8 @@
 """Whether two means differ: their ratio with an interval, from few batches a side, autocorrelated
 samples in five batches of neighbours; and how several such answers are judged together.
 
-Where the numbers come from, and which direction is the better one, is not known here.
+Where the numbers come from, and which direction is the better one, is not known here. What one
+run can say of the next is in `repeats.py`.
 """
 
 import math
@@ -36,38 +37,68 @@ class Difference:
         return not self.low <= 1 <= self.high
 
 
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """One side's mean, its squared relative standard error, and the freedom that is known with."""
+
+    mean: float
+    squared_error: float
+    freedom: float
+
+
+def level_of(values: Sequence[float]) -> Level | None:
+    """Return the level of independent values; None for fewer than two, or a mean not above zero."""
+    if len(values) < 2:
+        return None
+    mean = math.fsum(values) / len(values)
+    if mean <= 0:
+        return None
+    squared_error = relative_variance(values) / len(values)
+    return Level(mean=mean, squared_error=squared_error, freedom=len(values) - 1)
+
+
 def difference_of(
     first: Sequence[float], second: Sequence[float], *, resolution: float = 0.0
 ) -> Difference | None:
     """Return how far the mean of the second's batches lies from that of the first's.
 
-    The batches are taken as independent, with a variance of their own on either side: Welch's t
-    on the logarithm of the ratio, whose variance is the sum of the two squared relative standard
-    errors (delta method). So the interval is positive, and that of the exchanged sides is its
-    reciprocal. None for fewer than two batches a side, and where a mean is not above zero.
+    The batches are taken as independent, with a variance of their own on either side; see
+    `difference_between`. None for fewer than two batches a side, and where a mean is not above
+    zero.
+    """
+    one, other = level_of(first), level_of(second)
+    if one is None or other is None:
+        return None
+    return difference_between(one, other, resolution=resolution)
+
+
+def difference_between(
+    first: Level, second: Level, *, resolution: float = 0.0, tolerance: float = 0.0
+) -> Difference:
+    """Return how far the second level lies from the first.
+
+    Welch's t on the logarithm of the ratio, whose variance is the sum of the two squared relative
+    standard errors (delta method). So the interval is positive, and that of the exchanged sides is
+    its reciprocal.
 
     `resolution` is how far, as a share, a mean may be off for its count being a whole number.
     Where batches scatter less than that they may all be off alike, so the interval reaches as far
-    at least; where they scatter more, it is in their scatter.
+    at least; where they scatter more, it is in their scatter. `tolerance` is a logarithm by which
+    the two may lie apart and still be equal: the interval reaches further by it, and the p-value
+    is of what lies beyond it.
     """
-    if min(len(first), len(second)) < 2:
-        return None
-    means = [math.fsum(values) / len(values) for values in (first, second)]
-    if min(means) <= 0:
-        return None
-    errors = [
-        _squared_error(values, mean) for values, mean in zip((first, second), means, strict=True)
-    ]
-    counts = (len(first), len(second))
-    ratio, error = means[1] / means[0], math.sqrt(math.fsum(errors))
-    freedom = math.inf
+    levels = (first, second)
+    ratio = second.mean / first.mean
+    squared = math.fsum(level.squared_error for level in levels)
+    error, freedom = math.sqrt(squared), math.inf
     if error:
-        freedom = math.fsum(errors) ** 2 / math.fsum(
-            each**2 / (count - 1) for each, count in zip(errors, counts, strict=True)
+        # Each share of the variance is squared, not the variance: that may be too small for it.
+        freedom = 1 / math.fsum(
+            (each.squared_error / squared) ** 2 / each.freedom for each in levels
         )
     limit = student_t_limit(1 - CONFIDENCE, freedom)
     error = max(error, resolution / limit)
-    reach, distance = limit * error, abs(math.log(ratio))
+    reach, distance = limit * error + tolerance, max(0.0, abs(math.log(ratio)) - tolerance)
     p_value = student_t_share(distance / error, freedom) if error else float(not distance)
     return Difference(
         ratio=ratio,
@@ -105,6 +136,28 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
         highest = max(highest, min(1.0, (len(p_values) - place) * p_values[at]))
         adjusted[at] = highest
     return tuple(adjusted)
+
+
+def judged_together(
+    p_values: Sequence[float], overall: float | None
+) -> tuple[tuple[float, ...], float | None]:
+    """Return the p-values of figures, and that of all of them as one, as they count together.
+
+    Half of the 5 % is the overall figure's. The other half is the figures' (Holm); where the
+    overall one differs, its half is theirs too (a graph of two nodes: Bretz, Maurer, Brannath and
+    Posch 2009). That any of them is a false difference is then a matter of 5 %.
+    """
+    adjusted = holm(p_values)
+    if overall is None:
+        return adjusted, None
+    first = min(1.0, 2 * overall)
+    return tuple(min(max(first, each), min(1.0, 2 * each)) for each in adjusted), first
+
+
+def relative_variance(values: Sequence[float]) -> float:
+    """Return the variance of at least two values by the square of their mean."""
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value / mean - 1) ** 2 for value in values) / (len(values) - 1)
 
 
 def student_t_share(t: float, freedom: float) -> float:
@@ -166,12 +219,6 @@ def _log_height(freedom: float) -> float:
     """Return the logarithm of the density at zero."""
     height = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
     return height - math.log(freedom * math.pi) / 2
-
-
-def _squared_error(values: Sequence[float], mean: float) -> float:
-    """Return the squared relative standard error of a mean."""
-    squares = math.fsum((value / mean - 1) ** 2 for value in values)
-    return squares / (len(values) - 1) / len(values)
 
 
 def _beta_share(x: float, rest: float, a: float, b: float) -> float:

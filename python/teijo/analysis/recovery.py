@@ -7,10 +7,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from teijo.analysis.difference import CONFIDENCE, five_batches, student_t_limit
+from teijo.analysis.repeats import resemblance
+
 KEPT_SHARE = 0.95
 SMOOTH_SAMPLES = 5
 BATCHES_MOST = 20
-BATCHES_LEAST = 5
 _Z95 = 1.959963984540054
 
 
@@ -90,22 +92,29 @@ class Gain:
 def mean_of(samples: Sequence[float]) -> Mean | None:
     """Return the mean of consecutive samples, None for none.
 
-    Neighbours resemble each other, so the interval is that of batch means, Student's t over them
-    (Law, Simulation Modeling and Analysis, §9.5.3). What fills no batch is in the mean only.
+    The interval is Student's t over five long batches, as wide as neighbours with an
+    autocorrelation of 0.8 make it (`repeats.resemblance`). Of twenty short batches, or fifteen
+    single minutes, it would be far too narrow as soon as neighbours resemble each other. What
+    fills no batch is in the mean only.
     """
     if not samples:
         return None
-    means = batch_means(samples)
-    if len(means) < BATCHES_LEAST:
+    means = five_batches(samples)
+    if not means:
         return Mean(value=_mean(samples), half_width=None)
     centre = _mean(means)
     variance = math.fsum((mean - centre) ** 2 for mean in means) / (len(means) - 1)
-    half_width = student_t95(len(means) - 1) * math.sqrt(variance / len(means))
+    factor, freedom = resemblance(len(means), len(samples) // len(means))
+    error = math.sqrt(factor * variance / len(means))
+    half_width = student_t_limit(1 - CONFIDENCE, freedom) * error
     return Mean(value=_mean(samples), half_width=half_width)
 
 
 def batch_means(samples: Sequence[float]) -> list[float]:
-    """Return the means of at most 20 equal batches in order; an incomplete last one is left out."""
+    """Return the means of at most 20 equal batches in order, to be drawn: an interval has five.
+
+    An incomplete last one is left out.
+    """
     batches = min(BATCHES_MOST, len(samples))
     length = len(samples) // batches if batches else 0
     return [_mean(samples[place * length : (place + 1) * length]) for place in range(batches)]

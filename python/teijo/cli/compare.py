@@ -1,4 +1,4 @@
-"""The verb `compare`: two to eight runs side by side, every difference with its interval."""
+"""The verb `compare`: two to 24 runs side by side, every difference with its interval."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ def verb(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Two to eight run files. NAME=FILE names a side; several of one name repeat "
+            help="Two to 24 run files. NAME=FILE names a side; several of one name repeat "
             "each other.",
         ),
     ],
@@ -111,7 +111,7 @@ def _named(text: str) -> tuple[str, Path]:
 
 def _told(comparison: "Comparison") -> dict[str, Any]:
     return {
-        "schema": "teijo.comparison/1",
+        "schema": "teijo.comparison/2",
         "kind": str(comparison.kind),
         "sides": [
             {
@@ -158,16 +158,14 @@ def _told_pairing(pairing: "Pairing") -> dict[str, Any]:
         "first": pairing.first,
         "second": pairing.second,
         "compared": pairing.judged,
-        "expected_by_chance": pairing.by_chance,
         "verdicts": {each.value: pairing.count(each) for each in Verdict},
-        "verdicts_together": {each.value: pairing.count(each, together=True) for each in Verdict},
         "all_cells": None if pairing.overall is None else _told_judged(pairing.overall),
         "figures": [_told_judged(row) for row in pairing.rows],
     }
 
 
 def _told_judged(row: "Judged") -> dict[str, Any]:
-    found, verdict, together = row.difference, row.verdict, row.verdict_together
+    found, needed = row.difference, row.needed
     return {
         "place": str(row.place),
         "figure": row.figure.name,
@@ -179,6 +177,8 @@ def _told_judged(row: "Judged") -> dict[str, Any]:
         "ratio_high": None if found is None else found.high,
         "p_value": None if found is None else found.p_value,
         "p_value_together": row.together,
-        "verdict": None if verdict is None else verdict.value,
-        "verdict_together": None if together is None else together.value,
+        "verdict": None if row.verdict is None else row.verdict.value,
+        "not_decidable_because": None if row.why is None else row.why.value,
+        "runs_more_needed": None if needed is None else needed.more,
+        "level_share_known": None if needed is None else needed.level_share,
     }

@@ -1,17 +1,17 @@
 """What is held against each other: the figures of a test, each with the batches it is a mean of.
 
 In tests of rounds a batch is a round of the measurement window; in a series (minutes, bursts,
-intervals) it is a fifth of the series.
+intervals) it is a fifth of the series. What is printed is what is compared.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from teijo.analysis import measures
-from teijo.analysis.difference import five_batches
+from teijo.analysis.difference import BATCHES, five_batches
 from teijo.analysis.saturation import saturation_of
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.knobs import show_mix
@@ -50,15 +50,21 @@ class Figure:
 IOPS = Figure(name="IOPS")
 THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=2)
 LATENCY = Figure(name="Mean latency", unit="ms", digits=4, more_is_faster=False)
-LATENCY_MAX = Figure(name="Maximum latency", unit="ms", digits=3, more_is_faster=False)
+LATENCY_MAX = Figure(
+    name="Maximum latency, mean of rounds", unit="ms", digits=3, more_is_faster=False
+)
+"""A single long I/O in one round does not decide it, as it decides the longest of the window."""
 FIGURES = (IOPS, THROUGHPUT, LATENCY, LATENCY_MAX)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
     """One figure at one place of a test. `value` is what the test's report says; `batches` are
-    what its uncertainty is told from. `by_round` holds of the window's rounds, in order.
-    `resolution` is the share that one I/O is of those behind a batch.
+    what its uncertainty is told from, each of `batch_samples` neighbours. `by_round` holds of the
+    window's rounds, in order. `resolution` is the share that one I/O is of those behind a batch.
+
+    `steady` is what was determined of the window that it is measured in, None where nothing was.
+    Of several `runs` each one's value is a batch.
     """
 
     place: str
@@ -67,6 +73,9 @@ class Quantity:
     batches: tuple[float, ...]
     by_round: bool = False
     resolution: float = 0.0
+    batch_samples: int = 1
+    steady: bool | None = None
+    runs: int = 1
 
 
 _Measure = Callable[[StepResult], float]
@@ -82,17 +91,17 @@ def quantities_of(part: Part) -> tuple[Quantity, ...]:
     """Return what a test has to be compared, in the order of its report; nothing unmeasured."""
     match part.settings:
         case IopsSettings() as settings:
-            found = _of_iops(part, settings)
+            found = _of_window(part, _of_iops(part, settings))
         case LatSettings() as settings:
-            found = _of_lat(part, settings)
+            found = _of_window(part, _of_lat(part, settings))
         case tp.TpSettings() as settings:
-            found = _of_tp(part, settings)
+            found = _of_window(part, _of_tp(part, settings))
         case DemandSettings() as settings:
-            found = _of_demand(part, settings)
+            found = _of_window(part, _of_demand(part, settings))
         case WsatSettings():
             found = _of_wsat(part)
         case HirSettings() as settings:
-            found = _of_hir(part, settings)
+            found = _of_window(part, _of_hir(part, settings))
         case XsrSettings() as settings:
             found = _of_xsr(part, settings)
         case QuickSettings() as settings:
@@ -114,16 +123,16 @@ def repeated(several: Sequence[Sequence[Quantity]]) -> tuple[Quantity, ...]:
         if len(same) < len(by_run):
             continue
         values = tuple(each.value for each in same)
-        highest = first.figure is LATENCY_MAX
-        value = max(values) if highest else math.fsum(values) / len(values)
         found.append(
             Quantity(
                 place=first.place,
                 figure=first.figure,
-                value=value,
+                value=math.fsum(values) / len(values),
                 batches=values,
                 by_round=first.by_round,
                 resolution=max(each.resolution for each in same),
+                steady=first.steady,
+                runs=len(same),
             )
         )
     return tuple(found)
@@ -188,7 +197,7 @@ def _of_wsat(part: Part) -> list[Quantity]:
     last = answers[-max(5, math.ceil(len(answers) / 5)) :]
     return [
         *_series("FOB plateau", fresh, (IOPS,)),
-        *_series("last fifth of the minutes", last, (IOPS, LATENCY)),
+        *_of_window(part, _series("last fifth of the minutes", last, (IOPS, LATENCY))),
     ]
 
 
@@ -235,6 +244,11 @@ def cell_place(read_percent: int, block_size_bytes: int) -> str:
     return Verbatim(f"RND {format_block_size(block_size_bytes)} {show_mix(read_percent)}")
 
 
+def _of_window(part: Part, quantities: Iterable[Quantity]) -> list[Quantity]:
+    """Return figures of the state that the test came to, with whether that is a steady one."""
+    return [replace(each, steady=part.findings.converged) for each in quantities]
+
+
 def _over(
     window: Sequence[Round], cell: str, place: str, figures: Iterable[Figure]
 ) -> list[Quantity]:
@@ -256,10 +270,11 @@ def _quantity(
     return Quantity(
         place=place,
         figure=figure,
-        value=max(samples) if is_maximum else math.fsum(samples) / len(samples),
+        value=math.fsum(samples) / len(samples),
         batches=samples if by_round else five_batches(samples),
         by_round=by_round,
         resolution=0.0 if is_maximum else 1 / max(1, min(answer.ios for answer in answers)),
+        batch_samples=1 if by_round else _batch_samples(samples),
     )
 
 
@@ -279,14 +294,22 @@ def _by_interval(place: str, answers: Sequence[StepResult]) -> list[Quantity]:
     if not count:
         return []
     total_ns = sum(part.latency.sum_ns for answer in answers for part in answer.results)
+    found = ((IOPS, count * 1e9 / elapsed_ns, rates), (LATENCY, ms(total_ns / count), latencies))
     return [
         Quantity(
-            place=place, figure=IOPS, value=count * 1e9 / elapsed_ns, batches=five_batches(rates)
-        ),
-        Quantity(
-            place=place, figure=LATENCY, value=ms(total_ns / count), batches=five_batches(latencies)
-        ),
+            place=place,
+            figure=figure,
+            value=value,
+            batches=five_batches(samples),
+            batch_samples=_batch_samples(samples),
+        )
+        for figure, value, samples in found
     ]
+
+
+def _batch_samples(samples: Sequence[float]) -> int:
+    """Return how many neighbours a fifth of a series has."""
+    return max(1, len(samples) // BATCHES)
 
 
 def _intervals(answer: StepResult) -> tuple[np.ndarray, np.ndarray, int]:

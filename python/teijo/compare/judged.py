@@ -1,34 +1,61 @@
-"""What the comparison shows: every figure of one side by that of the first, with an interval, a
-verdict, and what holds of it when all figures of the test are judged together.
+"""What the comparison shows: every figure of one side by that of the first, with an interval and a
+verdict that holds when all figures of the test are judged together.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from teijo.analysis.difference import CONFIDENCE, Difference, difference_of, holm
-from teijo.compare.figures import IOPS, Figure, Quantity, quantities_of, repeated
+from teijo.analysis.difference import (
+    CONFIDENCE,
+    Difference,
+    Level,
+    difference_between,
+    judged_together,
+    level_of,
+)
+from teijo.analysis.repeats import TOLERANCE, Needed, level_of_run, levels_beside, runs_needed
+from teijo.compare.figures import IOPS, LATENCY_MAX, Figure, Quantity, quantities_of, repeated
 from teijo.compare.sides import Match
 
 ALL_CELLS = "all cells together"
 _LEAST_CELLS = 2
+_PRINTED_SHARE = 5e-5
+"""What rounds to 0.00 % is no difference, however little both sides scatter."""
+_OVERALL_SHARES = 2
+"""All cells together have half of the 5 %, the other half is the figures'."""
 
 
 class Verdict(StrEnum):
-    """What an interval says of the second side. Less time is faster, more I/O or data is too."""
+    """What is shown of the second side. Less time is faster, more I/O or data is too."""
 
     FASTER = "faster"
     SLOWER = "slower"
     NOT_SHOWN = "no difference shown"
+    NOT_DECIDABLE = "not decidable from one run each"
+
+
+SHOWN = (Verdict.FASTER, Verdict.SLOWER)
+
+
+class Why(StrEnum):
+    """Why one run each does not decide."""
+
+    CLOSE = "they are closer than one run each can tell"
+    WINDOWS = "the windows differ in kind"
+    NOT_STEADY = "no window of either side is steady"
+    MAXIMUM = "single I/Os decide a maximum"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """One figure of two sides. `first` and `second` are the values their reports say.
+    """One figure of two sides. `first` and `second` are the values that are printed and compared.
 
     `difference` is of the second by the first, None where one has too few batches or measured
-    nothing; `together` is its p-value among all of the pairing (Holm).
+    nothing; `together` is its p-value among all of the pairing. `needed` is there for one run a
+    side whose rounds alone would differ: the runs that would show it; `bar` is what keeps one run
+    each from deciding whatever the distance.
     """
 
     place: str
@@ -37,23 +64,29 @@ class Judged:
     second: float
     difference: Difference | None
     together: float | None = None
+    needed: Needed | None = None
+    bar: Why | None = None
 
     @property
     def verdict(self) -> Verdict | None:
-        """What the 95 % interval shows, None without one."""
+        """What is shown, None without an interval."""
         if self.difference is None:
             return None
-        if not self.difference.shown:
-            return Verdict.NOT_SHOWN
-        more = self.difference.ratio > 1
-        return Verdict.FASTER if more is self.figure.more_is_faster else Verdict.SLOWER
+        if self._differs and self.bar is None:
+            more = self.difference.ratio > 1
+            return Verdict.FASTER if more is self.figure.more_is_faster else Verdict.SLOWER
+        return Verdict.NOT_SHOWN if self.needed is None else Verdict.NOT_DECIDABLE
 
     @property
-    def verdict_together(self) -> Verdict | None:
-        """What is left of it when all figures of the pairing are judged together."""
-        if self.together is not None and self.together >= 1 - CONFIDENCE:
-            return Verdict.NOT_SHOWN
-        return self.verdict
+    def why(self) -> Why | None:
+        """Why one run each does not decide, None where it does or nothing differs."""
+        return (self.bar or Why.CLOSE) if self.verdict is Verdict.NOT_DECIDABLE else None
+
+    @property
+    def _differs(self) -> bool:
+        if self.together is None:
+            return self.difference is not None and self.difference.shown
+        return self.together < 1 - CONFIDENCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,14 +106,13 @@ class Pairing:
         return sum(row.verdict is not None for row in self.rows)
 
     @property
-    def by_chance(self) -> float:
-        """How many of them would differ by chance, were there no difference at all."""
-        return self.judged * (1 - CONFIDENCE)
+    def differing(self) -> int:
+        """How many figures are faster or slower."""
+        return sum(row.verdict in SHOWN for row in self.rows)
 
-    def count(self, verdict: Verdict, *, together: bool = False) -> int:
-        """Return how many figures have a verdict, each by itself or all judged together."""
-        told = [row.verdict_together if together else row.verdict for row in self.rows]
-        return sum(each is verdict for each in told)
+    def count(self, verdict: Verdict) -> int:
+        """Return how many figures have a verdict."""
+        return sum(row.verdict is verdict for row in self.rows)
 
 
 def quantities_by_side(match: Match) -> dict[str, tuple[Quantity, ...]]:
@@ -96,49 +128,97 @@ def pairings_of(match: Match) -> tuple[Pairing, ...]:
     """Return every other side of a test against its first."""
     found = quantities_by_side(match)
     first, *others = match.sides
-    return tuple(_pairing(first, other, found[first], found[other]) for other in others)
+    return tuple(pairing_of(first, other, found[first], found[other]) for other in others)
 
 
-def _pairing(
+def pairing_of(
     first: str, second: str, before: Sequence[Quantity], after: Sequence[Quantity]
 ) -> Pairing:
+    """Return what the figures of two sides show; what one of them has not is left out."""
     by_key = {(each.place, each.figure): each for each in after}
     pairs = [
         (one, by_key[one.place, one.figure]) for one in before if (one.place, one.figure) in by_key
     ]
-    rows = [_judged(*pair) for pair in pairs]
+    rows = [_judged(*pair, figures=len(pairs)) for pair in pairs]
+    overall = _overall(pairs)
+    whole = None if overall is None or overall.difference is None else overall.difference.p_value
     known = [row.difference.p_value for row in rows if row.difference is not None]
-    together = iter(holm(known))
+    shares, whole = judged_together(known, whole)
+    together = iter(shares)
     return Pairing(
         first=first,
         second=second,
         rows=tuple(
-            row
-            if row.difference is None
-            else Judged(
-                place=row.place,
-                figure=row.figure,
-                first=row.first,
-                second=row.second,
-                difference=row.difference,
-                together=next(together),
-            )
-            for row in rows
+            row if row.difference is None else replace(row, together=next(together)) for row in rows
         ),
-        overall=_overall(pairs),
+        overall=None if overall is None else replace(overall, together=whole),
     )
 
 
-def _judged(one: Quantity, other: Quantity) -> Judged:
-    return Judged(
-        place=one.place,
-        figure=one.figure,
-        first=one.value,
-        second=other.value,
-        difference=difference_of(
-            one.batches, other.batches, resolution=max(one.resolution, other.resolution)
-        ),
+def _judged(one: Quantity, other: Quantity, *, figures: int) -> Judged:
+    """Return one figure of both sides; `figures` is among how many it is judged."""
+    found = Judged(
+        place=one.place, figure=one.figure, first=one.value, second=other.value, difference=None
     )
+    first, second = _levels(one, other)
+    if first is None or second is None:
+        return found
+    resolution = max(one.resolution, other.resolution, _PRINTED_SHARE)
+    if max(one.runs, other.runs) > 1:
+        return replace(found, difference=difference_between(first, second, resolution=resolution))
+    alone = difference_between(*_rounds_alone(one, other), resolution=resolution)
+    difference = difference_between(first, second, resolution=resolution, tolerance=TOLERANCE)
+    ratio = difference.ratio
+    return replace(
+        found,
+        difference=difference,
+        needed=runs_needed(ratio=ratio, first=first, second=second, figures=figures)
+        if alone.shown
+        else None,
+        bar=_bar(one, other),
+    )
+
+
+def _levels(one: Quantity, other: Quantity) -> tuple[Level | None, Level | None]:
+    """Return what is known of both sides: by how their runs scatter where one of them has some."""
+    if min(one.value, other.value) <= 0:
+        return None, None
+    levels: tuple[Level | None, Level | None]
+    if one.runs > 1 and other.runs > 1:
+        levels = level_of(one.batches), level_of(other.batches)
+    elif one.runs > 1:
+        levels = levels_beside(other.batches, one.batches) or (None, None)
+        levels = levels[1], levels[0]
+    elif other.runs > 1:
+        levels = levels_beside(one.batches, other.batches) or (None, None)
+    else:
+        levels = (
+            level_of_run(one.batches, one.batch_samples),
+            level_of_run(other.batches, other.batch_samples),
+        )
+    return _printed(levels[0], one), _printed(levels[1], other)
+
+
+def _rounds_alone(one: Quantity, other: Quantity) -> tuple[Level, Level]:
+    """Return both levels as if rounds did not resemble each other: what would look different."""
+    first, second = _printed(level_of(one.batches), one), _printed(level_of(other.batches), other)
+    assert first is not None, "a level that is known with likeness is known without"
+    assert second is not None, "a level that is known with likeness is known without"
+    return first, second
+
+
+def _printed(level: Level | None, quantity: Quantity) -> Level | None:
+    """Return the level at the printed value: a step's last second is in its value, in no batch."""
+    return None if level is None else replace(level, mean=quantity.value)
+
+
+def _bar(one: Quantity, other: Quantity) -> Why | None:
+    """Return what keeps one run each from deciding, however far apart they are."""
+    if one.figure is LATENCY_MAX:
+        return Why.MAXIMUM
+    if one.steady is not other.steady or len(one.batches) != len(other.batches):
+        return Why.WINDOWS
+    return Why.NOT_STEADY if one.steady is False else None
 
 
 def _overall(pairs: Sequence[tuple[Quantity, Quantity]]) -> Judged | None:
@@ -151,7 +231,8 @@ def _overall(pairs: Sequence[tuple[Quantity, Quantity]]) -> Judged | None:
     cells = [pair for pair in cells if pair[0].figure is figure and _all_positive(pair)]
     if len(cells) < _LEAST_CELLS:
         return None
-    return _judged(*(_all_cells(figure, side) for side in zip(*cells, strict=True)))
+    first, second = (_all_cells(figure, side) for side in zip(*cells, strict=True))
+    return _judged(first, second, figures=_OVERALL_SHARES)
 
 
 def _all_cells(figure: Figure, cells: Sequence[Quantity]) -> Quantity:
@@ -162,6 +243,8 @@ def _all_cells(figure: Figure, cells: Sequence[Quantity]) -> Quantity:
         value=_geometric([each.value for each in cells]),
         batches=tuple(map(_geometric, zip(*(each.batches for each in cells), strict=False))),
         resolution=math.fsum(each.resolution for each in cells) / len(cells),
+        steady=cells[0].steady,
+        runs=cells[0].runs,
     )
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from teijo.analysis import measures
 from teijo.compare.comparison import Compared, Comparison
-from teijo.compare.judged import Judged, Pairing, Verdict
-from teijo.compare.plots import plots_note, plots_of
+from teijo.compare.decision import decision_sentences, method_sentences
+from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict
+from teijo.compare.plots import plots_notes, plots_of
 from teijo.compare.sides import Entry, Match, Side
 from teijo.compare.tables import (
     against,
@@ -40,6 +41,7 @@ from teijo.terms.result import StepResult
 
 TITLE = "Comparison"
 _FOLDED_ROWS = 24
+_RUNS_WIDE = 8
 
 
 def pages(comparison: Comparison) -> Document:
@@ -103,7 +105,7 @@ def _stamp(comparison: Comparison, records: Sequence[Record]) -> str:
 def _overview(comparison: Comparison) -> Section:
     blocks: list[Block] = [_answer(comparison), Paragraph(text=comparison.kind)]
     blocks.append(counts_table(comparison))
-    blocks += [Paragraph(text=text) for text in _chance_sentences(comparison)]
+    blocks += [Paragraph(text=text) for text in decision_sentences(comparison)]
     if comparison.deviations:
         blocks.append(_deviations_table(comparison))
     blocks.append(_convergence_table(comparison))
@@ -116,61 +118,36 @@ def _answer(comparison: Comparison) -> Answer:
     if len(pairings) == 1:
         text = _in_a_line(pairings[0])
     else:
-        differing = sum(pairing.judged - pairing.count(Verdict.NOT_SHOWN) for pairing in pairings)
         text = say(
-            "{differing} of {judged} figures differ, in {pairings} comparisons",
-            differing=differing,
+            "{differing} of {judged} figures differ, {open} are not decidable, in {pairings} "
+            "comparisons",
+            differing=sum(pairing.differing for pairing in pairings),
             judged=sum(pairing.judged for pairing in pairings),
+            open=sum(pairing.count(Verdict.NOT_DECIDABLE) for pairing in pairings),
             pairings=len(pairings),
         )
     return Answer(text=text, good=None)
 
 
 def _in_a_line(pairing: Pairing) -> str:
-    names = {"second": Verbatim(pairing.second), "first": Verbatim(pairing.first)}
     counts = {
         "judged": pairing.judged,
         "faster": pairing.count(Verdict.FASTER),
         "slower": pairing.count(Verdict.SLOWER),
+        "open": pairing.count(Verdict.NOT_DECIDABLE),
     }
+    told = say(
+        "{faster} of {judged} figures faster, {slower} slower, {open} not decidable", **counts
+    )
+    names = {"second": Verbatim(pairing.second), "first": Verbatim(pairing.first)}
     if pairing.overall is None:
-        return say(
-            "{second} against {first}: {faster} of {judged} figures faster, {slower} slower",
-            **names,
-            **counts,
-        )
+        return say("{second} against {first}: {counts}", counts=told, **names)
     return say(
-        "{second} against {first}: {overall}; {faster} of {judged} figures faster, {slower} slower",
+        "{second} against {first}: {overall}; {counts}",
         overall=overall_words(pairing.overall),
+        counts=told,
         **names,
-        **counts,
     )
-
-
-def _chance_sentences(comparison: Comparison) -> Iterator[str]:
-    pairings = [pairing for one in comparison.tests for pairing in one.pairings]
-    judged = sum(pairing.judged for pairing in pairings)
-    differing = sum(pairing.judged - pairing.count(Verdict.NOT_SHOWN) for pairing in pairings)
-    yield say(
-        "{differing} of {judged} figures differ at 95 %. Were there no difference at all, about "
-        "{chance:.1f} would, by chance. Judged together, so that even one false difference in a "
-        "test is a matter of 5 %, {together} are left.",
-        differing=differing,
-        judged=judged,
-        chance=sum(pairing.by_chance for pairing in pairings),
-        together=sum(
-            pairing.count(verdict, together=True)
-            for pairing in pairings
-            for verdict in (Verdict.FASTER, Verdict.SLOWER)
-        ),
-    )
-    if any(len(side.records) == 1 for side in comparison.sides):
-        yield (
-            "A side of one run shows how its rounds scatter, not how one run of a device differs "
-            "from the next: another purge, another day. Where runs scatter more than rounds, the "
-            "intervals are too narrow. Several runs under one name (NAME=FILE) are judged by how "
-            "they scatter themselves."
-        )
 
 
 def _deviations_table(comparison: Comparison) -> Table:
@@ -230,12 +207,20 @@ def _runs_section(comparison: Comparison) -> Section:
     records = [record for side in comparison.sides for record in side.records]
     labels = [label for side in comparison.sides for label in side.labels]
     known = [_known(record) for record in records]
-    table = Table(
-        columns=(Column(name=""), *(Column(name=label) for label in labels)),
-        rows=tuple((name, *(each[name] for each in known)) for name in known[0]),
-        caption="Devices, their state, and the hosts",
-    )
-    return Section(title="Runs compared", blocks=(table,))
+    tables = [
+        Table(
+            columns=(Column(name=""), *(Column(name=labels[place]) for place in places)),
+            rows=tuple((name, *(known[place][name] for place in places)) for name in known[0]),
+            caption="Devices, their state, and the hosts",
+        )
+        for places in _in_widths(len(records))
+    ]
+    return Section(title="Runs compared", blocks=tuple(tables))
+
+
+def _in_widths(count: int) -> list[range]:
+    """Return the places of runs in as many as a page is wide."""
+    return [range(at, min(at + _RUNS_WIDE, count)) for at in range(0, count, _RUNS_WIDE)]
 
 
 def _known(record: Record) -> dict[str, str]:
@@ -271,8 +256,9 @@ def _test_sections(one: Compared) -> Iterator[Section]:
         for each in one.pairings
     ]
     note = Paragraph(
-        text="Marked places differ: their 95 % interval leaves out zero. Less time is faster, and "
-        "more I/O or data is."
+        text="Marked places differ. Less time is faster, and more I/O or data is. The interval is "
+        "that of one figure at 95 %; the verdict counts that all of them were looked at, so a "
+        "figure whose interval just leaves out zero may still show no difference."
     )
     title = _title(match)
     if not any(each.rows for each in one.pairings):
@@ -280,15 +266,14 @@ def _test_sections(one: Compared) -> Iterator[Section]:
         yield Section(title=say("{test}: differences", test=title), blocks=(text,))
         return
     blocks: list[Block] = [_facts(each) for each in one.pairings]
-    scalars = _scalars_table(match)
     yield Section(
         title=say("{test}: differences", test=title),
-        blocks=(*blocks, *matrices, *tables, note, *([scalars] if scalars else [])),
+        blocks=(*blocks, *matrices, *tables, note, *_scalars_tables(match)),
     )
     plots = plots_of(match)
-    said = plots_note(match)
+    said = plots_notes(match)
     for place, plot in enumerate(plots, start=1):
-        told = [said] if said is not None and place == 1 else []
+        told = said if place == 1 else []
         label = say("Plot {place} of {count}", place=place, count=len(plots))
         yield Section(
             title=say("{test}: {plot}", test=title, plot=plot.title),
@@ -313,8 +298,7 @@ def _facts(pairing: Pairing) -> Facts:
         )
         for verdict in Verdict
     ]
-    rows.append(("By chance alone", f"{pairing.by_chance:.1f}"))
-    extremes = [row for row in pairing.rows if row.difference is not None and row.difference.shown]
+    extremes = [row for row in pairing.rows if row.verdict in SHOWN]
     if extremes:
         farthest = max(extremes, key=_distance)
         rows.append(
@@ -340,24 +324,31 @@ def _distance(row: Judged) -> float:
     return max(ratio, 1 / ratio)
 
 
-def _scalars_table(match: Match) -> Table | None:
+def _scalars_tables(match: Match) -> list[Table]:
     """Return the figures that a test has once: no interval, but they stand side by side."""
     found = [
         {(str(scalar.name), scalar.unit): scalar for scalar in entry.part.findings.scalars}
         for entry in match.entries
     ]
     keys = dict.fromkeys(key for each in found for key in each)
-    rows = []
+    rows: list[tuple[str, list[float | None]]] = []
     for key in keys:
         values = [each.get(key) for each in found]
         known = next(each for each in values if each is not None)
         numbers = [None if each is None else each.value for each in values]
         if any(number is not None for number in numbers):
-            rows.append((_scalar_name(known), *numbers))
+            rows.append((_scalar_name(known), numbers))
     if not rows:
-        return None
-    labels = [entry.label for entry in match.entries]
-    return labelled(labels, "Figures of the whole run, side by side", rows)
+        return []
+    caption = "Figures of the whole run, side by side"
+    return [
+        labelled(
+            [match.entries[place].label for place in places],
+            caption,
+            [(name, *(numbers[place] for place in places)) for name, numbers in rows],
+        )
+        for places in _in_widths(len(match.entries))
+    ]
 
 
 def _scalar_name(scalar: Scalar) -> str:
@@ -369,28 +360,9 @@ def _scalar_name(scalar: Scalar) -> str:
 
 
 def _method_section(comparison: Comparison) -> Section:
-    repeats = any(len(side.records) > 1 for side in comparison.sides)
-    texts = [
-        "A difference is the ratio of two means, less one. Its interval is Welch's t on the "
-        "logarithm of the ratio, at 95 %: the two sides are independent, and each scatters in "
-        "its own way. A difference is shown where the interval leaves out zero.",
-        "Samples that follow each other resemble each other, so the interval stands on few large "
-        "batches, not on many samples: the rounds of the measurement window, or five equal "
-        "stretches of a series (minutes, bursts, seconds).",
-        "The maximum latency shown is the longest of the window; its difference is that of the "
-        "mean of the rounds' maxima.",
-        "All cells together is the geometric mean of the cells, round by round: what the cells of "
-        "a round have in common is in its scatter.",
-        "Judged together is Holm's procedure over all figures of one test and pair.",
-    ]
-    if repeats:
-        texts.append(
-            "Where a side has several runs, each run is one batch: the interval then holds for "
-            "the next run too."
-        )
     return Section(
         title="How differences are judged",
-        blocks=tuple(Paragraph(text=text) for text in texts),
+        blocks=tuple(Paragraph(text=text) for text in method_sentences(comparison)),
         appendix=True,
     )
 

@@ -29,11 +29,21 @@ _Value = Callable[[Cell], float]
 _MIXES = (0, 65, 100)
 """The mixes of the IOPS matrix that are drawn; its tables have all of them."""
 _BARS_MOST = 12
+_SWEEP_NOTE = (
+    "Of the points of the sweep with one total of outstanding I/Os the one with the most IOPS is "
+    "drawn; the reports of the runs have all of them."
+)
+CURVES_MOST = 8
+"""As many as a chart has colours for."""
 _DIGITS = {"MB/s": 2, "ms": 4, "%": 2}
 
 
 def plots_of(match: Match) -> tuple[XYChart, ...]:
-    """Return the plots of one test: those that people read its reports for."""
+    """Return the plots of one test: those that people read its reports for.
+
+    Of more runs than a chart has colours for the first ones of each side are drawn.
+    """
+    match = _drawn(match)
     settings = match.entries[0].part.settings
     rounds = _rounds(match)
     match settings:
@@ -57,14 +67,34 @@ def plots_of(match: Match) -> tuple[XYChart, ...]:
             return ()
 
 
-def plots_note(match: Match) -> Paragraph | None:
+def plots_notes(match: Match) -> list[Paragraph]:
     """Return what must be known to read the plots of a test."""
-    if not isinstance(match.entries[0].part.settings, DemandSettings):
-        return None
-    return Paragraph(
-        text="Of the points of the sweep with one total of outstanding I/Os the one with the "
-        "most IOPS is drawn; the reports of the runs have all of them."
-    )
+    found = []
+    if len(match.entries) > CURVES_MOST:
+        text = say(
+            "Of {count} runs the first ones of each side are drawn, {most} in all.",
+            count=len(match.entries),
+            most=CURVES_MOST,
+        )
+        found.append(Paragraph(text=text))
+    if isinstance(match.entries[0].part.settings, DemandSettings):
+        found.append(Paragraph(text=_SWEEP_NOTE))
+    return found
+
+
+def _drawn(match: Match) -> Match:
+    """Return the match with so many runs as can be drawn, in turns from each side."""
+    if len(match.entries) <= CURVES_MOST:
+        return match
+    by_side = [match.of(side) for side in match.sides]
+    in_turns = [
+        entries[place]
+        for place in range(max(map(len, by_side)))
+        for entries in by_side
+        if place < len(entries)
+    ]
+    kept = {entry.label for entry in in_turns[:CURVES_MOST]}
+    return replace(match, entries=tuple(e for e in match.entries if e.label in kept))
 
 
 def overlay(

@@ -13,8 +13,7 @@ from teijo.methods.pts.campaign.parts import Part
 from teijo.terms.record import Record
 
 SIDES_LEAST = 2
-RUNS_MOST = 8
-"""As many as a chart has colours for."""
+RUNS_MOST = 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +62,7 @@ def check_sides(sides: Sequence[Side]) -> None:
     """Make sure that there is something to compare.
 
     Raises:
-        UsageError: fewer than two sides, more than eight runs, or one run twice.
+        UsageError: fewer than two sides, more than 24 runs, or one run twice.
     """
     records = [record for side in sides for record in side.records]
     if len(sides) < SIDES_LEAST:

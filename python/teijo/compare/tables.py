@@ -1,9 +1,11 @@
 """The tables of a comparison: differences with their intervals and verdicts, and how many."""
 
+import math
 from collections.abc import Sequence
 
+from teijo.analysis.repeats import RUNS_MOST
 from teijo.compare.comparison import Comparison
-from teijo.compare.judged import Judged, Pairing, Verdict
+from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict
 from teijo.compare.sides import Match
 from teijo.document.model import Column, Table, Value
 from teijo.document.phrase import Verbatim, say
@@ -11,12 +13,17 @@ from teijo.methods.knobs import show_mix
 from teijo.methods.pts.iops.matrix import IopsSettings
 from teijo.units import KIB, format_block_size
 
+_FIGURES_PRINTED = 5
+"""How many figures of the smallest value in a column are printed, so that the difference beside
+two values can be made again from them."""
+_DIGITS_MOST = 9
+
 
 def difference_table(pairing: Pairing, *, folded: bool = False) -> Table:
     """Return every figure of a pairing as a row; what differs is marked."""
     rows = [*pairing.rows, *([] if pairing.overall is None else [pairing.overall])]
     units = list(dict.fromkeys(_unit(row) for row in rows))
-    digits = max((row.figure.digits for row in rows), default=1)
+    digits = _digits(rows)
     name = "Figure" if len(units) > 1 else units[0] if units else ""
     columns = (
         Column(name="Place"),
@@ -27,18 +34,13 @@ def difference_table(pairing: Pairing, *, folded: bool = False) -> Table:
         Column(name="Low end", unit="%", digits=2),
         Column(name="High end", unit="%", digits=2),
         Column(name="Verdict"),
-        Column(name="Judged together"),
     )
-    place = len(columns) - 5
+    place = len(columns) - 4
     return Table(
         columns=columns,
         rows=tuple(_row(row, with_figure=len(units) > 1) for row in rows),
         caption=against(pairing),
-        marked=tuple(
-            (number, place)
-            for number, row in enumerate(rows)
-            if row.verdict in (Verdict.FASTER, Verdict.SLOWER)
-        ),
+        marked=tuple((number, place) for number, row in enumerate(rows) if row.verdict in SHOWN),
         folded=folded,
     )
 
@@ -73,7 +75,7 @@ def matrix_table(match: Match, pairing: Pairing) -> Table | None:
             (place, column + 1)
             for place, line in enumerate(cells)
             for column, one in enumerate(line)
-            if one is not None and one.verdict in (Verdict.FASTER, Verdict.SLOWER)
+            if one is not None and one.verdict in SHOWN
         ),
     )
 
@@ -87,8 +89,7 @@ def counts_table(comparison: Comparison) -> Table:
         Column(name="Faster", digits=0),
         Column(name="Slower", digits=0),
         Column(name="No difference shown", digits=0),
-        Column(name="By chance", digits=1),
-        Column(name="Left together", digits=0),
+        Column(name="Not decidable", digits=0),
         Column(name="All cells together"),
     )
     first = comparison.sides[0].name
@@ -117,22 +118,41 @@ def percent(row: Judged) -> float | None:
 
 def overall_words(row: Judged) -> str:
     """Return one difference with its interval and verdict, in words."""
-    found, verdict = row.difference, row.verdict
-    if found is None or verdict is None:
+    found = row.difference
+    if found is None:
         return "not comparable"
     return say(
         "{percent:+.1f} % ({low:+.1f} to {high:+.1f} %): {verdict}",
         percent=(found.ratio - 1) * 100,
         low=(found.low - 1) * 100,
         high=(found.high - 1) * 100,
-        verdict=verdict.value,
+        verdict=verdict_words(row),
     )
+
+
+def verdict_words(row: Judged) -> str:
+    """Return a verdict in words, with the runs that are missing where one each does not decide."""
+    if row.verdict is None:
+        return "not comparable"
+    if row.verdict is not Verdict.NOT_DECIDABLE or row.needed is None:
+        return row.verdict.value
+    if row.needed.more is None:
+        return say(
+            "{verdict}: more than {more} more needed", verdict=row.verdict.value, more=RUNS_MOST - 1
+        )
+    return say("{verdict}: {more} more needed", verdict=row.verdict.value, more=row.needed.more)
+
+
+def _digits(rows: Sequence[Judged]) -> int:
+    """Return the digits after the point that both columns of values need."""
+    known = [value for row in rows for value in (row.first, row.second) if value > 0]
+    least = max((row.figure.digits for row in rows), default=1)
+    if not known:
+        return least
+    return min(_DIGITS_MOST, max(least, _FIGURES_PRINTED - 1 - math.floor(math.log10(min(known)))))
 
 
 def _counts_row(test: str, pairing: Pairing, first: str) -> tuple[Value, ...]:
-    faster, slower = (
-        pairing.count(verdict, together=True) for verdict in (Verdict.FASTER, Verdict.SLOWER)
-    )
     return (
         Verbatim(test),
         Verbatim(pairing.second) if pairing.first == first else against(pairing),
@@ -140,14 +160,13 @@ def _counts_row(test: str, pairing: Pairing, first: str) -> tuple[Value, ...]:
         pairing.count(Verdict.FASTER),
         pairing.count(Verdict.SLOWER),
         pairing.count(Verdict.NOT_SHOWN),
-        pairing.by_chance,
-        faster + slower,
+        pairing.count(Verdict.NOT_DECIDABLE),
         "n/a" if pairing.overall is None else overall_words(pairing.overall),
     )
 
 
 def _row(row: Judged, *, with_figure: bool) -> tuple[Value, ...]:
-    found, verdict, together = row.difference, row.verdict, row.verdict_together
+    found = row.difference
     return (
         row.place,
         *([_unit(row)] if with_figure else []),
@@ -156,8 +175,7 @@ def _row(row: Judged, *, with_figure: bool) -> tuple[Value, ...]:
         percent(row),
         None if found is None else (found.low - 1) * 100,
         None if found is None else (found.high - 1) * 100,
-        "not comparable" if verdict is None else verdict.value,
-        "" if together is None or row.together is None else together.value,
+        verdict_words(row),
     )
 
 
