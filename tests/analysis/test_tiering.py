@@ -95,7 +95,7 @@ def test_the_crossover_is_where_two_powers_of_the_size_meet() -> None:
 
 
 TIERED = [(1, 100.0), (2, 99.0), (4, 98.0), (5, 12.0), (8, 8.0)]
-GROWING = [1 << place for place in range(8)]
+GROWING = [1 << place for place in range(6)]
 
 
 def kind(rates: list[tuple[int, float]], *again: float, reads: bool = True) -> str | None:
@@ -144,6 +144,15 @@ def test_a_fall_between_sharp_and_gentle_tells_nothing() -> None:
 def test_a_level_stretch_before_a_gentle_fall_is_not_what_seeks_make() -> None:
     assert kind([(1, 100.0), (2, 99.0), (4, 72.0), (8, 60.0)]) == "bent"
     assert kind([(1, 100.0), (2, 90.0), (4, 75.0), (8, 60.0)]) == "gentle"
+
+
+def test_scatter_between_two_sets_that_lie_close_is_not_steep() -> None:
+    # A disk: the two sets about the cliff differ by 12 %, over 9 % of the set.
+    disk = [(62, 149.0), (125, 130.0), (250, 114.0), (386, 108.0), (421, 95.0), (1000, 80.0)]
+    fall = fall_of(disk, reads=True)
+    assert fall is not None
+    assert fall.steepness > 1
+    assert fall.kind == "gentle"
 
 
 @given(least=st.floats(0.05, 0.2), turn=st.floats(1, 8))

@@ -16,6 +16,11 @@ STEEP: Final = 2.0
 """From this steepness on a fall is one that only a tier or a cache makes."""
 GENTLE: Final = 1.0
 """Up to this one seeks and spare flash make it: a rate that is one by the set, at the worst."""
+WIDE: Final = 1.9
+"""How far from a cliff a set must lie to be held against the other side of it, as a ratio."""
+WIDE_GENTLE: Final = 0.4
+"""Up to this power from far before the cliff to far behind it, a fall is gentle: no tier that is
+three times as fast as what lies behind it is so slow to fall."""
 LEVEL_SHARE: Final = 0.03
 """By less than this a second set is not slower than the first: the rate is level there."""
 
@@ -150,11 +155,26 @@ def _steepness(cliff: Cliff, good: float, bad: float) -> float:
 
 
 def _gentle(rates: Sequence[tuple[int, float]], steepness: float) -> FallKind | None:
-    """Return what a fall is that no tier needs to make, None for a steeper one."""
-    if steepness >= GENTLE:
+    """Return what a fall is that no tier needs to make, None for a steeper one.
+
+    Between two sets that lie close together scatter alone is steep, so a wide stretch counts too.
+    """
+    if steepness >= GENTLE and _wide_steepness(rates) > WIDE_GENTLE:
         return None
     (_, first), (_, second), *_ = rates
     return "gentle" if second <= (1 - LEVEL_SHARE) * first else "bent"
+
+
+def _wide_steepness(rates: Sequence[tuple[int, float]]) -> float:
+    """Return the steepness from a set far before the cliff to one far behind it, if there are."""
+    cliff = cliff_of(rates)
+    assert cliff is not None, "it falls"
+    before = [each for each in rates if each[0] * WIDE <= cliff.good_bytes]
+    behind = [each for each in rates if each[0] >= cliff.bad_bytes * WIDE]
+    if not before or not behind or behind[0][1] <= 0:
+        return math.inf
+    (small, fast), (large, slow) = before[-1], behind[0]
+    return math.log(max(fast / slow, 1.0)) / math.log(large / small)
 
 
 def _again(

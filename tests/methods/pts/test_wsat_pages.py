@@ -1,5 +1,7 @@
 """The WSAT report: the curve against time, TGBW and drive fills, annotated, and its tables."""
 
+import re
+
 import pytest
 
 from teijo.document.model import XYChart
@@ -67,6 +69,8 @@ def test_steady_state_is_drawn_where_its_window_begins():
 def test_the_verdict_and_the_reason_of_the_end_are_told_honestly():
     told = text_of(document_of(run(SATURATING, geometry=SMALL)))
     assert "STEADY STATE: not determined, 2 of 5 check minutes" in told
+    assert re.search(r"FROM [\d,]+ IOPS FRESH TO [\d,]+ AT THE END; STEADY STATE: not", told)
+    assert "mean of the window" not in told, "what was not determined has no row"
     assert "The run ended when 4 times the user capacity had been written." in told
     told = text_of(document_of(run(SATURATING, spec="1.0-enterprise", geometry=SMALL)))
     assert "not determined by this version" in told

@@ -166,6 +166,7 @@ def _summary_section(
             "n/a" if scalar.value is None else f"{scalar.value:,.6g} {scalar.unit}".strip(),
         )
         for scalar in findings.scalars
+        if scalar.value is not None or findings.converged is not None
     ]
     blocks = (
         _verdict(settings, record, findings),
@@ -208,16 +209,18 @@ def _verdict(settings: WsatSettings, record: Record, findings: Findings) -> Verd
 
 
 def _with_levels(verdict: str, findings: Findings) -> str:
-    """Return a verdict that goes on with where the curve began and where it ended."""
+    """Return a verdict that begins with where the curve began and where it ended, if it is known:
+    it is what such a run has found.
+    """
     values = {scalar.name: scalar.value for scalar in findings.scalars}
     fresh, last = values.get(PLATEAU_NAME), values.get(LEVEL_NAME)
     if fresh is None or last is None:
         return verdict
     return say(
-        "{verdict}; from {fresh:,.0f} IOPS fresh to {last:,.0f} at the end",
-        verdict=verdict,
+        "FROM {fresh:,.0f} IOPS FRESH TO {last:,.0f} AT THE END; {verdict}",
         fresh=fresh,
         last=last,
+        verdict=verdict,
     )
 
 
