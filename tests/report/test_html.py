@@ -96,6 +96,11 @@ def test_the_chart_library_names_only_namespaces_and_its_own_schema() -> None:
     assert all("vega" in name for name in named - namespaces)
 
 
+def test_the_chart_library_is_the_one_that_draws_the_pdf() -> None:
+    """Made anew: write svg.bundled() to python/teijo/report/vega/vega-embed.js."""
+    assert svg.javascript() == svg.bundled()
+
+
 def test_odd_characters_stay_text_and_end_no_element() -> None:
     odd = Table(columns=(Column(name=ODD, unit=ODD),), rows=((ODD,),), caption=ODD)
     blocks = (Verdict(text=ODD, good=None), Facts(rows=((ODD, ODD),), caption=ODD),
