@@ -29,12 +29,12 @@ from teijo.report.chart import bars3d, palette, svg, xy
 from teijo.report.chart.theme import Canvas
 from teijo.report.language import Language, Translator, translator
 from teijo.report.numbers import NOT_AVAILABLE, inked_rows, numeric_columns
-from teijo.report.tables import NumberedTable, numbered_tables, thinned
+from teijo.report.tables import NumberedTable, numbered_tables
 from teijo.report.width import columns_of, longest_piece
 
 ROOMY_ROWS: Final = 12
 ROWS_LIMIT: Final = 400
-"""A longer table is thinned on paper; the HTML and the CSV have every row."""
+"""A longer table is for programs: paper says where it is, the HTML and the CSV have every row."""
 INLINE_ROWS_LIMIT: Final = 20
 """A chart's table this short stands under its chart, a longer one in the appendix."""
 STRIP_ROWS: Final = 52
@@ -93,7 +93,8 @@ def render(document: Document, language: Language = Language.ENGLISH) -> bytes:
 
 def _cells(document: Document) -> int:
     tables = (numbered.table for numbered in numbered_tables(document).values())
-    return sum(min(len(table.rows), ROWS_LIMIT) * len(table.columns) for table in tables)
+    kept = (table for table in tables if len(table.rows) <= ROWS_LIMIT)
+    return sum(len(table.rows) * len(table.columns) for table in kept)
 
 
 def _data(document: Document, words: Translator) -> Json:
@@ -107,8 +108,8 @@ def _data(document: Document, words: Translator) -> Json:
             for at, block in enumerate(section.blocks)
             for part in _parts(block, section, tables.get((place, at)), appendix)
         ]
-        if blocks and all(part["kind_of"] == "pointer" for part in blocks):
-            continue
+        if blocks and all(part["kind_of"] == "pointer" and not part["alone"] for part in blocks):
+            continue  # it all stands in the appendix
         head = _head(section.header or said.header)
         if not chapters or chapters[-1]["head"] != head:
             chapters.append({"head": head, "sections": []})
@@ -216,23 +217,27 @@ def _table_or_pointer(numbered: NumberedTable, appendix: _Appendix, *, size: flo
     Charts that share one table share its place in the appendix.
     """
     table, words, parts = numbered.table, appendix.words, appendix.parts
+    if len(table.rows) > ROWS_LIMIT:
+        name, count = table.caption or numbered.title, len(table.rows)
+        elsewhere = say("{name}: {count:,} rows, in the HTML and the CSV.", name=name, count=count)
+        return {"kind_of": "pointer", "text": words.text(elsewhere), "alone": True}
     if numbered.of_chart and len(table.rows) <= INLINE_ROWS_LIMIT:
-        return _table(table, words, size=8.0 if len(table.rows) <= ROOMY_ROWS else 7.0)
-    if not (numbered.of_chart or table.folded or len(table.rows) > ROWS_LIMIT):
-        return _table(table, words, size=size)
+        return _table(table, size=8.0 if len(table.rows) <= ROOMY_ROWS else 7.0)
+    if not (numbered.of_chart or table.folded):
+        return _table(table, size=size)
     place = next((at for at, part in enumerate(parts) if part["table"] == table), None)
     if place is None:
         place = len(parts)
         name = table.caption or numbered.title
         title = words.text(say("Table A.{number}: {name}", number=place + 1, name=name))
         told = {"table": table, "title": title}
-        parts.append(_strips(_table(table, words, size=6.5), _abreast(table)) | told)
+        parts.append(_strips(_table(table, size=6.5), _abreast(table)) | told)
     if numbered.of_chart:
         pointer = say("Numbers: table A.{number} in the appendix.", number=place + 1)
     else:
         name = table.caption or numbered.title
         pointer = say("{name}: table A.{number} in the appendix.", name=name, number=place + 1)
-    return {"kind_of": "pointer", "text": words.text(pointer)}
+    return {"kind_of": "pointer", "text": words.text(pointer), "alone": False}
 
 
 def _abreast(table: Table) -> int:
@@ -338,18 +343,10 @@ def _fitting_pt(table: Table, size_pt: float) -> float:
     return size_pt
 
 
-def _table(table: Table, words: Translator, *, size: float) -> Json:
+def _table(table: Table, *, size: float) -> Json:
     numeric = numeric_columns(table)
     shares = _prose_shares(table, numeric, size)
     size = _prose_pt(table, shares, size) if any(shares) else _fitting_pt(table, size)
-    kept = thinned(len(table.rows), ROWS_LIMIT)
-    places = {row: place for place, row in enumerate(kept)}
-    rows = inked_rows(table)
-    note = say(
-        "{kept:,} of {rows:,} rows; all rows in the HTML and the CSV",
-        kept=len(kept),
-        rows=len(rows),
-    )
     return {
         "kind_of": "table",
         "caption": table.caption,
@@ -357,9 +354,8 @@ def _table(table: Table, words: Translator, *, size: float) -> Json:
         "numeric": numeric,
         "full": _is_matrix(table, numeric, size),
         "shares": shares,
-        "rows": [[_breakable(text) for text in rows[row]] for row in kept],
-        "marked": [(places[row], column) for row, column in table.marked if row in places],
-        "note": words.text(note) if len(kept) < len(rows) else "",
+        "rows": [[_breakable(text) for text in row] for row in inked_rows(table)],
+        "marked": list(table.marked),
         "size": size,
     }
 
