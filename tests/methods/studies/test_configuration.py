@@ -336,6 +336,75 @@ def test_a_difference_no_larger_than_that_of_the_control_is_none() -> None:
     assert any(pair.p_value < 0.01 and not pair.beyond_noise for pair in pairs)
 
 
+def cached_writes(levels: Factors, workload: str) -> float:
+    """Behind write-back nothing of the chunk is seen by small writes: each is the cache's."""
+    if levels["cache"] == "wb" and workload == "4k-write":
+        return 2_000.0
+    return {"16KiB": 1.0, "64KiB": 1.1, "128KiB": 1.2}[levels["chunk"]]
+
+
+class EqualCache(Array):
+    """The same, and what the cache answers is equal to the last digit."""
+
+    def _rate(self, step: Measure) -> float:
+        rate = super()._rate(step)
+        return 2_000_000.0 if rate > 1_000_000 else rate
+
+
+def test_rates_that_are_equal_whatever_lies_behind_are_said_to_be_a_caches() -> None:
+    played = run(EqualCache(cached_writes))
+    assert re.match(r"A CACHE WAS MEASURED: cache wb is [\d,]+ × ", verdict(played).text)
+    told = words(played)
+    assert "With cache=wb a cache answered 4k-write, not what lies behind it" in told
+    assert "equal to 0.00 % whatever is set behind it (3 settings)" in told
+    assert "a cache of that size is enough for it" in told
+
+
+def test_rates_that_scatter_as_devices_do_are_no_caches() -> None:
+    played = run(Array(larger_is_better))
+    assert "MATTERS MOST" in verdict(played).text
+    assert "a cache answered" not in words(played)
+
+
+def test_it_ends_with_the_setting_it_recommends_and_its_evidence() -> None:
+    played = run(Array(larger_is_better))
+    document = METHOD.document(played.record, METHOD.findings(played.record))
+    told = [section.title for section in document.sections]
+    assert "Recommended setting" in told
+    text = words(played)
+    assert "Recommended: chunk=128KiB" in text
+    assert "cache=wb" in text.split("Recommended: ")[1][:60]
+    # The root of 18, for the other workload has no difference.
+    times = float(re.search(r"it is ([\d.]+) × the slowest", text)[1])  # type: ignore[index]
+    assert times == pytest.approx(18**0.5, rel=0.03)
+    assert "in 2 of them nothing was faster by more than chance" in text
+
+
+def test_a_factor_that_makes_no_difference_is_left_free() -> None:
+    def chunk_only(levels: Factors, workload: str) -> float:
+        del workload
+        return {"16KiB": 1.0, "64KiB": 1.3, "128KiB": 1.8}[levels["chunk"]]
+
+    text = words(run(Array(chunk_only)))
+    assert "Recommended: chunk=128KiB." in text
+    assert "Of cache take any." in text
+
+
+def test_the_workload_that_the_recommended_setting_harms_is_named() -> None:
+    def turned(levels: Factors, workload: str) -> float:
+        place = ["16KiB", "64KiB", "128KiB"].index(levels["chunk"])
+        return 4.0**place if workload == "4k-write" else 2.0**-place
+
+    text = words(run(Array(turned)))
+    assert "It loses most for large: 25 % of the rate with chunk=16KiB" in text
+
+
+def test_nothing_is_recommended_where_nothing_matters_or_the_control_fails() -> None:
+    assert "No setting is recommended" in words(run(Array()))
+    assert "No setting is recommended" in words(run(Array(larger_is_better, again=2.0)))
+    assert "ecommended" not in words(run(Array(), plan="repeats = 3"))
+
+
 def test_without_factors_it_is_the_noise_of_equal_configurations() -> None:
     played = run(Array(), "control = 'first'", workloads="4k-read")
     assert re.match(r"EQUAL CONFIGURATIONS DIFFER BY \d", verdict(played).text)

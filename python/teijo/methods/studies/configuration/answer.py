@@ -4,11 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from teijo import units
 from teijo.analysis.difference import holm
 from teijo.document.model import Verdict
 from teijo.document.phrase import Verbatim, capitalised, listed, say
+from teijo.methods.studies.configuration.cached import Cached
 from teijo.methods.studies.configuration.judged import LIMIT, WORTH_SHARE, Judged, Pair, Ratio
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
+from teijo.terms.geometry import Geometry
 
 PAIRS_NAMED = 3
 
@@ -26,8 +29,13 @@ class Effect:
     high: float
 
 
-def verdict_of(settings: ConfigurationSettings, found: Sequence[Judged]) -> Verdict:
-    """Return the answer in one line; it is bad where the control fails."""
+def verdict_of(
+    settings: ConfigurationSettings, found: Sequence[Judged], cached: Sequence[Cached] = ()
+) -> Verdict:
+    """Return the answer in one line; it is bad where the control fails.
+
+    A difference that a cache makes is said to be one.
+    """
     trusted = False if _failed([each.control for each in found]) else None
     if not any(each.drift or each.variance or each.control for each in found):
         return Verdict(text="NOTHING TO JUDGE YET", good=None)
@@ -39,6 +47,17 @@ def verdict_of(settings: ConfigurationSettings, found: Sequence[Judged]) -> Verd
     if not effects:
         return Verdict(text="NO FACTOR MAKES A DIFFERENCE", good=trusted)
     first = effects[0]
+    if _is_cached(first, found, cached):
+        text = say(
+            "A CACHE WAS MEASURED: {factor} {better} is {ratio:,g} × {worse} for {workload}, while "
+            "all fits in it",
+            factor=Verbatim(settings.factors[first.factor][0]),
+            better=_level(settings, first.factor, first.better),
+            worse=_level(settings, first.factor, first.worse),
+            ratio=_three_digits(first.ratio),
+            workload=_workload(first.judged),
+        )
+        return Verdict(text=text, good=trusted)
     text = say(
         "{factor} MATTERS MOST: {better} is {ratio:,g} × {worse} for {workload}",
         factor=Verbatim(settings.factors[first.factor][0]),
@@ -50,15 +69,20 @@ def verdict_of(settings: ConfigurationSettings, found: Sequence[Judged]) -> Verd
     return Verdict(text=text, good=trusted)
 
 
-def answer_of(settings: ConfigurationSettings, found: Sequence[Judged]) -> list[str]:
-    """Return the answer as sentences."""
+def answer_of(
+    settings: ConfigurationSettings,
+    found: Sequence[Judged],
+    cached: Sequence[Cached] = (),
+    geometry: Geometry | None = None,
+) -> list[str]:
+    """Return the answer as sentences: what a cache answered first."""
     judged = [each for each in found if each.control or each.variance or each.drift]
     if not judged:
         return [
             "Fewer than two blocks were measured from end to end, or nothing completed in one of "
             "them, so nothing is judged."
         ]
-    said: list[str] = []
+    said = _cached_sentences(settings, cached, geometry)
     if settings.factors:
         effects = effects_of(settings, judged)
         for effect in effects:
@@ -82,6 +106,63 @@ def effects_of(settings: ConfigurationSettings, found: Sequence[Judged]) -> list
         if shown:
             effects.append(_effect(*max(shown, key=lambda both: abs(math.log(both[1].ratio)))))
     return sorted(effects, key=lambda effect: -effect.ratio)
+
+
+def _is_cached(effect: Effect, found: Sequence[Judged], cached: Sequence[Cached]) -> bool:
+    place = next(place for place, each in enumerate(found) if each is effect.judged)
+    return any(
+        (each.workload, each.factor, each.level) == (place, effect.factor, effect.better)
+        for each in cached
+    )
+
+
+def _cached_sentences(
+    settings: ConfigurationSettings, cached: Sequence[Cached], geometry: Geometry | None
+) -> list[str]:
+    """Say of each level at which a cache answered what tells so, and what would not fit it."""
+    said: list[str] = []
+    for factor, level in dict.fromkeys((each.factor, each.level) for each in cached):
+        own = [each for each in cached if (each.factor, each.level) == (factor, level)]
+        spreads = [each.spread for each in own if each.spread is not None]
+        told = say(
+            "With {factor}={level} a cache answered {workloads}, not what lies behind it: ",
+            factor=Verbatim(settings.factors[factor][0]),
+            level=_level(settings, factor, level),
+            workloads=listed(Verbatim(settings.workloads[each.workload].name) for each in own),
+        )
+        if spreads:
+            why = say(
+                "the rates are equal to {percent:.2f} % whatever is set behind it ({count} "
+                "settings).",
+                percent=100 * max(spreads),
+                count=own[0].settings,
+            )
+        else:
+            why = say("all that a visit wrote fits it.")
+        said += [say("{told}{why}", told=told, why=why), _beyond(own, geometry)]
+    return said
+
+
+def _beyond(cached: Sequence[Cached], geometry: Geometry | None) -> str:
+    """Say which range the cache would not answer."""
+    written = max(each.written_bytes for each in cached)
+    holds = next((each.holds_bytes for each in cached if each.holds_bytes), None)
+    if holds is None or geometry is None:
+        return say(
+            "A visit wrote {written} at most, so a cache of that size is enough for it. Set a "
+            "range, and seconds, with ten times as much to see what lies behind.",
+            written=units.format_capacity(round(written)),
+        )
+    fastest = max(each.rate_bytes for each in cached)
+    return say(
+        "A visit wrote {written} at most, and the cache holds {holds}. A range of more than "
+        "{percent:.2g} % of the device would not be answered by it, if it were written for longer "
+        "than {time} at this rate.",
+        written=units.format_capacity(round(written)),
+        holds=units.format_capacity(round(holds)),
+        percent=100 * holds / geometry.nominal_capacity_bytes,
+        time=units.format_duration(round(holds / fastest * units.NS_PER_S)) if fastest else "0 s",
+    )
 
 
 def _effect(judged: Judged, pair: Pair) -> Effect:

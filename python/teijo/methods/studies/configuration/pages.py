@@ -17,11 +17,14 @@ from teijo.document.model import (
     Section,
     Table,
     Value,
+    Verdict,
 )
 from teijo.document.phrase import Verbatim, listed, say, sentences
 from teijo.methods.knobs import show_duration
 from teijo.methods.pages import NOT_KNOWN, assemble, date_of, ms, stamp_of
+from teijo.methods.studies.configuration import recommended
 from teijo.methods.studies.configuration.answer import answer_of, effects_of, verdict_of
+from teijo.methods.studies.configuration.cached import cached_of
 from teijo.methods.studies.configuration.design import AS_IT_IS, Visit, cells_of, visits_of
 from teijo.methods.studies.configuration.effect_pages import (
     effect_sections,
@@ -38,6 +41,7 @@ from teijo.methods.studies.configuration.outcome import (
     visited,
     whole_blocks,
 )
+from teijo.methods.studies.configuration.recommended import Recommended, recommended_of
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.terms.configured import facts_in
 from teijo.terms.finding import Findings
@@ -50,18 +54,27 @@ def pages(settings: ConfigurationSettings, record: Record, findings: Findings) -
     """Return the whole report of a record, growing or sealed."""
     del findings  # the pages need the rates themselves, not only what came of them
     found = visited(settings, record)
-    told = judged(rates_of(settings, found))
+    rates = rates_of(settings, found)
+    told = judged(rates)
+    cached = cached_of(settings, found, rates, record.geometry)
+    advice = recommended_of(settings, told, cached)
     hero = None
     effects = effects_of(settings, told)
     if effects:
         hero = interplay_chart(settings, effects[0].judged)
     sections = [
-        _answer_section(settings, told, hero),
+        _answer_section(
+            verdict_of(settings, told, cached),
+            [*answer_of(settings, told, cached, record.geometry), *_advice(settings, advice, told)],
+            hero,
+            shares_table(settings, told),
+        ),
         *effect_sections(settings, told, hero),
         *_variance_sections(settings, told),
         _checks_section(told),
         _configurations_section(settings, found),
         _plan_section(settings, found),
+        *([recommended.section(advice)] if _advice(settings, advice, told) else []),
     ]
     return assemble(record, settings, _header(settings, record, found), sections)
 
@@ -117,16 +130,20 @@ def _means(settings: ConfigurationSettings) -> str:
     return "another simulated device" if settings.device else "nothing: it is as it is"
 
 
+def _advice(
+    settings: ConfigurationSettings, advice: Recommended | None, told: Sequence[Judged]
+) -> list[str]:
+    """Return the recommendation as the last sentence, nothing where there is nothing to choose."""
+    judgeable = any(each.variance is not None for each in told)
+    return [recommended.sentence(advice)] if settings.factors and judgeable else []
+
+
 def _answer_section(
-    settings: ConfigurationSettings, told: Sequence[Judged], hero: object
+    verdict: Verdict, answer: Sequence[str], hero: Block | None, shares: Table | None
 ) -> Section:
-    blocks: list[Block] = [
-        verdict_of(settings, told),
-        Paragraph(text=sentences(answer_of(settings, told))),
-    ]
+    blocks: list[Block] = [verdict, Paragraph(text=sentences(answer))]
     if hero is not None:
-        blocks.append(hero)  # type: ignore[arg-type]
-    shares = shares_table(settings, told)
+        blocks.append(hero)
     if shares is not None:
         blocks += [shares, Paragraph(text=_SHARES_TEXT)]
     return Section(title="Answer", blocks=tuple(blocks))
