@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from teijo import api
 from teijo.api.quick_look import quick_target
 from teijo.errors import TargetError
 from tests.cli.conftest import Teijo
+from tests.crash.runs import in_a_child, killed_after
 
 SHORT = ("--set", "seconds=10ms", "rest=1ms", "passes=2", "--report", "none", "--seed", 1)
 SIM = "sim:mlc-a"
+PATIENCE_S = 60.0
 
 
 def files(folder: Path) -> list[str]:
@@ -98,6 +101,55 @@ def test_an_existing_file_takes_consent_or_is_only_read(teijo: Teijo, scratch: P
     code, _, err = teijo("quick", path, *SHORT, "-o", scratch / "b", "--overwrite")
     assert code == 0, err
     assert path.exists(), "what was there before the run stays there"
+
+
+def test_a_killed_look_leaves_no_file_and_goes_on_from_its_run_file(
+    teijo: Teijo, scratch: Path
+) -> None:
+    runs = scratch / "runs"
+    disk = scratch / "disk"
+    runs.mkdir()
+    disk.mkdir()
+    settings = {"seconds": "10ms", "rest": "1ms", "passes": "2"}
+
+    def act() -> None:
+        api.quick(
+            str(disk), output=runs / "a", size="8MiB", settings=settings, seed=1,
+            observer=killed_after(3),
+        )  # fmt: skip
+
+    assert in_a_child(act) == -9
+    end = time.monotonic() + PATIENCE_S
+    while files(disk) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert files(disk) == [], "the keeper removed it"
+    code, _, err = teijo("resume", runs / "a.teijo.open", "--report", "none")
+    assert code == 0, err
+    assert files(disk) == []
+    record = api.open(runs / "a.teijo").record
+    assert len(record.measured("pass")) == 16
+    assert "resumed" in {remark.kind.value for remark in record.remarks}
+
+
+def test_a_block_device_takes_its_serial_or_is_only_read(
+    teijo: Teijo, loop_device: Path, tmp_path: Path
+) -> None:
+    whole = ("quick", loop_device, *SHORT, "--size", "8MiB")
+    code, _, err = teijo(*whole, "-o", tmp_path / "a")
+    assert code == 3
+    assert "--destroy" in err
+    assert "--read-only" in err
+    before = loop_device.read_bytes()
+    code, out, err = teijo(*whole, "-o", tmp_path / "a", "--read-only")
+    assert code == 0, err
+    assert loop_device.read_bytes() == before
+    serial = api.open(tmp_path / "a.teijo").record.identity.serial
+    code, out, err = teijo(*whole, "-o", tmp_path / "b", "--destroy", serial)
+    assert code == 0, err
+    assert "RND 4 KiB Q1T1 write" in out
+    after = loop_device.read_bytes()
+    assert after[: 8 * 1024**2] != before[: 8 * 1024**2]
+    assert after[8 * 1024**2 :] == before[8 * 1024**2 :], "no more is touched than was asked"
 
 
 def test_it_can_be_previewed_and_run_as_any_method(teijo: Teijo, tmp_path: Path) -> None:
