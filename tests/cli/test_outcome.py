@@ -15,6 +15,7 @@ def run_that(converged: bool | None, *kinds: RemarkKind, says: str = "") -> Any:
     return SimpleNamespace(
         record=SimpleNamespace(run=SimpleNamespace(method="m", ending="done")),
         remarks=tuple(Remark(kind=kind, text="") for kind in kinds),
+        judged=(),
         document=lambda: document,
     )
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Final, Literal
 
 from teijo.analysis.mean import mean_of
-from teijo.compare.figures import IOPS, LATENCY, LATENCY_MAX, THROUGHPUT, quantities_of
+from teijo.compare.figures import IOPS, LATENCY, THROUGHPUT, quantities_of
 from teijo.compare.limit import (
     SEPARATOR,
     Limit,
@@ -34,6 +34,8 @@ FACT: Final = "limits"
 EXIT_NOT_MET: Final = 9
 EXIT_NOT_KNOWN: Final = 11
 ENDED: Final = ("done", "steady", "not steady")
+LONGEST: Final = "maximum latency"
+"""The longest I/O of all, as the findings have it; a comparison has the mean over the rounds."""
 _NAMED_MOST: Final = 8
 _ONLY_MEASURED: Final = ("sectors", "response", "backlog", "burst", "step", "group")
 """First words of figures that a run may find and a rehearsal on paper does not."""
@@ -137,8 +139,7 @@ def _known_of(part: Part, name: str) -> list[Known]:
     steady = part.findings.converged is not False
     found: list[Known] = []
     for one in quantities_of(part):
-        whole = one.figure is not LATENCY_MAX
-        mean = mean_of(one.batches, resolution=one.resolution) if whole else None
+        mean = mean_of(one.batches, resolution=one.resolution)
         half = None if mean is None else mean.half
         found.append(
             Known(
@@ -150,7 +151,7 @@ def _known_of(part: Part, name: str) -> list[Known]:
                 unit=one.figure.unit,
                 low=None if half is None else one.value - half,
                 high=None if half is None else one.value + half,
-                steady=steady,
+                steady=steady and one.steady is not False,
             )
         )
     for cell in part.findings.cells:
@@ -184,18 +185,18 @@ def _of_cell(cell: Cell, part: str, *, steady: bool) -> list[Known]:
     return [
         Known(
             part=part,
-            name=spelt(figure.name),
+            name=spelt(name),
             place=place,
             words=words_of(place) | axes,
             value=value,
-            unit=figure.unit,
+            unit=unit,
             steady=steady,
         )
-        for figure, value in (
-            (IOPS, cell.iops),
-            (THROUGHPUT, cell.throughput_mb_s),
-            (LATENCY, ms(cell.latency_ns_mean)),
-            (LATENCY_MAX, ms(cell.latency_ns_max)),
+        for name, unit, value in (
+            (IOPS.name, IOPS.unit, cell.iops),
+            (THROUGHPUT.name, THROUGHPUT.unit, cell.throughput_mb_s),
+            (LATENCY.name, LATENCY.unit, ms(cell.latency_ns_mean)),
+            (LONGEST, LATENCY.unit, ms(cell.latency_ns_max)),
         )
     ]
 
