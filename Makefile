@@ -155,7 +155,7 @@ help: ## print this
 # Debian packages: as root, only what is missing, and never a reason to stop.
 APT_RUN := gcc libc6-dev python3-venv fio smartmontools nvme-cli hdparm
 APT_TEST := $(APT_RUN) chromium qemu-system-x86 busybox-static kmod e2fsprogs xfsprogs \
-	btrfs-progs poppler-utils fuse3
+	btrfs-progs poppler-utils fuse3 openssh-client
 
 .stamps/apt-run: PACKAGES = $(APT_RUN)
 .stamps/apt-test: PACKAGES = $(APT_TEST)

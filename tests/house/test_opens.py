@@ -15,6 +15,7 @@ ALLOWED = {
     ("report/pdf.py", "write_text"): "in a folder of its own, made by tempfile",
     ("runfile/reader.py", "shutil.copyfile"): "into a folder of its own, made by tempfile",
     ("runfile/reader.py", "sqlite3.connect"): "read-only",
+    ("runfile/signature.py", "write_bytes"): "in a folder of its own, made by tempfile",
     ("runfile/recorder.py", "sqlite3.connect"): "a file made here, what lies beside it looked at",
     ("runfile/seal.py", "sqlite3.connect"): "read-only",
     ("runfile/blame.py", "sqlite3.connect"): "read-only",

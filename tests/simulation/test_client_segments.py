@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from teijo.methods.pts.iops.method import Iops
-from teijo.runner.compile import compile_measure, place
+from teijo.runner.compile import compile_measure
 from teijo.terms.geometry import Geometry
+from teijo.terms.placing import place
 from teijo.terms.step import Measure
 from teijo.terms.workload import Access, ActiveRange
 from teijo.units import GIB, KIB, MIB

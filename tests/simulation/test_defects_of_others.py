@@ -28,9 +28,10 @@ from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.lat.method import Lat
 from teijo.methods.pts.ledger.offsets import courses
 from teijo.methods.pts.wsat.method import Wsat
-from teijo.runner.compile import compile_measure, compile_precondition, step_seed
+from teijo.runner.compile import compile_measure, compile_precondition
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import StepResult
+from teijo.terms.seed import step_seed
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
 from tests.engine.plans import MIB, opened
 from tests.house.tree import ROOT, text

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from teijo.api.signed import doubted, signature_text, signed
 from teijo.compare.limit import limits_from, spelt
 from teijo.compare.limit_pages import with_limits
 from teijo.compare.limits import FACT, Judged, judged, recorded_limits
@@ -28,11 +29,13 @@ class Run:
     """A run as its file holds it: `record` is all that was recorded, the rest follows from it.
 
     `asked` are limits that are asked of it beside those it was begun with.
+    `signers` is the file that says whose keys the file may be signed with, None for nobody's.
     """
 
     path: Path
     record: Record
     asked: tuple[str, ...] = ()
+    signers: Path | None = None
 
     @cached_property
     def findings(self) -> Findings:
@@ -47,7 +50,7 @@ class Run:
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
         """What became of each limit; empty where none is asked."""
-        with _of_a_file(self.record):
+        with of_a_file(self.record):
             return judged(self.record, self.limits)
 
     def within(self, limits: Iterable[str]) -> "Run":
@@ -70,7 +73,9 @@ class Run:
 
     def document(self) -> Document:
         """Return what the report says."""
-        return with_limits(present(self.record, self.findings), self.judged)
+        text = signature_text(self.path, self.signers)
+        found = signed(present(self.record, self.findings), text)
+        return with_limits(found, self.judged)
 
     def _repr_html_(self) -> str:
         """Show the report where a notebook asks for it."""
@@ -79,22 +84,25 @@ class Run:
         return html.framed(self.document())
 
 
-def open(path: Path | str) -> Run:  # noqa: A001
-    """Return a run from its file, sealed or not; a RunFileError says what is wrong with it."""
+def open(path: Path | str, *, signers: Path | None = None) -> Run:  # noqa: A001
+    """Return a run from its file, sealed or not; a RunFileError says what is wrong with it.
+
+    Where its numbers contradict each other, its remarks say so (*record inconsistent*).
+    """
     place = reader.locate(path)
-    return Run(place, reader.read(place))
+    return Run(place, reader.read(place), signers=signers)
 
 
 def rescore(run: Run, spec: str) -> Run:
     """Return a run judged by another version of its standard; see methods/rescore.py."""
-    with _of_a_file(run.record):
+    with of_a_file(run.record):
         record = rescored(run.record, method_named(run.record.run.method), spec)
         return replace(run, record=record)
 
 
 def parts(run: Run) -> dict[str, Run]:
     """Return the tests a run is made of by their names, each as a run of its own."""
-    with _of_a_file(run.record):
+    with of_a_file(run.record):
         several = apart.parts_of(run.record)
         return {part.name: _part(run, part.name, part.record, len(several)) for part in several}
 
@@ -107,20 +115,21 @@ def _part(run: Run, name: str, record: Record, count: int) -> Run:
     prefix = f"{spelt(name)}/"
     own = (text.strip() for text in run.limits if spelt(text).startswith(prefix))
     asked = tuple(text.partition("/")[2] for text in own)
-    return Run(run.path, replace(record, environment=environment), asked)
+    record = replace(record, environment=environment)
+    return replace(run, record=record, asked=asked)
 
 
 def analyse(record: Record) -> Findings:
     """Return what the method of a record finds in it."""
-    with _of_a_file(record):
+    with of_a_file(record):
         return method_named(record.run.method).findings(record)
 
 
 def present(record: Record, findings: Findings | None = None) -> Document:
     """Return the report of a record, by its method."""
     findings = analyse(record) if findings is None else findings
-    with _of_a_file(record):
-        return method_named(record.run.method).document(record, findings)
+    with of_a_file(record):
+        return doubted(method_named(record.run.method).document(record, findings), record)
 
 
 def export(path: Path | str, *, to: Format, table: Table = "results") -> bytes:
@@ -128,7 +137,7 @@ def export(path: Path | str, *, to: Format, table: Table = "results") -> bytes:
     found = open(path)
     findings = found.findings
     limits = [asdict(each) for each in found.judged]
-    with _of_a_file(found.record):
+    with of_a_file(found.record):
         return writing.export(found.record, findings, to=to, table=table, limits=limits)
 
 
@@ -140,7 +149,7 @@ _STRANGE = (
 
 
 @contextmanager
-def _of_a_file(record: Record) -> Iterator[None]:
+def of_a_file(record: Record) -> Iterator[None]:
     """Say of the run file what a record that no run makes leads to.
 
     A method asserts and looks up what its own steps record. A file may hold anything else, each

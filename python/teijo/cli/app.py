@@ -24,8 +24,10 @@ from teijo.cli import (
     report,
     resume,
     run,
+    seal,
     steady,
     talk,
+    verify,
 )
 from teijo.cli import list as listing
 from teijo.errors import TeijoError, host_error, is_no_room
@@ -87,6 +89,8 @@ ROOMS = (
     report,
     compare,
     export,
+    verify,
+    seal,
     steady,
     calibrate,
 )

@@ -42,6 +42,14 @@ def verb(
     ] = False,
     limit: Limits = None,
     lang: ReportLang = Lang.EN,
+    signers: Annotated[
+        Path | None,
+        typer.Option(
+            "--signers",
+            metavar="FILE",
+            help="Say by whom of these a file is signed: ssh-keygen's ALLOWED SIGNERS.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -58,7 +66,7 @@ def verb(
 
     told = []
     for file in files:
-        for run, name in _runs(file, spec, limit or (), each=each):
+        for run, name in _runs(file, spec, limit or (), signers, each=each):
             told.append(run)
             if output is None and printers == ("text",):
                 from teijo.report import text
@@ -72,11 +80,13 @@ def verb(
     leave_limits(told)
 
 
-def _runs(file: Path, spec: str, limits: Sequence[str], *, each: bool) -> "list[tuple[Run, Path]]":
+def _runs(
+    file: Path, spec: str, limits: Sequence[str], signers: Path | None, *, each: bool
+) -> "list[tuple[Run, Path]]":
     """Return what is to be reported of a file, with the name its reports go by."""
     from teijo import api
 
-    run = api.open(file).within(limits)
+    run = api.open(file, signers=signers).within(limits)
     named = [("", run)] if not each else list(api.parts(run).items())
     told = []
     for part, one in named:

@@ -98,6 +98,10 @@ def stamp_of(record: Record, conformance: str = "") -> str:
     """Return the words that every page must show; `conformance` is the ledger's."""
     kinds = {remark.kind for remark in record.remarks}
     words = []
+    if RemarkKind.RECORD_INCONSISTENT in kinds:
+        words.append("RECORD CONTRADICTS ITSELF")
+    if RemarkKind.RECORD_UNSEALED in kinds:
+        words.append("NOT SEALED")
     if RemarkKind.SIMULATED in kinds:
         words.append("SIMULATED DEVICE")
     if conformance:

@@ -3,10 +3,12 @@ recorded answers, for as long as it asks for the recorded steps.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from teijo.document.phrase import say
 from teijo.errors import PlanError
+from teijo.methods import conversation
+from teijo.methods.conversation import Heard
 from teijo.methods.knobs import knobs_of
 from teijo.methods.method import Method, Settings
 from teijo.methods.pts.campaign.method import Campaign
@@ -15,16 +17,7 @@ from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSetting
 from teijo.methods.pts.versions import Version, version_of
 from teijo.terms.record import Ending, Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step, step_to_json
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Heard:
-    """How far a conversation got: steps it took, how it ended, and what it asked for then."""
-
-    used: int
-    ending: Ending | None
-    asks: Step | None
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 
 
 def rescored(record: Record, method: Method, spec: str) -> Record:
@@ -48,7 +41,7 @@ def rescored(record: Record, method: Method, spec: str) -> Record:
     settings = _judged_by(record, method, spec)
     if settings.spec == record.run.spec:
         return record
-    heard = _converse(method, settings, record)
+    heard = conversation.heard(method, settings, record)
     return replace(
         record,
         run=replace(
@@ -138,21 +131,6 @@ def _judged_by(record: Record, method: Method, spec: str) -> Settings:
     return type(ran).model_validate({**ruled.model_dump(), **own, "spec": ruled.spec})
 
 
-def _converse(method: Method, settings: Settings, record: Record) -> _Heard:
-    talk = method.steps(settings, record.geometry)
-    used = 0
-    try:
-        asks = next(talk)
-        for exchange in record.steps:
-            if step_to_json(asks) != step_to_json(exchange.step):
-                break
-            used += 1
-            asks = talk.send(exchange.answer)
-    except StopIteration as end:
-        return _Heard(used=used, ending=end.value, asks=None)
-    return _Heard(used=used, ending=None, asks=asks)
-
-
 def _kept(record: Record, method: Method, used: int) -> tuple[Remark, ...]:
     """Return the recorded remarks that still hold: not the old version's deviations and verdict."""
     old = set(method.deviations(method.settings_from(record.run.settings), record.geometry))
@@ -165,7 +143,7 @@ def _kept(record: Record, method: Method, used: int) -> tuple[Remark, ...]:
     )
 
 
-def _remarks(record: Record, spec: str, heard: _Heard) -> Sequence[Remark]:
+def _remarks(record: Record, spec: str, heard: Heard) -> Sequence[Remark]:
     text = say("measured under {old}, judged here by {new}", old=record.run.spec, new=spec)
     remarks = [Remark(kind=RemarkKind.RESCORED, text=text)]
     left = len(record.steps) - heard.used

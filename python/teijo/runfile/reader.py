@@ -7,15 +7,20 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Final, get_args
 
 from teijo.errors import RunFileError, host_error
-from teijo.runfile import guard, log, schema
+from teijo.runfile import guard, log, schema, seal
 from teijo.runfile.blame import blame
 from teijo.runfile.codec import Row, Value, answer_of, from_json, remark_of, series_of, texts
 from teijo.runfile.content import content_digest
 from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
+from teijo.runfile.proof.flaw import Flaw
+from teijo.runfile.proof.proving import flaws_of, marked
+from teijo.runfile.proof.tables import table_flaws
 from teijo.terms.geometry import DeviceKind, Geometry, Identity
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
@@ -27,10 +32,10 @@ _Series = dict[tuple[str, str], list[Row]]
 _FAULTS = (
     ValueError,
     TypeError,
-    KeyError,
-    IndexError,
+    LookupError,
     AssertionError,
-    OverflowError,
+    AttributeError,
+    ArithmeticError,
     RecursionError,
 )
 """What parsing a value that is not what we wrote can raise."""
@@ -38,6 +43,17 @@ _UNCHECKED: Final = Remark(
     kind=RemarkKind.RECORD_UNCHECKED,
     text="Not sealed and of an older version without checksums: a changed number is not noticed.",
 )
+_UNSEALED: Final = Remark(
+    kind=RemarkKind.RECORD_UNSEALED,
+    text="The run has ended, and its file was not sealed: no digest holds its rows together.",
+)
+_REOPENED: Final = Remark(
+    kind=RemarkKind.RECORD_UNSEALED,
+    text="An open file that no run has left like this: it was sealed once, or made otherwise.",
+)
+_WAL: Final = 2
+"""What SQLite's header says of a file with a write-ahead log, which every growing one has."""
+_GOES_ON: Final = ("running", "interrupted")
 _NO_RUN = "Name a .teijo file that `teijo run` wrote. If its run was killed as it began, remove it."
 
 
@@ -76,13 +92,57 @@ def _is_file(path: Path) -> bool:
 
 
 def read(path: Path | str) -> Record:
-    """Return the run a file holds, as far as it has come.
+    """Return the run a file holds, as far as it has come; what cannot be true in it as remarks.
 
     Raises:
         RunFileError: there is no file, it is no run file, a newer one, or damaged.
     """
+    proved = prove(path)
+    return marked(proved.record, proved.flaws)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proved:
+    """A run as its file holds it, with what in it cannot be true.
+
+    `version` is that of the file, `sealed` says that a digest holds it together.
+    """
+
+    record: Record
+    flaws: tuple[Flaw, ...]
+    version: int
+    sealed: bool
+
+
+def prove(path: Path | str, *, whole: bool = False) -> Proved:
+    """Return the run a file holds, and each number in it that another one contradicts.
+
+    With `whole` the pages, indexes and references of the file are looked at too.
+
+    Raises:
+        RunFileError: as `read`.
+    """
     with reading(locate(path)) as view:
-        return _record(view)
+        if whole:
+            seal.check_structure(view.db, locate(path))
+        intervals = _intervals(view.db)
+        record = _record(view, intervals)
+        series = [(step, *place) for step, places in intervals.items() for place in places]
+        checksummed = view.version >= schema.CHECKED_SINCE
+        same_version = record.run.version == _own_version()
+        flaws = (
+            *table_flaws(view.db, series),
+            *flaws_of(record, checksummed=checksummed, same_version=same_version),
+        )
+        return Proved(record=record, flaws=flaws, version=view.version, sealed=view.sealed)
+
+
+@cache
+def _own_version() -> str:
+    try:
+        return metadata.version("teijo")
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def read_running(path: Path | str) -> RunningStep | None:
@@ -110,10 +170,16 @@ def read_running(path: Path | str) -> RunningStep | None:
 
 @dataclass(frozen=True)
 class View:
-    """One unchanging view of a file, and what is to be said of the file itself."""
+    """One unchanging view of a file, and what is to be said of the file itself.
+
+    `remarks` stay true when the run goes on, `doubts` do not.
+    """
 
     db: sqlite3.Connection
+    version: int
+    sealed: bool
     remarks: tuple[Remark, ...]
+    doubts: tuple[Remark, ...]
 
 
 @contextmanager
@@ -136,7 +202,8 @@ def reading(path: Path) -> Iterator[View]:
             sealed = _check_content(db, path, version)
             unchecked = not sealed and version < schema.CHECKED_SINCE
             said = ((unchecked, _UNCHECKED), (cut and not sealed, log.CUT))
-            yield View(db, tuple(remark for holds, remark in said if holds))
+            remarks = tuple(remark for holds, remark in said if holds)
+            yield View(db, version, sealed, remarks, () if sealed else _doubts(db, path))
     except sqlite3.Error as error:
         raise blame(path, error) from error
     except MemoryError as error:  # of a file that may be whole
@@ -191,7 +258,7 @@ def _check_content(db: sqlite3.Connection, path: Path, version: int) -> bool:
     row = db.execute("SELECT digest, ending FROM run NOT INDEXED").fetchone()
     if row is None:
         raise RunFileError(f"{path} holds no run.", remedy=_NO_RUN)
-    growing = row["ending"] in ("running", "interrupted") or path.name.endswith(OPEN_SUFFIX)
+    growing = row["ending"] in _GOES_ON or path.name.endswith(OPEN_SUFFIX)
     sealed = row["digest"] != "" or not growing
     if content_digest(db, version) != row["digest"] and sealed:
         raise RunFileError(
@@ -201,7 +268,18 @@ def _check_content(db: sqlite3.Connection, path: Path, version: int) -> bool:
     return sealed
 
 
-def _record(view: View) -> Record:
+def _doubts(db: sqlite3.Connection, path: Path) -> tuple[Remark, ...]:
+    """Return what is to be said of a file without a digest that is not simply growing."""
+    ending = db.execute("SELECT ending FROM run NOT INDEXED").fetchone()["ending"]
+    if ending not in _GOES_ON:
+        return (_UNSEALED,)
+    with path.open("rb") as file:
+        written = file.read(20)[18:19]
+    begun = db.execute("SELECT 1 FROM step NOT INDEXED LIMIT 1").fetchone()
+    return (_REOPENED,) if begun and written != bytes([_WAL]) else ()
+
+
+def _record(view: View, intervals: dict[int, _Series]) -> Record:
     db = view.db
     device = db.execute("SELECT * FROM device").fetchone()
     remarks = [
@@ -218,8 +296,8 @@ def _record(view: View) -> Record:
         ),
         identity=_identity(device),
         environment={row["name"]: row["value"] for row in db.execute("SELECT * FROM environment")},
-        steps=_steps(db, remarks),
-        remarks=(*remarks, *view.remarks),
+        steps=_steps(db, remarks, intervals),
+        remarks=(*remarks, *view.doubts, *view.remarks),
     )
 
 
@@ -253,14 +331,15 @@ def _identity(row: sqlite3.Row) -> Identity:
     )
 
 
-def _steps(db: sqlite3.Connection, remarks: list[Remark]) -> tuple[StepRecord, ...]:
+def _steps(
+    db: sqlite3.Connection, remarks: list[Remark], intervals: dict[int, _Series]
+) -> tuple[StepRecord, ...]:
     results: dict[int, list[_Rows]] = defaultdict(list)
     for row in db.execute("SELECT * FROM result NOT INDEXED ORDER BY step, place"):
         results[row["step"]].append(dict(row))
     remarks_of: dict[int | None, list[Remark]] = defaultdict(list)
     for remark in remarks:
         remarks_of[remark.step].append(remark)
-    intervals = _intervals(db)
     return tuple(
         StepRecord(
             seq=row["seq"],

@@ -7,7 +7,7 @@ from dataclasses import replace
 from teijo.analysis import validity
 from teijo.errors import DeviceError
 from teijo.methods.method import Conversation
-from teijo.runner.compile import interval_ns, step_seed
+from teijo.runner.compile import interval_ns
 from teijo.runner.events import Remarked, StepDone, StepStarted
 from teijo.runner.handlers.configure import configure
 from teijo.runner.handlers.idle import idle
@@ -16,6 +16,7 @@ from teijo.runner.handlers.precondition import precondition
 from teijo.runner.handlers.purge import purge
 from teijo.runner.looks import look_at_the_end, look_before
 from teijo.runner.stage import Outcome, Stage, data_remarks, error_remarks
+from teijo.terms import seed as seeds
 from teijo.terms.record import Ending, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Answer, StepResult
@@ -177,19 +178,5 @@ def _handle(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
 
 
 def seed_of(stage: Stage, seq: int, step: Step) -> int:
-    """Return the seed of the step at place `seq` of a run.
-
-    A step that continues a stimulus has that stimulus' seed: its offsets go on, they do not begin.
-    """
-    match step:
-        case Measure(continues=True):
-            return stage.seed
-        case (
-            Measure(round_number=round_number, cell=cell)
-            | Configure(round_number=round_number, cell=cell)
-        ):
-            return step_seed(stage.run_seed, seq, round_number, cell)
-        case Idle(round_number=round_number):
-            return step_seed(stage.run_seed, seq, round_number, None)
-        case Purge() | Precondition():
-            return step_seed(stage.run_seed, seq, None, None)
+    """Return the seed of the step at place `seq` of a run that has come as far as `stage`."""
+    return seeds.seed_of(stage.run_seed, seq, step, before=stage.seed)

@@ -12,12 +12,12 @@ from teijo.engine.session import Ceilings
 from teijo.runfile.recorder import Recorder
 from teijo.runner.budget import Budget
 from teijo.runner.clocks import Clocks
-from teijo.runner.compile import stamp_run
 from teijo.runner.events import Observer
 from teijo.runner.interrupt import Interrupt
 from teijo.terms.drive_warning import MEANINGS, DriveWarning, shown_in, told_in
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health, StepResult
+from teijo.terms.seed import stamp_run
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.verification import Written
 

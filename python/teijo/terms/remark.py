@@ -39,6 +39,8 @@ class RemarkKind(StrEnum):
     QUICK_LOOK = "quick look"
     CACHE_MAY_HOLD = "cache may hold it"
     UNWRITTEN = "blocks may be unwritten"
+    RECORD_UNSEALED = "record unsealed"
+    RECORD_INCONSISTENT = "record inconsistent"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,4 +85,6 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.QUICK_LOOK: "Run a method of the standard (`teijo run iops`) for a steady level.",
     RemarkKind.CACHE_MAY_HOLD: "Touch more than any cache holds: --size 64GiB.",
     RemarkKind.UNWRITTEN: "Write it first, or let the quick look write: with --destroy SERIAL.",
+    RemarkKind.RECORD_UNSEALED: "Seal it where it was made: `teijo seal FILE`.",
+    RemarkKind.RECORD_INCONSISTENT: "Trust none of it, and see all with `teijo verify FILE`.",
 }

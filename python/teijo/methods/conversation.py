@@ -1,0 +1,32 @@
+"""A method's conversation held once more with the recorded answers: what it asks, how it ends."""
+
+from dataclasses import dataclass
+
+from teijo.methods.method import Method, Settings
+from teijo.terms.record import Ending, Record
+from teijo.terms.step import Step, step_to_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """How far a conversation got: steps it took, how it ended, and what it asked for then."""
+
+    used: int
+    ending: Ending | None
+    asks: Step | None
+
+
+def heard(method: Method, settings: Settings, record: Record) -> Heard:
+    """Give a method the recorded answers for as long as it asks for the recorded steps."""
+    talk = method.steps(settings, record.geometry)
+    used = 0
+    try:
+        asks = next(talk)
+        for exchange in record.steps:
+            if step_to_json(asks) != step_to_json(exchange.step):
+                break
+            used += 1
+            asks = talk.send(exchange.answer)
+    except StopIteration as end:
+        return Heard(used=used, ending=end.value, asks=None)
+    return Heard(used=used, ending=None, asks=asks)

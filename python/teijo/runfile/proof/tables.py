@@ -1,0 +1,50 @@
+"""The rows of a run file that no reading looks at: what belongs to nothing, or is said twice."""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Final
+
+from teijo.document.phrase import say
+from teijo.runfile.proof.flaw import Check, Flaw, Flaws
+from teijo.terms.step import Measure, step_from_json
+from teijo.units import NS_PER_S
+
+Place = tuple[int, str, str]
+
+_OF_NO_STEP: Final = (
+    "SELECT DISTINCT step FROM result WHERE step NOT IN"
+    " (SELECT seq FROM step WHERE status = 'done')"
+    " UNION SELECT step FROM remark WHERE step NOT IN (SELECT seq FROM step)"
+)
+_TIMED: Final = "SELECT step, stream, direction FROM result NOT INDEXED WHERE intervals IS NOT NULL"
+_UNFINISHED: Final = (
+    "SELECT seq FROM step WHERE status = 'running' AND seq <> (SELECT max(seq) FROM step)"
+)
+
+
+def table_flaws(db: sqlite3.Connection, series: Iterable[Place]) -> Flaws:
+    """Give each step with rows that no step of a run leaves behind.
+
+    `series` are the step, stream and direction of each time series there is.
+    """
+    stands = dict(db.execute("SELECT seq, status FROM step NOT INDEXED").fetchall())
+    timed = {tuple(row) for row in db.execute(_TIMED)}
+    loose = {place[0] for place in series if place not in timed and stands.get(place[0]) == "done"}
+    loose |= {place[0] for place in series if place[0] not in stands}
+    loose |= {seq for (seq,) in db.execute(_OF_NO_STEP)}
+    for seq in sorted(loose):
+        yield Flaw(check=Check.TABLES, text="rows of it belong to nothing it did", step=seq)
+    for (seq,) in db.execute(_UNFINISHED).fetchall():
+        yield Flaw(check=Check.TABLES, text="it was never finished, and others follow", step=seq)
+    yield from _column_flaws(db)
+
+
+def _column_flaws(db: sqlite3.Connection) -> Flaws:
+    rows = db.execute("SELECT seq, step, kind, phase, round, cell, interval_ns FROM step")
+    for seq, text, *columns in rows.fetchall():
+        step = step_from_json(text)
+        length = step.interval_ns if isinstance(step, Measure) else NS_PER_S
+        round_number, cell = (getattr(step, name, None) for name in ("round_number", "cell"))
+        if columns != [step.kind, step.phase, round_number, cell, length]:
+            told = say("its columns are not those of the step: {kind}", kind=step.kind)
+            yield Flaw(check=Check.TABLES, text=told, step=seq)

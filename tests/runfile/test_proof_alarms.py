@@ -1,0 +1,109 @@
+"""No run of ours contradicts itself: methods × targets, resumed, killed, open, of old versions."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from teijo import api
+from teijo.runfile import reader
+from tests.crash.runs import DRIVE, SEED, in_a_child, killed_after, run_iops
+from tests.device.conftest import loops as loops
+from tests.device.loops import Loops
+from tests.runfile.forging import as_version
+
+MOMENT = {"seconds": "30ms", "qd": "4"}
+SIMULATED: dict[str, tuple[str, str, dict[str, str]]] = {
+    "iops": ("pts.iops", DRIVE, {"minute": "5ms", "block_sizes": "4KiB", "mixes": "65/35,0/100"}),
+    "tp": ("pts.tp", DRIVE, {"minute": "5ms"}),
+    "lat": ("pts.lat", DRIVE, {"minute": "5ms"}),
+    "wsat": ("pts.wsat", DRIVE, {"minute": "5ms", "max_minutes": "60"}),
+    "sequential": ("workload", DRIVE, {"rw": "rw", "bs": "96KiB", "bytes": "70MiB", "qd": "3"}),
+    "split": ("workload", DRIVE, {"rw": "randrw", "bs": "4KiB:70,8KiB:30", **MOMENT}),
+    "rate": ("workload", DRIVE, {"rw": "randrw", "rate": "900000", **MOMENT}),
+    "flushes": ("workload", DRIVE, {"rw": "write", "fsync": "8", "discard": "10%", **MOMENT}),
+    "verified": ("workload", DRIVE, {"rw": "rw", "verify": "after", "bytes": "4MiB", "qd": "4"}),
+    "shuffled": ("workload", DRIVE, {"rw": "randwrite", "access": "shuffled", "bytes": "80MiB"}),
+    "two": ("workload", DRIVE, {"stream": "a: rw=randread; b: rw=write", "seconds": "30ms"}),
+    "failing": ("workload", "sim:faulty(mlc-a)?eio_percent=5", {"rw": "rw", **MOMENT}),
+    "raid": ("workload", "sim:raid5(4×hdd-7200)?chunk=64KiB", {"rw": "randrw", "bytes": "1MiB"}),
+}  # fmt: skip
+FILES: dict[str, tuple[str, dict[str, str]]] = {
+    "mixed": ("disk.img?size=8MiB", {"rw": "randrw", "qd": "8", "bytes": "8MiB"}),
+    "sequential": ("disk.img?size=8MiB", {"rw": "rw", "bs": "96KiB", "bytes": "20MiB", "qd": "3"}),
+    "verified": ("disk.img?size=8MiB", {"rw": "randrw", "verify": "after", "bytes": "4MiB"}),
+    "flushes": ("disk.img?size=8MiB", {"rw": "randwrite", "fsync": "8", "bytes": "2MiB"}),
+}
+
+
+def proved(path: Path | str) -> None:
+    found = api.verify(path)
+    assert found.flaws == ()
+    assert found.holds or not found.sealed
+
+
+@pytest.mark.parametrize("run", SIMULATED)
+def test_no_simulated_run_contradicts_itself(tmp_path: Path, run: str) -> None:
+    method, target, settings = SIMULATED[run]
+    proved(api.run(method, target, output=tmp_path / "run", settings=settings, seed=SEED).path)
+
+
+@pytest.mark.parametrize(
+    ("run", "engine"),
+    [*((run, "native") for run in FILES), ("mixed", "fio"), ("sequential", "fio")],
+)
+def test_no_run_on_a_file_contradicts_itself(tmp_path: Path, run: str, engine: Any) -> None:
+    target, settings = FILES[run]
+    where = str(tmp_path / target)
+    done = api.run(
+        "workload", where, output=tmp_path / "run", settings=settings, seed=SEED, engine=engine
+    )
+    proved(done.path)
+
+
+def test_no_run_over_several_files_contradicts_itself(tmp_path: Path) -> None:
+    target = f"stripe?chunk=64KiB:{tmp_path}/a.img?size=4MiB,{tmp_path}/b.img?size=4MiB"
+    settings = {"rw": "randrw", "qd": "8", "bytes": "8MiB"}
+    proved(api.run("workload", target, output=tmp_path / "run", settings=settings, seed=SEED).path)
+
+
+def test_no_run_on_a_loop_device_contradicts_itself(tmp_path: Path, loops: Loops) -> None:
+    settings = {"rw": "randread", "qd": "8", "bytes": "8MiB"}
+    target = str(loops.new())
+    proved(api.run("workload", target, output=tmp_path / "run", settings=settings, seed=SEED).path)
+
+
+@pytest.mark.parametrize("seq", [1, 9])
+def test_no_killed_run_contradicts_itself_nor_one_that_goes_on(tmp_path: Path, seq: int) -> None:
+    assert in_a_child(lambda: run_iops(tmp_path / "run", observer=killed_after(seq))) == -9
+    left = tmp_path / "run.teijo.open"
+    proved(left)
+    proved(api.resume(left).path)
+
+
+def test_no_run_on_a_file_that_was_killed_contradicts_itself(tmp_path: Path) -> None:
+    target, settings = FILES["verified"]
+
+    def run(observer: Callable[..., None]) -> None:
+        where = str(tmp_path / target)
+        api.run("workload", where, output=tmp_path / "run", settings=settings, observer=observer)
+
+    assert in_a_child(lambda: run(killed_after(1))) == -9
+    left = tmp_path / "run.teijo.open"
+    proved(left)
+    done = api.resume(left, overwrite=True)
+    assert "resumed" in [remark.kind.value for remark in done.remarks]
+    proved(done.path)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("run", ["iops", "wsat", "sequential"])
+def test_no_run_of_an_old_version_contradicts_itself(
+    tmp_path: Path, version: int, run: str
+) -> None:
+    method, target, settings = SIMULATED[run]
+    whole = api.run(method, target, output=tmp_path / "run", settings=settings, seed=SEED).path
+    path = as_version(whole, tmp_path / "old.teijo", version)
+    assert reader.prove(path).version == version
+    proved(path)
