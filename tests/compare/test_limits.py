@@ -19,6 +19,7 @@ from teijo.document.model import Table, Verdict
 from teijo.errors import PlanError
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.quick.method import Quick
+from teijo.methods.workload import FreeWorkload
 from teijo.terms.step import Measure
 from tests.methods.canned import Canned, play
 
@@ -110,6 +111,13 @@ def test_the_passes_of_a_quick_look_are_its_interval():
     assert found.verdict == "met"
     assert found.high - found.value == pytest.approx(2.776445 * 3.34664 / 1.25 / 5**0.5, rel=1e-4)
     assert verdict("throughput[rnd q32t1 read] >= 0.1MB/s", record).verdict == "met"
+
+
+def test_the_only_cell_of_a_run_needs_no_place_and_takes_all_of_its_words():
+    record = play(FreeWorkload(), Canned(lambda _: 5_000.0), overrides={"qd": "32"}).record
+    for text in ("iops >= 4000", "iops[100/0] >= 4000", "iops[randread 4k] >= 4000"):
+        assert verdict(text, record).verdict == "met"
+    assert verdict("latency p99 <= 1s", record).verdict == "met"
 
 
 def test_a_name_may_hold_a_stroke():

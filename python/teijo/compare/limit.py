@@ -90,7 +90,7 @@ def parse_limit(text: str) -> Limit:
         raise PlanError(
             f"{shown!r}: there is no unit {unit!r}", remedy=f"The units are {known}, % and none."
         )
-    places = words_of((found["places"] or "").replace(",", " "))
+    places = words_of(found["places"] or "")
     return Limit(
         text=shown,
         part=spelt(found["part"] or ""),
@@ -130,7 +130,7 @@ def spelt(name: str) -> str:
 
 def words_of(place: str) -> frozenset[str]:
     """Return the words of a place; a size is one word whatever its unit: "4 KiB", "4k", "4096B"."""
-    joined = _APART.sub("", " ".join(place.split()))
+    joined = _APART.sub("", " ".join(place.replace(",", " ").split()))
     return frozenset(_word(word) for word in joined.lower().split())
 
 

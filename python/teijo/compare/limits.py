@@ -156,7 +156,9 @@ def _known_of(part: Part, name: str) -> list[Known]:
         )
     for cell in part.findings.cells:
         for each in _of_cell(cell, name, steady=steady):
-            same = next((one for one in found if _is_same(one, each)), None)
+            named = [one for one in found if one.name == each.name]
+            alone = len(part.findings.cells) == len(named) == 1
+            same = next((one for one in named if alone or _is_same(one, each)), None)
             if same is None:
                 found.append(each)
             else:
@@ -203,7 +205,7 @@ def _of_cell(cell: Cell, part: str, *, steady: bool) -> list[Known]:
 
 def _is_same(one: Known, cell: Known) -> bool:
     """Return whether a cell of the findings is a figure that has an interval already."""
-    if one.name != cell.name or one.value is None or cell.value is None:
+    if one.value is None or cell.value is None:
         return False
     plain = {word for word in cell.words if "=" not in word}
     return plain <= one.words and math.isclose(one.value, cell.value, rel_tol=1e-9)
