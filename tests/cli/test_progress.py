@@ -21,7 +21,8 @@ def test_plain_lines_tell_the_beginning_each_phase_the_remarks_and_the_end() -> 
         "pts.iops 2.0.2-client on MLC-A: begins, recorded in run.teijo.open",
         "remark: simulated: A model, no drive.",
         "purging",
-        "round 3 of 5 to 25, 0/100 4 KiB, 2 of 3 tracking variables steady",
+        "round 3 of 5 to 25, 0/100 4 KiB, 2 of 3 tracking variables steady, "
+        "about 9 s (5 s to 25 s) left",
         "ended: steady",
     ]
 

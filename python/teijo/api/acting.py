@@ -25,6 +25,7 @@ from teijo.device import (
 from teijo.device.marker import Holder
 from teijo.device.sessions import Engine
 from teijo.errors import PlanError, RunFileError
+from teijo.methods.knobs import checked_notes
 from teijo.methods.method import Method, hook_of, settings_on
 from teijo.methods.registry import method_named
 from teijo.outside.text import shell_path
@@ -41,6 +42,7 @@ from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
+from teijo.terms.run_note import as_facts
 from teijo.terms.step import Configure
 
 _PAPER = Geometry(capacity_bytes=2**50, nominal_capacity_bytes=2**50)
@@ -62,6 +64,7 @@ def run(
     accept_warnings: Sequence[str] = (),
     hook: str | None = None,
     limits: Sequence[str] = (),
+    notes: Mapping[str, str] | None = None,
     observer: Observer = unobserved,
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
@@ -69,20 +72,19 @@ def run(
     `output` is NAME or NAME.teijo, `settings` as `--set` has them, `spec` "" the newest version,
     `destroy` the serial of a block device to overwrite ("S1,S2" of several); `seed` None is drawn.
     `max_drive_writes` bounds what is written, in user capacities; `accept_warnings` names what a
-    drive may say against itself (see `teijo.terms.drive_warning`). `hook`, where given, must be
-    the digest of the hook that the settings name; the observer is shown it in any case. `limits`
-    must hold of the figures ("iops[0/100,4KiB] >= 6000"); they are recorded with the run.
+    drive may say against itself. `hook`, where given, must be the digest of the settings' hook,
+    which the observer is shown anyway. `limits` must hold of the figures ("iops[0/100,4KiB] >=
+    6000"), `notes` are what a person says of the run (`RunNote`): both are recorded with it.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
     """
     accept = accepted(accept_warnings)
+    said = checked_notes(notes or {})
     chosen = method_named(method)
     spec = spec or chosen.default_spec
     target, settings = split_settings(target, settings or {})
-    seed = secrets.randbits(32) if seed is None else seed
-    if not 0 <= seed < 2**53:
-        raise PlanError(f"The seed {seed} is not in 0 … 2^53 − 1.")
+    seed = _seed(seed)
     on_paper = chosen.settings(spec, settings, _PAPER)
     consented = _shown(hook_to_run(hook_of(on_paper), hook), observer)
     Names.of(output).check_free()  # before a target is laid out, which takes long
@@ -114,7 +116,7 @@ def run(
             max_drive_writes=max_drive_writes,
             run_id=run_id,
             hook=consented,
-            facts={FACT: fact_of(limits)} if limits else {},
+            facts=({FACT: fact_of(limits)} if limits else {}) | as_facts(said),
         )
         return reading.open(acts.begin(order, observer))
 
@@ -228,6 +230,21 @@ def _check_consistent(record: Record, names: Names) -> None:
                 f"{names.open} contradicts itself{where}: {remark.text}.",
                 remedy=f"See all of it: teijo verify {shell_path(names.open)}; begin a new run.",
             )
+
+
+def _seed(seed: int | None) -> int:
+    """Return the seed of a run, drawn where none is given.
+
+    Raises:
+        PlanError: it is too large to be recorded as it is.
+    """
+    if seed is None:
+        return secrets.randbits(32)
+    if not 0 <= seed < 2**53:
+        raise PlanError(
+            f"The seed {seed} is not in 0 … 2^53 − 1.", remedy="Give a seed of that range."
+        )
+    return seed
 
 
 def _shown(hook: Hook | None, observer: Observer) -> Hook | None:

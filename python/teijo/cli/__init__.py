@@ -11,6 +11,7 @@ def main() -> None:
     """Run the program `teijo` on the process's arguments and exit with its code."""
     # One thread is all that NumPy's algebra gets: more cost memory, and noise in a measurement.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _open_missing()
     from teijo.errors import HostError, is_no_room
 
     try:
@@ -28,6 +29,21 @@ def main() -> None:
             raise
         _leave(_NO_ROOM)
     run()
+
+
+def _open_missing() -> None:
+    """Open what a caller has closed of stdin, stdout and stderr, so that no other file takes its
+    number: a line of talk must not land in a run file or on a device.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 def _leave(message: str) -> None:

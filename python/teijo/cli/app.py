@@ -3,11 +3,13 @@
 Nothing heavy is imported here or at the top of a verb, so that help is there at once.
 """
 
-import io
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
+from inspect import signature
+from types import ModuleType
 from typing import Annotated
 
 import typer
@@ -18,6 +20,7 @@ from teijo.cli import (
     device,
     devices,
     export,
+    layout,
     methods,
     preview,
     quick,
@@ -27,18 +30,22 @@ from teijo.cli import (
     seal,
     steady,
     talk,
+    tongue,
     verify,
 )
 from teijo.cli import list as listing
-from teijo.errors import TeijoError, host_error, is_no_room
+from teijo.cli.help import Program, Verb
+from teijo.cli.mistakes import explained
+from teijo.errors import TeijoError, UsageError, host_error, is_no_room
 
 app = typer.Typer(
     name="teijo",
+    cls=Program,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog=talk.examples(
         "teijo quick .                         a first look at the drive this folder is on",
         "teijo run iops sim:mlc-a              a whole PTS run on a simulated drive",
@@ -63,6 +70,15 @@ def program(
         bool,
         typer.Option("--version", help="Print the version.", callback=print_version, is_eager=True),
     ] = False,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            tongue.OPTION,
+            metavar="en|ja",
+            help="The language of help, progress and errors; it may stand behind any verb. "
+            "[default: as LANG says]",
+        ),
+    ] = None,
 ) -> None:
     """Measure storage to a provable steady state, as the SNIA PTS asks, and report it.
 
@@ -94,46 +110,107 @@ ROOMS = (
     steady,
     calibrate,
 )
+
+
+def verb_name(room: ModuleType) -> str:
+    """Return the verb that a file of this folder is."""
+    return room.__name__.rpartition(".")[2]
+
+
 for room in ROOMS:
-    app.command(room.__name__.rpartition(".")[2], epilog=talk.examples(*room.EXAMPLES))(room.verb)
+    app.command(verb_name(room), cls=Verb, epilog=talk.examples(*room.EXAMPLES))(room.verb)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command line and leave the process with its exit code. No traceback is shown."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    tongue.speak(tongue.asked(given, os.environ))
     try:
-        sys.exit(_spoken(sys.argv[1:] if arguments is None else list(arguments)))
+        code = _spoken(given)
+        talk.finish()
+    except talk.Unread:
+        code = talk.CLOSED_PIPE
     except TeijoError as error:
         if os.environ.get("TEIJO_DEBUG") == "1" and error.__cause__ is not None:
             traceback.print_exception(error)
         talk.explain(error.message, error.remedy)
-        sys.exit(error.exit_code)
+        code = error.exit_code
     except Exception as error:
         if os.environ.get("TEIJO_DEBUG") == "1":
             raise
-        if isinstance(error, ImportError) and is_no_room(error):
-            error = MemoryError()
-        if isinstance(error, OSError | MemoryError):
-            told = host_error(error)
-            talk.explain(told.message, told.remedy)
-            sys.exit(told.exit_code)
-        first = next(iter(str(error).splitlines()), "")
-        talk.explain(
-            f"Teijo itself failed: {type(error).__name__}: {first}",
-            "Please report this, with the lines that TEIJO_DEBUG=1 shows.",
-        )
-        sys.exit(1)
+        code = _unforeseen(error)
+    _finish_quietly()
+    sys.exit(code)
+
+
+def _unforeseen(error: Exception) -> int:
+    """Say what nobody has put into words; return the exit code."""
+    if isinstance(error, ImportError) and is_no_room(error):
+        error = MemoryError()
+    if isinstance(error, OSError | MemoryError):
+        told = host_error(error)
+        talk.explain(told.message, told.remedy)
+        return told.exit_code
+    first = next(iter(str(error).splitlines()), "")
+    talk.explain(
+        f"Teijo itself failed: {type(error).__name__}: {first}",
+        "Please report this, with the lines that TEIJO_DEBUG=1 shows.",
+    )
+    return 1
+
+
+def _finish_quietly() -> None:
+    """Bring what was written to stdout before an error; that it cannot be is no second one."""
+    with suppress(talk.Unread, TeijoError):
+        talk.finish()
 
 
 def _spoken(arguments: list[str]) -> int:
-    """Run one command line; return its exit code. What Typer says of a mistake passes `talk`."""
+    """Run one command line; return its exit code. What is wrong with it is said by `mistakes`."""
     try:
-        left = app(args=arguments, prog_name="teijo", standalone_mode=False)
+        left = app(
+            args=_without_lang(arguments),
+            prog_name="teijo",
+            standalone_mode=False,
+            terminal_width=min(talk.width(sys.stdout) or layout.WIDEST, layout.WIDEST),
+        )
     except typer.TyperException as error:
-        told = io.StringIO()
-        error.show(told)  # type: ignore[attr-defined]
-        talk.say_lines(told.getvalue().rstrip("\n"))
+        if type(error).__name__ == "NoArgsIsHelpError":
+            talk.say_lines(error.message)
+            return int(error.exit_code)
+        message, remedy = explained(error)
+        talk.explain(message, remedy)
         return int(error.exit_code)
     except typer.Abort:
-        talk.say("Aborted!")
+        talk.say(tongue.tr("Aborted!"))
         return 1
     return left if isinstance(left, int) else 0
+
+
+def _without_lang(arguments: list[str]) -> list[str]:
+    """Return the words without a --lang that stands behind a verb which prints no report.
+
+    Raises:
+        UsageError: it names no language.
+    """
+    printing = {verb_name(each) for each in ROOMS if "lang" in signature(each.verb).parameters}
+    verb = next((word for word in arguments if word in map(verb_name, ROOMS)), "")
+    if verb in printing:
+        return arguments
+    left: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            return [*left, word, *words]
+        option, equals, code = word.partition("=")
+        if option != tongue.OPTION:
+            left.append(word)
+            continue
+        code = code if equals else next(words, "")
+        if code not in tongue.TONGUES:
+            names = ", ".join(tongue.TONGUES)
+            raise UsageError(
+                f"{tongue.OPTION} {code}: it is none of {names}",
+                remedy=f"Write: {tongue.OPTION} {tongue.TONGUES[-1]}",
+            )
+    return left

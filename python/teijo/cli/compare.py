@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from teijo.cli import talk
-from teijo.cli.options import Json, Lang, ReportLang, is_there, printers_from
+from teijo.cli.options import Json, Lang, ReportLang, is_there, printers_from, to_stdout
 from teijo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def verb(
         typer.Option(
             "--format",
             metavar="FORMATS",
-            help="html,pdf,text,csv. [default: html,pdf; with --json none]",
+            help="html,pdf,text,csv. [default: html,pdf; with --json none, with -o - text]",
         ),
     ] = None,
     allow: Annotated[
@@ -53,7 +53,10 @@ def verb(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="DIR", help="The folder. [default: where the first FILE is]"
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="The folder, or - for stdout. [default: where the first FILE is]",
         ),
     ] = None,
     as_json: Json = False,
@@ -66,9 +69,10 @@ def verb(
     printers = printers_from(form if form is not None else "none" if as_json else "html,pdf")
     if not printers and not as_json:
         raise UsageError("no format is named", remedy="Name some: --format html,pdf")
+    alone = to_stdout(output, form, printers, as_json=as_json)
 
     from teijo import api
-    from teijo.cli.outcome import print_all
+    from teijo.cli.outcome import print_all, print_to_stdout
 
     runs = _runs(files)
     words = [word for word in allow.split(",") if word.strip()]
@@ -76,6 +80,9 @@ def verb(
     if as_json:
         talk.put_json(_told(comparison))
     document = api.comparison_document(comparison)
+    if alone:
+        print_to_stdout(document, alone, lang)
+        return
     if output is None and printers == ("text",):
         from teijo.report import text
         from teijo.report.language import Language

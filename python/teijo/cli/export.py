@@ -54,8 +54,7 @@ def verb(
         )
     data = api.export(file, to=to.value, table=table.value)
     if output is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        talk.put_bytes(data)
     else:
         written(output, data)
         talk.put(str(output))

@@ -1,44 +1,54 @@
 """The live screen of a run on a terminal: a few quiet lines that are repainted in place."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, Final
 
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.table import Table
 from rich.text import Text
 
-from teijo.cli import talk
-from teijo.cli.standing import Standing, coarse, hook_lines, title
+from teijo.cli import layout, talk
+from teijo.cli.standing import Standing, begun, coarse, hook_lines
+from teijo.cli.tongue import reported, tr
 from teijo.outside.text import visible
+from teijo.report.width import columns_of, padded
 from teijo.runner.events import Ended, Event, HookNamed, Observer, RunStarted
 
-REPAINTS_PER_SECOND = 8
+REPAINTS_PER_SECOND: Final = 8
+BAR_MOST: Final = 48
+"""Columns of the bar on a wide terminal."""
+_PERCENT: Final = 6
+"""Columns of the figure behind the bar."""
 
 
 @contextmanager
 def live(standing: Standing, console: Console | None = None) -> Iterator[Observer]:
     """Give an observer whose events a screen on stderr shows until the block ends."""
-    console = console or Console(stderr=True)
+    # `talk.TALK` is stderr, and goes on where a terminal that went away would raise.
+    file: Any = talk.TALK
+    console = console or Console(file=file, width=talk.width(sys.stderr))
     with Live(
-        get_renderable=lambda: screen(standing),
+        get_renderable=lambda: screen(standing, console.width, console.encoding),
         console=console,
         refresh_per_second=REPAINTS_PER_SECOND,
         transient=True,
     ) as painter:
+
+        def tell(line: str) -> None:
+            for part in layout.lines(shown(line, console.encoding), console.width):
+                console.print(Text(part), soft_wrap=True)
 
         def observer(event: Event) -> None:
             standing.tell(event)
             match event:
                 case HookNamed(hook=hook):
                     for line in hook_lines(hook):
-                        console.print(plain(line), soft_wrap=True)
+                        tell(line)
                 case RunStarted():
-                    begun = plain(f"{title(event)}, recorded in {event.path}")
-                    console.print(begun, soft_wrap=True)
-                    if event.ahead is not None:
-                        console.print(plain(f"ahead: {event.ahead.line}"), soft_wrap=True)
+                    for line in begun(event):
+                        tell(line)
                 case Ended():
                     painter.refresh()
                 case _:
@@ -47,42 +57,68 @@ def live(standing: Standing, console: Console | None = None) -> Iterator[Observe
         yield observer
 
 
-def screen(standing: Standing) -> RenderableType:
-    """Return the screen: what is done, how fast, how near to steady state, how long yet."""
+def screen(
+    standing: Standing, width: int = layout.USUAL, encoding: str = "utf-8"
+) -> RenderableType:
+    """Return the screen: what is done, how fast, how near to steady state, how long yet.
+
+    One bar stands for the whole run. No line is longer than the terminal is wide.
+    """
     now = standing.progress
     rows = [
-        ("phase", " · ".join(filter(None, (standing.phase, standing.cell)))),
-        ("IOPS", rate(standing.iops, now.iops if now else None, digits=0)),
-        ("MB/s", rate(standing.mb_s, now.mb_s if now else None, digits=1)),
-        ("steady state", standing.steady),
-        ("forecast", standing.rounds_left),
-        ("elapsed", coarse(standing.elapsed_ns)),
-        ("time left", standing.left or "-"),
-        ("remarks", remarks(standing)),
+        (tr("phase"), " · ".join(filter(None, (standing.phase, standing.cell)))),
+        (tr("IOPS"), rate(standing.iops, now.iops if now else None, digits=0)),
+        (tr("MB/s"), rate(standing.mb_s, now.mb_s if now else None, digits=1)),
+        (tr("steady state"), standing.steady),
+        (tr("forecast"), standing.rounds_left),
+        (tr("elapsed"), coarse(standing.elapsed_ns)),
+        (tr("time left"), standing.left or "-"),
+        (tr("remarks"), remarks(standing)),
     ]
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", justify="right")
-    grid.add_column()
-    grid.add_row("", ProgressBar(total=1.0, completed=now.share if now else 0.0, width=48))
+    named = max(columns_of(name) for name, _ in rows)
+    lines = [Text(" " * (named + 2) + bar(standing.share, width - named - 2, encoding))]
+    hang = " " * (named + 2)
     for name, value in rows:
-        if value:
-            grid.add_row(name, plain(value))
-    return grid
+        if not value:
+            continue
+        told = layout.lines(hang + shown(value, encoding), width - 1)
+        head = Text(padded(name, named, right=True), style="dim")
+        lines.append(head.append(Text(f"  {told[0].lstrip()}", style="not dim")))
+        lines += [Text(part) for part in told[1:]]
+    return Group(*(_fitting(line, width) for line in lines))
 
 
-def plain(text: str) -> Text:
-    """Return text that the console neither reads as markup nor hands to the terminal to obey."""
-    return Text(visible(text, most=talk.CELL_MOST))
+def bar(share: float, room: int, encoding: str) -> str:
+    """Return the bar of the whole run with its percent, in the signs that a terminal has."""
+    columns = max(1, min(BAR_MOST, room - _PERCENT))
+    full, empty = ("━", "╌") if encoding.lower().startswith("utf") else ("#", "-")
+    done = round(share * columns)
+    return f"{full * done}{empty * (columns - done)} {share * 100:3.0f} %"
+
+
+def shown(text: str, encoding: str) -> str:
+    """Return text that the terminal neither obeys nor fails to write."""
+    whole = visible(text, most=talk.CELL_MOST)
+    return whole.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def rate(now: float | None, step: float | None, *, digits: int) -> str:
     """Return a rate of this moment, and of the whole step where one is running."""
     if now is None:
         return ""
-    whole = "" if step is None else f"  ({step:,.{digits}f} in this step)"
-    return f"{now:,.{digits}f}{whole}"
+    if step is None:
+        return f"{now:,.{digits}f}"
+    whole = tr("({rate} in this step)", rate=f"{step:,.{digits}f}")
+    return f"{now:,.{digits}f}  {whole}"
 
 
 def remarks(standing: Standing) -> str:
     """Return the kinds of the remarks so far, each once."""
-    return ", ".join(dict.fromkeys(remark.kind.value for remark in standing.remarks))
+    return ", ".join(dict.fromkeys(reported(remark.kind.value) for remark in standing.remarks))
+
+
+def _fitting(line: Text, width: int) -> Text:
+    """Return a line of the screen cut where the terminal ends: a broken one is not erased."""
+    line.no_wrap, line.overflow = True, "ellipsis"
+    line.truncate(width, overflow="ellipsis")
+    return line

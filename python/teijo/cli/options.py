@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from teijo.runner.paper import Rates
 
 SUFFIX = ".teijo"
+STDOUT = "-"
+"""What a folder or a file is called that stands for stdout; ./- is one of that name."""
 IOPS_MOST = 10**12
 _THOUSANDS = {"": 1, "k": 1_000, "M": 1_000_000}
 PRINTERS = ("html", "pdf", "text", "csv")
@@ -131,6 +133,15 @@ Limits = Annotated[
         "9: not met; 11: cannot be known.",
     ),
 ]
+Notes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--note",
+        metavar="KEY=VALUE",
+        help="Record and print what no device can tell: sponsor, operator, auditor, vendor, nand, "
+        "hba, pcie, report-date; may stand many times.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -140,20 +151,36 @@ def settings_from(*given: Sequence[str] | None) -> dict[str, str]:
     Raises:
         PlanError: a text is no KEY=VALUE, or one key stands twice with different values.
     """
-    settings: dict[str, str] = {}
-    for text in (text for texts in given for text in texts or ()):
+    texts = [text for each in given for text in each or ()]
+    return _pairs(texts, "setting", "--set minute=1s")
+
+
+def _pairs(texts: Sequence[str], what: str, example: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in texts:
         key, equals, value = text.partition("=")
         key = key.strip()
         if not (key and equals):
             raise PlanError(
-                f"{text!r} is not a setting", remedy="Write settings as KEY=VALUE: --set minute=1s"
+                f"{text!r} is not a {what}", remedy=f"Write {what}s as KEY=VALUE: {example}"
             )
-        if settings.setdefault(key, value) != value:
+        if pairs.setdefault(key, value) != value:
             raise PlanError(
-                f"the setting {key!r} stands twice: {settings[key]!r} and {value!r}",
+                f"the {what} {key!r} stands twice: {pairs[key]!r} and {value!r}",
                 remedy="Give it once.",
             )
-    return settings
+    return pairs
+
+
+def notes_from(given: Sequence[str] | None) -> dict[str, str]:
+    """Return the notes of the line, and of the person's defaults those it does not say.
+
+    Raises:
+        PlanError: a text is no KEY=VALUE, stands twice, or the defaults cannot be read.
+    """
+    from teijo.cli.defaults import default_notes
+
+    return default_notes() | _pairs(given or (), "note", "--note sponsor='Storage Lab'")
 
 
 def planned(settings: dict[str, str], plan: Path | None) -> dict[str, str]:
@@ -217,7 +244,7 @@ def endurance_from(text: str) -> int | None:
     try:
         rated_bytes = parse_size(text)
     except ValueError as error:
-        raise PlanError(f"--endurance: {error}") from error
+        raise PlanError(f"--endurance: {error}", remedy="Write it like 600TB.") from error
     if not rated_bytes:
         raise PlanError("--endurance: nothing is no endurance", remedy="Write it like 600TB.")
     return rated_bytes
@@ -249,17 +276,53 @@ def meant(word: str, words: Sequence[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def run_file_for(method: str, target: str, output: Path | None, now: datetime) -> Path:
+def run_file_for(method: str, target: str, output: str | Path | None, now: datetime) -> Path:
     """Return where a run is recorded: the path that was asked for, ending in ".teijo".
 
-    Without one (or with a folder) the file is named after method, target and time.
+    Without one, or with a folder, which may end in "/" and not exist yet, the file is named after
+    method, target and time.
+
+    Raises:
+        UsageError: it is stdout, which no run file can be.
     """
     name = f"{method}-{name_of(target)}-{now:%Y%m%d-%H%M%S}{SUFFIX}"
-    if output is None:
+    asked = str(output or "")
+    if not asked:
         return Path(name)
-    if is_there(output) and output.is_dir():
-        return output / name
-    return output if output.suffix == SUFFIX else output.with_name(output.name + SUFFIX)
+    if asked == STDOUT:
+        raise UsageError(
+            "a run file cannot go to stdout (-o -): it grows where it lies",
+            remedy="Name a file or a folder, and read it later: teijo export FILE",
+        )
+    path = Path(asked)
+    if asked.endswith("/") or (is_there(path) and path.is_dir()):
+        return path / name
+    return path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+
+
+def to_stdout(
+    output: Path | None, form: str | None, printers: Sequence[str], *, as_json: bool = False
+) -> str:
+    """Return the one printer whose report goes to stdout (-o -), text where none is named; or
+    nothing, if the reports are files.
+
+    Raises:
+        UsageError: several are to go there, or one that makes a folder, or one beside JSON.
+    """
+    if output is None or str(output) != STDOUT or (as_json and form is None):
+        return ""
+    if as_json:
+        raise UsageError(
+            "--json and a report cannot both go to stdout (-o -)", remedy="Ask for one of them."
+        )
+    if form is None:
+        return "text"
+    if len(printers) != 1 or printers[0] == "csv":
+        raise UsageError(
+            f"only one of html, pdf and text can go to stdout (-o -), and {form} is asked for",
+            remedy="Name one, as in: --format text -o -",
+        )
+    return printers[0]
 
 
 def is_there(path: Path) -> bool:

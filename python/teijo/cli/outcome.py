@@ -1,20 +1,21 @@
 """What a run leaves behind: its file and reports on stdout, its verdict on stderr."""
 
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import talk, tongue
 from teijo.cli.memory import check_for_report
 from teijo.cli.options import Lang, ProgressMode
 from teijo.creating import make_folder, replace_atomically
-from teijo.errors import HostError, Interrupted, TeijoError, host_error
+from teijo.errors import HostError, Interrupted, TeijoError, UsageError, host_error
 from teijo.outside.text import shell_path
 
 if TYPE_CHECKING:
@@ -52,8 +53,9 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
             except (OSError, MemoryError) as error:
                 raise host_error(error) from error
     except TeijoError as error:
-        for path in left:
-            talk.put(str(path))
+        with suppress(HostError):
+            for path in left:
+                talk.name(path)
         if mode is not ProgressMode.NDJSON:
             raise
         code = error.exit_code
@@ -90,6 +92,34 @@ def _late_ctrl_c_ignored(left: Sequence[Path]) -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@contextmanager
+def folder_for(path: Path, *, wanted: bool) -> Iterator[None]:
+    """Make the folder of a run file where it is wanted and not there; a run that ends before it
+    leaves a file takes it away again.
+
+    Raises:
+        HostError: it cannot be made.
+    """
+    folder = path.parent
+    if not wanted or folder.exists():
+        yield
+        return
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise HostError(
+            f"The folder {folder} cannot be made: {error.strerror}.",
+            remedy="Choose another place with -o.",
+        ) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            for each in made:
+                each.rmdir()  # only an empty one can be
+
+
 def leave(
     run: "Run",
     printers: Sequence[str],
@@ -97,10 +127,22 @@ def leave(
     mode: ProgressMode | None = None,
     lang: Lang = Lang.EN,
 ) -> None:
-    """Print the run file's path and those of its reports, one a line; say the verdict."""
+    """Print the run file's path and those of its reports, one a line; say the verdict.
+
+    Raises:
+        HostError: a report cannot be written, or, once they all are, stdout cannot.
+    """
     from teijo.device.fitness import IN_VAIN
 
-    talk.put(str(run.path))
+    unnamed: list[HostError] = []
+
+    def name(path: Path) -> None:
+        try:
+            talk.name(path)
+        except HostError as error:
+            unnamed.append(error)
+
+    name(run.path)
     text = verdict(run)
     if mode is ProgressMode.NDJSON:
         limits = [asdict(each) for each in run.judged]
@@ -111,8 +153,11 @@ def leave(
         if in_vain := run.record.identity.facts.get(IN_VAIN):
             talk.say(f"{IN_VAIN}: {in_vain}")
     if printers:
-        for path in reports(run.document(), run.path, printers, folder, lang):
-            talk.put(str(path))
+        tell = _tell_json if mode is ProgressMode.NDJSON else _tell
+        for path in reports(run.document(), run.path, printers, folder, lang, tell=tell):
+            name(path)
+    if unnamed:
+        raise unnamed[0]
     leave_limits([run])
 
 
@@ -129,21 +174,36 @@ def leave_limits(runs: "Sequence[Run]") -> None:
         raise typer.Exit(code)
 
 
+def _tell(path: Path) -> None:
+    talk.say(tongue.tr("making {path} …", path=path))
+
+
+def _tell_json(path: Path) -> None:
+    talk.say_json({"event": "reporting", "path": str(path)})
+
+
+def _tell_person(path: Path) -> None:
+    """Tell on a terminal only: a short command prints its data and nothing else."""
+    if talk.width(sys.stderr) is not None:
+        _tell(path)
+
+
 def verdict(run: "Run") -> str:
     """Return how a run ended and what must be said of its numbers, in a few lines."""
     from teijo.document.model import Verdict
 
     sections = run.document().sections
     verdicts = [one.text for part in sections for one in part.blocks if isinstance(one, Verdict)]
-    lines = verdicts[:1] or [f"{run.record.run.method}: {run.record.run.ending}"]
+    ending = tongue.said(run.record.run.ending)
+    lines = [*map(tongue.reported, verdicts[:1])] or [f"{run.record.run.method}: {ending}"]
     if run.judged:
         from teijo.compare.limit_pages import line_of
 
         lines += [line_of(each) for each in run.judged]
-    kinds = Counter(remark.kind.value for remark in run.remarks)
+    kinds = Counter(tongue.reported(remark.kind.value) for remark in run.remarks)
     if kinds:
         counted = (f"{kind} ({count})" if count > 1 else kind for kind, count in kinds.items())
-        lines.append("remarks: " + ", ".join(counted))
+        lines.append(tongue.tr("remarks: {kinds}", kinds=", ".join(counted)))
     return "\n".join(lines)
 
 
@@ -153,6 +213,8 @@ def reports(
     printers: Sequence[str],
     folder: Path,
     lang: Lang = Lang.EN,
+    *,
+    tell: Callable[[Path], None] = _tell_person,
 ) -> list[Path]:
     """Write a document by each printer; return the paths, named after the run file.
 
@@ -160,7 +222,7 @@ def reports(
         HostError: it cannot be written there.
     """
     remedy = f"The run is safe. Elsewhere: teijo report {shell_path(run_file)} -o DIR"
-    return print_all(document, run_file.stem, printers, folder, lang, remedy=remedy)
+    return print_all(document, run_file.stem, printers, folder, lang, remedy=remedy, tell=tell)
 
 
 def print_all(
@@ -171,10 +233,12 @@ def print_all(
     lang: Lang = Lang.EN,
     *,
     remedy: str = "Choose another folder with -o DIR.",
+    tell: Callable[[Path], None] = _tell_person,
 ) -> list[Path]:
     """Write a document by each printer; return the paths, named STEM and what the printer adds.
 
     A report in another language than English is named after it, so that both may lie there.
+    `tell` is told of each before it is made: that takes seconds.
 
     Raises:
         HostError: it cannot be written there.
@@ -185,6 +249,7 @@ def print_all(
         for printer in printers:
             tongue = "" if lang is Lang.EN or printer == "csv" else f".{lang.value}"
             path = folder / (stem + tongue + ENDINGS[printer])
+            tell(path)
             print_one(document, printer, path, lang)
             paths.append(path)
     except OSError as error:
@@ -192,6 +257,38 @@ def print_all(
             f"cannot write the report to {folder}: {error.strerror}", remedy=remedy
         ) from error
     return paths
+
+
+def print_to_stdout(document: "Document", printer: str, lang: Lang = Lang.EN) -> None:
+    """Write a report of one file to stdout.
+
+    Raises:
+        UsageError: it is binary, and stdout is a terminal.
+    """
+    from teijo.report.language import Language
+
+    check_for_report(printer)
+    language = Language(lang.value)
+    match printer:
+        case "text":
+            from teijo.report import text
+
+            talk.put_lines(text.render(document, language=language).rstrip("\n"))
+        case "html":
+            from teijo.report import html
+
+            talk.put_bytes(html.render(document, language).encode())
+        case "pdf":
+            if talk.width(sys.stdout) is not None:
+                raise UsageError(
+                    "a PDF is binary, and stdout is a terminal",
+                    remedy="Name a folder with -o, or lead stdout to a file: > report.pdf",
+                )
+            from teijo.report import pdf
+
+            talk.put_bytes(pdf.render(document, language))
+        case _:
+            raise AssertionError(printer)
 
 
 def print_one(document: "Document", printer: str, path: Path, lang: Lang = Lang.EN) -> None:

@@ -3,15 +3,18 @@
 All of it goes to stderr; stdout is for what a run leaves behind.
 """
 
+import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from typing import IO
 
 from teijo.cli import talk
 from teijo.cli.options import ProgressMode
-from teijo.cli.standing import Standing, hook_lines, title
+from teijo.cli.standing import Standing, begun, hook_lines
+from teijo.cli.tongue import reported, said, tr
 from teijo.runner.events import (
     Ended,
     Event,
@@ -39,7 +42,7 @@ QUIET_NS = 5 * 10**9
 def telling(mode: ProgressMode | None) -> Iterator[Observer]:
     """Give an observer that tells on stderr; without a mode, the one that fits stderr."""
     if mode is None:
-        mode = ProgressMode.RICH if sys.stderr.isatty() else ProgressMode.PLAIN
+        mode = ProgressMode.RICH if paints(sys.stderr, os.environ) else ProgressMode.PLAIN
     match mode:
         case ProgressMode.RICH:
             from teijo.cli.live import live
@@ -50,6 +53,11 @@ def telling(mode: ProgressMode | None) -> Iterator[Observer]:
             yield Plain(Standing(time.monotonic_ns), talk.say)
         case ProgressMode.NDJSON:
             yield lambda event: talk.say_json(as_json(event))
+
+
+def paints(stream: IO[str], environment: Mapping[str, str]) -> bool:
+    """Return whether a stream is a terminal on which lines can be painted over."""
+    return stream.isatty() and environment.get("TERM", "") not in ("", "dumb", "unknown")
 
 
 class Plain:
@@ -71,10 +79,8 @@ class Plain:
                 for line in hook_lines(hook):
                     self._line(line)
             case RunStarted():
-                again = "resumed" if event.resumed else "begins"
-                self._line(f"{title(event)}: {again}, recorded in {event.path}")
-                if event.ahead is not None:
-                    self._line(f"ahead: {event.ahead.line}")
+                for line in begun(event):
+                    self._line(line)
             case LayingOut() | StepStarted() | Progress():
                 word = self._standing.phase.partition(" ")[0]
                 if word != self._word or self._standing.now_ns() - self._said_ns >= QUIET_NS:
@@ -84,11 +90,13 @@ class Plain:
                 # Of a kind that touches step after step the first is said; the verdict counts all.
                 if remark.kind not in self._remarked:
                     self._remarked.add(remark.kind)
-                    self._line(f"remark: {remark.kind.value}: {remark.text}")
+                    kind, text = reported(remark.kind.value), reported(remark.text)
+                    self._line(tr("remark: {kind}: {text}", kind=kind, text=text))
             case Stopping():
-                self._line(f"{event.signal}: the running step ends; once more stops at once")
+                words = "{signal}: the running step ends; once more stops at once"
+                self._line(tr(words, signal=event.signal))
             case Ended():
-                self._line(f"ended: {event.ending}")
+                self._line(tr("ended: {ending}", ending=said(event.ending)))
             case StepDone() | Judged():
                 pass
 
@@ -109,8 +117,10 @@ def state(standing: Standing) -> str:
         parts.append(standing.steady)
     if standing.rounds_left:
         parts.append(standing.rounds_left)
+    if standing.share:
+        parts.append(f"{standing.share * 100:.0f} %")
     if standing.left:
-        parts.append(f"{standing.left} left")
+        parts.append(tr("{time} left", time=standing.left))
     return ", ".join(parts)
 
 
@@ -133,7 +143,7 @@ def as_json(event: Event) -> dict[str, object]:
                 "capacity_bytes": event.geometry.capacity_bytes,
                 "path": str(event.path),
                 "resumed": event.resumed,
-                "ahead": None if event.ahead is None else asdict(event.ahead),
+                "ahead": None if event.ahead is None or event.virtual else asdict(event.ahead),
             }
         case StepStarted():
             return step_json("step_started", event.seq, event.step) | {"replayed": event.replayed}

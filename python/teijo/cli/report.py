@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from teijo.cli import talk
-from teijo.cli.options import Lang, Limits, ReportLang, printers_from
+from teijo.cli.options import Lang, Limits, ReportLang, printers_from, to_stdout
 from teijo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,8 +29,13 @@ def verb(
         list[Path], typer.Argument(metavar="FILE...", help="Run files, sealed or growing.")
     ],
     form: Annotated[
-        str, typer.Option("--format", metavar="FORMATS", help="html,pdf,text,csv.")
-    ] = "html,pdf",
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMATS",
+            help="html,pdf,text,csv. [default: html,pdf; with -o - text]",
+        ),
+    ] = None,
     spec: Annotated[
         str,
         typer.Option(
@@ -53,27 +58,31 @@ def verb(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="DIR", help="The folder. [default: where the run file is]"
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="The folder, or - for stdout. [default: where the run file is]",
         ),
     ] = None,
 ) -> None:
     """Print the report of each FILE; the paths go to stdout, one a line."""
-    printers = printers_from(form)
+    printers = printers_from("html,pdf" if form is None else form)
     if not printers:
         raise UsageError("no format is named", remedy="Name some: --format html,pdf")
+    alone = to_stdout(output, form, printers)
+    if alone in ("html", "pdf") and (len(files) > 1 or each):
+        raise UsageError(
+            f"several reports in {alone} cannot go to stdout (-o -)", remedy="Name one FILE."
+        )
 
-    from teijo.cli.outcome import leave_limits, reports
+    from teijo.cli.outcome import leave_limits, print_to_stdout, reports
 
     told = []
     for file in files:
         for run, name in _runs(file, spec, limit or (), signers, each=each):
             told.append(run)
-            if output is None and printers == ("text",):
-                from teijo.report import text
-                from teijo.report.language import Language
-
-                lines = text.render(run.document(), language=Language(lang.value))
-                talk.put_lines(lines.rstrip("\n"))
+            if alone or (output is None and printers == ("text",)):
+                print_to_stdout(run.document(), alone or "text", lang)
                 continue
             for path in reports(run.document(), name, printers, output or file.parent, lang):
                 talk.put(str(path))

@@ -16,6 +16,7 @@ from teijo.cli.options import (
     MaxDriveWrites,
     Method,
     MoreSettings,
+    Notes,
     Overwrite,
     Plan,
     Progress,
@@ -23,6 +24,7 @@ from teijo.cli.options import (
     Settings,
     Spec,
     Target,
+    notes_from,
     planned,
     printers_from,
     run_file_for,
@@ -37,6 +39,7 @@ EXAMPLES = (
     "teijo run iops /dev/disk/by-id/nvme-… --destroy S4EVNX0R123456",
     "teijo run iops /dev/nvme1n1 --destroy S4EVNX0R123456 --max-drive-writes 8",
     "teijo run iops sim:mlc-a --limit 'iops[0/100,4KiB] >= 6000'",
+    "teijo run iops sim:mlc-a --note sponsor='Storage Lab' --note nand=MLC",
     "teijo run iops 'stripe?chunk=64KiB:/dev/sdb,/dev/sdc' --destroy SERIAL1,SERIAL2",
 )
 
@@ -49,9 +52,12 @@ def verb(
     spec: Spec = "",
     plan: Plan = None,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="The run file, or the folder to put it in."
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="The run file, or the folder to put it in; FOLDER/ is made where there is none.",
         ),
     ] = None,
     destroy: Destroy = None,
@@ -59,6 +65,7 @@ def verb(
     accept_warning: AcceptWarning = None,
     max_drive_writes: MaxDriveWrites = None,
     hook: Hook = None,
+    note: Notes = None,
     engine: Annotated[Engine, typer.Option("--engine", help="Who makes the I/O.")] = Engine.NATIVE,
     seed: Annotated[
         int | None,
@@ -78,29 +85,32 @@ def verb(
     """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
     given = planned(settings_from(settings, more), plan)
     printers = printers_from(report)
+    notes = notes_from(note)
 
     from teijo import api
-    from teijo.cli.outcome import carry_out, leave
+    from teijo.cli.outcome import carry_out, folder_for, leave
     from teijo.methods.registry import method_named
 
     path = run_file_for(method_named(method).id, target, output, datetime.now())
-    run = carry_out(
-        lambda observer: api.run(
-            method,
-            target,
-            output=path,
-            spec=spec,
-            settings=given,
-            destroy=destroy,
-            overwrite=overwrite,
-            accept_warnings=accept_warning or (),
-            engine=engine.value,
-            max_drive_writes=max_drive_writes,
-            hook=hook,
-            seed=seed,
-            limits=limit or (),
-            observer=observer,
-        ),
-        progress,
-    )
+    with folder_for(path, wanted=bool(output and output.endswith("/"))):
+        run = carry_out(
+            lambda observer: api.run(
+                method,
+                target,
+                output=path,
+                spec=spec,
+                settings=given,
+                destroy=destroy,
+                overwrite=overwrite,
+                accept_warnings=accept_warning or (),
+                engine=engine.value,
+                max_drive_writes=max_drive_writes,
+                hook=hook,
+                notes=notes,
+                seed=seed,
+                limits=limit or (),
+                observer=observer,
+            ),
+            progress,
+        )
     leave(run, printers, report_dir or path.parent, progress, lang)

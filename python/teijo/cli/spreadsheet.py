@@ -110,7 +110,10 @@ def _rows(text: str, path: Path) -> tuple[str, list[tuple[int, list[str]]]]:
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
-        raise UsageError(f"{path} is not a CSV file: {error}") from error
+        raise UsageError(
+            f"{path} is not a CSV file: line {reader.line_num} cannot be read",
+            remedy="Save the sheet as CSV once more.",
+        ) from error
     if not rows:
-        raise UsageError(f"{path} is empty")
+        raise UsageError(f"{path} is empty", remedy="Name a sheet with a first line of names.")
     return delimiter, rows

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from teijo.cli.ahead import Ahead, Span
+from teijo.cli.tongue import reported, said, tr
 from teijo.device import Hook
 from teijo.runner.events import (
     Ended,
@@ -22,12 +24,10 @@ from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.watch import RoundsLeft, Watch
-from teijo.units import format_duration, format_size, megabytes_per_second
+from teijo.units import format_size, megabytes_per_second
 
 NowNs = Callable[[], int]
 NEVER_WORTH_SAYING = 0.1
-PACE_NS_LEAST = 100_000_000
-"""How long to look at a run before its pace is told: the first moments are all beginning."""
 
 
 class Standing:
@@ -51,13 +51,11 @@ class Standing:
         self.stopping = ""
         self.ending: Ending = "running"
         self.path: Path | None = None
-        self._session_ns = 0
-        self._first_step_ns: int | None = None
-        self._step_ns = 0
-        self._aside_ns = 0
+        self._ahead = Ahead()
 
     def tell(self, event: Event) -> None:
         """Take note of one event."""
+        self._ahead.tell(event, self.now_ns())
         match event:
             case HookNamed():
                 pass
@@ -69,17 +67,10 @@ class Standing:
             case StepStarted():
                 self.step = event
                 self.progress = None
-                self._step_ns = self.now_ns()
-                if self._first_step_ns is None:
-                    self._first_step_ns = self._step_ns
             case Progress():
                 self.progress = event
                 self.iops, self.mb_s = event.iops_now, event.mb_s_now
-            case StepDone(step=Purge()):
-                self._aside_ns += self.now_ns() - self._step_ns
-                self.progress = None
             case StepDone(answer=StepResult() as answer):
-                self._session_ns += answer.elapsed_ns
                 self.progress = None
                 if answer.ios:
                     self.iops = answer.iops
@@ -105,14 +96,22 @@ class Standing:
     def phase(self) -> str:
         """What is being done, in a few words: "round 3 of 5 to 25", "precondition"."""
         if self.stopping:
-            return f"stopping ({self.stopping})"
+            return tr("stopping ({signal})", signal=self.stopping)
         if self.step is None and self.layout is not None:
             done, total = self.layout.done_bytes, self.layout.total_bytes
-            return f"laying out the file, {format_size(done)} of {format_size(total)}"
+            return tr(
+                "laying out the file, {done} of {total}",
+                done=format_size(done),
+                total=format_size(total),
+            )
         if self.step is None:
-            return "opening the target"
+            return tr("opening the target")
         words = phase_of(self.step.step, self.watch)
-        return f"replaying step {self.step.seq}: {words}" if self.step.replayed else words
+        if self.step.step.part:
+            words = f"{self.step.step.part}: {words}"
+        if not self.step.replayed:
+            return words
+        return tr("replaying step {seq}: {words}", seq=self.step.seq, words=words)
 
     @property
     def cell(self) -> str:
@@ -123,7 +122,7 @@ class Standing:
     @property
     def steady(self) -> str:
         """How far steady state is, in words; nothing where it is not asked."""
-        return self.watch.steady if self.watch else ""
+        return reported(self.watch.steady) if self.watch else ""
 
     @property
     def rounds_left(self) -> str:
@@ -132,73 +131,87 @@ class Standing:
             return ""
         return forecast_words(self.watch.rounds_left, self.watch.phase)
 
-    def left_ns(self) -> tuple[int, int] | None:
-        """Return the least and most time left, as a person waits; None while unknown.
+    @property
+    def share(self) -> float:
+        """How much of the run is done, 0 to 1, by what is expected of it; it never falls."""
+        return 1.0 if self.is_done else self._ahead.share(self.now_ns())
 
-        The run's clock may be a simulated one: what is left on it is stretched by how fast it
-        has gone until now, purges aside, which take their own time. Bytes that are left take as
-        long as the last ones did.
-        """
-        now = self.progress
-        session_ns = self._session_ns + (now.elapsed_ns if now else 0)
-        if self.watch is None or self._first_step_ns is None or session_ns == 0:
-            return None
-        waited_ns = self.now_ns() - self._first_step_ns - self._aside_ns
-        if waited_ns < PACE_NS_LEAST:
-            return None
-        pace = waited_ns / session_ns
-        least, most = self.watch.remaining_ns_least, self.watch.remaining_ns_most
-        if now is not None and isinstance(now.step, Precondition):
-            if not now.bytes:
-                return None
-            left_bytes = max(0, now.step.total_bytes - now.bytes)
-            least += left_bytes * now.elapsed_ns // now.bytes
-            most += left_bytes * now.elapsed_ns // now.bytes
-        elif now is not None:
-            least, most = least - now.elapsed_ns, most - now.elapsed_ns
-        return max(0, round(least * pace)), max(0, round(most * pace))
+    @property
+    def is_done(self) -> bool:
+        """Whether the run came to the end of its steps."""
+        return self.ending in ("done", "steady", "not steady")
+
+    @property
+    def time_left(self) -> Span | None:
+        """The time left, as a person waits; None while unknown."""
+        return None if self.ending != "running" else self._ahead.left(self.now_ns())
 
     @property
     def left(self) -> str:
-        """The time left in words: "8 s to 1 min 12 s", or nothing while it is unknown."""
-        span = self.left_ns()
-        if span is None or self.ending != "running":
+        """The time left in words: "about 12 s (8 s to 1 min 12 s)", nothing while unknown."""
+        span = self.time_left
+        if span is None:
             return ""
-        least, most = (coarse(each) for each in span)
-        return least if least == most else f"{least} to {most}"
+        least, usual, most = map(coarse, (span.least_ns, span.expected_ns, span.most_ns))
+        if least == most:
+            return tr("about {usual}", usual=usual)
+        return tr("about {usual} ({least} to {most})", usual=usual, least=least, most=most)
 
 
 def hook_lines(hook: Hook) -> tuple[str, str]:
     """Return what is said of a hook before it runs: the command, and the digest of all of it."""
-    return f"hook: {hook.text}", f"digest of the hook: {hook.digest}"
+    return (
+        tr("hook: {command}", command=hook.text),
+        tr("digest of the hook: {digest}", digest=hook.digest),
+    )
+
+
+def begun(event: RunStarted) -> list[str]:
+    """Return what is said when a run begins: what, on what, recorded where, and what is ahead."""
+    what = title(event)
+    resumed = "{what}: resumed, recorded in {path}"
+    words = resumed if event.resumed else "{what}: begins, recorded in {path}"
+    lines = [tr(words, what=what, path=event.path)]
+    if event.ahead is not None and not event.virtual:
+        lines.append(tr("ahead: {line}", line=said(event.ahead.line)))
+    return lines
 
 
 def title(event: RunStarted) -> str:
     """Return what runs on what: "pts.iops 2.0.2-client on MLC-A 256 GB"."""
     device = event.identity.model or event.identity.target
-    return f"{' '.join(filter(None, (event.run.method, event.run.spec)))} on {device}"
+    run = " ".join(filter(None, (event.run.method, event.run.spec)))
+    return tr("{run} on {device}", run=run, device=device)
 
 
 def coarse(duration_ns: int) -> str:
     """Return a duration without fractions of a second: an estimate has none."""
-    return format_duration(duration_ns) if duration_ns >= 10**10 else f"{duration_ns // 10**9} s"
+    if duration_ns < 10**10:
+        return tr("{s} s", s=duration_ns // 10**9)
+    minutes, seconds = divmod(round(duration_ns / 10**9), 60)
+    hours, more = divmod(minutes, 60)
+    if hours:
+        return tr("{h} h {m} min", h=hours, m=f"{more:02d}")
+    return tr("{m} min {s} s", m=minutes, s=f"{seconds:02d}") if minutes else tr("{s} s", s=seconds)
 
 
 def phase_of(step: Step, watch: Watch | None) -> str:
     """Return a step in a few words, with the round it belongs to."""
     match step:
         case Purge():
-            return "purging"
+            return tr("purging")
         case Precondition():
-            return "preconditioning" if step.phase == "precondition" else step.phase
+            precondition = step.phase == "precondition"
+            return tr("preconditioning") if precondition else said(step.phase)
         case Idle():
-            return "resting"
+            return tr("resting")
         case Configure():
-            return f"configuring {step.text}"
+            return tr("configuring {settings}", settings=step.text)
         case Measure(round_number=None):
-            return step.phase
+            return said(step.phase)
         case Measure():
-            return f"{step.phase} {step.round_number}{bounds(watch)}"
+            number = step.round_number
+            return tr("{what} {number}", what=said(step.phase), number=number) + bounds(watch)
 
 
 def bounds(watch: Watch | None) -> str:
@@ -206,15 +219,23 @@ def bounds(watch: Watch | None) -> str:
     if watch is None or watch.rounds_most is None:
         return ""
     least, most = watch.rounds_least, watch.rounds_most
-    return f" of {most}" if least is None or least == most else f" of {least} to {most}"
+    if least is None or least == most:
+        return tr(" of {most}", most=most)
+    return tr(" of {least} to {most}", least=least, most=most)
 
 
 def forecast_words(left: RoundsLeft, phase: str) -> str:
     """Return a forecast in words, with the risk that the limit comes first where it is one."""
-    what = "minute" if phase == "minute" else "round"
-    words = f"{left.median} more {what}{'' if left.median == 1 else 's'}"
+    one = left.median == 1
+    if phase == "minute":
+        words = "{count} more minute" if one else "{count} more minutes"
+    else:
+        words = "{count} more round" if one else "{count} more rounds"
+    parts = [tr(words, count=left.median)]
     if left.low != left.high:
-        words += f" ({left.confidence * 100:.0f} %: {left.low} to {left.high})"
+        sure = f"{left.confidence * 100:.0f}"
+        parts.append(tr(" ({sure} %: {low} to {high})", sure=sure, low=left.low, high=left.high))
     if left.never >= NEVER_WORTH_SAYING:
-        words += f", {left.never * 100:.0f} % that it never is steady"
-    return words
+        risk = f"{left.never * 100:.0f}"
+        parts.append(tr(", {risk} % that it never is steady", risk=risk))
+    return "".join(parts)

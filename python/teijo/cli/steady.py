@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from teijo.cli import talk
-from teijo.cli.options import Json, printers_from
+from teijo.cli.options import Json, printers_from, to_stdout
 from teijo.cli.spreadsheet import columns_of, number_of
 from teijo.errors import UsageError
 
@@ -48,7 +48,10 @@ def verb(
         str, typer.Option("--report", metavar="FORMATS", help="Pictures too: html,pdf,text,csv.")
     ] = "none",
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="The folder of the reports.")
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="DIR", help="The folder of the reports, or - for stdout."
+        ),
     ] = Path(),
     as_json: Json = False,
     check: Annotated[
@@ -58,13 +61,17 @@ def verb(
 ) -> None:
     """Find where a series of rounds stops: the first steady window of five, as the PTS has it."""
     printers = printers_from(report)
+    alone = to_stdout(output, report if printers else None, printers, as_json=as_json)
     values = _values(numbers or [], sheet, column or [])
 
     from teijo import api
-    from teijo.cli.outcome import print_all
+    from teijo.cli.outcome import print_all, print_to_stdout
 
     states = api.steady(values, unit)
     document = api.steady_document(states)
+    if alone:
+        print_to_stdout(document, alone)
+        return
     if as_json:
         talk.put_json(_told(states))
     elif not printers:
@@ -98,10 +105,16 @@ def _values(
     lengths = {name: len(series) for name, series in found.items()}
     if not all(lengths.values()):
         empty = ", ".join(name for name, length in lengths.items() if not length)
-        raise UsageError(f"no values are in the column {empty} of {sheet}")
+        raise UsageError(
+            f"no values are in the column {empty} of {sheet}",
+            remedy="Name a column with one value a round.",
+        )
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise UsageError(f"the columns are not of one length: {told}")
+        raise UsageError(
+            f"the columns are not of one length: {told}",
+            remedy="Give each round a value in every column.",
+        )
     return found
 
 

@@ -4,33 +4,88 @@ Nothing else writes to a terminal: what came from outside passes `teijo.outside.
 """
 
 import json
+import os
 import sys
-from collections.abc import Sequence
-from typing import IO
+from collections.abc import Iterable, Sequence
+from typing import IO, Any
 
+from teijo.cli import layout, tongue
+from teijo.errors import HostError
 from teijo.outside.text import visible, visible_json
+
+CLOSED_PIPE = 141
+"""What a shell says of a program that a closed pipe ended: 128 and SIGPIPE, as of `cat`."""
+CELL_MOST = 1000
+"""More characters of one cell are not shown."""
+
+
+class Unread(Exception):
+    """Nobody reads stdout any more, so what wrote to it has nothing left to do."""
 
 
 def put(line: str) -> None:
-    """Write one line of data to stdout."""
-    _write(sys.stdout, visible(line))
+    """Write one line of data to stdout.
+
+    Raises:
+        Unread: its reader has gone.
+        HostError: it cannot be written for another reason.
+    """
+    _data(visible(line))
 
 
 def put_lines(text: str) -> None:
-    """Write a text that has lines of its own to stdout, such as a report."""
+    """Write a text that has lines of its own to stdout, such as a report; raises as `put`."""
     for line in text.split("\n"):
         put(line)
 
 
+def put_prose(text: str) -> None:
+    """Write sentences to stdout, on a terminal broken between words; raises as `put`."""
+    for line in _broken(visible(text), sys.stdout):
+        _data(line)
+
+
 def put_json(value: object) -> None:
-    """Write a value as indented JSON to stdout."""
-    _write(sys.stdout, as_json(value, indent=2))
+    """Write a value as indented JSON to stdout; raises as `put`."""
+    _data(as_json(value, indent=2))
+
+
+def put_bytes(data: bytes) -> None:
+    """Write a file's bytes to stdout; raises as `put`."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        raise _lost(error) from error
+
+
+def name(path: str | os.PathLike[str]) -> None:
+    """Write to stdout what lies on the disk by now: it does so whether or not anybody reads it.
+
+    Raises:
+        HostError: it cannot be written, and not because its reader has gone.
+    """
+    try:
+        put(os.fspath(path))
+        finish()
+    except Unread:
+        pass
+
+
+def finish() -> None:
+    """Bring all data that was written to its reader; raises as `put`."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise _lost(error) from error
 
 
 def say(line: str) -> None:
-    """Write one line of talk to stderr, at once."""
-    _write(sys.stderr, visible(line))
-    sys.stderr.flush()
+    """Write one line of talk to stderr, at once; where nobody listens, nothing happens."""
+    for part in _broken(visible(line), sys.stderr):
+        TALK.write(part + "\n")
+    TALK.flush()
 
 
 def say_lines(text: str) -> None:
@@ -41,8 +96,8 @@ def say_lines(text: str) -> None:
 
 def say_json(value: object) -> None:
     """Write a value as one line of JSON to stderr, at once."""
-    _write(sys.stderr, as_json(value))
-    sys.stderr.flush()
+    TALK.write(as_json(value) + "\n")
+    TALK.flush()
 
 
 def as_json(value: object, *, indent: int | None = None) -> str:
@@ -55,35 +110,109 @@ def explain(message: str, remedy: str = "") -> None:
 
     Lines after the first are indented, so that no text within it can pass for another message.
     """
-    first, *more = message.strip().split("\n")
-    say(f"error: {first}")
+    first, *more = tongue.said(message.strip()).split("\n")
+    say(tongue.tr("error: {a}", a=first))
     for line in more:
         say(line if line.startswith("  ") else f"  {line}")
     if remedy:
         say("")
-        say_lines(remedy.strip())
+        say_lines(tongue.said(remedy.strip()))
 
 
 def examples(*lines: str) -> str:
     """Return the examples of a help page, kept as they are typed."""
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+    return "\n".join(lines)
 
 
 def columns(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the lines of a plain table: a head, then rows, left-aligned, two spaces apart."""
+    """Return the lines of a plain table: a head, then rows, left-aligned, two spaces apart.
+
+    On a terminal the last column is broken between words; where that leaves no room, each row
+    stands in lines of its own.
+    """
     shown = [[visible(text, most=CELL_MOST) for text in row] for row in [head, *rows]]
-    widths = [max(len(row[place]) for row in shown) for place in range(len(head))]
-    return [
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in shown
-    ]
+    return list(layout.table(shown, width(sys.stdout)))
 
 
-CELL_MOST = 1000
-"""More characters of one cell are not shown."""
+def width(stream: IO[str]) -> int | None:
+    """Return the columns of the terminal that a stream is, None of what is no terminal."""
+    try:
+        if not stream.isatty():
+            return None
+        found = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError, AttributeError):
+        return None
+    return max(found or layout.USUAL, layout.LEAST)
 
 
-def _write(stream: IO[str], text: str) -> None:
-    """Write a line; a letter that the terminal's encoding has not is written out."""
+def spelled(text: str, stream: IO[str]) -> str:
+    """Return a text in which a letter that the stream's encoding has not is written out."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    try:
+        return text.encode(encoding, "backslashreplace").decode(encoding)
+    except LookupError:
+        return ascii(text)[1:-1]
+
+
+class Talk:
+    """stderr, as long as somebody reads it: a log that is closed or full ends no measurement."""
+
+    @property
+    def encoding(self) -> str:
+        """How its letters become bytes; a library that draws asks for it."""
+        return getattr(sys.stderr, "encoding", None) or "utf-8"
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        try:
+            sys.stderr.write(spelled(text, sys.stderr))
+        except OSError:
+            _silence(sys.stderr)
+        return len(text)
+
+    def flush(self) -> None:
+        """Bring it to its reader, if there is one."""
+        try:
+            sys.stderr.flush()
+        except OSError:
+            _silence(sys.stderr)
+
+    def __getattr__(self, attribute: str) -> Any:
+        """Be stderr in everything else."""
+        return getattr(sys.stderr, attribute)
+
+
+TALK = Talk()
+
+
+def _data(line: str) -> None:
+    try:
+        sys.stdout.write(spelled(line, sys.stdout) + "\n")
+    except OSError as error:
+        raise _lost(error) from error
+
+
+def _broken(line: str, stream: IO[str]) -> Iterable[str]:
+    columns = width(stream)
+    return [line] if columns is None else layout.lines(line, columns)
+
+
+def _lost(error: OSError) -> Exception:
+    """Return what ends a command whose data cannot be written; from now on none is."""
+    _silence(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        return Unread()
+    return HostError(
+        f"stdout cannot be written: {error.strerror}.",
+        remedy="See to the disk or the terminal that it leads to.",
+    )
+
+
+def _silence(stream: IO[str]) -> None:
+    """Lead a stream to nowhere: what it still holds would fail again at the end of the process."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        pass

@@ -161,7 +161,9 @@ def tell_apart(target: CompositeTarget) -> None:
         try:
             found = _footprint(member)
         except OSError as error:
-            raise TargetError(f"{member.text} cannot be looked at: {error.strerror}") from error
+            raise TargetError(
+                f"{member.text} cannot be looked at: {error.strerror}", remedy="Check the path."
+            ) from error
         for other, its in seen:
             if found.own & (its.own | its.under) or found.under & its.own:
                 raise TargetError(

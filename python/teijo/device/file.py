@@ -252,7 +252,9 @@ def _existing(target: FileTarget, holder: Holder, *, write: bool, overwrite: boo
     fd = _open(target, os.O_RDWR if write else os.O_RDONLY)
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise TargetError(f"{target.path} is not a regular file any more")
+            raise TargetError(
+                f"{target.path} is not a regular file any more", remedy="Name a regular file."
+            )
         _lock(fd, target, write=write)
         status = os.fstat(fd)  # only now: until then the last run may have been leaving it
         mark = marker.read_mark(fd, target.path)
@@ -360,9 +362,13 @@ def _open(target: FileTarget, flags: int) -> int:
             raise _refused(target) from error
         if error.errno == errno.ETXTBSY:
             raise UnsafeError(
-                f"{target.path} is in use as swap or as a program; nothing was written"
+                f"{target.path} is in use as swap or as a program; nothing was written",
+                remedy="Name another file.",
             ) from error
-        raise TargetError(f"{target.path} cannot be opened: {error.strerror}") from error
+        raise TargetError(
+            f"{target.path} cannot be opened: {error.strerror}",
+            remedy="Check the path and who may open it.",
+        ) from error
 
 
 def _refused(target: FileTarget) -> DeviceError:

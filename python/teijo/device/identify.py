@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from teijo.device import kernel, nvme, serial
+from teijo.device import bus, kernel, nvme, serial
 from teijo.device.kernel import HOST, Number, Roots, read_text
 from teijo.device.stack import Node, disks, node_of, whole_disk
 from teijo.terms.geometry import Geometry, Identity
@@ -181,7 +181,8 @@ def _facts(disk: Node, *, own: bool) -> dict[str, str]:
         "i/o scheduler": read_text(queue / "scheduler"),
         "rotational": {"0": "no", "1": "yes"}.get(read_text(queue / "rotational"), ""),
         "address": read_text(disk.folder / "device" / "address"),
-        "link": _link(disk),
+        "link": bus.link(disk.folder),
+        "HBA": bus.adapter(disk.folder),
         "given serial": "" if own else "the device has none of its own",
     }
     if (disk.folder / "loop").exists():
@@ -197,17 +198,6 @@ def _further(node: Node, cache_read_by: str) -> dict[str, str]:
     part = read_text(node.folder / "partition") if node.is_partition else ""
     facts = {"write cache read by": cache_read_by, "partition": part}
     return {name: text for name, text in facts.items() if text}
-
-
-def _link(disk: Node) -> str:
-    """Return the PCIe link as it runs and as it could be: a slot too narrow shows here."""
-    for folder in (disk.folder, *disk.folder.parents):
-        speed = read_text(folder / "current_link_speed")
-        if speed and not speed.startswith("Unknown"):
-            width = read_text(folder / "current_link_width")
-            most = read_text(folder / "max_link_speed")
-            return f"{speed} x{width} (at most {most} x{read_text(folder / 'max_link_width')})"
-    return ""
 
 
 def _first(disk: Node, *names: str) -> str:

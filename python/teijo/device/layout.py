@@ -43,7 +43,10 @@ def reserve(fd: int, path: Path, size_bytes: int) -> None:
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             raise shortage from error
-        raise HostError(f"no space can be reserved for {path}: {error.strerror}") from error
+        raise HostError(
+            f"no space can be reserved for {path}: {error.strerror}",
+            remedy="Choose a file on another file system.",
+        ) from error
 
 
 def lay_out(fd: int, size_bytes: int, progress: Progress | None = None) -> None:
@@ -65,7 +68,10 @@ def lay_out(fd: int, size_bytes: int, progress: Progress | None = None) -> None:
                     progress(start + length, size_bytes)
             os.fsync(fd)
         except OSError as error:
-            raise DeviceError(f"laying out the file failed: {error.strerror}") from error
+            raise DeviceError(
+                f"laying out the file failed: {error.strerror}",
+                remedy="See to the disk it lies on (dmesg may say more), or name another file.",
+            ) from error
         finally:
             view.release()
             del words

@@ -75,7 +75,10 @@ def claim(
         )
     except OSError as error:
         if error.errno not in {errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS}:
-            raise TargetError(f"{path} cannot be opened: {error.strerror}") from error
+            raise TargetError(
+                f"{path} cannot be opened: {error.strerror}",
+                remedy="Look at its cable and at dmesg; `teijo devices` lists what there is.",
+            ) from error
         refusal = error.strerror or "refused"
         try:
             fd = open_to_read(path)
@@ -126,11 +129,16 @@ def identify_open(fd: int, target: str, roots: Roots = HOST) -> Identification:
         teijo.errors.DeviceError: it went away.
     """
     if not stat.S_ISBLK(os.fstat(fd).st_mode):
-        raise TargetError(f"{target} is not a block device any more")
+        raise TargetError(
+            f"{target} is not a block device any more",
+            remedy="`teijo devices` lists the ones there are.",
+        )
     try:
         found = identify(fd, target, roots)
     except OSError as error:
-        raise DeviceError(f"{target} went away: {error.strerror}") from error
+        raise DeviceError(
+            f"{target} went away: {error.strerror}", remedy="Look at its cable and at dmesg."
+        ) from error
     if found.geometry.capacity_bytes == 0:
         raise TargetError(
             f"{target} has no capacity", remedy="Insert the medium, or set the device up first."

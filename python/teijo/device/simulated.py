@@ -5,6 +5,7 @@ from typing import Final
 
 from teijo import engine as door
 from teijo.device.device import Configured
+from teijo.device.nearest import shortened
 from teijo.device.sessions import Engine
 from teijo.device.target import SimulatedTarget, parse_target
 from teijo.engine.session import Session
@@ -146,6 +147,7 @@ def _simulation_of(target: SimulatedTarget) -> door.SimulatedSession:
     try:
         return door.open_simulated(target.name, **target.overrides)
     except (TargetError, PlanError) as error:
+        shorter = shortened(error)
         if target.source is None:
-            raise
-        raise target.source.blame(error) from error
+            raise shorter from error
+        raise target.source.blame(shorter) from error

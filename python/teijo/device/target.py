@@ -3,7 +3,6 @@
 Nothing is opened here but the file `sim:FILE.toml` names; `opening.py` does the rest.
 """
 
-import difflib
 import re
 import stat
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import Final, Literal, assert_never
 from urllib.parse import parse_qsl
 
 from teijo.device.composed import Source, spell_out
+from teijo.device.nearest import guess, sibling
 from teijo.errors import TargetError
 from teijo.outside.text import unspeakable
 from teijo.units import MIB, format_size, parse_size
@@ -254,7 +254,8 @@ def _on_disk(text: str, path: Path, pairs: dict[str, str]) -> Member:
     except FileNotFoundError:
         return _new_file(text, path, pairs)
     except (OSError, ValueError) as error:
-        raise TargetError(f"{path} cannot be looked at: {error}") from error
+        why = (isinstance(error, OSError) and error.strerror) or "its name cannot be one"
+        raise TargetError(f"{path} cannot be looked at: {why}", remedy="Check the path.") from error
     if stat.S_ISBLK(mode):
         if pairs:
             raise TargetError(
@@ -282,10 +283,14 @@ def _new_file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
     in_memory = path.absolute().is_relative_to("/dev/shm")
     if top and top[0] in {"dev", "proc", "sys"} and not in_memory:
         raise TargetError(
-            f"there is no device {path}", remedy="`teijo devices` lists the ones there are."
+            f"there is no device {path}{sibling(path)}",
+            remedy="`teijo devices` lists the ones there are.",
         )
     if not path.parent.is_dir():
-        raise TargetError(f"there is no folder {path.parent}", remedy="Make it, or check the path.")
+        raise TargetError(
+            f"there is no folder {path.parent}{sibling(path.parent)}",
+            remedy="Make it, or check the path.",
+        )
     target = _file(text, path, pairs)
     if target.size_bytes is None:
         raise TargetError(
@@ -299,11 +304,9 @@ def _file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
     known = ("size", "direct", "holes", "keep")
     for key in pairs:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
             raise TargetError(
-                f"a file target has no setting {key!r}",
-                remedy=(f"Did you mean {near[0]}? " if near else "")
-                + "It takes size, direct, holes, keep.",
+                f"a file target has no setting {key!r}{guess(key, known)}",
+                remedy="It takes size, direct, holes, keep: drive.img?size=8GiB.",
             )
     return FileTarget(
         text=text,

@@ -69,7 +69,10 @@ class NativeSession:
         try:
             self._native = _native.NativeSession(files, backend, layout)
         except OSError as error:
-            raise HostError(f"descriptors {files} cannot be used: {error}") from error
+            raise HostError(
+                f"descriptors {files} cannot be used: {error.strerror or error}",
+                remedy="Raise the limit of open files (ulimit -n).",
+            ) from error
 
     @property
     def backend(self) -> str:

@@ -4,6 +4,7 @@ A settings field carries its `Knob` as an annotation; nothing here knows a metho
 """
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -14,10 +15,14 @@ from teijo import units
 from teijo.errors import PlanError
 from teijo.methods.method import Settings
 from teijo.outside.text import unspeakable
+from teijo.terms.run_note import LONGEST as NOTE_LONGEST
+from teijo.terms.run_note import RunNote
 
 LONGEST: Final = 300_000
 """Characters of one setting; a plan is a setting too."""
 LIST_MOST: Final = 256
+SECTOR_BYTES: Final = 512
+"""No device has smaller logical blocks."""
 _STRANGE: Final = "The run file holds settings this version does not know."
 
 Parse = Callable[[str], object]
@@ -95,6 +100,7 @@ def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict
         if name is None:
             raise unknown("setting", key, (knob.key for knob in knobs.values()), field_of)
         knob = knobs[name]
+        _check_one(key, text, field_of)
         if name in parsed:
             raise PlanError(
                 f"{knob.key} is set twice ({', '.join((knob.key, *knob.aliases))} are one setting)",
@@ -108,6 +114,22 @@ def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict
                 remedy=f"For example: --set {knob.key}={knob.example}",
             ) from error
     return parsed
+
+
+def _check_one(key: str, text: str, known: Mapping[str, str]) -> None:
+    """Make sure that no second setting stands within a value, as in "rw=randread,bs=4k".
+
+    Raises:
+        PlanError: one does.
+    """
+    first, *more = re.split(r"[,;]\s*(?=[a-z_-]+=)", text)
+    words = [word.partition("=")[0].replace("-", "_") for word in more]
+    if words and all(word in known for word in words):
+        apart = " ".join(f"{each}" for each in (f"{key}={first}", *more))
+        raise PlanError(
+            f"{key}={text[:200]}: there are {len(more) + 1} settings in one word",
+            remedy=f"Write them apart: --set {apart[:200]}",
+        )
 
 
 def check_text(key: str, text: str) -> None:
@@ -143,8 +165,7 @@ def build(model: type[S], values: Mapping[str, object]) -> S:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise PlanError(
-            f"{place or 'settings'}: {first['msg']} (it is {str(first['input'])[:80]!r})",
-            remedy=_STRANGE,
+            f"{place or 'settings'} cannot be {str(first['input'])[:80]!r}", remedy=_STRANGE
         ) from error
     for name, knob in knobs_of(model).items():
         value = getattr(settings, name)
@@ -166,6 +187,27 @@ def unknown(what: str, given: str, valid: Iterable[str], accepted: Iterable[str]
     return PlanError(
         f"unknown {what} {given!r}{guess}", remedy=f"Valid are: {', '.join(names) or 'none'}."
     )
+
+
+def checked_notes(notes: Mapping[str, str]) -> dict[RunNote, str]:
+    """Return what a person says of a run, by the closed list of what may be said.
+
+    Raises:
+        PlanError: a key is not in the list, or a text is too long or cannot be recorded.
+    """
+    found = {}
+    for key, text in notes.items():
+        check_text(key, text)
+        word = key.strip().lower().replace("_", "-").replace(" ", "-")
+        if word not in list(RunNote):
+            raise unknown("note", key, [each.value for each in RunNote])
+        if not text.strip() or len(text) > NOTE_LONGEST:
+            raise PlanError(
+                f"the note {word} has {len(text.strip()):,} characters",
+                remedy=f"Write 1 to {NOTE_LONGEST}: it stands in a header.",
+            )
+        found[RunNote(word)] = text.strip()
+    return found
 
 
 def whole_number(least: int, most: int) -> Parse:
@@ -232,9 +274,26 @@ def size(text: str) -> int:
     return value
 
 
+def block_size(text: str) -> int:
+    """Return a block size in bytes: a whole number of sectors."""
+    value = size(text)
+    if value % SECTOR_BYTES:
+        number = text.strip().rstrip("Bb").strip()
+        guess = f"; did you mean {number}KiB?" if number.isdecimal() else ""
+        raise ValueError(
+            f"it is {value:,} bytes, and a block is a multiple of {SECTOR_BYTES} bytes{guess}"
+        )
+    return value
+
+
 def sizes(text: str) -> tuple[int, ...]:
+    """Return different sizes, as in "4KiB,8KiB"."""
+    return _different(tuple(size(part) for part in _parts(text)), "sizes")
+
+
+def block_sizes(text: str) -> tuple[int, ...]:
     """Return different block sizes, as in "4KiB,8KiB"."""
-    return _different(tuple(size(part) for part in _parts(text)), "block sizes")
+    return _different(tuple(block_size(part) for part in _parts(text)), "block sizes")
 
 
 def mixes(text: str) -> tuple[int, ...]:

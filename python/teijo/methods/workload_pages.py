@@ -150,10 +150,12 @@ def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Fi
         blocks += (Paragraph(text=aside),)
     failed = measures.errors_of(answer)
     if failed:
-        text = say(
-            "{failed:,} I/Os failed; they are counted in no rate and no latency.", failed=failed
-        )
-        blocks += (Paragraph(text=text), *_error_tables(answer))
+        told: str = "1 I/O failed; it is counted in no rate and no latency."
+        if failed > 1:
+            told = say(
+                "{failed:,} I/Os failed; they are counted in no rate and no latency.", failed=failed
+            )
+        blocks += (Paragraph(text=told), *_error_tables(answer))
     return Section(title="Result", blocks=blocks)
 
 

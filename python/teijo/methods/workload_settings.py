@@ -30,8 +30,24 @@ RATES: Final = (1e-6, 1e9)
 THREADS_MOST: Final = 512
 """Of all streams together."""
 DEFAULT_WORD: Final = "randread"
+_SHORT_RATE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(k|M) ?(?:IOPS)?", re.IGNORECASE)
+_SPEED: Final = re.compile(r"([0-9]{1,9} ?(?:[kMG]i?B|B))(?:/s|ps)?", re.IGNORECASE)
 PREFIX: Final = "stream."
 DURATION_NS = 10 * units.NS_PER_S
+
+
+def rate_of_ios(text: str) -> float:
+    """Return a rate of I/Os; the text of another one says how it is written as such."""
+    if short := _SHORT_RATE.fullmatch(text.strip()):
+        count = float(short[1]) * (1000 if short[2].lower() == "k" else 1_000_000)
+        raise ValueError(f"it takes a plain number; did you mean {count:.0f}?")
+    if speed := _SPEED.fullmatch(text.strip()):
+        each = units.parse_size(speed[1]) / (4 * units.KIB)
+        raise ValueError(
+            "it counts I/Os each second, not bytes: divide by the block size; did you mean "
+            f"{each:.0f}, for blocks of 4 KiB?"
+        )
+    return float(str(knobs.number_between(*RATES)(text)))
 
 
 class StreamSettings(Settings, frozen=True):
@@ -64,7 +80,7 @@ class StreamSettings(Settings, frozen=True):
             aliases=("block_size", "blocksize"),
             meaning="block size",
             example="4KiB",
-            parse=knobs.size,
+            parse=knobs.block_size,
             show=knobs.show_size,
         ),
     ] = 4 * units.KIB
@@ -163,7 +179,7 @@ class StreamSettings(Settings, frozen=True):
             aliases=("rate_iops", "iops"),
             meaning="I/Os due each second whether or not the device keeps up, or none",
             example="1000",
-            parse=knobs.optional(knobs.number_between(*RATES)),
+            parse=knobs.optional(rate_of_ios),
             show=knobs.show_optional,
         ),
     ] = None

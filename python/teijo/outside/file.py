@@ -76,7 +76,15 @@ def toml_of(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise Unreadable("is nested too deeply") from error
     except (tomllib.TOMLDecodeError, ValueError, OverflowError) as error:
-        raise Unreadable(f"is no TOML: {str(error)[:200]}") from error
+        raise Unreadable(f"is no TOML{_place(error)}") from error
+
+
+def _place(error: Exception) -> str:
+    """Return where a TOML text cannot be read, if that is known."""
+    found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+    if found is not None:
+        return f": line {found[1]} cannot be read from column {found[2]} on"
+    return ": its end comes too early" if "end of document" in str(error) else ""
 
 
 def _why(error: Exception) -> str:

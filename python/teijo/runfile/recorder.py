@@ -454,7 +454,10 @@ def _lock_existing(names: Names) -> int:
                 "it lies; nothing was done.",
                 remedy="Name the file itself.",
             ) from error
-        raise HostError(f"{names.open} cannot be opened for writing: {error.strerror}.") from error
+        raise HostError(
+            f"{names.open} cannot be opened for writing: {error.strerror}.",
+            remedy="Check who may write there, and whether the disk is mounted read-only.",
+        ) from error
     try:
         trust.check_trusted(lock, names)
     except BaseException:

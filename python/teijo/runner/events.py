@@ -33,7 +33,9 @@ class LayingOut:
 class RunStarted:
     """The run file is open and the device is claimed. `path` is the growing file.
 
-    `ahead` is what the run will take, or what is left of one that goes on; None in virtual time.
+    `ahead` is what the run will take, or what is left of one that goes on, on the run's clock.
+    Where that is `virtual`, a person waits another time, and the steps of a run that goes on are
+    carried out once more: they took `recorded_ns`.
     """
 
     run: RunInfo
@@ -42,15 +44,20 @@ class RunStarted:
     path: Path
     resumed: bool
     ahead: Preview | None = None
+    virtual: bool = False
+    recorded_ns: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepStarted:
-    """A step begins. `replayed` ones are executed again to be compared with the record."""
+    """A step begins. `replayed` ones are executed again to be compared with the record, where
+    they took `recorded_ns`.
+    """
 
     seq: int
     step: Step
     replayed: bool = False
+    recorded_ns: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,16 +58,26 @@ class Preview:
         ends = (self.expected, self.least, self.most)
         durations = [format_duration(end.duration_ns) for end in ends]
         sizes = [format_capacity(end.written_bytes) for end in ends]
-        writes = [f"{self.drive_writes(end):.2g}" for end in ends]
+        writes = [_count(self.drive_writes(end)) for end in ends]
         return (
             f"about {_span(durations)}, {_span(sizes)} written, {_span(writes)} drive writes; "
             f"assumed {self.assumed}"
         )
 
 
+def _count(drive_writes: float) -> str:
+    """Return drive writes to two digits, without a power of ten."""
+    return f"{drive_writes:.2g}" if drive_writes < 10 else f"{drive_writes:,.0f}"
+
+
 def _span(texts: Sequence[str]) -> str:
     middle, low, high = texts
     return middle if low == high else f"{middle} ({low} … {high})"
+
+
+def _times(drive_writes: float) -> str:
+    """Return drive writes to three digits, without a power of ten."""
+    return f"{drive_writes:.3g}" if drive_writes < 100 else f"{drive_writes:,.0f}"
 
 
 def refuse_beyond(drive_writes_most: float, seen: Preview) -> None:
@@ -89,11 +99,11 @@ def refuse_beyond(drive_writes_most: float, seen: Preview) -> None:
     if expected <= drive_writes_most:
         return
     spent = seen.spent_bytes / seen.capacity_bytes
-    before = f", {spent:.3g} of them already" if spent else ""
+    before = f", {_times(spent)} of them already" if spent else ""
     raise UnsafeError(
-        f"The run is expected to write the device {expected:.3g} times over (at least {least:.3g}, "
-        f"at most {most:.3g}{before}); the limit is {drive_writes_most:g} drive writes. "
-        "Nothing was written.",
+        f"The run is expected to write the device {_times(expected)} times over (at least "
+        f"{_times(least)}, at most {_times(most)}{before}); the limit is {drive_writes_most:g} "
+        "drive writes. Nothing was written.",
         remedy="Ask for less (fewer rounds, a smaller amount or range, a shorter minute; see "
         "`teijo preview`), or raise --max-drive-writes.",
     )

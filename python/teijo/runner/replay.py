@@ -158,7 +158,11 @@ def check_asked(talk: Talk, exchange: StepRecord, version: str) -> None:
 
 def _execute_again(stage: Stage, exchange: StepRecord, version: str) -> None:
     stage.interrupt.check()
-    stage.observer(StepStarted(seq=exchange.seq, step=exchange.step, replayed=True))
+    answer = exchange.answer
+    lasted_ns = answer.elapsed_ns if isinstance(answer, StepResult) else 0
+    stage.observer(
+        StepStarted(seq=exchange.seq, step=exchange.step, replayed=True, recorded_ns=lasted_ns)
+    )
     again = carry_out(stage, exchange.seq, exchange.step, exchange.seed).result
     if rows_of(again) != rows_of(exchange.answer):
         raise IdentityError(

@@ -206,7 +206,9 @@ class _Act:
                 identity=self._device.identity,
                 path=self._recorder.names.open,
                 resumed=resumed,
-                ahead=None if self._device.replayable else ahead,
+                ahead=ahead,
+                virtual=self._device.replayable,
+                recorded_ns=sum(answer.elapsed_ns for answer in self._answers),
             )
         )
         if resumed:
@@ -216,6 +218,7 @@ class _Act:
         talk = Talk(self._method.steps(self._settings, self._record.geometry))
         if resumed:
             self._check_budget(ahead)
+            self._judge()
             gap = catch_up(stage, talk, self._record)
             self._untouched = False
             if gap is not None:
@@ -246,13 +249,17 @@ class _Act:
         Raises:
             InvalidMeasurement: they did not; the run is complete all the same.
         """
-        answers = [each.answer for each in self._steps if isinstance(each.answer, StepResult)]
-        found = joined(each.verification for each in answers if each.verification is not None)
+        answered = (each.verification for each in self._answers)
+        found = joined(each for each in answered if each is not None)
         if found.faults:
             raise InvalidMeasurement(
                 f"{found.text}.",
                 remedy="The run file is complete: `teijo report` shows each class and place.",
             )
+
+    @property
+    def _answers(self) -> list[StepResult]:
+        return [each.answer for each in self._steps if isinstance(each.answer, StepResult)]
 
     def _told(self, exchange: StepRecord) -> None:
         self._steps.append(exchange)
@@ -270,7 +277,9 @@ class _Act:
         self._next_look_ns = ended_ns + _LOOK_SHARE * (ended_ns - began_ns)
 
     def _so_far(self) -> Record:
-        return replace(self._record, steps=tuple(self._steps))
+        """Return the record as it has grown; the file of a run that goes on says how it stopped."""
+        run = replace(self._record.run, ending="running")
+        return replace(self._record, run=run, steps=tuple(self._steps))
 
     def _end(self, ending: Ending) -> Path:
         if ending == "not steady":

@@ -173,5 +173,6 @@ def error_remarks(result: StepResult) -> tuple[Remark, ...]:
         for errno, count in sorted(counts.items())
         if count
     )
-    text = f"{sum(counts.values())} I/Os failed: {causes}."
+    failed = sum(counts.values())
+    text = f"{failed} {'I/O' if failed == 1 else 'I/Os'} failed: {causes}."
     return (Remark(kind=RemarkKind.IO_ERRORS, text=text),)

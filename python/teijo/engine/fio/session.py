@@ -123,7 +123,10 @@ class FioSession:
         """Read what fio reported, and the logs in its folder."""
         ended_ns = time.monotonic_ns()
         if fio.report is None:
-            raise HostError(f"fio did not report: {_complaint(fio.complaints)}")
+            raise HostError(
+                f"fio did not report: {_complaint(fio.complaints)}",
+                remedy="Mend what fio names, or use --engine native.",
+            )
         groups = output.groups(fio.report)
         elapsed_ns = _elapsed_ns(job, groups)
         failure = failure or _fatal(fio.report, fio.complaints)
@@ -163,7 +166,7 @@ def _watch(fio: FioProcess, job: JobFile, observer: Observer | None) -> str:
         elapsed_ns = time.monotonic_ns() - begun_ns
         progress = _progress(fio, elapsed_ns)
         if _hopeless(progress):
-            return f"the device is gone: {progress.errors} I/Os failed"
+            return f"the device is gone: I/Os failed ({progress.errors})"
         if job.signal_after_ns and elapsed_ns >= job.signal_after_ns + START_NS:
             return ""
         if observer is not None and fio.reports > seen:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from teijo import units
 from teijo.document.model import Header, HeaderGroup
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.pages import NOT_KNOWN, capacity_name, date_of, purge_method, stamp_of
 from teijo.methods.pts.ledger.stamp import stamp_of_ledger
 from teijo.methods.pts.settings import PtsSettings
@@ -17,6 +17,7 @@ from teijo.methods.pts.versions import Version
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.run_note import RunNote, noted
 
 ORGANISATION = "SNIA SSS PTS"
 NO_ROUNDS = "none"
@@ -76,9 +77,11 @@ def pts_header(
         top=(
             ("Test run date", date_of(record.run.started_at)),
             ("Test run end", date_of(record.run.ended_at) or "running"),
-            ("Vendor", record.identity.facts.get("vendor", NOT_KNOWN)),
+            *_report_date(record, version),
+            ("Vendor", told(record, RunNote.VENDOR, "vendor")),
             ("SSD model no", record.identity.model or NOT_KNOWN),
-            ("Test sponsor", record.environment.get("sponsor", NOT_KNOWN)),
+            ("Test sponsor", told(record, RunNote.SPONSOR)),
+            *_people(record),
         ),
         groups=groups,
         stamp=stamp_of(record, stamp_of_ledger(ledger)),
@@ -129,7 +132,7 @@ def _groups_1_0(record: Record, settings: PtsSettings, loop: Loop) -> tuple[Head
                 ("Serial no", record.identity.serial or NOT_KNOWN),
                 ("Firmware rev", record.identity.firmware or NOT_KNOWN),
                 ("Capacity", capacity_name(record)),
-                ("NAND type", record.identity.facts.get("NAND type", NOT_KNOWN)),
+                ("NAND type", told(record, RunNote.NAND, "NAND type")),
                 ("Device I/F", record.identity.interface or NOT_KNOWN),
                 ("Test platform", _platform(record)),
             ),
@@ -183,21 +186,21 @@ def _groups_2_0(
                 ("Memory", environment.get("memory", NOT_KNOWN)),
                 ("OS", environment.get("os", NOT_KNOWN)),
                 ("Test SW", f"Teijo {record.run.version}, {record.run.engine}"),
-                ("HBA", identity.facts.get("HBA", NOT_KNOWN)),
-                ("PCIe", identity.facts.get("PCIe", NOT_KNOWN)),
+                ("HBA", told(record, RunNote.HBA, "HBA")),
+                ("PCIe", told(record, RunNote.PCIE, "PCIe", "link")),
             ),
         ),
         HeaderGroup(
             title="Device under test",
             tone="dut",
             rows=(
-                ("Mfgr", identity.facts.get("vendor", NOT_KNOWN)),
+                ("Mfgr", told(record, RunNote.VENDOR, "vendor")),
                 ("Model", identity.model or NOT_KNOWN),
                 ("S/N", identity.serial or NOT_KNOWN),
                 ("Firmware", identity.firmware or NOT_KNOWN),
                 ("Capacity", capacity_name(record)),
                 ("Interface", identity.interface or NOT_KNOWN),
-                ("NAND type", identity.facts.get("NAND type", NOT_KNOWN)),
+                ("NAND type", told(record, RunNote.NAND, "NAND type")),
                 ("Purge method", purge_method(record)),
                 (
                     "Write cache",
@@ -231,6 +234,32 @@ def _groups_2_0(
                 ("Steady state", _steady(loop)),
             ),
         ),
+    )
+
+
+def told(record: Record, note: RunNote, *facts: str) -> str:
+    """Return what a person noted, marked as that, or what the device said, or that it is not
+    known.
+    """
+    if text := noted(record.environment, note):
+        return say("{text} (as noted)", text=Verbatim(text))
+    said = (record.identity.facts.get(fact, "") for fact in facts)
+    return next((text for text in said if text), NOT_KNOWN)
+
+
+def _report_date(record: Record, version: Version) -> tuple[tuple[str, str], ...]:
+    """Return the date of the report where the version has one: it is the person's to say."""
+    text = noted(record.environment, RunNote.REPORT_DATE)
+    if version.layout != "1.0" and not text:
+        return ()
+    return (("Report run date", told(record, RunNote.REPORT_DATE)),)
+
+
+def _people(record: Record) -> tuple[tuple[str, str], ...]:
+    """Return who carried the test out and who checked it, where that was noted."""
+    names = ((RunNote.OPERATOR, "Test operator"), (RunNote.AUDITOR, "Auditor"))
+    return tuple(
+        (name, told(record, note)) for note, name in names if noted(record.environment, note)
     )
 
 

@@ -112,7 +112,7 @@ BlockSizes = Annotated[
         aliases=("bs", "block_size"),
         meaning="block sizes of a round, the inner loop",
         example="8KiB,4KiB",
-        parse=knobs.sizes,
+        parse=knobs.block_sizes,
         show=knobs.show_sizes,
     ),
 ]

@@ -84,12 +84,27 @@ class Campaign:
         )
 
     def watch(self, record: Record) -> Watch:
-        """Return where the test under way stands; what later tests take is not in it."""
+        """Return where the test under way stands; what later tests take is left as well."""
         parts = self.settings_from(record.run.settings).parts
         name = record.steps[-1].step.part if record.steps else parts[0].name
-        part = next(each for each in parts if each.name == name)
+        place = next(number for number, each in enumerate(parts) if each.name == name)
+        part = parts[place]
         own = record_of(part, record, steps_of(name, record), record.run.ending)
-        return replace(TESTS[part.test].watch(own), part=name)
+        now = TESTS[part.test].watch(own)
+        if record.run.ending != "running":
+            return replace(now, part=name)
+        later = [
+            TESTS[each.test].watch(record_of(each, record, (), "running"))
+            for each in parts[place + 1 :]
+        ]
+        whole = (now, *later)
+        return replace(
+            now,
+            part=name,
+            remaining_ns_least=sum(each.remaining_ns_least for each in whole),
+            remaining_ns_most=sum(each.remaining_ns_most for each in whole),
+            remaining_bytes=sum(each.remaining_bytes for each in whole),
+        )
 
     def document(self, record: Record, findings: Findings) -> Document:
         """Return the summary page, then every test's own pages."""

@@ -34,7 +34,7 @@ from teijo.methods.pages import (
 from teijo.methods.pts.campaign.cross_checks import checks_between
 from teijo.methods.pts.campaign.parts import Part
 from teijo.methods.pts.campaign.plan import CampaignSettings
-from teijo.methods.pts.header import ORGANISATION
+from teijo.methods.pts.header import ORGANISATION, told
 from teijo.methods.pts.iops.pages import SELECT_PERFORMANCE
 from teijo.methods.pts.ledger.stamp import stamp_of_ledger
 from teijo.methods.pts.versions import Version, version_of
@@ -45,6 +45,7 @@ from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
+from teijo.terms.run_note import RunNote
 
 TITLE = "All tests"
 NO_WINDOW = "–"
@@ -99,9 +100,9 @@ def _header(record: Record, version: Version, parts: Sequence[Part]) -> Header:
         top=(
             ("Test run date", date_of(record.run.started_at)),
             ("Test run end", date_of(record.run.ended_at) or "running"),
-            ("Vendor", record.identity.facts.get("vendor", NOT_KNOWN)),
+            ("Vendor", told(record, RunNote.VENDOR, "vendor")),
             ("SSD model no", record.identity.model or NOT_KNOWN),
-            ("Test sponsor", record.environment.get("sponsor", NOT_KNOWN)),
+            ("Test sponsor", told(record, RunNote.SPONSOR)),
         ),
         groups=(),
         stamp=stamp_of(record, _conformance(parts)),

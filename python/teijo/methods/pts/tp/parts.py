@@ -46,7 +46,7 @@ class TpSettings(Settings, frozen=True):
             aliases=("bs", "block_size"),
             meaning="block sizes, each a test of its own from the purge on",
             example="1024KiB,128KiB",
-            parse=knobs.sizes,
+            parse=knobs.block_sizes,
             show=knobs.show_sizes,
         ),
     ]

@@ -42,7 +42,7 @@ class BlockSizeSettings(Settings, frozen=True):
             aliases=("bs", "block_sizes"),
             meaning="block sizes of the matrix",
             example="1KiB,2KiB,4KiB,8KiB",
-            parse=knobs.sizes,
+            parse=knobs.block_sizes,
             show=knobs.show_sizes,
         ),
     ] = SIZES

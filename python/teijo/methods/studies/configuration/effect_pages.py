@@ -67,7 +67,8 @@ def interplay_chart(settings: ConfigurationSettings, found: Judged) -> XYChart |
         y=_rate_axis(unit, values),
         series=tuple(series),
         table=table,
-        note="Geometric means over the repeats and all other factors; the strokes are 95 %.",
+        note="Geometric means over the repeats and all other factors; the strokes are 95 % "
+        "confidence intervals.",
     )
 
 
@@ -143,7 +144,8 @@ def ratio_chart(
         series=tuple(series),
         table=_pairs_table(settings, factor, told),
         rules=(Rule(name=Verbatim(base), value=1.0),),
-        note="1 is as fast as the first level. The strokes are 95 %, over all other factors.",
+        note="1 is as fast as the first level. The strokes are 95 % confidence intervals, over "
+        "all other factors.",
     )
 
 

@@ -172,7 +172,7 @@ def _from_json(text: str) -> Factors:
     except RecursionError as error:
         raise ValueError("its JSON is nested too deeply") from error
     except ValueError as error:
-        raise ValueError(f"it begins as JSON and is none: {error}") from error
+        raise ValueError("it begins as JSON and is none") from error
     return tuple((str(name), _levels(name, levels)) for name, levels in values.items())
 
 

@@ -1,0 +1,120 @@
+"""The language that the program talks in: help, progress and errors. Data stays as it is.
+
+`languages/CODE.toml` has the English text and its translation; what it does not have is English.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from typing import Any, Final
+
+CATALOGUES: Final = Path(__file__).with_name("languages")
+ENGLISH: Final = "en"
+TONGUES: Final = (ENGLISH, "ja")
+OPTION: Final = "--lang"
+BY_TEMPLATE: Final = ("help", "help_long", "progress")
+"""Tables whose texts are looked up by their template; the others' are found when they are made."""
+_VARIABLES: Final = ("LC_ALL", "LC_MESSAGES", "LANG")
+
+
+@dataclass
+class _Spoken:
+    """The language of this process."""
+
+    code: str = ENGLISH
+    texts: Mapping[str, str] = field(default_factory=dict)
+    patterns: Sequence[tuple[re.Pattern[str], str]] = ()
+
+
+_SPOKEN = _Spoken()
+
+
+def speak(code: str) -> None:
+    """Talk in a language from now on; in English where there is no such language."""
+    _SPOKEN.code, _SPOKEN.texts, _SPOKEN.patterns = ENGLISH, {}, ()
+    if code in TONGUES and code != ENGLISH:
+        _SPOKEN.texts, _SPOKEN.patterns = catalogue(code)
+        _SPOKEN.code = code
+
+
+def spoken() -> str:
+    """Return the code of the language that is talked in."""
+    return _SPOKEN.code
+
+
+def asked(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Return the language that --lang names, or the locale, wherever --lang stands."""
+    for place, word in enumerate(arguments):
+        if word == "--":
+            break
+        if word == OPTION and place + 1 < len(arguments):
+            return arguments[place + 1]
+        if word.startswith(f"{OPTION}="):
+            return word.removeprefix(f"{OPTION}=")
+    locale = next((environment[name] for name in _VARIABLES if environment.get(name)), "")
+    code = re.split(r"[_.@]", locale, maxsplit=1)[0].lower()
+    return code if code in TONGUES else ENGLISH
+
+
+def tr(template: str, /, **values: Any) -> str:
+    """Return `template.format(**values)` in the language; the template is its key."""
+    return _SPOKEN.texts.get(template, template).format(**values)
+
+
+def said(text: str) -> str:
+    """Return a text in the language, found as a whole, or by the template it was made from.
+
+    What stands in the place of a value stays, unless its field is a capital: then it is a text.
+    """
+    found = _SPOKEN.texts.get(text)
+    if found is not None or not text.strip():
+        return found or text
+    for pattern, translation in _SPOKEN.patterns:
+        if match := pattern.fullmatch(text):
+            values = match.groupdict()
+            told = {name: said(each) if name.isupper() else each for name, each in values.items()}
+            return translation.format(**told)
+    return text
+
+
+def reported(text: str) -> str:
+    """Return what a report says too (a remark, a verdict, a state) as the report says it."""
+    if _SPOKEN.code == ENGLISH:
+        return text
+    from teijo.report.language import Language, translator
+
+    own = said(text)
+    return own if own != text else translator(Language(_SPOKEN.code)).text(text)
+
+
+@cache
+def catalogue(code: str) -> tuple[dict[str, str], tuple[tuple[re.Pattern[str], str], ...]]:
+    """Return the texts of a language, and the patterns of those that have values in them.
+
+    The longest template is tried first: it says most about what it is.
+    """
+    tables = {
+        name: table if isinstance(table, dict) else {each["en"]: each[code] for each in table}
+        for name, table in tomllib.loads((CATALOGUES / f"{code}.toml").read_text("utf-8")).items()
+    }
+    texts = {text: told for table in tables.values() for text, told in table.items()}
+    found = (text for name in tables if name not in BY_TEMPLATE for text in tables[name])
+    with_values = sorted((text for text in found if "{" in text), key=len, reverse=True)
+    return texts, tuple((pattern_of(text), texts[text]) for text in with_values)
+
+
+def pattern_of(template: str) -> re.Pattern[str]:
+    """Return what finds a text that was made from a template, and the values in it."""
+    parts, names = [], set()
+    for before, name, _, _ in Formatter().parse(template):
+        parts.append(re.escape(before))
+        if name is not None and name in names:
+            parts.append(f"(?P={name})")
+        elif name is not None:
+            names.add(name)
+            parts.append(f"(?P<{name}>.*?)")
+    return re.compile("".join(parts), re.DOTALL)
