@@ -52,7 +52,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all run examples test test-long nthcall world lint format build docs bench fuzz miri audit lock clean help
+.PHONY: all run examples test test-long nthcall world lint format build docs bench error-rates fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -109,6 +109,10 @@ bench: $(STAMPS)/built ## measure the engine beside its peers, and the simulator
 	@mkdir -p $(OUT)
 	@$(BIN)/python benchmarks/peers.py --slice $(or $(CARGO_TARGET_DIR),target)/release/examples/slice \
 		--json $(OUT)/bench.json $(BENCH)
+
+error-rates: $(STAMPS)/built ## count how often `teijo compare` errs: ten runs of each test, 45 pairs (an hour; resumable)
+	@nice $(BIN)/python benchmarks/error_rates.py run --folder target/error_rates
+	@$(BIN)/python benchmarks/error_rates.py judge --folder target/error_rates
 
 fuzz: $(STAMPS)/built ## feed every reader 10^6 inputs, then Rust for FUZZ seconds, with cargo-fuzz [INPUTS=10000 FUZZ=600]
 	@$(BIN)/python -m tests.fuzz.campaign --inputs $(INPUTS)

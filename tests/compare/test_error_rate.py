@@ -10,7 +10,7 @@ import pytest
 
 from teijo.analysis.difference import difference_of
 from teijo.compare.figures import IOPS, Quantity, repeated
-from teijo.compare.judged import Judged, Pairing, Verdict, pairing_of
+from teijo.compare.judged import Judged, Pairing, Verdict, Why, pairing_of
 
 PAIRS = 120
 CELLS = 6
@@ -116,3 +116,16 @@ def test_two_that_are_far_apart_are_decided_but_not_where_windows_differ_in_kind
     swinging = tuple(replace(each, steady=False) for each in fast)
     found = all_of(pairing_of("a", "b", slow, swinging))
     assert {row.verdict for row in found} == {Verdict.NOT_DECIDABLE}
+
+
+def test_operating_points_of_different_load_are_not_decided_from_one_run_each() -> None:
+    draw = np.random.default_rng(9)
+    slow, fast = run_of(draw), run_of(draw, level=20_000)
+    one, other = (
+        [replace(each, load=load, by_round=False) for each in run]
+        for run, load in ((slow, "TC 4 QD 1"), (fast, "TC 1 QD 4"))
+    )
+    found = pairing_of("a", "b", one, other)
+    assert {row.why for row in found.rows} == {Why.LOADS}
+    alike = pairing_of("a", "b", one, [replace(each, load="TC 4 QD 1") for each in other])
+    assert {row.verdict for row in alike.rows} == {Verdict.FASTER}

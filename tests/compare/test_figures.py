@@ -91,6 +91,9 @@ def test_dirth_has_every_demand_and_the_operating_points() -> None:
     assert {place for place, _ in found} == {
         "TC 4 QD 4", "TC 4 QD 1", "TC 1 QD 4", "TC 1 QD 1", "MaxIOPS", "MidIOPS", "MinIOPS",
     }  # fmt: skip
+    loads = {place: each.load for (place, _), each in found.items()}
+    assert loads["MaxIOPS"].startswith("TC ")
+    assert loads["TC 4 QD 4"] == ""
 
 
 def test_a_free_workload_has_a_figure_of_each_measurement() -> None:

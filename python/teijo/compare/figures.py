@@ -64,7 +64,7 @@ class Quantity:
     window's rounds, in order. `resolution` is the share that one I/O is of those behind a batch.
 
     `steady` is what was determined of the window that it is measured in, None where nothing was.
-    Of several `runs` each one's value is a batch.
+    Of several `runs` each one's value is a batch. `load` is the demand that a run chose by itself.
     """
 
     place: str
@@ -76,6 +76,7 @@ class Quantity:
     batch_samples: int = 1
     steady: bool | None = None
     runs: int = 1
+    load: str = ""
 
 
 _Measure = Callable[[StepResult], float]
@@ -184,7 +185,9 @@ def _of_demand(part: Part, settings: DemandSettings) -> list[Quantity]:
     found = [each for name in names for each in _over(window, name, Verbatim(name), (IOPS,))]
     for run in stages.point_runs(exchanges_of(part.record)):
         if run.histogram is not None:
-            found += _by_interval(say("{point}IOPS", point=run.name), [run.histogram])
+            load = stages.cell_name(run.threads, run.queue_depth)
+            point = _by_interval(say("{point}IOPS", point=run.name), [run.histogram])
+            found += [replace(each, load=load) for each in point]
     return found
 
 

@@ -45,6 +45,7 @@ class Why(StrEnum):
     CLOSE = "they are closer than one run each can tell"
     WINDOWS = "the windows differ in kind"
     NOT_STEADY = "no window of either side is steady"
+    LOADS = "the runs chose operating points of different load"
     MAXIMUM = "single I/Os decide a maximum"
 
 
@@ -218,6 +219,8 @@ def _bar(one: Quantity, other: Quantity) -> Why | None:
         return Why.MAXIMUM
     if one.steady is not other.steady or len(one.batches) != len(other.batches):
         return Why.WINDOWS
+    if one.load != other.load:
+        return Why.LOADS
     return Why.NOT_STEADY if one.steady is False else None
 
 
