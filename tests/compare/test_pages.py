@@ -9,10 +9,13 @@ from teijo.compare.pages import document_name, pages
 from teijo.compare.sides import Side
 from teijo.document.model import Document, Note, Paragraph, Table, XYChart
 from teijo.document.model import Verdict as Answer
+from teijo.methods.registry import method_named
 from teijo.report import csv, html, pdf, text
 from teijo.report.language import Language, translator
+from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
 from tests.compare.drawn import SMALL, drive, record, side
+from tests.methods.canned import GIB
 from tests.report.english import untranslated
 
 TESTS = [*SMALL, "tp"]
@@ -57,6 +60,27 @@ def test_every_printer_prints_every_test(test: str) -> None:
 
 def test_it_is_printed_on_paper_with_eight_runs() -> None:
     assert pdf.render(pages(comparison(count=8))).startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("test", ["iops", "lat", "wsat", "xsr", "hir", "dirth"])
+def test_an_axis_of_scaled_runs_is_named_as_in_a_runs_own_report(test: str) -> None:
+    # A minute of a drive at 1:30 is two seconds: "Time, min" was another axis than its report's.
+    scaled = Geometry(capacity_bytes=8 * GIB, nominal_capacity_bytes=240 * GIB)
+    records = [record(seed, test=test, geometry=scaled) for seed in (1, 2)]
+    method = method_named(test)
+    document = method.document(records[0], method.findings(records[0]))
+    axes = {chart.title: (chart.x, chart.y) for chart in plots(document)}
+    times = {(x.name, x.unit) for x, _ in axes.values() if x.unit == "min"}
+    sides = [side(f"D{place}", each) for place, each in enumerate(records, start=1)]
+    drawn = plots(pages(compared(sides)))
+    assert drawn
+    for chart in drawn:
+        if chart.x.unit == "min":
+            assert (chart.x.name, chart.x.unit) in times
+        if chart.title in axes:
+            x, y = axes[chart.title]
+            assert (chart.x.name, chart.x.unit) == (x.name, x.unit)
+            assert (chart.y.name, chart.y.unit) == (y.name, y.unit)
 
 
 def test_the_first_line_is_the_answer_and_the_second_says_who_is_compared() -> None:

@@ -13,11 +13,27 @@ def test_a_simulated_device_says_what_it_is() -> None:
         assert device.replayable
         assert device.identity.kind == "simulated"
         assert device.geometry.capacity_bytes <= 2**30
-        assert [remark.kind for remark in device.remarks()] == [RemarkKind.SIMULATED]
+        kinds = [remark.kind for remark in device.remarks()]
+        assert kinds == [RemarkKind.SIMULATED, RemarkKind.CAPACITY_SCALED]
         assert device.identity.facts["seed"] == "7"
         assert device.identity.write_cache == "simulated write buffer"
     finally:
         device.close()
+
+
+def test_a_scaled_device_says_so_to_every_method_and_one_at_full_size_does_not() -> None:
+    kinds = {}
+    for scale in ("", "?scale=60", "?scale=1"):
+        device = open_target(f"sim:mlc-a{scale}", write=True)
+        try:
+            kinds[scale] = {remark.kind: remark.text for remark in device.remarks()}
+        finally:
+            device.close()
+    scaled = RemarkKind.CAPACITY_SCALED
+    assert "divided by 30" in kinds[""][scaled]
+    assert "divided by 60" in kinds["?scale=60"][scaled]
+    assert "stand for 256 GB" in kinds[""][scaled]
+    assert scaled not in kinds["?scale=1"]
 
 
 def test_it_rests_in_virtual_time_and_can_be_purged() -> None:

@@ -78,7 +78,9 @@ def test_a_scaled_device_is_shown_with_what_it_stands_for():
     assert isinstance(facts, Facts)
     assert dict(facts.rows)["User capacity"] == "1 GB (1,000,000,000 B), standing for 100 GB"
     assert pages.capacity_name(RECORD) == "274.9 GB"
-    assert pages.capacity_name(replace(RECORD, geometry=geometry)) == "100 GB, at 1:100"
+    assert pages.capacity_name(replace(RECORD, geometry=geometry)) == (
+        "1 GB, 100 GB at full size (1:100)"
+    )
     assert DRIVE.scale == 1
 
 

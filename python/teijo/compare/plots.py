@@ -1,6 +1,6 @@
 """The plots of a comparison: the curves of all its runs over one pair of axes, one colour a run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
@@ -15,10 +15,12 @@ from teijo.methods.pts.demand.settings import DemandSettings
 from teijo.methods.pts.hir.bursts import HirSettings, log_of
 from teijo.methods.pts.iops.matrix import IopsSettings
 from teijo.methods.pts.lat.matrix import LatSettings
+from teijo.methods.pts.settings import time_name
 from teijo.methods.pts.tp.parts import TpSettings
 from teijo.methods.pts.wsat.minutes import WsatSettings, samples_of
 from teijo.methods.pts.xsr.groups import XsrSettings, answers_of
 from teijo.methods.rounds import exchanges_of, minutes_of
+from teijo.methods.scaled import full_size
 from teijo.terms.finding import Cell
 from teijo.units import KIB, format_block_size
 
@@ -317,10 +319,11 @@ def _minutes(entry: Entry) -> list[_Minute]:
 
 def _saturation(match: Match) -> tuple[XYChart, ...]:
     runs = [(entry.label, _minutes(entry)) for entry in match.entries]
+    time = _time_axis(_settings(entry, WsatSettings) for entry in match.entries)
     table = _minutes_table(runs)
     iops = Axis(name="IOPS", scale="log")
     rulers: tuple[tuple[str, Axis, Callable[[_Minute], float]], ...] = (
-        ("IOPS against time", Axis(name="Time", unit="min"), lambda one: one.number),
+        ("IOPS against time", time, lambda one: one.number),
         (
             "IOPS against total written",
             Axis(name="Total written (TGBW)", unit="GB"),
@@ -334,7 +337,7 @@ def _saturation(match: Match) -> tuple[XYChart, ...]:
     )
     latency = overlay(
         "Mean latency against time",
-        Axis(name="Time", unit="min"),
+        time,
         Axis(name="ART", unit="ms", scale="log"),
         [(name, [(one.number, one.latency_ms) for one in minutes]) for name, minutes in runs],
         style="line",
@@ -354,6 +357,13 @@ def _saturation(match: Match) -> tuple[XYChart, ...]:
         ),
         latency,
     )
+
+
+def _time_axis(settings: Iterable[WsatSettings | XsrSettings]) -> Axis:
+    """Return the axis of minutes, named as in each run's own report where they have one minute."""
+    minutes_ns = {each.minute_ns for each in settings}
+    name = time_name(minutes_ns.pop()) if len(minutes_ns) == 1 else "Time (of each run's minute)"
+    return Axis(name=name, unit="min")
 
 
 def _minutes_table(runs: Sequence[tuple[str, Sequence[_Minute]]]) -> Table:
@@ -391,7 +401,7 @@ def _gains(match: Match) -> XYChart:
 
     return overlay(
         "What idling gained: bursts against writes without a rest",
-        Axis(name="Idle time", unit="s"),
+        Axis(name="Idle time", unit=full_size("s", match.entries[0].part.record.geometry)),
         Axis(name="Gain", unit="%"),
         _curves(match, points),
     )
@@ -407,7 +417,7 @@ def _recovery(match: Match) -> XYChart:
 
     return overlay(
         "Throughput against time, all groups",
-        Axis(name="Time", unit="min"),
+        _time_axis(_settings(entry, XsrSettings) for entry in match.entries),
         Axis(name="Throughput", unit="MB/s"),
         _curves(match, points),
         style="line",

@@ -8,6 +8,7 @@ from teijo.device.device import Configured
 from teijo.device.nearest import shortened
 from teijo.device.sessions import Engine
 from teijo.device.target import SimulatedTarget, parse_target
+from teijo.document.phrase import say
 from teijo.engine.session import Session
 from teijo.errors import PlanError, TargetError
 from teijo.terms.configured import detail_of
@@ -15,6 +16,7 @@ from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
 from teijo.terms.step import Configure
+from teijo.units import format_capacity
 
 UNITS: Final = frozenset(
     {"µs", "bytes", "%", "% of capacity", "mapping units", "MB/s (10^6)"}
@@ -59,9 +61,20 @@ class SimulatedDevice:
         )
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return that every number is a simulation's."""
+        """Return that every number is a simulation's, and where it is one at a scale."""
         text = f"{self.identity.model} is a simulation, {self._label}"
-        return (Remark(kind=RemarkKind.SIMULATED, text=text),)
+        simulated = Remark(kind=RemarkKind.SIMULATED, text=text)
+        geometry = self.geometry
+        if geometry.scale <= 1:
+            return (simulated,)
+        text = say(
+            "{capacity} stand for {nominal}: minutes and volumes of a standard or a study are "
+            "divided by {scale:.4g}",
+            capacity=format_capacity(geometry.capacity_bytes),
+            nominal=format_capacity(geometry.nominal_capacity_bytes),
+            scale=geometry.scale,
+        )
+        return (simulated, Remark(kind=RemarkKind.CAPACITY_SCALED, text=text))
 
     def counters(self) -> Health:
         """Return all counters: in virtual time it costs nothing to read them."""

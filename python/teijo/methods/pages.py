@@ -24,6 +24,7 @@ from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.knobs import describe
 from teijo.methods.making_page import making_section
 from teijo.methods.method import Settings
+from teijo.methods.scaled import with_rule
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import REMEDIES, Remark, RemarkKind
 from teijo.terms.result import Gap, Health, StepResult
@@ -66,7 +67,11 @@ def assemble(
     return Document(
         name=document_name(record),
         header=header,
-        sections=(*sections, remarks_section(said), *appendix_sections(record, settings)),
+        sections=(
+            *with_rule(sections, record.geometry),
+            remarks_section(said),
+            *appendix_sections(record, settings),
+        ),
     )
 
 
@@ -208,12 +213,17 @@ def steps_section(record: Record) -> Section:
 
 
 def capacity_name(record: Record) -> str:
-    """Return the user capacity in the vendors' units; of a scaled device the nominal one."""
+    """Return the user capacity in the vendors' units; of a scaled device both."""
     geometry = record.geometry
-    capacity = units.format_capacity(geometry.nominal_capacity_bytes)
+    own = units.format_capacity(geometry.capacity_bytes)
     if geometry.scale <= 1:
-        return capacity
-    return say("{capacity}, at 1:{scale:.3g}", capacity=capacity, scale=geometry.scale)
+        return own
+    return say(
+        "{own}, {nominal} at full size (1:{scale:.3g})",
+        own=own,
+        nominal=units.format_capacity(geometry.nominal_capacity_bytes),
+        scale=geometry.scale,
+    )
 
 
 def ms(latency_ns: float) -> float:

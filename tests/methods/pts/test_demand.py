@@ -15,7 +15,6 @@ from teijo.methods.pts.demand.stages import (
 from teijo.methods.registry import method_named
 from teijo.methods.rounds import exchanges_of
 from teijo.terms.geometry import Geometry
-from teijo.terms.remark import RemarkKind
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Measure, Purge, Step
 from teijo.terms.workload import Access, Stream
@@ -481,11 +480,10 @@ SCALED = Geometry(capacity_bytes=256 * GIB // 30 // 4096 * 4096, nominal_capacit
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_scaled_device_has_shorter_minutes_and_that_is_remarked_as_its_scale(method):
+def test_a_scaled_device_has_shorter_minutes_and_that_is_no_deviation(method):
     settings = method.settings("", {}, SCALED)
     assert settings.minute_ns == 2_000_000_000
-    (remark,) = method.deviations(settings, SCALED)
-    assert remark.kind is RemarkKind.CAPACITY_SCALED
+    assert not method.deviations(settings, SCALED)
 
 
 def test_the_composite_has_the_name_of_its_version():

@@ -7,7 +7,6 @@ import pytest
 from teijo.errors import PlanError
 from teijo.methods.pts.iops.method import Iops
 from teijo.terms.geometry import Geometry
-from teijo.terms.remark import RemarkKind
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access
@@ -353,20 +352,18 @@ def test_the_clients_matrix_has_2048_segments_of_4_and_8_mib():
 SCALED = Geometry(capacity_bytes=256 * GIB // 60 // 4096 * 4096, nominal_capacity_bytes=256 * GIB)
 
 
-def test_a_scaled_device_has_a_shorter_minute_and_that_is_remarked_as_its_scale():
+def test_a_scaled_device_has_a_shorter_minute_and_that_is_no_deviation():
     settings = settings_of("2.0.2-client", SCALED)
     assert settings.minute_ns == 1_000_000_000
-    (remark,) = Iops().deviations(settings, SCALED)
-    assert remark.kind is RemarkKind.CAPACITY_SCALED
-    assert "divided by 60" in remark.text
-    assert deviations_of("2.0.2-client", SCALED, minute="2s")[1:] == ["minute 2s instead of 1s"]
+    assert not Iops().deviations(settings, SCALED)
+    assert deviations_of("2.0.2-client", SCALED, minute="2s") == ["minute 2s instead of 1s"]
 
 
 def test_a_scaled_device_has_fewer_segments_not_smaller_ones():
     settings = settings_of("1.0-client", SCALED)
     assert settings.segments == 34
     assert settings.amount_bytes == 34 * 8 * 1024 * KIB
-    assert len(deviations_of("1.0-client", SCALED)) == 1
+    assert len(deviations_of("1.0-client", SCALED)) == 0
     assert len(deviations_of("1.0-client", SCALED, amount="8GiB", active_range="75")) == 1
 
 

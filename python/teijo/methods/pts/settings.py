@@ -6,6 +6,7 @@ from typing import Annotated, Protocol
 
 from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
@@ -212,6 +213,13 @@ class Pieces:
     segments: int
 
 
+def time_name(minute_ns: int) -> str:
+    """Return the name of an axis or column in the standard's minutes, with what one is here."""
+    if minute_ns == MINUTE_NS:
+        return "Time"
+    return say("Time (of {minute})", minute=units.format_duration(minute_ns))
+
+
 def is_scaled(geometry: Geometry) -> bool:
     """Return whether the device stands for a larger one."""
     return geometry.nominal_capacity_bytes > geometry.capacity_bytes
@@ -349,22 +357,13 @@ def shared_deviations(
     geometry: Geometry,
     load: LoadRule | None = None,
 ) -> list[Remark]:
-    """Return one remark per setting that differs from the version's, and one for the scale.
+    """Return one remark per setting that differs from the version's.
 
     `load` is the method's own where it differs from the version's.
     What a version leaves to the operator is no deviation: another active range or amount of the
     client's matrix, and threads and queue depth where none are recommended.
     """
     remarks = []
-    if is_scaled(geometry):
-        capacity = units.format_capacity(geometry.capacity_bytes)
-        nominal = units.format_capacity(geometry.nominal_capacity_bytes)
-        minute = knobs.show_duration(minute_ns_of(geometry))
-        text = (
-            f"{capacity} stand for {nominal}: the standard's minutes and volumes are divided by "
-            f"{geometry.scale:.4g}, a minute is {minute}"
-        )
-        remarks.append(Remark(kind=RemarkKind.CAPACITY_SCALED, text=text))
     names = knobs.knobs_of(type(settings))
     for field, knob in names.items():
         value, ruled = getattr(settings, field), getattr(standard, field)

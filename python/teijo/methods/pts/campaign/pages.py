@@ -40,6 +40,7 @@ from teijo.methods.pts.ledger.stamp import stamp_of_ledger
 from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.pts.window_pages import convergence_word, window_name
 from teijo.methods.pts.wsat.minutes import LEVEL_NAME, PLATEAU_NAME
+from teijo.methods.scaled import with_rule, without_rule
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record
@@ -73,7 +74,7 @@ def pages(
         name=document_name(record),
         header=_header(record, version, parts),
         sections=(
-            *(section for section in summary if section is not None),
+            *with_rule((section for section in summary if section is not None), record.geometry),
             *([] if held is None else [held]),
             _remarks(record, checks, documents),
             *(
@@ -286,7 +287,7 @@ def _own_pages(part: Part, document: Document) -> list[Section]:
     """Return one test's pages under its own header, without what stands elsewhere once."""
     return [
         replace(
-            section,
+            without_rule(section, part.record.geometry),
             title=say("{test}: {title}", test=part.name.upper(), title=section.title),
             header=document.header,
         )

@@ -69,7 +69,7 @@ def record_of(
         *(
             remark
             for remark in record.remarks
-            if remark.kind not in (RemarkKind.DEVIATION, RemarkKind.CAPACITY_SCALED)
+            if remark.kind is not RemarkKind.DEVIATION
             and (remark.step is None or remark.step in numbers)
         ),
     )

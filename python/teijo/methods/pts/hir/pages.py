@@ -24,6 +24,7 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import say
 from teijo.methods.pages import assemble, ms
+from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
 from teijo.methods.pts.hir.bursts import (
@@ -35,9 +36,11 @@ from teijo.methods.pts.hir.bursts import (
     stimulus_words,
 )
 from teijo.methods.pts.ledger.page import ledger_section
-from teijo.methods.pts.versions import MINUTE_NS, version_of
+from teijo.methods.pts.versions import version_of
 from teijo.methods.rounds import exchanges_of
+from teijo.methods.scaled import full_size
 from teijo.terms.finding import Findings
+from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
@@ -109,7 +112,7 @@ def _summary_section(course: Course, record: Record) -> Section:
         _verdict(course),
     ]
     if course.states:
-        blocks.append(_states_table(course.states))
+        blocks.append(_states_table(course.states, record.geometry))
         sentences = [text for state in course.states if (text := _sentence(state))]
         blocks += [Paragraph(text=text) for text in sentences]
         blocks.append(_rests(course))
@@ -157,9 +160,9 @@ def _sentence(state: WaitState) -> str | None:
     return say("After {idle} s of rest no recovery is shown: {gain}.", idle=state.idle_s, gain=told)
 
 
-def _states_table(states: Sequence[WaitState]) -> Table:
+def _states_table(states: Sequence[WaitState], geometry: Geometry) -> Table:
     columns = (
-        Column(name="Idle", unit="s", digits=0),
+        Column(name="Idle", unit=full_size("s", geometry), digits=0),
         Column(name="Bursts", digits=0),
         Column(name="Mean of the bursts", unit="IOPS", digits=1),
         Column(name="First burst", unit="IOPS", digits=1),
@@ -288,9 +291,7 @@ def _time_section(course: Course) -> Section:
         return (answer.started_ns + answer.elapsed_ns - origin_ns) / settings.minute_ns
 
     minute_ns = settings.minute_ns
-    name: str = "Time"
-    if minute_ns != MINUTE_NS:
-        name = say("Time (of {minute})", minute=units.format_duration(minute_ns))
+    name = shared.time_name(minute_ns)
     continuous = [[(at(a), a.iops) for a in state.baseline] for state in course.states]
     means = [
         [(at(answer), value.value) for answer in (state.bursts[0], state.bursts[-1])]

@@ -23,11 +23,12 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import capitalised, say
 from teijo.methods.pages import assemble, ms
+from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
 from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
 from teijo.methods.pts.ledger.page import ledger_section
-from teijo.methods.pts.versions import MINUTE_NS, Version, version_of
+from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.pts.wsat.minutes import (
     LEVEL_NAME,
     PLATEAU_NAME,
@@ -39,7 +40,9 @@ from teijo.methods.pts.wsat.minutes import (
     why_stop,
 )
 from teijo.methods.rounds import exchanges_of, histogram_run_of, minutes_of
-from teijo.terms.finding import Findings
+from teijo.methods.scaled import gigabytes
+from teijo.terms.finding import Findings, Scalar
+from teijo.terms.geometry import Geometry
 from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
@@ -155,6 +158,14 @@ def _curve(
     )
 
 
+def _scalar_text(scalar: Scalar, geometry: Geometry) -> str:
+    if scalar.value is None:
+        return "n/a"
+    if scalar.unit == "GB":
+        return gigabytes(scalar.value, geometry)
+    return f"{scalar.value:,.6g} {scalar.unit}".strip()
+
+
 def _summary_section(
     settings: WsatSettings, record: Record, findings: Findings, answers: Sequence[StepResult]
 ) -> Section:
@@ -163,7 +174,7 @@ def _summary_section(
     rows = [
         (
             capitalised(scalar.name),
-            "n/a" if scalar.value is None else f"{scalar.value:,.6g} {scalar.unit}".strip(),
+            _scalar_text(scalar, record.geometry),
         )
         for scalar in findings.scalars
         if scalar.value is not None or findings.converged is not None
@@ -247,9 +258,7 @@ def _plots(version: Version, curve: Curve) -> list[Section]:
 
 def _rulers(curve: Curve) -> tuple[Ruler, Ruler, Ruler]:
     minute_ns = curve.settings.minute_ns
-    time: str = "Time"
-    if minute_ns != MINUTE_NS:
-        time = say("Time (of {minute})", minute=units.format_duration(minute_ns))
+    time = shared.time_name(minute_ns)
     written = tuple(sample.written_bytes for sample in curve.samples)
     return (
         Ruler(

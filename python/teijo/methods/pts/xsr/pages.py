@@ -24,9 +24,10 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import say
 from teijo.methods.pages import assemble, ms
+from teijo.methods.pts import settings as shared
 from teijo.methods.pts.header import NO_ROUNDS, Loop, cache_remarks, pts_header
 from teijo.methods.pts.ledger.page import ledger_section
-from teijo.methods.pts.versions import MINUTE_NS, version_of
+from teijo.methods.pts.versions import version_of
 from teijo.methods.pts.window_pages import drawn
 from teijo.methods.pts.xsr.groups import (
     LEVEL_MINUTES,
@@ -308,11 +309,7 @@ def _latency_section(
 
 def _time_axis(course: Course, *, from_zero: bool) -> Axis:
     minute_ns = course.settings.minute_ns
-    name = (
-        "Time"
-        if minute_ns == MINUTE_NS
-        else say("Time (of {minute})", minute=units.format_duration(minute_ns))
-    )
+    name = shared.time_name(minute_ns)
     return Axis(name=name, unit="min", from_zero=from_zero)
 
 

@@ -32,6 +32,7 @@ from teijo.methods.pages import (
     stamp_of,
 )
 from teijo.methods.rounds import exchanges_of
+from teijo.methods.scaled import at_full_size
 from teijo.methods.studies.cache_overflow import charts, words
 from teijo.methods.studies.cache_overflow.bursts import (
     Burst,
@@ -73,7 +74,8 @@ def pages(settings: OverflowSettings, record: Record, findings: Findings) -> Doc
         text = "Nothing has been written yet."
         sections = [Section(title="Result", blocks=(Paragraph(text=text),))]
     held_back = _held_back(settings, record)
-    return assemble(held_back, settings, _header(settings, record), sections)
+    told = at_full_size(sections, record.geometry, {"GB", "s"})
+    return assemble(held_back, settings, _header(settings, record), told)
 
 
 def _held_back(settings: OverflowSettings, record: Record) -> Record:

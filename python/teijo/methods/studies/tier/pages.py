@@ -23,6 +23,7 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import Verbatim, capitalised, say
 from teijo.methods.pages import NOT_KNOWN, assemble, capacity_name, date_of, ms, stamp_of
+from teijo.methods.scaled import at_full_size
 from teijo.methods.studies.tier import words
 from teijo.methods.studies.tier.cells import CellFound
 from teijo.methods.studies.tier.found import Curve, Tiering, tiering_of
@@ -59,7 +60,8 @@ def pages(settings: TierSettings, record: Record, findings: Findings) -> Documen
     else:
         text = "No cell has been measured yet."
         sections = [Section(title="Result", blocks=(Paragraph(text=text),))]
-    return assemble(record, settings, _header(settings, record), sections)
+    told = at_full_size(sections, record.geometry, {"TB", "GB", "MB"})
+    return assemble(record, settings, _header(settings, record), told)
 
 
 def _header(settings: TierSettings, record: Record) -> Header:

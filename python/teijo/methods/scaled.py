@@ -1,0 +1,97 @@
+"""How a report tells the volumes and times of a device that is simulated at a scale: one rule.
+
+They are printed as measured on the device at hand. What is the full-size drive's instead says "at
+full size". The rule stands on page one of every such report.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from teijo import units
+from teijo.document.model import Axis, Bars3D, Block, Column, Paragraph, Section, Table, XYChart
+from teijo.document.phrase import say
+from teijo.terms.geometry import Geometry
+
+
+def scale_rule(geometry: Geometry) -> Paragraph | None:
+    """Return the rule that a report's volumes and times follow; None on a device at full size."""
+    if geometry.scale <= 1:
+        return None
+    text = say(
+        "Scale 1:{scale:.3g}: the simulated drive has {own} and stands for one of {nominal}. "
+        "Volumes and times are as measured on it. Those that say “at full size”, and the "
+        "standard's own numbers in the names of steps and settings (idle 5 s), are of the drive "
+        "it stands for, {scale:.3g} times as large. Rates and response times are the same for "
+        "both.",
+        scale=geometry.scale,
+        own=units.format_capacity(geometry.capacity_bytes),
+        nominal=units.format_capacity(geometry.nominal_capacity_bytes),
+    )
+    return Paragraph(text=text)
+
+
+def with_rule(sections: Iterable[Section], geometry: Geometry) -> tuple[Section, ...]:
+    """Return the sections with the rule after the first block of the first: the answer."""
+    rule, (first, *others) = scale_rule(geometry), tuple(sections)
+    if rule is None:
+        return (first, *others)
+    return (replace(first, blocks=(*first.blocks[:1], rule, *first.blocks[1:])), *others)
+
+
+def without_rule(section: Section, geometry: Geometry) -> Section:
+    """Return a section without the rule, of a report whose first page has it already."""
+    rule = scale_rule(geometry)
+    return replace(section, blocks=tuple(block for block in section.blocks if block != rule))
+
+
+def gigabytes(value_gb: float, geometry: Geometry) -> str:
+    """Return a volume as measured, with that of the full-size drive beside it."""
+    if geometry.scale <= 1:
+        return f"{value_gb:,.6g} GB"
+    return say(
+        "{own:,.6g} GB ({full:,.4g} GB at full size)", own=value_gb, full=value_gb * geometry.scale
+    )
+
+
+def full_size(unit: str, geometry: Geometry) -> str:
+    """Return the unit of a number that is the full-size drive's."""
+    return unit if geometry.scale <= 1 or not unit else say("{unit} at full size", unit=unit)
+
+
+def at_full_size(
+    sections: Iterable[Section], geometry: Geometry, own: Collection[str]
+) -> tuple[Section, ...]:
+    """Return the sections of a study that tells the full-size drive's volumes and times.
+
+    `own` are the units in which it does; each column and axis of them says so.
+    """
+    if geometry.scale <= 1:
+        return tuple(sections)
+
+    def column(one: Column) -> Column:
+        return replace(one, unit=full_size(one.unit, geometry)) if one.unit in own else one
+
+    def axis(one: Axis) -> Axis:
+        return replace(one, unit=full_size(one.unit, geometry)) if one.unit in own else one
+
+    def table(one: Table) -> Table:
+        return replace(one, columns=tuple(column(each) for each in one.columns))
+
+    def block(one: Block) -> Block:
+        match one:
+            case Table():
+                return table(one)
+            case XYChart():
+                return replace(one, x=axis(one.x), y=axis(one.y), table=table(one.table))
+            case Bars3D():
+                return replace(
+                    one,
+                    rows=axis(one.rows),
+                    columns=axis(one.columns),
+                    z=axis(one.z),
+                    table=table(one.table),
+                )
+            case _:
+                return one
+
+    return tuple(replace(each, blocks=tuple(map(block, each.blocks))) for each in sections)
