@@ -10,6 +10,7 @@ from teijo.analysis.demand import (
     OperatingPoints,
     in_flight_share,
     operating_points,
+    rested_points,
 )
 from teijo.terms.histogram import Histogram
 from teijo.terms.result import StepResult, StreamResult
@@ -194,3 +195,37 @@ def test_a_queue_that_is_never_empty_has_its_depth_in_flight(depth, latencies):
     # Each of `depth` places works through the same list without a pause.
     one = answer(sum(latencies), tuple(latencies * depth))
     assert in_flight_share([one], depth) == pytest.approx(1)
+
+
+def test_a_point_that_a_drive_met_rested_is_named_with_the_lighter_one_before_it():
+    # A drive simulated as mlc-a: 3,000 IOPS whatever is asked, and 6,224 after its lightest points.
+    sweep = [
+        point(32, 32, 2_998, 287.0),
+        point(32, 1, 2_929, 10.9),
+        point(2, 32, 4_410, 14.4),
+        point(2, 1, 614, 3.3),
+        point(1, 32, 6_224, 5.1),
+        point(1, 16, 3_027, 5.3),
+        point(1, 1, 306, 3.3),
+    ]
+    found = rested_points(sweep)
+    assert [(place(each.point), place(each.after)) for each in found] == [
+        ((2, 32), (32, 1)),
+        ((1, 32), (2, 1)),
+    ]
+    assert found[1].share == pytest.approx(6_224 / 2_998)
+
+
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        [],
+        [point(4, 4, 0, 1.0), point(1, 1, 0, 1.0), point(2, 2, 100, 1.0)],
+        [point(4, 4, 1_000, 1.0), point(1, 1, 100, 1.0), point(2, 2, 1_200, 1.0)],
+        [point(4, 4, 1_000, 1.0), point(2, 2, 2_000, 1.0), point(1, 1, 2_000, 1.0)],
+        saturating(30_000, 0.2),
+    ],
+    ids=["nothing", "no answers", "within the range", "after heavier ones", "a saturating device"],
+)
+def test_a_point_that_needs_no_rest_to_be_explained_is_not_named(sweep):
+    assert rested_points(sweep) == ()

@@ -3,10 +3,15 @@
 Works on one IOPS and one mean latency per point, reads and writes together.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from teijo.terms.result import StepResult
+
+STATE_SHARE: Final = 0.2
+"""The range that steady state allows: what differs by more is another state of the drive."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +30,18 @@ class DemandPoint:
     def outstanding_ios(self) -> int:
         """Total OIO: threads × queue depth."""
         return self.threads * self.queue_depth
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestedPoint:
+    """A point that a drive met rested: its IOPS are `share` times those of the greatest demand.
+
+    `after` is the lighter point that was measured right before it.
+    """
+
+    point: DemandPoint
+    after: DemandPoint
+    share: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +83,25 @@ def operating_points(points: Sequence[DemandPoint], limit_ns: float) -> Operatin
         minimum=minimum,
         target_iops=target,
         within_limit=bool(quick),
+    )
+
+
+def rested_points(points: Sequence[DemandPoint]) -> tuple[RestedPoint, ...]:
+    """Return the points that gave more than the greatest demand because of what came before them.
+
+    `points` are in the order of their measurement, the greatest demand first. Such a point has
+    fewer I/Os outstanding than the first, gave more IOPS by more than steady state lets a round
+    differ (20 %), and was measured right after a point of less demand than its own, in which a
+    drive has time to clear space ahead.
+    """
+    if not points or points[0].iops <= 0:
+        return ()
+    full = points[0]
+    return tuple(
+        RestedPoint(point=point, after=after, share=point.iops / full.iops)
+        for after, point in itertools.pairwise(points)
+        if after.outstanding_ios < point.outstanding_ios < full.outstanding_ios
+        and point.iops > (1 + STATE_SHARE) * full.iops
     )
 
 

@@ -88,7 +88,8 @@ def pages(
     ]
     loop = _loop(names, settings, findings, before)
     header = pts_header(record, settings, version, loop, findings.ledger)
-    summary = _summary_section(settings, record, findings, before, points, runs)
+    order = point_pages.order_blocks(settings, window)
+    summary = _summary_section(settings, record, findings, before, points, runs, order)
     remarks = (*cache_remarks(record, version), *_precondition_remarks(settings, minutes, before))
     sections = (summary, *numbered, ledger_section(findings.ledger, version))
     return assemble(record, settings, header, sections, remarks)
@@ -167,6 +168,7 @@ def _summary_section(
     before: Sequence[SteadyState],
     points: OperatingPoints | None,
     runs: Sequence[PointRun],
+    order: Sequence[Block],
 ) -> Section:
     scalars = tuple(
         (
@@ -180,6 +182,7 @@ def _summary_section(
     blocks: list[Block] = [window_pages.verdict_of(record, findings), _precondition_verdict(before)]
     blocks.append(window_pages.determination_table((*findings.steady_states, *before)))
     blocks += point_pages.summary_blocks(settings, points, runs)
+    blocks += order
     blocks.append(Facts(caption="Run", rows=(("Rounds measured", str(findings.rounds)), *scalars)))
     return Section(title="Summary", blocks=tuple(blocks))
 

@@ -5,7 +5,13 @@ its pre-write and its response-time histogram.
 from collections.abc import Mapping, Sequence
 
 from teijo.analysis import measures
-from teijo.analysis.demand import DemandPoint, OperatingPoints
+from teijo.analysis.demand import (
+    STATE_SHARE,
+    DemandPoint,
+    OperatingPoints,
+    RestedPoint,
+    rested_points,
+)
 from teijo.document.model import (
     Axis,
     Block,
@@ -17,15 +23,20 @@ from teijo.document.model import (
     Value,
     XYChart,
 )
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say, sentences
 from teijo.methods.pages import ms
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
-from teijo.methods.pts.demand.stages import POINT_NAMES, PointRun, named_points
+from teijo.methods.pts.demand.stages import (
+    POINT_NAMES,
+    PointRun,
+    cell_name,
+    demand_points,
+    named_points,
+)
 from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
+from teijo.methods.rounds import Round
 
 NOT_YET = "Not measured yet."
-APART_SHARE = 0.2
-"""The range that steady state allows: what differs by more is another state of the drive."""
 
 
 def summary_blocks(
@@ -50,6 +61,74 @@ def summary_blocks(
     table = Table(columns=columns, rows=rows, caption="Operating points")
     words = (*_choice_words(settings, points), *_apart_words(points, found))
     return [table, *(Paragraph(text=text) for text in words)]
+
+
+def order_blocks(settings: DemandSettings, window: Sequence[Round]) -> list[Block]:
+    """Return why points of less demand gave more than the greatest, where some did."""
+    points = demand_points(settings, window)
+    rested = rested_points(points)
+    if not rested:
+        return []
+    best, full = max(rested, key=lambda each: each.share), points[0]
+    written = _written(best, full, window)
+    told = say(
+        "{point} gave {share:.1f} times the IOPS of {full}, with fewer I/Os outstanding. {cause}: "
+        "it follows {after}, in which the drive had time to clear space ahead, and a minute is too "
+        "short to use that up. {count} of the {all} points are above {full} by more than "
+        "{limit:.0f} % and follow a lighter one. What such a demand sustains is seen where no "
+        "lighter one comes before it (threads={threads}, queue_depth={depth}).",
+        point=_place(best.point),
+        share=best.share,
+        cause=_cause(written),
+        full=_place(full),
+        after=_place(best.after),
+        count=len(rested),
+        all=len(points),
+        limit=100 * STATE_SHARE,
+        threads=Verbatim(f"{full.threads},{best.point.threads}"),
+        depth=str(best.point.queue_depth),
+    )
+    if written is None:
+        return [Paragraph(text=told)]
+    counted = say(
+        "By its own counters it wrote to its memory, for each byte of the host's, {light:.1f} "
+        "bytes at {after}, {own:.1f} at {point}, {most:.1f} at {full}.",
+        light=written[0],
+        own=written[1],
+        most=written[2],
+        after=_place(best.after),
+        point=_place(best.point),
+        full=_place(full),
+    )
+    return [Paragraph(text=sentences((told, counted)))]
+
+
+def _written(
+    best: RestedPoint, full: DemandPoint, window: Sequence[Round]
+) -> tuple[float, float, float] | None:
+    """Return the write amplification before, at, and without the rest; None if it is not told."""
+    found = []
+    for point in (best.after, best.point, full):
+        cell = cell_name(point.threads, point.queue_depth)
+        amplification = measures.write_amplification([each.at(cell) for each in window])
+        if amplification is None:
+            return None
+        found.append(amplification)
+    light, own, most = found
+    return light, own, most
+
+
+def _cause(written: tuple[float, float, float] | None) -> str:
+    """Say that the order is why where the drive counted that it tidied up before, not at, the
+    point; else that it may be.
+    """
+    if written is not None and written[1] < written[2] < written[0]:
+        return say("The order of the sweep does that, not the demand")
+    return say("The order of the sweep may do that, not the demand")
+
+
+def _place(point: DemandPoint) -> str:
+    return Verbatim(cell_name(point.threads, point.queue_depth))
 
 
 def sections(settings: DemandSettings, runs: Sequence[PointRun]) -> list[Section]:
@@ -121,7 +200,7 @@ def _apart_words(points: OperatingPoints, found: Mapping[str, PointRun]) -> list
         if run is None or run.histogram is None:
             continue
         share = run.histogram.iops / point.iops
-        if abs(share - 1) > APART_SHARE:
+        if abs(share - 1) > STATE_SHARE:
             words.append(
                 say(
                     "{name}IOPS: after its pre-write the drive gave {share:.0f} % of the IOPS it "
