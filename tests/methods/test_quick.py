@@ -123,8 +123,8 @@ def test_a_first_pass_apart_and_a_steady_fall_are_told_and_a_level_is_not():
 
     told = [block.text for block in result(look(rate)) if isinstance(block, Paragraph)]
     assert told[1:] == [
-        "RND 4 KiB Q32T1 write: the first pass has 200 % of what the others have, so a buffer or "
-        "a cache has part in it, and the mean is no level.",
+        "RND 4 KiB Q32T1 write: the first pass has 200 % of what the others have; a buffer, a "
+        "cache or other work may have part in it, and the mean is no level.",
         "RND 4 KiB Q1T1 write: every pass is slower than the one before, the last has 56 % of the "
         "first, and the mean is no level.",
     ]

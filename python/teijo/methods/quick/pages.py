@@ -99,8 +99,8 @@ def _trend(figure: QuickFigure) -> str:
     name, trend = figure.name, figure.trend
     if figure.first_by_rest is not None:
         return say(
-            "{name}: the first pass has {percent:.0f} % of what the others have, so a buffer or a "
-            "cache has part in it, and the mean is no level.",
+            "{name}: the first pass has {percent:.0f} % of what the others have; a buffer, a "
+            "cache or other work may have part in it, and the mean is no level.",
             name=name,
             percent=figure.first_by_rest * 100,
         )
