@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from teijo.analysis.cross_check import Check, contradictions, occupancy
-from teijo.terms.result import StepResult
+from teijo.analysis.cross_check import Check, contradictions, depths_of, occupancy, stimuli
+from teijo.terms.record import StepRecord
+from teijo.terms.result import DRAIN, IN_FLIGHT, StepResult
 from teijo.terms.step import Measure
 from teijo.terms.workload import Rate, Stream, Workload
 from tests.methods.canned import flow
@@ -81,3 +82,46 @@ def test_a_check_holds_up_to_its_bounds_and_has_no_verdict_without_both_figures(
     assert check(1.0, 0.0).holds is None
     assert check(9.0, 1.0, reason="other ranges").holds is None
     assert contradictions([check(1, 1), check(9, 1), check(9, 1, "why")]) == (check(9, 1),)
+
+
+def steps_of(*pairs: tuple[Measure, StepResult]) -> list[StepRecord]:
+    return [
+        StepRecord(seq=seq, step=one, seed=1, answer=told)
+        for seq, (one, told) in enumerate(pairs, start=1)
+    ]
+
+
+def test_a_step_that_stands_alone_has_no_edge_and_one_that_goes_on_is_told_over_all_its_steps():
+    slow = answer(10, 900_000_000)
+    (alone,) = stimuli(steps_of((step(16), slow)))
+    (shallow,) = depths_of(alone)
+    assert (shallow.least, shallow.most, shallow.kept) == (0.5625, 0.5625, False)
+    # The I/Os of the first second end in the second: 0 and 2 times the depth, 1 over both.
+    first = replace(step(16), open_ended=True)
+    last = replace(step(16), continues=True)
+    found = stimuli(steps_of((first, answer(0, 0)), (last, answer(32, 1_000_000_000))))
+    assert [len(one.parts) for one in found] == [2]
+    (depth,) = depths_of(found[0])
+    assert (depth.least, depth.most, depth.kept) == (1.0, 1.0, True)
+
+
+def test_where_the_verdict_hangs_on_what_had_not_ended_there_is_none():
+    cut = replace(step(10), open_ended=True)
+    (found,) = stimuli(steps_of((cut, answer(90, 100_000_000))))
+    (depth,) = depths_of(found)
+    assert (depth.least, depth.most, depth.kept) == (0.9, 1.0, None)
+
+
+@pytest.mark.parametrize(("count", "kept"), [("8.0", True), ("7.6", True), ("7.5", False)])
+def test_a_count_goes_before_latencies_and_has_the_same_limits(count: str, kept: bool) -> None:
+    counted = replace(answer(1, 1), detail={IN_FLIGHT: count + "00000"})
+    (found,) = stimuli(steps_of((step(8), counted)))
+    (depth,) = depths_of(found)
+    assert depth.counted
+    assert depth.kept is kept
+
+
+def test_a_count_that_is_no_number_is_none() -> None:
+    for text in ("", "nan", "-1.0", "1e9.0", "x" * 5000, "\u00b2.\u00b2"):
+        assert replace(answer(1, 1), detail={IN_FLIGHT: text}).in_flight_mean is None
+        assert replace(answer(1, 1), detail={DRAIN: text}, gap_ns=7).rest_ns == 7

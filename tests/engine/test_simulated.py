@@ -1,6 +1,7 @@
 """Simulated devices behind the engine's door: virtual time, determinism, errors by name."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -163,3 +164,12 @@ def test_a_mistake_in_a_target_is_named(
 def test_a_range_beyond_the_device_is_a_named_error() -> None:
     with pytest.raises(DeviceError, match="the range ends at"):
         small().run(for_time(SECOND_NS, stream(512 * MIB)))
+
+
+def test_what_is_in_flight_is_known_exactly_whether_a_lap_drains_or_goes_on() -> None:
+    session = small()
+    large = replace(stream(256 * MIB, read_percent=0, queue_depth=32), block_bytes=MIB)
+    alone = session.run(for_time(SECOND_NS // 20, large))
+    assert alone.elapsed_ns > SECOND_NS // 20, "it drains"
+    on = session.run(for_time(SECOND_NS // 20, large, open_ended=True))
+    assert (alone.in_flight_mean, on.in_flight_mean) == (32.0, 32.0)

@@ -9,6 +9,7 @@ from teijo.errors import PlanError
 from teijo.methods.parts import parts_of
 from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.iops.method import Iops
+from teijo.methods.pts.lat.method import Lat
 from teijo.methods.pts.wsat.method import Wsat
 from teijo.methods.rescore import rescored
 from teijo.methods.workload import FreeWorkload
@@ -144,3 +145,22 @@ def test_a_growing_campaign_is_still_growing_under_another_version() -> None:
     document = Campaign().document(older, Campaign().findings(older))
     (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
     assert verdict.text == "1 of 2 tests begun"
+
+
+@pytest.mark.parametrize("method", [Lat(), Wsat()], ids=["lat", "wsat"])
+def test_a_histogram_after_the_test_is_nothing_against_a_version_without_one(method) -> None:
+    record = play(method, Canned(lambda _: 1000.0), spec="2.0.2-enterprise").record
+    older = rescored(record, method, "1.1-enterprise")
+    assert "histogram" not in " ".join(texts(older, RemarkKind.DEVIATION))
+    assert not texts(older, RemarkKind.STEPS_MISSING)
+    assert [each.step.phase for each in older.steps].count("histogram") == 0
+    assert "left out" in " ".join(texts(older, RemarkKind.RESCORED))
+    lines = {line.requirement: line for line in method.findings(older).ledger}
+    assert "histogram" not in lines["settings.fixed"].evidence
+
+
+def test_a_histogram_that_a_version_asks_for_is_missed() -> None:
+    record = play(Lat(), Canned(lambda _: 1000.0), spec="1.1-enterprise").record
+    newer = rescored(record, Lat(), "2.0.2-enterprise")
+    lines = {line.requirement: line for line in Lat().findings(newer).ledger}
+    assert lines["course.histogram"].verdict == "deviated"

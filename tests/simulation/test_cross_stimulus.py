@@ -11,6 +11,8 @@ import pytest
 
 from teijo import api
 from teijo.document.model import Table
+from teijo.terms.result import DRAIN
+from teijo.terms.step import Measure
 from tests.methods.documents import text_of
 
 TWO = {"minute": "4s", "first_minutes": "240", "random_minutes": "180", "last_minutes": "240"}
@@ -77,3 +79,18 @@ def test_the_gap_at_a_switch_is_what_was_in_flight_and_no_more(tmp_path):
     begun = [each for each in done.record.measured() if not each[0].continues]
     for (_, before), (_, answer) in itertools.pairwise(begun):
         assert answer.gap_ns <= before.results[0].latency.max_ns * 1.2
+
+
+def test_what_ends_after_a_stimulus_is_no_rest_and_the_depth_is_counted(tmp_path):
+    few = {"minute": "250ms", "first_minutes": "3", "random_minutes": "3", "last_minutes": "3"}
+    done = run(tmp_path, "sim:mlc-a", **few)
+    answers = [each.answer for each in done.record.steps if isinstance(each.step, Measure)]
+    after = [answer for answer in answers if DRAIN in answer.detail]
+    assert len(after) == 2, "after each group that another follows"
+    assert all(answer.gap_ns == int(answer.detail[DRAIN]) > 0 for answer in after)
+    assert {answer.rest_ns for answer in answers} == {0}
+    lines = {line.requirement: line for line in done.findings.ledger}
+    assert lines["stimulus.rests"].verdict == "met"
+    assert lines["stimulus.rests"].evidence.startswith("0.000 ms at most")
+    assert lines["stimulus.depth"].evidence.startswith("1.0000 to 1.0000 of threads × queue depth")
+    assert lines["stimulus.depth"].verdict == "met"

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::fs;
 
+use crate::control::LapControl;
 use crate::session::BackendKind;
 use crate::technique::Techniques;
 
@@ -23,7 +24,8 @@ pub struct Witness {
     /// CPU time over wall time of the busiest worker: near 1 the engine is the limit.
     pub busiest_worker: f64,
     pub workers: u32,
-    /// I/Os in flight, averaged over time, all workers together; what was asked for beside it.
+    /// I/Os in flight, averaged over the time in which I/O was to be issued, all workers together;
+    /// what was asked for beside it. What is still in flight after that is only waited for.
     pub in_flight_mean: f64,
     pub in_flight_asked: u64,
     /// The same of each stream, in the order of the plan.
@@ -63,6 +65,8 @@ pub struct Account {
     pub in_flight_area: u128,
     pub made_ns: u64,
     pub judged_ns: u64,
+    /// Where issuing ended before the lap did: the sum up to there, and the time since the start.
+    pub issued: Option<(u128, u64)>,
     pub turn_gap_ns_max: u64,
     pub turns: u64,
     pub submit_calls: u64,
@@ -86,6 +90,15 @@ impl Account {
         self.in_flight_area += u128::from(gap_ns) * u128::from(held);
     }
 
+    /// Issuing ends at `at_ns`, once and for all; `open_area` belongs to the turn in which that
+    /// is and which is not added yet.
+    #[cold]
+    pub(crate) fn end_issuing(&mut self, lap: &LapControl, at_ns: u64, open_area: u64) {
+        let area = self.in_flight_area + u128::from(open_area);
+        let issued_ns = at_ns.saturating_sub(lap.started_ns());
+        self.issued.get_or_insert((area, issued_ns));
+    }
+
     /// Enters what the host says: what was taken until `now` and not already `before`.
     pub(crate) fn take_from_host(&mut self, now: Self, before: Self) {
         self.submit_calls = now.submit_calls - before.submit_calls;
@@ -99,7 +112,10 @@ impl Witness {
     /// Adds a worker of a stream that was asked to hold `depth` I/Os.
     pub(crate) fn add(&mut self, account: &Account, stream: usize, depth: u16) {
         let wall_ns = self.wall_ns.max(1) as f64;
-        let held = account.in_flight_area as f64 / wall_ns;
+        let (area, issued_ns) = account
+            .issued
+            .unwrap_or((account.in_flight_area, self.wall_ns));
+        let held = area as f64 / issued_ns.max(1) as f64;
         self.workers += 1;
         self.in_flight_asked += u64::from(depth);
         self.in_flight_mean += held;

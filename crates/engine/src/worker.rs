@@ -138,6 +138,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     #[inline]
     pub fn issue(&mut self) {
         if self.halted() || !self.control.allows_issue(self.now_ns) {
+            self.account.end_issuing(&self.control, self.now_ns, 0);
             return;
         }
         let is_full = self.fill();
@@ -305,12 +306,17 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         self.desk.is_hasty = false;
         let now_ns = self.clock.now_ns().max(self.now_ns);
         let held = self.in_flight() as u64;
-        if now_ns >= self.control.end_ns() && !self.control.drains() {
-            // The turn belongs to both laps.
-            let within_ns = self.control.end_ns().saturating_sub(self.now_ns);
-            self.account.add_turn(within_ns, held);
-            self.now_ns += within_ns;
-            self.hand_over();
+        if now_ns >= self.control.end_ns() {
+            // The turn belongs to both laps, or to the time after the last issue.
+            let end_ns = self.control.end_ns();
+            let within_ns = end_ns.saturating_sub(self.now_ns);
+            self.account
+                .end_issuing(&self.control, end_ns, within_ns * held);
+            if !self.control.drains() {
+                self.account.add_turn(within_ns, held);
+                self.now_ns += within_ns;
+                self.hand_over();
+            }
         }
         self.account.add_turn(now_ns - self.now_ns, held);
         self.now_ns = now_ns;
@@ -420,7 +426,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         let fresh = Tally::new(ended_ns, self.control.interval_ns(), open_loop);
         let tally = std::mem::replace(&mut self.tally, fresh);
         // An arrival that was due at the very end belongs to the lap after.
-        let last_due_ns = ended_ns.min(self.control.end_ns()) - 1;
+        let last_due_ns = ended_ns.min(self.control.end_ns()).saturating_sub(1);
         let backlog_end = self
             .arrivals
             .as_mut()

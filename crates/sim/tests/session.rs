@@ -408,3 +408,26 @@ fn reads_are_held_to_what_was_written() {
     assert!(findings.sectors + findings.sectors_unjudged > 0);
     assert_eq!(findings.sectors_faulty(), 0);
 }
+
+/// What is in flight is known exactly in virtual time. A lap that drains is held to the time in
+/// which it was to issue; one that goes on has no drain.
+#[test]
+fn a_closed_loop_is_as_deep_as_asked_to_the_last_digit() {
+    for bound in [seconds(0.05), bytes(512 << 20)] {
+        let mut session = SimSession::new(device("mlc-a?capacity=1GiB"));
+        let mut large = stream(&session, 4, 32, 7);
+        large.block_bytes = 1 << 20;
+        let mut plan = plan(vec![large], bound);
+        let lap = run(&mut session, &plan);
+        assert_eq!(lap.witness.in_flight_asked, 128);
+        assert_within("alone", lap.witness.in_flight_mean, 128.0, 1e-9);
+        assert!(lap.elapsed_ns > 60 * MS, "it drains long: {lap:?}");
+        plan.bound = seconds(0.05);
+        plan.open_ended = true;
+        for _ in 0..4 {
+            let lap = run(&mut session, &plan);
+            assert_within("going on", lap.witness.in_flight_mean, 128.0, 1e-9);
+            plan.continues = true;
+        }
+    }
+}

@@ -1,18 +1,27 @@
-"""Numbers that hold each other: Little's law within a step, and tests of one device between them.
+"""Numbers that hold each other: depths in flight, Little's law, and tests of one device between
+them.
 
 Two figures contradict each other when their quotient leaves the bounds here. The bounds are
 this program's, not the standard's.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from teijo.analysis.validity import DEPTH_SHARE_LEAST, LEAST_NS
+from teijo.terms.record import StepRecord
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Precondition
 
+Load = Measure | Precondition
+
+DEPTH_LIMITS = (DEPTH_SHARE_LEAST, 1.03)
+"""In flight by threads × queue depth, while I/O is to be issued; counted, or by Little's law."""
+
 LITTLE_BOUNDS = (0.90, 1.03)
-"""In the system by latencies against the depth: a thread between two I/Os has none in it."""
+"""In the system by latencies against the depth: beyond these, latencies and times contradict
+each other. A thread between two I/Os has none in it."""
 
 UNITY_BOUNDS = (0.90, 1.02)
 """Mean latency × IOPS at one outstanding I/O: the rest is the host's, between two I/Os."""
@@ -56,17 +65,49 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Stimulus:
+    """Steps with one stimulus that went on from each to the next; most are of one step alone."""
+
+    seq: int
+    parts: tuple[tuple[Load, StepResult], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Depth:
+    """In flight by threads × queue depth, from `least` to `most`: one number if it was `counted`.
+
+    A count is of the time in which I/O was to be issued; of others the drain is part.
+    """
+
+    asked: int
+    least: float
+    most: float
+    counted: bool
+
+    @property
+    def kept(self) -> bool | None:
+        """Return whether it stayed within the limits, None where what is known does not tell."""
+        low, high = DEPTH_LIMITS
+        if low <= self.least and self.most <= high:
+            return True
+        return False if self.most < low or self.least > high else None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Occupancy:
-    """Little's law in one step of a closed loop, which keeps threads × queue depth in the system.
+    """Little's law in a closed loop, which keeps threads × queue depth in the system.
 
     `by_latency` is Σ latency / time, the arrival rate times the mean latency; `asked` the depth.
-    `edge` is the longest latency by the step's length: at most so much of the sum belongs to I/Os
-    that the step did not begin or did not end, where a stimulus goes on from step to step.
+    `drain` is the share of the time after the last issue: fewer and fewer are in flight then.
+    The sum has at most `extra` of the depth from I/Os that began before, and lacks at most
+    `missing` of those that had not ended: only where a stimulus goes on from step to step.
     """
 
     by_latency: float
     asked: int
-    edge: float
+    drain: float = 0.0
+    extra: float = 0.0
+    missing: float = 0.0
 
     @property
     def quotient(self) -> float:
@@ -74,31 +115,97 @@ class Occupancy:
         return self.by_latency / self.asked
 
     @property
+    def depth(self) -> Depth:
+        """Return how deep the loop was, as far as latencies tell, its drain included."""
+        least, most = max(0.0, self.quotient - self.extra), self.quotient + self.missing
+        return Depth(asked=self.asked, least=least, most=most, counted=False)
+
+    @property
     def holds(self) -> bool:
-        """Return whether the two agree within the bounds."""
+        """Return whether the two agree within the bounds, for as long as I/O was issued."""
         low, high = LITTLE_BOUNDS
-        return low - self.edge <= self.quotient <= high + self.edge
+        return low * (1 - self.drain) <= self.depth.most and self.depth.least <= high
 
 
-def occupancy(step: Measure | Precondition, answer: StepResult) -> Occupancy | None:
-    """Return Little's law for a step, None where it cannot be told.
+def stimuli(steps: Iterable[StepRecord]) -> tuple[Stimulus, ...]:
+    """Return the stimuli of the steps that moved data, each with every step it went on in."""
+    found: list[tuple[int, list[tuple[Load, StepResult]]]] = []
+    runs_on = False
+    for each in steps:
+        step, answer = each.step, each.answer
+        if not isinstance(step, Load) or not isinstance(answer, StepResult):
+            runs_on = False
+            continue
+        if not (runs_on and isinstance(step, Measure) and step.continues):
+            found.append((each.seq, []))
+        found[-1][1].append((step, answer))
+        runs_on = isinstance(step, Measure) and step.open_ended
+    return tuple(Stimulus(seq=seq, parts=tuple(parts)) for seq, parts in found)
+
+
+def occupancy(step: Load, answer: StepResult) -> Occupancy | None:
+    """Return Little's law for a step that stands alone; see `occupancy_of`."""
+    return occupancy_of(Stimulus(seq=0, parts=((step, answer),)))
+
+
+def occupancy_of(stimulus: Stimulus) -> Occupancy | None:
+    """Return Little's law for a stimulus, over all its steps; None where it cannot be told.
 
     That is where nothing was done, where some I/Os are in no latency (they failed, flushed or
     discarded), and where arrivals have a rate of their own.
     Source: J. D. C. Little, "A Proof for the Queuing Formula: L = λW", 1961.
     """
-    streams = step.workload.streams
-    untimed = answer.commands or any(result.errors for result in answer.results)
-    if not answer.elapsed_ns or not answer.ios or untimed:
+    (first, _), (last, ended) = stimulus.parts[0], stimulus.parts[-1]
+    answers = [answer for _, answer in stimulus.parts]
+    elapsed_ns = sum(answer.elapsed_ns for answer in answers)
+    results = [result for answer in answers for result in answer.results]
+    untimed = any(answer.commands for answer in answers) or any(each.errors for each in results)
+    asked = _asked(first)
+    if not elapsed_ns or not any(result.ios for result in results) or untimed or not asked:
         return None
-    if any(stream.rate is not None for stream in streams):
-        return None
-    latency_ns = sum(result.latency.sum_ns for result in answer.results)
+    edge = max(result.latency.max_ns for result in results) / elapsed_ns
+    drain_ns = 0
+    if isinstance(last, Measure) and not last.open_ended:
+        drain_ns = max(0, ended.elapsed_ns - last.duration_ns)
     return Occupancy(
-        by_latency=latency_ns / answer.elapsed_ns,
-        asked=sum(stream.outstanding_ios for stream in streams),
-        edge=max(result.latency.max_ns for result in answer.results) / answer.elapsed_ns,
+        by_latency=sum(result.latency.sum_ns for result in results) / elapsed_ns,
+        asked=asked,
+        drain=drain_ns / elapsed_ns,
+        extra=edge if isinstance(first, Measure) and first.continues else 0.0,
+        missing=edge if isinstance(last, Measure) and last.open_ended else 0.0,
     )
+
+
+def depths_of(stimulus: Stimulus) -> tuple[Depth, ...]:
+    """Return how deep a stimulus was: by step where it was counted, else over all of it.
+
+    Nothing for an open loop, for what is too short to say, and where no latency tells.
+    """
+    asked = _asked(stimulus.parts[0][0])
+    if not asked:
+        return ()
+    counts = [answer.in_flight_mean for _, answer in stimulus.parts]
+    if any(count is None for count in counts):
+        told = occupancy_of(stimulus)
+        return () if told is None else (told.depth,)
+    return tuple(
+        Depth(asked=asked, least=count / asked, most=count / asked, counted=True)
+        for (_, answer), count in zip(stimulus.parts, counts, strict=True)
+        if count is not None and not _too_short(answer)
+    )
+
+
+def _too_short(answer: StepResult) -> bool:
+    """Return whether threads that begin one after the other are all there is of a step."""
+    return answer.witness is not None and answer.witness.wall_ns < LEAST_NS
+
+
+def _asked(step: Load) -> int:
+    """Return the threads × queue depth of a closed loop, 0 for an open one."""
+    streams = step.workload.streams
+    if any(stream.rate is not None for stream in streams):
+        return 0
+    return sum(stream.outstanding_ios for stream in streams)
 
 
 def contradictions(checks: Sequence[Check]) -> tuple[Check, ...]:

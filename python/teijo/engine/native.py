@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -169,7 +169,9 @@ class SimulatedSession:
             teijo.errors.PlanError: the plan does not fit the device, or has no meaning.
         """
         check_fits(plan, self.facts.capacity_bytes, self.facts.logical_block_bytes)
-        return _lap(plan, self._native.run(plan, _look(plan, observer)), (), None)
+        raw = self._native.run(plan, _look(plan, observer))
+        lap = _lap(plan, raw, (), None)
+        return replace(lap, in_flight_mean=raw["witness"]["in_flight_mean"])
 
     def ceilings(self) -> None:
         """Return nothing: in virtual time the host sets no pace."""

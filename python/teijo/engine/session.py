@@ -71,9 +71,10 @@ class Witness:
     """How a lap was made, by this process's own accounts; field by field the Rust `witness.rs`.
 
     `busiest_worker` is CPU by wall time of the busiest thread; `worker_delay_ns` the time that
-    threads were ready but had no CPU, all together. `in_flight_mean` counts over time and all
-    threads, `in_flight_asked` is threads × depth; the tuples have both for each stream of the
-    plan, in its order. `backend` may be another than the session's, by the plan.
+    threads were ready but had no CPU, all together. `in_flight_mean` counts all threads, over the
+    time in which I/O was to be issued (not over the wait for the last ones); `in_flight_asked` is
+    threads × depth; the tuples have both for each stream of the plan, in its order. `backend` may
+    be another than the session's, by the plan.
     `made_ns` and `judged_ns` are what making and judging data took, all threads together: in no
     latency of what was made or judged. `io_wq_workers` are threads of the kernel that carried out
     I/Os which the target would not queue. `techniques` are names from technique.rs.
@@ -127,6 +128,8 @@ class Lap:
     """Why the lap ended early on a failing device; what was measured before is in the lap."""
     witness: Witness | None = None
     """None where there is nothing to account for (virtual time), or nobody to do it (fio)."""
+    in_flight_mean: float | None = None
+    """As of a `Witness`, where there is none and it is known all the same: in virtual time."""
     commands: tuple[DirectionLap, ...] = ()
     """Flushes and discards, of streams that have any; in no count of the directions."""
     verification: Verification | None = None

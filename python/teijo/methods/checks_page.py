@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 
-from teijo.analysis.cross_check import LITTLE_BOUNDS, Check, Occupancy, occupancy
+from teijo.analysis.cross_check import LITTLE_BOUNDS, Check, Occupancy, occupancy_of, stimuli
 from teijo.document.model import Block, Column, Facts, Paragraph, Section, Table, Verdict
 from teijo.document.phrase import say
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import StepResult
-from teijo.terms.step import Measure, Precondition
 
 TITLE = "Cross-checks"
 _WORDS = {True: "agree", False: "CONTRADICT", None: "not told"}
@@ -39,19 +37,17 @@ def checks_section(record: Record, checks: Sequence[Check] = ()) -> Section | No
 
 _LITTLE_TEXT = (
     "Little's law: in a closed loop the sum of all latencies by the time is the depth that was "
-    "asked for. Below it, the host was away between two I/Os; above it, latencies or times are "
-    "wrong. Bounds are this program's."
+    "asked for. Below it, the host was away between two I/Os, or waited for the last ones after it "
+    "had issued them; above it, latencies or times are wrong. Bounds are this program's."
 )
 
 
 def occupancies(record: Record) -> list[tuple[int, Occupancy]]:
-    """Return Little's law in every step of the record it can be told of, by step number."""
+    """Return Little's law in every stimulus it can be told of, by the number of its first step."""
     return [
         (each.seq, told)
-        for each in record.steps
-        if isinstance(each.step, Measure | Precondition)
-        and isinstance(each.answer, StepResult)
-        and (told := occupancy(each.step, each.answer)) is not None
+        for each in stimuli(record.steps)
+        if (told := occupancy_of(each)) is not None
     ]
 
 
@@ -129,19 +125,20 @@ def _little(found: Sequence[tuple[int, Occupancy]], strange: Sequence[int]) -> F
     elif strange:
         outside = named
     return Facts(
-        caption="Little's law, step by step",
+        caption="Little's law, stimulus by stimulus",
         rows=(
-            ("Steps held to it", str(len(found))),
+            ("Stimuli held to it", str(len(found))),
             ("Lowest quotient", say("{q:.4f} (step {n})", q=low[1].quotient, n=low[0])),
             ("Highest quotient", say("{q:.4f} (step {n})", q=high[1].quotient, n=high[0])),
             (
                 "Bounds",
                 say(
-                    "{low} to {high}, wider by the longest latency over the step's length",
+                    "{low} to {high} while I/O is issued; a stimulus that goes on is told over all "
+                    "its steps",
                     low=LITTLE_BOUNDS[0],
                     high=LITTLE_BOUNDS[1],
                 ),
             ),
-            ("Steps outside", outside),
+            ("First steps of those outside", outside),
         ),
     )

@@ -36,7 +36,8 @@ class Knob:
     """How one setting is written. `parse` raises ValueError with the reason it refuses.
 
     A setting that `judges` decides when to stop or what is steady, and no step shows it: another
-    version of the standard may put its own in place when it looks at an old run.
+    version of the standard may put its own in place when it looks at an old run. One that `adds`
+    asks for steps after all others: a version that has none of them (None) leaves them out then.
     """
 
     key: str
@@ -46,6 +47,7 @@ class Knob:
     show: Show = str
     aliases: tuple[str, ...] = ()
     judges: bool = False
+    adds: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,6 +111,9 @@ def stamp_of(record: Record, conformance: str = "") -> str:
         words.append("SIMULATED DEVICE")
     if conformance:
         words.append(conformance)
+    elif any(measures.errors_of(each.answer) for each in record.steps
+             if isinstance(each.answer, StepResult)):  # fmt: skip
+        words.append("FAILED I/Os")
     if record.run.ending == "running":
         words.append("RUNNING")
     elif record.run.ending in ("interrupted", "failed"):

@@ -123,10 +123,17 @@ def _worst(endings: Sequence[Ending]) -> Ending:
 
 
 def _judged_by(record: Record, method: Method, spec: str) -> Settings:
-    """Return the run's settings with the version's own where they only judge."""
+    """Return the run's settings with the version's own where they only judge.
+
+    What the run did after all that the version asks for is nothing against it either.
+    """
     ruled = method.settings(spec, {}, record.geometry)
     ran = method.settings_from(record.run.settings)
-    judging = {name for name, knob in knobs_of(type(ran)).items() if knob.judges}
+    judging = {
+        name
+        for name, knob in knobs_of(type(ran)).items()
+        if knob.judges or (knob.adds and getattr(ruled, name) is None)
+    }
     own = {name: value for name, value in ran.model_dump().items() if name not in judging}
     return type(ran).model_validate({**ruled.model_dump(), **own, "spec": ruled.spec})
 

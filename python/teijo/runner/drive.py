@@ -19,7 +19,7 @@ from teijo.runner.stage import Outcome, Stage, data_remarks, error_remarks
 from teijo.terms import seed as seeds
 from teijo.terms.record import Ending, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Answer, StepResult
+from teijo.terms.result import DRAIN, Answer, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.units import format_duration
 
@@ -91,8 +91,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     """Carry out one step: the device's counters before and after, and its answer between."""
     goes_on = isinstance(step, Measure) and step.continues
     stage.seed = seed
-    if not goes_on:
-        stage.device.session.finish()
+    drain = {} if goes_on else _drained(stage)
     # Between two pieces of one stimulus nothing else is done, so the counters are the last ones.
     before = stage.health if goes_on else look_before(stage, step)
     counts = {} if isinstance(step, Configure) else stage.device.counts()
@@ -104,7 +103,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     after = stage.device.health() if outcome.failure else stage.device.counters()
     result = replace(
         outcome.result,
-        detail={**outcome.result.detail, **_counted(counts, stage.device.counts())},
+        detail={**outcome.result.detail, **drain, **_counted(counts, stage.device.counts())},
         health_before=before,
         health_after=after,
         remarks=tuple(
@@ -122,6 +121,14 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
         own = tuple(replace(one, step=seq) for one in validity.remarks_on(step, result))
         result = replace(result, remarks=(*result.remarks, *own))
     return replace(outcome, result=result)
+
+
+def _drained(stage: Stage) -> dict[str, str]:
+    """End what is still in flight; return how long that took after the last step, for the next."""
+    stage.device.session.finish()
+    if not stage.goes_on or stage.ended_ns is None:
+        return {}
+    return {DRAIN: str(max(0, stage.now_ns() - stage.ended_ns))}
 
 
 def _check_still_the_same(stage: Stage) -> None:

@@ -52,6 +52,8 @@ class Stage:
     replaying: bool = False
     seed: int = 0
     """The last step's seed: a step that continues its stimulus has the same."""
+    goes_on: bool = False
+    """Whether the last step left its stimulus running."""
     cursors: dict[str, int] = field(default_factory=dict)
     written: tuple[Written, ...] = ()
     """What verified writes left on the device, as formulas."""
@@ -87,6 +89,7 @@ class Stage:
     def settle(self, step: Step, result: StepResult) -> None:
         """Take over what the next step builds on."""
         self.ended_ns = result.started_ns + result.elapsed_ns
+        self.goes_on = isinstance(step, Measure) and step.open_ended
         self.cursors.update(result.cursors)
         self.health = result.health_after
         self.last = step

@@ -13,6 +13,12 @@ from teijo.terms.verification import Verification, Written
 
 Direction = Literal["read", "write"]
 Command = Literal["flush", "discard"]
+
+IN_FLIGHT = "in_flight_mean"
+"""In a step's detail: as of a witness, where there is none (virtual time)."""
+DRAIN = "drain_ns"
+"""In a step's detail: how long, before it, the last I/Os of an open-ended stimulus took to end."""
+_DIGITS_MOST = 20
 Health = Mapping[str, int]
 """A device's own counters by name, as SMART has them: bytes in `_bytes`, temperature in
 `_kelvin`. What a device does not count is absent, never zero."""
@@ -73,12 +79,12 @@ class Witness:
 
     Times in ns over the whole step. `busiest_worker` is CPU by wall time of the busiest thread;
     `worker_delay_ns` the time threads were ready but had no CPU, all together. `in_flight_mean`
-    is over time, all threads together; `in_flight_asked` threads × queue depth; the tuples have
-    both for each stream, in the order of the workload, and are empty in runs that were recorded
-    without. `backend` is what carried the I/O, "" if that was not told. `look_gap_ns_max` is the
-    longest that the program did not look at the running step, `turn_gap_ns_max` the
-    longest between two readings of a thread's clock, its waits included; `slept_ns` is how long
-    the whole host slept. `min_complete` is the
+    is of all threads together, over the time in which I/O was to be issued; `in_flight_asked`
+    threads × queue depth; the tuples have both for each stream, in the order of the workload, and
+    are empty in runs that were recorded without. `backend` is what carried the I/O, "" if that was
+    not told. `look_gap_ns_max` is the longest that the program did not look at the running step,
+    `turn_gap_ns_max` the longest between two readings of a thread's clock, its waits included;
+    `slept_ns` is how long the whole host slept. `min_complete` is the
     most completions a wait asked for; `io_wq_workers` threads of the kernel that carried out
     I/Os which the target would not queue. `ceiling_iops` is what the host could do with these
     streams and no device at all, None where that was not measured. `drift_ppm` is the
@@ -122,7 +128,8 @@ class StepResult:
     """The device's answer to one step. Times in ns since the run's clock began.
 
     `gap_ns` is the time between the end of the step before and this one's start: a drive
-    rests in it. `cursors` says where each sequential stream goes on, in bytes from the start
+    rests in it (`rest_ns`), but for the drain of a stimulus that had been left running.
+    `cursors` says where each sequential stream goes on, in bytes from the start
     of its active range. `detail` carries facts of the step's kind (the purge method used).
     `witness` is None where nobody could give an account (virtual time, fio). `commands` are the
     flushes and discards, which move no data: they have a count and a latency of their own, and
@@ -157,6 +164,21 @@ class StepResult:
     def bytes(self) -> int:
         """Bytes moved, reads and writes of all streams."""
         return sum(result.bytes for result in self.results)
+
+    @property
+    def rest_ns(self) -> int:
+        """How long the device rested before: what was still in flight was no rest."""
+        told = self.detail.get(DRAIN, "")[:_DIGITS_MOST]
+        return max(0, self.gap_ns - (int(told) if told.isdecimal() else 0))
+
+    @property
+    def in_flight_mean(self) -> float | None:
+        """I/Os in flight on average while I/O was to be issued; None where nobody counted."""
+        if self.witness is not None:
+            return self.witness.in_flight_mean
+        told = self.detail.get(IN_FLIGHT, "")[:_DIGITS_MOST]
+        whole, _, part = told.partition(".")
+        return float(told) if whole.isdecimal() and part.isdecimal() else None
 
     @property
     def iops(self) -> float:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from teijo.document.model import Table, Verdict
+from teijo.document.model import Note, Table, Verdict
 from teijo.errors import PlanError
 from teijo.methods.checks_page import contradiction_remarks
 from teijo.methods.parts import parts_of
@@ -231,3 +231,32 @@ def test_any_run_is_made_of_parts_and_most_of_one() -> None:
     alone = play(Iops(), Canned(rate), spec="1.1").record
     (part,) = parts_of(alone)
     assert (part.name, part.record, part.findings) == ("iops", alone, Iops().findings(alone))
+
+
+@pytest.mark.parametrize(
+    ("spec", "tests", "good", "note"),
+    [
+        ("1.0-enterprise", "lat", None, "wsat, iops, tp, which PTS-E 1.0 requires."),
+        ("1.0-enterprise", "tp,lat", None, "wsat, iops, which PTS-E 1.0 requires."),
+        ("1.1", "tp,lat", True, "Which tests PTS-E 1.1 requires could not be checked."),
+    ],
+)
+def test_a_campaign_of_some_tests_is_called_so_and_names_the_others(spec, tests, good, note):
+    record = run({"tests": tests}, spec).record
+    document = Campaign().document(record, Campaign().findings(record))
+    (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
+    (said,) = [b for b in document.sections[0].blocks if isinstance(b, Note)]
+    assert verdict.good is good
+    assert f"in the {tests.count(',') + 1} tests that were run; missing: " in verdict.text
+    assert said.text.endswith(note)
+    assert (document.header.subtitle, document.sections[0].title) == (
+        "Some tests",
+        "Summary of some tests",
+    )
+
+
+def test_a_campaign_of_all_that_is_required_lacks_nothing():
+    record = run({}, "1.0-enterprise").record
+    document = Campaign().document(record, Campaign().findings(record))
+    assert document.header.subtitle == "All tests"
+    assert not [b for b in document.sections[0].blocks if isinstance(b, Note)]

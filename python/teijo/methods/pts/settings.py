@@ -157,6 +157,7 @@ HistogramMinutes = Annotated[
         example="20",
         parse=knobs.optional(knobs.whole_number(1, 10_000)),
         show=knobs.show_optional,
+        adds=True,
     ),
 ]
 

@@ -10,7 +10,7 @@ from teijo.runner.clocks import asleep_ns
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
 from teijo.terms.histogram import Histogram
-from teijo.terms.result import Intervals, StepResult, StreamResult, Witness
+from teijo.terms.result import IN_FLIGHT, Intervals, StepResult, StreamResult, Witness
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.verification import Fault, Faults, Verification, Written
 from teijo.units import megabytes_per_second, per_second
@@ -100,7 +100,10 @@ class _Watcher:
 
 
 def _detail(lap: Lap) -> dict[str, str]:
-    return {"failure": lap.failure} if lap.failure else {}
+    detail = {"failure": lap.failure} if lap.failure else {}
+    if lap.in_flight_mean is not None:
+        detail[IN_FLIGHT] = f"{lap.in_flight_mean:.6f}"
+    return detail
 
 
 def _verification(lap: Lap) -> Verification | None:

@@ -19,7 +19,7 @@ from teijo.methods.pts.wsat.method import Wsat
 from teijo.methods.rescore import rescored
 from teijo.terms.conformance import CONFORMANCES
 from teijo.terms.record import Record, StepRecord
-from teijo.terms.result import Gap, StepResult
+from teijo.terms.result import DRAIN, Gap, StepResult
 from teijo.terms.step import Measure, Precondition
 from tests.house.tree import ROOT, text
 from tests.methods.canned import play
@@ -321,3 +321,59 @@ def test_no_requirement_is_asked_twice_of_one_test_and_each_is_asked_of_some():
 @pytest.mark.parametrize("requirement", sorted({each.id for each in REQUIREMENTS}))
 def test_every_requirement_is_documented(requirement):
     assert f"| `{requirement}` |" in text(ROOT / "docs" / "methods" / "ledger.md")
+
+
+def test_random_cells_are_judged_by_their_own_range_and_amount():
+    """A preconditioning over the whole drive says nothing of cells within a part of it."""
+    narrow = {"amount": "8GiB", "segments": "64"}
+    line = lines_of(Iops(), kept(Iops(), ENTERPRISE, narrow).record)["stimulus.range"]
+    assert line.verdict == "deviated"
+    assert line.evidence.startswith(
+        "280 random cells within 8,589,934,592 B, 3.12 % of the user capacity, in 64 pieces over "
+        "274,877,906,944 B"
+    )
+    whole = lines_of(Iops(), IOPS)["stimulus.range"]
+    assert whole.verdict == "not verifiable"
+    assert "leaves no trace" in whole.evidence
+    assert lines_of(Tp(), TP)["stimulus.range"].verdict == "met"
+
+
+@pytest.mark.parametrize("amount", ["8GiB", "16GiB"])
+@pytest.mark.parametrize("share", ["75", "100"])
+def test_every_range_of_the_clients_matrix_is_allowed_and_no_other(amount, share):
+    overrides = {"amount": amount, "active_range": share}
+    for more, verdict in (({}, "not verifiable"), ({"segments": "1024"}, "deviated")):
+        record = kept(Lat(), "1.0-client", overrides | more).record
+        assert lines_of(Lat(), record)["stimulus.range"].verdict == verdict
+
+
+def test_the_levels_of_a_sweep_are_no_choice_of_the_operator():
+    record = kept(TESTS["dirth"], ENTERPRISE, {"threads": "32,1"}).record
+    lines = lines_of(TESTS["dirth"], record)
+    assert lines["settings.fixed"].verdict == "deviated"
+    assert "threads 32,1 instead of" in lines["settings.fixed"].evidence
+    assert lines["settings.choices"].verdict != "deviated"
+
+
+def test_a_gap_is_rest_only_as_far_as_nothing_was_left_to_end():
+    record = kept(Wsat(), "1.1-enterprise").record
+    places = [n for n, each in enumerate(record.steps) if isinstance(each.step, Measure)]
+    long = at(places[3], answered(gap_ns=3_000_000_000))(record)
+    assert lines_of(Wsat(), long)["stimulus.rests"].verdict == "not verifiable"
+    for drained_ns, verdict in ((2_900_000_000, "met"), (1_000_000_000, "deviated")):
+        told = answered(gap_ns=3_000_000_000, detail={DRAIN: str(drained_ns)})
+        line = lines_of(Wsat(), at(places[3], told)(record))["stimulus.rests"]
+        assert line.verdict == verdict
+        assert f"{drained_ns / 1e6:,.3f} ms at most in which the last I/Os" in line.evidence
+
+
+def test_a_stamp_names_every_reason_that_decides():
+    broken = with_identity(kind="file")(at(9, with_errors)(IOPS))
+    document = Iops().document(broken, Iops().findings(broken))
+    assert document.header.stamp == "NON-CONFORMING: file target, failed I/Os"
+
+
+def with_errors(each: StepRecord) -> StepRecord:
+    assert isinstance(each.answer, StepResult)
+    results = tuple(replace(part, errors={5: 1}) for part in each.answer.results)
+    return replace(each, answer=replace(each.answer, results=results))

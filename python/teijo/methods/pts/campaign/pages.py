@@ -33,7 +33,7 @@ from teijo.methods.pages import (
 )
 from teijo.methods.pts.campaign.cross_checks import checks_between
 from teijo.methods.pts.campaign.parts import Part
-from teijo.methods.pts.campaign.plan import CampaignSettings
+from teijo.methods.pts.campaign.plan import CampaignSettings, missing
 from teijo.methods.pts.header import ORGANISATION, told
 from teijo.methods.pts.iops.pages import SELECT_PERFORMANCE
 from teijo.methods.pts.ledger.stamp import stamp_of_ledger
@@ -49,6 +49,8 @@ from teijo.terms.result import StepResult
 from teijo.terms.run_note import RunNote
 
 TITLE = "All tests"
+SOME_TITLE = "Some tests"
+SUMMARY_ALL, SUMMARY_SOME = "Summary of all tests", "Summary of some tests"
 NO_WINDOW = "–"
 _LATENCIES = (("100/0", "4 KiB"), ("0/100", "4 KiB"))
 _HEADLINES = {
@@ -72,7 +74,7 @@ def pages(
     held = checks_section(record, checks)
     return Document(
         name=document_name(record),
-        header=_header(record, version, parts),
+        header=_header(record, version, parts, missing(settings)),
         sections=(
             *with_rule((section for section in summary if section is not None), record.geometry),
             *([] if held is None else [held]),
@@ -92,10 +94,15 @@ def _held(section: Section | None) -> str:
     return "" if section is None else section.title
 
 
-def _header(record: Record, version: Version, parts: Sequence[Part]) -> Header:
+def _header(
+    record: Record, version: Version, parts: Sequence[Part], lacking: Sequence[str]
+) -> Header:
+    title = say("{family} PTS, all tests – Summary", family=version.class_name)
+    if lacking:
+        title = say("{family} PTS, some tests – Summary", family=version.class_name)
     return Header(
-        title=say("{family} PTS, all tests – Summary", family=version.class_name),
-        subtitle=TITLE,
+        title=title,
+        subtitle=SOME_TITLE if lacking else TITLE,
         organisation=ORGANISATION,
         revision=version.revision,
         top=(
@@ -134,8 +141,10 @@ def _summary(
         rows=rows,
         caption="Tests",
     )
+    lacking = missing(settings)
     blocks: tuple[Block, ...] = (
         _verdict(settings, findings, parts),
+        *([_lacking(settings, lacking)] if lacking else []),
         _device_facts(record),
         table,
         Paragraph(
@@ -143,7 +152,30 @@ def _summary(
             "its own header. Time is the device's."
         ),
     )
-    return Section(title="Summary of all tests", blocks=blocks)
+    return Section(title=SUMMARY_SOME if lacking else SUMMARY_ALL, blocks=blocks)
+
+
+def _lacking(settings: CampaignSettings, lacking: Sequence[str]) -> Note:
+    """Return which tests are missing, and whether the version is known to require them."""
+    version = version_of(settings.spec)
+    names = ", ".join(lacking)
+    if version.required is None:
+        text = say(
+            "Not in this campaign: {names}. Which tests {version} requires could not be checked.",
+            names=names,
+            version=version.revision,
+        )
+    else:
+        text = say(
+            "Not in this campaign: {names}, which {version} requires.",
+            names=names,
+            version=version.revision,
+        )
+    return Note(
+        kind=RemarkKind.DEVIATION.value,
+        text=text,
+        remedy="Leave --set tests away to run every test.",
+    )
 
 
 def _verdict(settings: CampaignSettings, findings: Findings, parts: Sequence[Part]) -> Verdict:
@@ -167,6 +199,14 @@ def _verdict(settings: CampaignSettings, findings: Findings, parts: Sequence[Par
         return Verdict(text=text, good=False)
     if findings.converged is None:
         return Verdict(text=say("{asked} tests ended", asked=asked), good=None)
+    if lacking := missing(settings):
+        text = say(
+            "STEADY STATE: YES in the {asked} tests that were run; missing: {names}",
+            asked=asked,
+            names=", ".join(lacking),
+        )
+        required = version_of(settings.spec).required is not None
+        return Verdict(text=text, good=None if required else True)
     text = say("STEADY STATE: YES, in every test that asks for it ({asked} tests)", asked=asked)
     return Verdict(text=text, good=True)
 

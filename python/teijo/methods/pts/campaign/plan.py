@@ -88,6 +88,11 @@ def tests_of(version: Version) -> tuple[str, ...]:
     return tuple(name for name in known if TESTS[name].id in version.required)
 
 
+def missing(settings: CampaignSettings) -> tuple[str, ...]:
+    """Return the tests of the version's own campaign that this one was not asked for."""
+    return tuple(name for name in tests_of(version_of(settings.spec)) if name not in settings.tests)
+
+
 def planned(spec: str, overrides: Mapping[str, str], geometry: Geometry) -> CampaignSettings:
     """Return the settings of a campaign; see Method.settings for the errors."""
     version = version_of(spec)

@@ -6,7 +6,7 @@ Pure: it can be drawn up from an old file, and under another version of the stan
 from dataclasses import replace
 
 from teijo.document.phrase import say
-from teijo.methods.pts.ledger.requirement import Case, Found, Requirement
+from teijo.methods.pts.ledger.requirement import Case, Found, Known, Requirement
 from teijo.methods.pts.ledger.requirements import REQUIREMENTS
 from teijo.methods.pts.versions import version_of
 from teijo.terms.conformance import LedgerLine
@@ -31,7 +31,8 @@ def with_ledger(record: Record, findings: Findings) -> Findings:
 
 
 def _line(requirement: Requirement, case: Case) -> LedgerLine:
-    found = _held_to_the_text(requirement, requirement.check(case))
+    known = requirement.known_of(case.record.run.method, case.version)
+    found = _held_to_the_text(known, requirement.check(case))
     asked = requirement.asked
     return LedgerLine(
         requirement=requirement.id,
@@ -45,9 +46,9 @@ def _line(requirement: Requirement, case: Case) -> LedgerLine:
     )
 
 
-def _held_to_the_text(requirement: Requirement, found: Found) -> Found:
+def _held_to_the_text(known: Known, found: Found) -> Found:
     """Return what was found; of what nobody read in the standard, it cannot be met for sure."""
-    match requirement.known:
+    match known:
         case "text" | "own":
             return found
         case "code":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from teijo.methods.pts.versions import Version
+from teijo.methods.pts.versions import MINUTE_NS, Version
 from teijo.terms.conformance import Conformance
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record, StepRecord
@@ -111,6 +111,16 @@ class Case:
         """Whether the method came to its own end: what is missing now was never done."""
         return self.record.run.ending in ("done", "steady", "not steady")
 
+    @property
+    def rest_ns_most(self) -> float:
+        """How long a device may rest where the standard says "no delay" and gives no figure.
+
+        It is this program's: a 60th of the test's minute, 1 s of the standard's.
+        """
+        minute_ns = self.record.run.settings.get("minute_ns")
+        length_ns = minute_ns if isinstance(minute_ns, int) else MINUTE_NS
+        return min(length_ns, MINUTE_NS) / 60
+
     def loaded(self) -> Iterator[tuple[StepRecord, Measure | Precondition, StepResult]]:
         """Yield every step that moved data, in order."""
         for stretch in self.stretches:
@@ -123,30 +133,53 @@ class Case:
 Check = Callable[[Case], Found]
 
 
+Known = Literal["text", "code", "own"]
+"""Where a requirement is known from: the standard's text, or other programs' code, which nobody
+here held to the text; "own" is what this program asks beyond it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """Some tests under some versions; None is all of them."""
+
+    tests: frozenset[str] | None = None
+    versions: frozenset[str] | None = None
+
+    def holds(self, method: str, version: str) -> bool:
+        """Return whether a test under a version is among them."""
+        return (self.tests is None or method in self.tests) and (
+            self.versions is None or version in self.versions
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Requirement:
     """One requirement as data: of which tests and versions (None: of all), and how it is checked.
 
     `asked` says what is required, where it differs by version as a function of the case. `known`
-    is where it is known from: the standard's "text", or other programs' "code", which nobody
-    here held to the text; "own" is what this program asks beyond it.
+    is where it is known from, but for the scopes that are `unread`: there it is from code alone.
     """
 
     id: str
     name: str
     asked: str | Callable[[Case], str]
     check: Check
+    known: Known
+    unread: tuple[Scope, ...] = ()
     tests: frozenset[str] | None = None
     versions: frozenset[str] | None = None
-    known: Literal["text", "code", "own"] = "text"
     optional: bool = False
     decisive: bool = False
 
     def applies(self, method: str, version: Version) -> bool:
         """Return whether this is required of a test under a version."""
-        return (self.tests is None or method in self.tests) and (
-            self.versions is None or version.id in self.versions
-        )
+        return Scope(tests=self.tests, versions=self.versions).holds(method, version.id)
+
+    def known_of(self, method: str, version: Version) -> Known:
+        """Return where it is known from for a test under a version."""
+        if any(scope.holds(method, version.id) for scope in self.unread):
+            return "code"
+        return self.known
 
 
 def met_if(holds: bool, evidence: str, short: str = "") -> Found:

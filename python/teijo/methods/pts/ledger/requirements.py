@@ -1,15 +1,18 @@
 """The requirements of the PTS as data: which test and version asks for what, and how it is checked.
 
-Nothing here runs. `known` says how sure this program is of what is asked.
+Nothing here runs. `known` and `unread` say how sure this program is of what is asked.
 """
 
 from teijo.methods.pts.ledger import (
     course_checks,
+    depth_checks,
     device_checks,
     preparation_checks,
+    range_checks,
+    settings_checks,
     stimulus_checks,
 )
-from teijo.methods.pts.ledger.requirement import Requirement
+from teijo.methods.pts.ledger.requirement import Requirement, Scope
 
 _IOPS, _TP, _LAT, _WSAT = "pts.iops", "pts.tp", "pts.lat", "pts.wsat"
 _HIR, _XSR = "pts.hir", "pts.xsr"
@@ -17,9 +20,14 @@ _DEMAND = frozenset({"pts.dirth", "pts.cbw"})
 _WIPC = frozenset({_IOPS, _TP, _LAT})
 _ROUNDS = _WIPC | _DEMAND
 _CONTINUOUS = frozenset({_WSAT, _HIR, _XSR}) | _DEMAND
-_FIRST = frozenset({"1.0-enterprise", "1.0-client"})
+_FIRST_CLIENT = frozenset({"1.0-client"})
+_CLIENT = frozenset({"1.0-client", "2.0.2-client"})
 _LATER = frozenset({"1.1-enterprise", "2.0.2-enterprise", "2.0.2-client"})
 _NEWEST = frozenset({"2.0.2-enterprise", "2.0.2-client"})
+_IN_CODE = frozenset({_HIR, _XSR}) | _DEMAND
+"""Tests of whose text nothing was read: known from implementations alone."""
+
+_ALL_OF_THEM = Scope(tests=_IN_CODE)
 
 DEVICE = (
     Requirement(
@@ -27,6 +35,7 @@ DEVICE = (
         name="Device under test",
         asked="a whole device",
         check=device_checks.target,
+        known="text",
         decisive=True,
     ),
     Requirement(
@@ -34,6 +43,7 @@ DEVICE = (
         name="Purge",
         asked="every LBA as never written: ATA SECURITY ERASE, SCSI FORMAT UNIT or their equal",
         check=device_checks.purge,
+        known="text",
         decisive=True,
     ),
     Requirement(
@@ -41,6 +51,8 @@ DEVICE = (
         name="Write cache",
         asked=device_checks.cache_asked,
         check=device_checks.write_cache,
+        known="text",
+        unread=(Scope(versions=_FIRST_CLIENT),),
     ),
     Requirement(
         id="device.own_io",
@@ -57,6 +69,8 @@ PREPARATION = (
         name="Preconditioning, volume",
         asked="2 × the user capacity",
         check=preparation_checks.volume,
+        known="text",
+        unread=(Scope(versions=_CLIENT),),
         tests=_WIPC,
     ),
     Requirement(
@@ -64,6 +78,7 @@ PREPARATION = (
         name="Preconditioning, LBAs",
         asked="the whole active range, without LBA restrictions",
         check=preparation_checks.coverage,
+        known="text",
         tests=_WIPC,
     ),
     Requirement(
@@ -71,30 +86,19 @@ PREPARATION = (
         name="Preconditioning, stimulus",
         asked=preparation_checks.block_asked,
         check=preparation_checks.block_and_order,
-        tests=_WIPC - {_TP},
-    ),
-    Requirement(
-        id="wipc.block",
-        name="Preconditioning, stimulus",
-        asked=preparation_checks.block_asked,
-        check=preparation_checks.block_and_order,
-        tests=frozenset({_TP}),
-        versions=_FIRST,
-    ),
-    Requirement(
-        id="wipc.block",
-        name="Preconditioning, stimulus",
-        asked=preparation_checks.block_asked,
-        check=preparation_checks.block_and_order,
-        tests=frozenset({_TP}),
-        versions=_LATER,
-        known="code",
+        known="text",
+        unread=(
+            Scope(versions=_FIRST_CLIENT),
+            Scope(tests=frozenset({_TP}), versions=_LATER),
+        ),
+        tests=_WIPC,
     ),
     Requirement(
         id="wipc.load",
         name="Preconditioning, load",
         asked="the threads and depth of the test",
-        check=preparation_checks.same_load,
+        check=depth_checks.same_load,
+        known="text",
         tests=frozenset({_IOPS}),
     ),
     Requirement(
@@ -102,6 +106,7 @@ PREPARATION = (
         name="From preconditioning to test",
         asked="no delay and no other I/O",
         check=preparation_checks.no_delay,
+        known="text",
         tests=_WIPC,
     ),
     Requirement(
@@ -109,15 +114,9 @@ PREPARATION = (
         name="Preconditioning",
         asked="none: the test begins fresh out of the box",
         check=preparation_checks.none_asked,
-        tests=frozenset({_WSAT}),
-    ),
-    Requirement(
-        id="wipc.none",
-        name="Preconditioning",
-        asked="none: the test begins fresh out of the box",
-        check=preparation_checks.none_asked,
-        tests=frozenset({_HIR, _XSR}),
-        known="code",
+        known="text",
+        unread=(_ALL_OF_THEM,),
+        tests=frozenset({_WSAT, _HIR, _XSR}),
     ),
 )
 
@@ -125,8 +124,13 @@ STIMULUS = (
     Requirement(
         id="stimulus.range",
         name="Active range",
-        asked=stimulus_checks.range_asked,
-        check=stimulus_checks.active_range,
+        asked=range_checks.range_asked,
+        check=range_checks.active_range,
+        known="text",
+        unread=(
+            _ALL_OF_THEM,
+            Scope(tests=frozenset({_WSAT}), versions=_FIRST_CLIENT),
+        ),
         optional=True,
     ),
     Requirement(
@@ -134,6 +138,7 @@ STIMULUS = (
         name="Data pattern",
         asked="random",
         check=stimulus_checks.content,
+        known="text",
         optional=True,
     ),
     Requirement(
@@ -148,55 +153,62 @@ STIMULUS = (
         name="Cells of a round",
         asked=stimulus_checks.cells_asked,
         check=stimulus_checks.cells,
-        tests=_WIPC,
-    ),
-    Requirement(
-        id="stimulus.cells",
-        name="Cells of a round",
-        asked=stimulus_checks.cells_asked,
-        check=stimulus_checks.cells,
-        tests=_DEMAND,
-        known="code",
+        known="text",
+        unread=(Scope(tests=_DEMAND | {_TP}),),
+        tests=_ROUNDS,
     ),
     Requirement(
         id="stimulus.minutes",
         name="Length of a minute",
         asked="60 s",
         check=stimulus_checks.minutes,
+        known="text",
     ),
     Requirement(
         id="stimulus.one",
         name="Outstanding I/Os",
         asked="one thread of depth one",
-        check=stimulus_checks.single_io,
+        check=depth_checks.single_io,
+        known="text",
         tests=frozenset({_LAT}),
     ),
     Requirement(
         id="stimulus.depth",
         name="Depth reached",
-        asked="the threads × queue depth that the header names",
-        check=stimulus_checks.depth,
+        asked=depth_checks.depth_asked,
+        check=depth_checks.depth,
         known="own",
+    ),
+    Requirement(
+        id="stimulus.failed",
+        name="Failed I/Os",
+        asked="none",
+        check=depth_checks.failed,
+        known="own",
+        decisive=True,
     ),
     Requirement(
         id="stimulus.rests",
         name="Rest between steps",
         asked="one test loop without a pause; no figure",
         check=stimulus_checks.rests,
+        known="own",
     ),
     Requirement(
         id="stimulus.carries_on",
         name="Sequential streams",
         asked="go on from minute to minute",
         check=stimulus_checks.carries_on,
-        tests=frozenset({_TP, _XSR}),
         known="own",
+        tests=frozenset({_TP, _XSR}),
     ),
     Requirement(
         id="stimulus.continuous",
         name="Continuous stimulus",
         asked="one stimulus, minute after minute",
         check=stimulus_checks.uninterrupted,
+        known="text",
+        unread=(_ALL_OF_THEM,),
         tests=_CONTINUOUS,
     ),
 )
@@ -207,15 +219,9 @@ COURSE = (
         name="Tracking variables",
         asked=course_checks.tracking_asked,
         check=course_checks.tracking,
-        tests=frozenset({_IOPS}),
-    ),
-    Requirement(
-        id="course.tracking",
-        name="Tracking variables",
-        asked=course_checks.tracking_asked,
-        check=course_checks.tracking,
-        tests=_ROUNDS - {_IOPS},
-        known="code",
+        known="text",
+        unread=(Scope(tests=_ROUNDS - {_IOPS}),),
+        tests=_ROUNDS,
     ),
     Requirement(
         id="course.steady",
@@ -223,6 +229,8 @@ COURSE = (
         asked="over five rounds range ≤ 20 %, slope ≤ 10 % of the average; else 25 rounds, "
         "marked NO",
         check=course_checks.steadiness,
+        known="text",
+        unread=(_ALL_OF_THEM,),
         tests=_ROUNDS | {_HIR},
     ),
     Requirement(
@@ -230,78 +238,76 @@ COURSE = (
         name="End of the test",
         asked=course_checks.saturation_asked,
         check=course_checks.saturation_end,
+        known="text",
+        unread=(Scope(versions=_LATER),),
         tests=frozenset({_WSAT}),
-        versions=_FIRST,
-    ),
-    Requirement(
-        id="course.end",
-        name="End of the test",
-        asked=course_checks.saturation_asked,
-        check=course_checks.saturation_end,
-        tests=frozenset({_WSAT}),
-        versions=_LATER,
-        known="code",
     ),
     Requirement(
         id="course.bursts",
         name="Wait states",
         asked="360 bursts of 5 s in each of five states, then 30 minutes without a rest",
         check=course_checks.bursts,
-        tests=frozenset({_HIR}),
         known="code",
+        tests=frozenset({_HIR}),
     ),
     Requirement(
         id="course.idle",
         name="Idle times",
         asked="5, 10, 15, 25, 50 s after each burst",
         check=course_checks.idle_times,
-        tests=frozenset({_HIR}),
         known="code",
+        tests=frozenset({_HIR}),
     ),
     Requirement(
         id="course.groups",
         name="Groups",
         asked=course_checks.groups_asked,
         check=course_checks.groups,
-        tests=frozenset({_XSR}),
         known="code",
+        tests=frozenset({_XSR}),
     ),
     Requirement(
         id="course.prewrites",
         name="Pre-writes",
         asked="5 minutes of writes before every sweep",
         check=course_checks.prewrites,
-        tests=_DEMAND,
         known="code",
+        tests=_DEMAND,
     ),
     Requirement(
         id="course.points",
         name="Operating points",
         asked=course_checks.points_asked,
         check=course_checks.points,
-        tests=_DEMAND,
         known="code",
+        tests=_DEMAND,
     ),
     Requirement(
         id="course.histogram",
         name="Response-time histogram",
         asked="20 min after the test, every I/O counted",
         check=course_checks.histogram,
+        known="code",
         tests=frozenset({_LAT, _WSAT}),
         versions=_NEWEST,
-        known="code",
     ),
     Requirement(
         id="settings.fixed",
         name="Settings",
         asked="the version's own",
-        check=stimulus_checks.settings,
+        check=settings_checks.settings,
+        known="own",
     ),
     Requirement(
         id="settings.choices",
         name="Operator's choices",
         asked="as recommended; any other is an optional test, disclosed",
-        check=stimulus_checks.choices,
+        check=settings_checks.choices,
+        known="text",
+        unread=(
+            _ALL_OF_THEM,
+            Scope(tests=frozenset({_TP, _WSAT}), versions=_NEWEST),
+        ),
         optional=True,
     ),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from teijo.document.phrase import say
+from teijo.document.phrase import listed, say
 from teijo.terms.conformance import LedgerLine
 
 
@@ -16,7 +16,5 @@ def stamp_of_ledger(lines: Sequence[LedgerLine]) -> str:
     if not spoilt:
         deviates = any(line.verdict == "deviated" for line in lines)
         return "OPTIONAL" if deviates else ""
-    first = spoilt[0]
-    if first.decisive and first.short:
-        return say("NON-CONFORMING: {reason}", reason=first.short)
-    return "NON-CONFORMING"
+    reasons = listed(dict.fromkeys(line.short for line in spoilt if line.decisive and line.short))
+    return say("NON-CONFORMING: {reason}", reason=reasons) if reasons else "NON-CONFORMING"

@@ -1,15 +1,13 @@
-"""What the record shows of the stimulus: cells and their order, minutes, depth, seeds, rests."""
+"""What the record shows of the stimulus: cells and their order, minutes, seeds, content, rests."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from teijo import units
-from teijo.analysis import validity
-from teijo.analysis.cross_check import occupancy
-from teijo.document.phrase import joined, listed, say
-from teijo.methods.pts.ledger.offsets import courses, range_bytes_of
-from teijo.methods.pts.ledger.preparation_checks import REST_NS_MOST
+from teijo.document.phrase import listed, say
+from teijo.methods.pts.ledger.offsets import courses
 from teijo.methods.pts.ledger.requirement import Case, Found, Measured, met_if, untold
 from teijo.methods.pts.ledger.rounds import minutes_in, rounds_in, swept
 from teijo.methods.pts.versions import (
@@ -21,19 +19,14 @@ from teijo.methods.pts.versions import (
     READ_PERCENTS,
     THROUGHPUT_READ_PERCENTS,
 )
-from teijo.terms.remark import RemarkKind
-from teijo.terms.workload import ActiveRange, Content, Stream
+from teijo.terms.result import DRAIN
+from teijo.terms.workload import Content, Stream
 
 MINUTE_SHARES = (0.99, 1.10)
 """A measured minute by 60 s: the last I/Os of a slow cell may end after it."""
 SIZE_SHARE_OFF = 0.005
 """The last block before a range's end may be a shorter one."""
 DEVIATIONS_OF_MIX = 5.0
-CHOICES = frozenset(
-    {"active_range", "amount", "segments", "content", "threads", "queue_depth", "rounds",
-     "max_minutes", "capacity_times"}
-)  # fmt: skip
-"""Settings that the standard lets the operator change, for a test that is disclosed as optional."""
 
 
 def cells(case: Case) -> Found:
@@ -92,50 +85,6 @@ def minutes(case: Case) -> Found:
     return met_if(holds, text)
 
 
-def depth(case: Case) -> Found:
-    """Judge whether threads × queue depth I/Os were in flight, on average in every step."""
-    shares: list[tuple[float, bool]] = []
-    by_engine = 0
-    for _, step, answer in case.measured:
-        witness = answer.witness
-        if witness is not None and witness.wall_ns >= validity.LEAST_NS:
-            share = validity.depth_share(step, witness)
-            if share is not None:
-                shares.append((share, share >= validity.DEPTH_SHARE_LEAST))
-                by_engine += 1
-            continue
-        told = occupancy(step, answer)
-        if told is not None:
-            shares.append((told.quotient, told.holds))
-    if not shares:
-        return untold("nothing was in flight that could be counted")
-    text = say(
-        "{low:.4f} to {high:.4f} of threads × queue depth in flight over {count:,} steps "
-        "({engine:,} by the engine's count, the others by Little's law)",
-        low=min(share for share, _ in shares),
-        high=max(share for share, _ in shares),
-        count=len(shares),
-        engine=by_engine,
-    )
-    return met_if(all(holds for _, holds in shares), text)
-
-
-def single_io(case: Case) -> Found:
-    """Judge whether never more than one I/O was in flight."""
-    counted = [answer.witness.in_flight_mean for _, _, answer in case.measured if answer.witness]
-    told = [each.by_latency for _, step, answer in case.measured
-            if (each := occupancy(step, answer)) is not None]  # fmt: skip
-    found = counted or told
-    if not found:
-        return untold("not yet")
-    text = say(
-        "at most {most:.4f} in flight on average in any of {count:,} steps",
-        most=max(found),
-        count=len(found),
-    )
-    return met_if(max(found) <= 1.03, text)
-
-
 def seeds(case: Case) -> Found:
     """Judge whether each stimulus has a seed of its own, so that none repeats another."""
     own = [each.seed for each, step, _ in case.loaded() if not getattr(step, "continues", False)]
@@ -175,61 +124,41 @@ def content(case: Case) -> Found:
     )
 
 
-def active_range(case: Case) -> Found:
-    """Judge the range, as far as sequential streams show it by where they turned back."""
-    wrapped = [each for each in courses(case.record.steps, case.record.geometry)
-               if each.start_bytes + each.moved_bytes > each.range_bytes]  # fmt: skip
-    if not wrapped:
-        return untold(
-            "no sequential stream came to the end of its range; random I/O leaves no trace"
-        )
-    most = max(wrapped, key=lambda each: each.range_bytes)
-    text = say(
-        "sequential writes turned back at {bytes:,} B, {percent:.2f} % of the user capacity; "
-        "random I/O leaves no trace",
-        bytes=most.range_bytes,
-        percent=100 * most.range_bytes / case.record.geometry.capacity_bytes,
-    )
-    geometry, rule = case.record.geometry, case.version.active_range
-    allowed = {
-        range_bytes_of(ActiveRange(share_percent=share), geometry)
-        for share in rule.allowed_percents
-    }
-    if not most.in_order or most.range_bytes not in allowed:
-        return met_if(False, text)
-    if rule.amount_bytes is not None:
-        return untold(say("{told} of its amount and segments", told=text))
-    return met_if(True, text)
-
-
-def range_asked(case: Case) -> str:
-    """Return the active range as the version has it."""
-    rule = case.version.active_range
-    if rule.amount_bytes is None:
-        return say("{share} % of the user capacity", share=rule.share_percent)
-    return say(
-        "8 or 16 GiB in {segments} equal segments, within 75 or 100 %", segments=rule.segments
-    )
-
-
 def rests(case: Case) -> Found:
     """Judge whether the device never rested between two steps of the test."""
-    later = [answer for stretch in case.stretches for _, _, answer in stretch.measured[1:]]
+    pairs = [pair for stretch in case.stretches for pair in pairwise(stretch.measured)]
+    later = [answer for _, (_, _, answer) in pairs]
     broken = sum(len(stretch.gaps) for stretch in case.stretches)
     if not later:
         return untold("not yet")
+    longest_ns = max(answer.rest_ns for answer in later)
     text = say(
         "{longest:,.3f} ms at most, {mean:,.3f} ms on average before {count:,} steps "
-        "(this program's limit: 1 s)",
-        longest=max(answer.gap_ns for answer in later) / units.NS_PER_MS,
-        mean=sum(answer.gap_ns for answer in later) / len(later) / units.NS_PER_MS,
+        "(this program's limit: {limit:,.3f} ms)",
+        longest=longest_ns / units.NS_PER_MS,
+        mean=sum(answer.rest_ns for answer in later) / len(later) / units.NS_PER_MS,
         count=len(later),
+        limit=case.rest_ns_most / units.NS_PER_MS,
     )
+    drain_ns = max(answer.gap_ns - answer.rest_ns for answer in later)
+    if drain_ns:
+        text = say(
+            "{told}; besides, {ms:,.3f} ms at most in which the last I/Os of a stimulus ended",
+            told=text,
+            ms=drain_ns / units.NS_PER_MS,
+        )
     if broken:
         text = say("{told}; interruptions of unknown length: {count}",
                    told=text, count=broken)  # fmt: skip
-    longest_ns = max(answer.gap_ns for answer in later)
-    return met_if(not broken and longest_ns < REST_NS_MOST, text)
+    long = [pair for pair in pairs if pair[1][2].rest_ns >= case.rest_ns_most]
+    if long and not broken and not any(_rested(*pair) for pair in long):
+        return untold(say("{told}; how much of it was rest was not recorded", told=text))
+    return met_if(not broken and not long, text)
+
+
+def _rested(before: Measured, after: Measured) -> bool:
+    """Return whether a gap was rest for sure: its drain is told, or nothing was left running."""
+    return DRAIN in after[2].detail or not before[1].open_ended
 
 
 def carries_on(case: Case) -> Found:
@@ -256,36 +185,12 @@ def uninterrupted(case: Case) -> Found:
     longest_ns = max(answer.gap_ns for answer in going_on)
     text = say(
         "{count:,} minutes went on from the one before with I/O in flight; {ms:,.3f} ms between "
-        "two of them at most",
+        "two of them at most (this program's limit: {limit:,.3f} ms)",
         count=len(going_on),
         ms=longest_ns / units.NS_PER_MS,
+        limit=case.rest_ns_most / units.NS_PER_MS,
     )
-    return met_if(longest_ns < REST_NS_MOST, text)
-
-
-def settings(case: Case) -> Found:
-    """Judge whether the settings are the version's, but for the operator's choices."""
-    return _differing(case, [text for text in _deviations(case) if not _is_choice(text)])
-
-
-def choices(case: Case) -> Found:
-    """Judge whether the operator's choices are as the standard has or recommends them."""
-    return _differing(case, [text for text in _deviations(case) if _is_choice(text)])
-
-
-def _differing(case: Case, texts: Sequence[str]) -> Found:
-    if texts:
-        return met_if(False, joined(texts))
-    compared = len(case.record.run.settings) - 1
-    return met_if(True, say("{count} settings compared, none differs", count=compared))
-
-
-def _deviations(case: Case) -> list[str]:
-    return [each.text for each in case.record.remarks if each.kind is RemarkKind.DEVIATION]
-
-
-def _is_choice(text: str) -> bool:
-    return text.partition(" ")[0] in CHOICES
+    return met_if(longest_ns < case.rest_ns_most, text)
 
 
 def _cells_of(case: Case, round_: Sequence[Measured]) -> list[tuple[int, ...]]:
@@ -332,10 +237,15 @@ def _mixes(measured: Sequence[Measured]) -> list[_Mix]:
 
 
 def _mix(cells: Sequence[Measured]) -> _Mix:
-    """Return one cell's: besides chance, what was in flight at the end of a step may be missing."""
+    """Return one cell's, of failed I/Os too: they have a line of their own.
+
+    Besides chance, what was in flight at the end of a step may be missing.
+    """
     stream = cells[0][1].workload.streams[0]
-    ios = sum(answer.ios for _, _, answer in cells)
-    reads = sum(part.ios for _, _, answer in cells for part in answer.of("read"))
+    parts = [part for _, _, answer in cells for part in answer.results]
+    tried = [(part.direction, part.ios + sum(part.errors.values())) for part in parts]
+    ios = sum(count for _, count in tried)
+    reads = sum(count for direction, count in tried if direction == "read")
     if not ios:
         return _Mix(off=0.0, slack=0.0)
     share = stream.read_percent / 100

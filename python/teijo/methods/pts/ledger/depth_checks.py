@@ -1,0 +1,161 @@
+"""What the record shows of the load: I/Os in flight, in the test and before it, and that none
+failed. Each verdict follows from the shares and limits printed beside it.
+"""
+
+import errno
+from collections import Counter
+from collections.abc import Sequence
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.cross_check import DEPTH_LIMITS, Depth, depths_of, stimuli
+from teijo.analysis.validity import LEAST_NS
+from teijo.document.phrase import joined, say
+from teijo.methods.pts.ledger.requirement import Case, Found, Stretch, met_if, untold
+from teijo.terms.record import StepRecord
+from teijo.terms.step import Measure, Precondition
+
+_KINDS_NAMED = 4
+
+
+def depth(case: Case) -> Found:
+    """Judge whether threads × queue depth I/Os were in flight, in every step or stimulus."""
+    return _judged(_depths(case, Measure))
+
+
+def depth_asked(_: Case) -> str:
+    """Return the depth that is asked for, with the one limit that it is held to."""
+    low, high = DEPTH_LIMITS
+    return say(
+        "the threads × queue depth that the header names, {low} to {high} of it (this program's "
+        "limits)",
+        low=low,
+        high=high,
+    )
+
+
+def single_io(case: Case) -> Found:
+    """Judge whether never more than one I/O was in flight."""
+    found = _depths(case, Measure)
+    if not found:
+        return untold("not yet")
+    most = max(each.most * each.asked for each in found)
+    least = max(each.least * each.asked for each in found)
+    text = say(
+        "at most {most:.4f} in flight on average in any of {count:,} steps (limit: {limit})",
+        most=most,
+        count=len(found),
+        limit=DEPTH_LIMITS[1],
+    )
+    if least <= DEPTH_LIMITS[1] < most:
+        return untold(text)
+    return met_if(most <= DEPTH_LIMITS[1], text)
+
+
+def same_load(case: Case) -> Found:
+    """Judge whether as many I/Os were in flight before the test as in it."""
+    if not case.measured:
+        return untold("not yet")
+    _, first, _ = case.measured[0]
+    asked = sum(stream.outstanding_ios for stream in first.workload.streams)
+    found = _depths(case, Precondition)
+    if not found:
+        return untold("the latencies of the preconditioning do not tell how many were in flight")
+    text = say(
+        "{low:.2f} to {high:.2f} in flight on average, against {asked} of the test",
+        low=min(each.least * each.asked for each in found),
+        high=max(each.most * each.asked for each in found),
+        asked=asked,
+    )
+    if any(each.asked != asked for each in found):
+        return met_if(False, text)
+    return _by_limits(found, text)
+
+
+def failed(case: Case) -> Found:
+    """Judge whether every I/O of the run succeeded, those before the test among them."""
+    loaded = [(record, answer) for record, _, answer in case.loaded()]
+    if not loaded:
+        return untold("not yet")
+    kinds: Counter[tuple[str, int]] = Counter()
+    for _, answer in loaded:
+        for part in (*answer.results, *answer.commands):
+            kinds.update({(part.direction, code): count for code, count in part.errors.items()})
+    lost = +kinds
+    done = sum(answer.ios for _, answer in loaded)
+    if not lost:
+        text = say("none of {ios:,} I/Os in {steps:,} steps", ios=done, steps=len(loaded))
+        return met_if(True, text)
+    by_step = [(measures.errors_of(answer), record.seq) for record, answer in loaded]
+    most, worst = max(by_step, key=lambda pair: (pair[0], -pair[1]))
+    text = say(
+        "{failed:,} failed and {ios:,} succeeded; in {steps:,} of {count:,} steps, most in step "
+        "{worst} ({most:,}): {kinds}",
+        failed=lost.total(),
+        ios=done,
+        steps=sum(count > 0 for count, _ in by_step),
+        count=len(loaded),
+        worst=worst,
+        most=most,
+        kinds=joined(_kind(*kind, count) for kind, count in lost.most_common(_KINDS_NAMED)),
+    )
+    return met_if(False, text, "failed I/Os")
+
+
+def _kind(direction: str, code: int, count: int) -> str:
+    name = errno.errorcode.get(code, str(code)) if code else "short"
+    return say("{direction} {error}: {count:,}", direction=direction, error=name, count=count)
+
+
+def _depths(case: Case, kind: type[Measure] | type[Precondition]) -> list[Depth]:
+    return [
+        depth
+        for stretch in case.stretches
+        for stimulus in stimuli(_of_kind(stretch, kind))
+        for depth in depths_of(stimulus)
+    ]
+
+
+def _of_kind(stretch: Stretch, kind: type[Measure] | type[Precondition]) -> Sequence[StepRecord]:
+    return [each for each in stretch.steps if isinstance(each.step, kind)]
+
+
+def _judged(found: Sequence[Depth]) -> Found:
+    if not found:
+        return untold(
+            say(
+                "nothing was in flight that could be counted (steps under {least} tell nothing)",
+                least=units.format_duration(LEAST_NS),
+            )
+        )
+    counted = [each for each in found if each.counted]
+    others = [each for each in found if not each.counted]
+    texts = []
+    if counted:
+        texts.append(
+            say(
+                "{low:.4f} to {high:.4f} of threads × queue depth in flight, counted in {count:,} "
+                "steps while I/O was issued",
+                low=min(each.least for each in counted),
+                high=max(each.most for each in counted),
+                count=len(counted),
+            )
+        )
+    if others:
+        texts.append(
+            say(
+                "{low:.4f} to {high:.4f} of threads × queue depth in flight by Little's law in "
+                "{count:,} stimuli that nobody counted",
+                low=min(each.least for each in others),
+                high=max(each.most for each in others),
+                count=len(others),
+            )
+        )
+    return _by_limits(found, joined(texts))
+
+
+def _by_limits(found: Sequence[Depth], text: str) -> Found:
+    verdicts = [each.kept for each in found]
+    if False in verdicts:
+        return met_if(False, text)
+    return untold(text) if None in verdicts else met_if(True, text)
