@@ -13,7 +13,7 @@ from teijo.runfile.recorder import Recorder
 from tests.runfile.samples import record
 
 
-@pytest.mark.parametrize("left", [b"", b"SQLite format 3\0 and half a page"])
+@pytest.mark.parametrize("left", [b"", b"SQLite format 3\0 and half a page", bytes(512) + b"rest"])
 def test_what_a_kill_left_of_the_making_is_removed_by_the_next_run(
     tmp_path: Path, left: bytes
 ) -> None:

@@ -17,7 +17,7 @@ from tests.world.schedule import draw
 ROOT = Path(__file__).parents[2]
 MEMORY = Path("/dev/shm")
 FEW = 40
-FOUND_FAULTS = (1, 49, 71, 72, 109, 2, 13, 91, 3025, 1534, 1824, 2418, 2447, 3498, 5118)
+FOUND_FAULTS = (1, 49, 71, 72, 109, 2, 13, 91, 3025, 1534, 1824, 2418, 2447, 3498, 5118, 6871, 7351)
 """Seeds that found a fault of the program, in the order in which they did.
 
 1, 49 a run killed as it began blocked its name; 71 a run's clock that began anew after two gaps;
@@ -26,10 +26,12 @@ reserve that could not be cut or removed ended in "Teijo itself failed"; 3025 a 
 frames that a failed flush had left in memory alone, and a power cut took its steps; 1534 a drive
 that came while the one before it was sampled for its purge was discarded; 1824 a second Ctrl-C
 while SQLite sealed was called a failure of the host; 2418 the header of a log, torn as the log
-began anew with nothing lost, was called damage. 2447, 3498, 5118 found faults of
-these oracles: a sleep while the last answer was recorded is nobody's to tell; a disk that changed
-before the program first asked which one it is was checked; one that lied of its name as a run
-began lies on.
+began anew with nothing lost, was called damage; 7351 a run cut off as it was made, the first sector
+of its file lost, blocked its name.
+
+2447, 3498, 5118, 6871 found faults of these oracles: a sleep while the last answer was recorded is
+nobody's to tell; a disk that changed before the program first asked which one it is was checked;
+one that lied of its name or grew as a run began stays so.
 """
 
 

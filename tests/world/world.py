@@ -199,8 +199,10 @@ class World:
     def begun_on(self, drive: Drive) -> Drive:
         """Return the drive a run began on, as it called itself then, whoever it says it is now."""
         with suppress(RunFileError):
-            if reader.read(self.open).identity.model != drive.model:
-                return replace(drive, model=HOSTILE, firmware=HOSTILE)
+            record = reader.read(self.open)
+            if record.identity.model != drive.model:
+                drive = replace(drive, model=HOSTILE, firmware=HOSTILE)
+            return replace(drive, capacity_bytes=record.geometry.capacity_bytes)
         return drive
 
     def host(self, tell: Callable[..., None]) -> Host:

@@ -83,7 +83,9 @@ def _remove_left(names: Names) -> None:
             raise _taken(names) from error
         about = os.fstat(left)
         ours = stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid()
-        if not ours or os.pread(left, len(_OURS), 0) not in (b"", _OURS):
+        # After a power cut its first sector may read as zeros, though later ones were kept.
+        head = os.pread(left, len(_OURS), 0)
+        if not ours or (any(head) and head != _OURS):
             raise RunFileError(
                 f"{names.new} exists, and no teijo has made it.",
                 remedy="Move it away, or name another file with -o.",
