@@ -1,9 +1,12 @@
 """HIR conversations with canned answers: rounds, bursts, rests, gaps, gains, the pages."""
 
+import math
 from dataclasses import replace
 
 import pytest
 
+from teijo.analysis.difference import student_t_limit
+from teijo.analysis.repeats import resemblance
 from teijo.document.model import Facts, Table, XYChart
 from teijo.errors import PlanError
 from teijo.methods.pts.hir.method import Hir
@@ -134,11 +137,18 @@ def test_the_gain_is_the_mean_of_the_bursts_over_the_baseline_after_them():
     assert found["idle 5 s: mean of the bursts"] == pytest.approx(4_005)
     assert found["idle 5 s: gain"] == pytest.approx(100.25)
     assert found["idle 50 s: gain"] == pytest.approx(1_000.25)
+
+
+def test_the_interval_of_the_gain_stands_on_five_batches_of_bursts():
+    stairs = drive(burst=lambda idle_s, number: 4_000.0 + 10 * ((number - 1) // 4 % 2))
+    found = scalars_of(run(stairs, overrides=SHORT))
     low, high = found["idle 5 s: gain, low end of 95 %"], found["idle 5 s: gain, high end of 95 %"]
     assert low is not None
     assert high is not None
-    # Twenty batches of one burst, sd 5.13, t 2.093: ±2.40 IOPS of 2,000.
-    assert (high - low) / 2 == pytest.approx(0.120, abs=0.002)
+    # Five batches of four bursts, 0 and 10 by turns: their variance is 30; in % of 2,000 IOPS.
+    factor, freedom = resemblance(5, 4)
+    expected = student_t_limit(0.05, freedom) * math.sqrt(factor * 30 / 5) / 20
+    assert (high - low) / 2 == pytest.approx(expected)
 
 
 def test_the_baseline_is_the_second_half_of_the_minutes_without_a_rest():
@@ -156,7 +166,7 @@ def test_the_baseline_is_the_second_half_of_the_minutes_without_a_rest():
 def test_the_conclusion_is_drawn_from_the_interval():
     told = text_of(document_of(run(RECOVERING, overrides=SHORT)))
     assert "bursts gain up to 1,000.2 % on the baseline, after 50 s of rest" in told
-    assert "After 5 s of rest bursts are faster: +100.2 % (95 %: +100.1 to +100.4 %)." in told
+    assert "After 5 s of rest bursts are faster: +100.2 % (95 %: +100.2 to +100.2 %)." in told
     told = text_of(document_of(run(UNMOVED, overrides=SHORT)))
     assert "IDLE RECOVERY: none shown in any wait state" in told
     assert "After 5 s of rest no recovery is shown" in told
