@@ -27,6 +27,21 @@ SIMULATED: dict[str, tuple[str, str, dict[str, str]]] = {
     "shuffled": ("workload", DRIVE, {"rw": "randwrite", "access": "shuffled", "bytes": "80MiB"}),
     "two": ("workload", DRIVE, {"stream": "a: rw=randread; b: rw=write", "seconds": "30ms"}),
     "failing": ("workload", "sim:faulty(mlc-a)?eio_percent=5", {"rw": "rw", **MOMENT}),
+    "tier": (
+        "tier",
+        "sim:isrt-enhanced?scale=240",
+        {"patterns": "randread", "bs": "1MiB", "sets": "8GB,512GB", "refine": "0", "slice": "20ms"},
+    ),
+    "overflow": (
+        "cache-overflow",
+        "sim:isrt-maximised?scale=240",
+        {"volume": "40GB", "flat": "30s", "sample": "2s"},
+    ),
+    "configuration": (
+        "configuration",
+        "sim:mlc-a",
+        {"workloads": "seq-write", "seconds": "10ms", "repeats": "2"},
+    ),
     "raid": ("workload", "sim:raid5(4×hdd-7200)?chunk=64KiB", {"rw": "randrw", "bytes": "1MiB"}),
 }  # fmt: skip
 FILES: dict[str, tuple[str, dict[str, str]]] = {

@@ -8,6 +8,7 @@ from typing import Final
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.runfile.proof.flaw import Check, Flaw, Flaws, engine_is_fio, is_simulated
+from teijo.terms.configured import geometry_in
 from teijo.terms.geometry import Geometry
 from teijo.terms.placing import begins_at, place
 from teijo.terms.record import Record, StepRecord
@@ -23,6 +24,8 @@ _GROWING: Final = frozenset(
     | {"kernel_discard_bytes", "kernel_flushes", "host_reads_bytes", "host_writes_bytes"}
 )
 """Counters of a real device that nothing but a new boot or another device sets back."""
+_OWN: Final = frozenset({"nand_reads_bytes", "nand_writes_bytes", "erases"})
+"""Counters of a simulated device that grow without a host."""
 _WALL_SLACK: Final = 2 * NS_PER_S
 """The dates of a run have whole seconds, and the clock of the day is mended a little."""
 _WALL_SHARE: Final = 1000
@@ -150,13 +153,17 @@ def cursor_flaws(record: Record) -> Flaws:
     """
     cursors: dict[str, int] = {}
     courses: dict[str, _Course] = {}
+    geometry = record.geometry
     for each in [] if engine_is_fio(record) else record.steps:
         match each.answer:
             case Gap():
                 courses.clear()
             case StepResult() as answer:
+                if isinstance(each.step, Configure):
+                    geometry = geometry_in(answer.detail) or geometry
                 if isinstance(each.step, Measure | Precondition):
-                    yield from _load_flaws(record, each, each.step, answer, cursors, courses)
+                    bounds = (is_simulated(record), geometry)
+                    yield from _load_flaws(bounds, each, each.step, answer, cursors, courses)
                     cursors.update(answer.cursors)
                 elif _forgets(each.step, answer):
                     cursors.clear()
@@ -169,19 +176,21 @@ def _forgets(step: Step, answer: StepResult) -> bool:
 
 
 def _load_flaws(
-    record: Record,
+    bounds: tuple[bool, Geometry],
     each: StepRecord,
     step: Measure | Precondition,
     answer: StepResult,
     cursors: Mapping[str, int],
     courses: dict[str, _Course],
 ) -> Flaws:
+    """`bounds` are whether the device is simulated, and the sizes it has in this step."""
+    simulated, geometry = bounds
     goes_on = isinstance(step, Measure) and step.continues
     left_open = isinstance(step, Measure) and step.open_ended
     for stream in step.workload.streams:
         if stream.access is not Access.SEQUENTIAL:
             continue
-        length = _length_bytes(stream, record.geometry)
+        length = _length_bytes(stream, geometry)
         if length is None:
             text = say("stream {stream} does not fit in its range", stream=stream.name)
             yield Flaw(check=Check.CURSORS, text=text, step=each.seq)
@@ -193,7 +202,7 @@ def _load_flaws(
         parts = [part for part in (*answer.results, *answer.commands) if part.stream == stream.name]
         course.moved_bytes += sum(part.bytes for part in parts if part.direction != "flush")
         course.failed += sum(sum(part.errors.values()) for part in parts)
-        if not left_open or is_simulated(record):
+        if not left_open or simulated:
             loose = course.failed + (stream.outstanding_ios if left_open else 0)
             stopped = answer.cursors.get(stream.name)
             yield from _stop_flaws(each.seq, stream, course, stopped, (loose, length))
@@ -251,7 +260,10 @@ def _step_back(seq: int, then: Health, now: Health, *, exact: bool) -> Flaws:
     for name, count in now.items():
         if name not in then or then[name] == count:
             continue
-        if exact or (name.rpartition(".")[2] in _GROWING and count < then[name]):
+        word = name.rpartition(".")[2]
+        # What a device does of its own (cleaning, a cache that drains) may go on between two steps.
+        own = word in _OWN and count > then[name]
+        if (exact and not own) or (word in _GROWING and count < then[name]):
             text = say(
                 "the device's {counter} was {then:,}, then {now:,}",
                 counter=name,
