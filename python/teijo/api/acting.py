@@ -28,7 +28,6 @@ from teijo.errors import PlanError, RunFileError
 from teijo.methods.knobs import checked_notes
 from teijo.methods.method import Method, hook_of, settings_on
 from teijo.methods.registry import method_named
-from teijo.outside.text import shell_path
 from teijo.runfile import reader
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
@@ -40,8 +39,6 @@ from teijo.runner.paper import Rates
 from teijo.runner.rehearsal import rehearsed
 from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
-from teijo.terms.record import Record
-from teijo.terms.remark import RemarkKind
 from teijo.terms.run_note import as_facts
 from teijo.terms.step import Configure
 
@@ -152,7 +149,6 @@ def resume(
         if record.run.ending not in ("running", "interrupted"):
             _note(recorder, limits)
             return reading.open(recorder.seal())  # it had ended; only its sealing was cut short
-        _check_consistent(record, recorder.names)
         method = method_named(record.run.method)
         settings = method.settings_from(record.run.settings)
         asked = [recorder.under_way(), *(each.step for each in record.steps)]
@@ -215,21 +211,6 @@ def _check_ahead(
     except RunFileError:
         return  # a method that finds nothing on paper
     check_named(rehearsal, limits)
-
-
-def _check_consistent(record: Record, names: Names) -> None:
-    """Make sure that what is gone on from can be true.
-
-    Raises:
-        RunFileError: numbers of it contradict each other.
-    """
-    for remark in record.remarks:
-        if remark.kind is RemarkKind.RECORD_INCONSISTENT:
-            where = "" if remark.step is None else f" in step {remark.step}"
-            raise RunFileError(
-                f"{names.open} contradicts itself{where}: {remark.text}.",
-                remedy=f"See all of it: teijo verify {shell_path(names.open)}; begin a new run.",
-            )
 
 
 def _seed(seed: int | None) -> int:

@@ -1,7 +1,10 @@
 """Resume: the recorded answers are given to the method again until it asks for something new."""
 
+from pathlib import Path
+
 from teijo.device.device import Device
 from teijo.errors import IdentityError, RunFileError
+from teijo.outside.text import shell_path
 from teijo.runfile.codec import rows_of
 from teijo.runner.compile import interval_ns
 from teijo.runner.drive import Talk, carry_out, seed_of
@@ -141,6 +144,21 @@ def _last_known(record: Record, under_way: Step | None) -> tuple[Identity, Geome
                 pass
     begun = isinstance(under_way, Configure) and bool(under_way.hook)
     return was, size, changing or begun
+
+
+def check_consistent(record: Record, path: Path) -> None:
+    """Make sure that what is gone on from can be true.
+
+    Raises:
+        RunFileError: numbers of it contradict each other.
+    """
+    for remark in record.remarks:
+        if remark.kind is RemarkKind.RECORD_INCONSISTENT:
+            where = "" if remark.step is None else f" in step {remark.step}"
+            raise RunFileError(
+                f"{path} contradicts itself{where}: {remark.text}.",
+                remedy=f"See all of it: teijo verify {shell_path(path)}; begin a new run.",
+            )
 
 
 def check_asked(talk: Talk, exchange: StepRecord, version: str) -> None:

@@ -43,7 +43,7 @@ from teijo.runner.extent import Preview, refuse_beyond
 from teijo.runner.interrupt import Interrupt
 from teijo.runner.placement import lies_on
 from teijo.runner.preview import preview, rates_of
-from teijo.runner.replay import catch_up, check_identity
+from teijo.runner.replay import catch_up, check_consistent, check_identity
 from teijo.runner.stage import Stage
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
@@ -214,6 +214,7 @@ class _Act:
         if resumed:
             self._untouched = True
             check_identity(self._record, self._device, self._recorder.under_way())
+            check_consistent(self._record, self._recorder.names.open)
         # Of the device as it was in the beginning: a hook may have made it another since then.
         talk = Talk(self._method.steps(self._settings, self._record.geometry))
         if resumed:
