@@ -25,7 +25,7 @@ _GROWING: Final = frozenset(
 )
 """Counters of a real device that nothing but a new boot or another device sets back."""
 _OWN: Final = frozenset({"nand_reads_bytes", "nand_writes_bytes", "erases"})
-"""Counters of a simulated device that grow without a host."""
+"""Counters of a simulated device that grow without a host where a cache drains to it."""
 _WALL_SLACK: Final = 2 * NS_PER_S
 """The dates of a run have whole seconds, and the clock of the day is mended a little."""
 _WALL_SHARE: Final = 1000
@@ -247,7 +247,8 @@ def counter_flaws(record: Record) -> Flaws:
             continue
         answer = each.answer
         exact = simulated or (isinstance(each.step, Measure) and each.step.continues)
-        yield from _step_back(each.seq, before, answer.health_before, exact=exact)
+        drains = any(name.rpartition(".")[2].startswith("dirty") for name in answer.detail)
+        yield from _step_back(each.seq, before, answer.health_before, exact=exact, drains=drains)
         if not isinstance(each.step, Configure):
             yield from _step_back(each.seq, answer.health_before, answer.health_after, exact=False)
         if simulated and isinstance(each.step, Measure | Precondition):
@@ -255,14 +256,15 @@ def counter_flaws(record: Record) -> Flaws:
         before = answer.health_after
 
 
-def _step_back(seq: int, then: Health, now: Health, *, exact: bool) -> Flaws:
-    """Give the counters that went back; with `exact` also those that went on meanwhile."""
+def _step_back(seq: int, then: Health, now: Health, *, exact: bool, drains: bool = False) -> Flaws:
+    """Give the counters that went back; with `exact` also those that went on meanwhile, but for
+    what a cache that `drains` between two steps does of its own.
+    """
     for name, count in now.items():
         if name not in then or then[name] == count:
             continue
         word = name.rpartition(".")[2]
-        # What a device does of its own (cleaning, a cache that drains) may go on between two steps.
-        own = word in _OWN and count > then[name]
+        own = drains and word in _OWN and count > then[name]
         if (exact and not own) or (word in _GROWING and count < then[name]):
             text = say(
                 "the device's {counter} was {then:,}, then {now:,}",
