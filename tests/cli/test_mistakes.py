@@ -1,13 +1,18 @@
 """Mistakes a person makes: each is one line of cause, a remedy, and the exit code of its class."""
 
+import ast
 import os
+import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Teijo
+from tests.cli.test_app import all_errors
+from tests.house.tree import PACKAGE, of_kind, place, syntax
 
 READS = ("rw=randread", "seconds=1")
 WRITES = ("rw=randwrite", "seconds=1")
@@ -231,3 +236,44 @@ def test_a_report_of_a_run_that_is_still_growing_is_no_mistake(
     ((code, out, _),) = said
     assert code == 0
     assert "RUNNING" in out
+
+
+def test_every_error_that_is_raised_has_a_remedy() -> None:
+    names = {kind.__name__ for kind in all_errors()} - {"Interrupted"}
+    without = [
+        f"{place(path)}:{node.lineno}"
+        for path in of_kind(".py")
+        if path.is_relative_to(PACKAGE)
+        for node in ast.walk(syntax(path))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in names
+        and not any(each.arg in ("remedy", None) for each in node.keywords)
+    ]
+    assert not without, f"say what to do about it: {without}"
+
+
+def test_no_words_of_a_library_reach_a_user() -> None:
+    """What Typer and pydantic say themselves: the mistakes that showed it, and their kin."""
+    said = re.compile(
+        r"Value error|Input should|Field required|Usage:|Try '|No such option|Got unex"
+    )
+    for line in (
+        ("report", "x", "--lang", "fr"), ("run",), ("run", "iops", "sim:mlc-a", "--seed", "-3"),
+        ("run", "iops", "sim:mlc-a", "--seed"), ("devices", "extra"), ("--nothing",), ("rnu",),
+        ("calibrate", "--seconds", "1e9"), ("methods", "--json=3"), ("report", "x", "--each=3"),
+        ("run", "iops", "sim:mlc-a", "--engine", "ifo"), ("resume",), ("steady", "--colum", "A"),
+    ):  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", "from teijo.cli import main; main()", *line],
+            env=os.environ | {"PYTHONPATH": str(PACKAGE.parent), "LC_ALL": "C.UTF-8"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        cause, _, remedy = done.stderr.partition("\n\n")
+        assert done.returncode == 2, line
+        assert cause.startswith("error: "), line
+        assert "\n" not in cause, line
+        assert remedy.strip(), line
+        assert not said.search(done.stderr), done.stderr

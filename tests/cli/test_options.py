@@ -12,6 +12,7 @@ from teijo.cli.options import (
     printers_from,
     run_file_for,
     settings_from,
+    to_stdout,
 )
 from teijo.errors import PlanError, UsageError
 
@@ -67,6 +68,39 @@ def test_a_run_file_is_named_after_its_target(target: str, name: str) -> None:
     assert name_of(target) == name
     expected = f"pts.iops-{name}-20260102-120005.teijo"
     assert run_file_for("pts.iops", target, None, NOON) == Path(expected)
+
+
+def test_a_name_with_a_slash_behind_it_is_a_folder_yet_to_be_made(
+    tmp_path: Path,
+) -> None:
+    named = run_file_for("pts.iops", "sim:x", f"{tmp_path}/new/", NOON)
+    assert named.parent == tmp_path / "new"
+    with pytest.raises(UsageError, match="stdout"):
+        run_file_for("pts.iops", "sim:x", "-", NOON)
+
+
+@pytest.mark.parametrize(
+    ("output", "form", "as_json", "printer"),
+    [
+        (None, "html,pdf", False, ""),
+        ("out", None, False, ""),
+        ("-", None, False, "text"),
+        ("-", "html", False, "html"),
+        ("-", None, True, ""),
+    ],
+)
+def test_a_dash_stands_for_stdout(
+    output: str | None, form: str | None, as_json: bool, printer: str
+) -> None:
+    path = None if output is None else Path(output)
+    assert to_stdout(path, form, printers_from(form or "html,pdf"), as_json=as_json) == printer
+
+
+@pytest.mark.parametrize(("form", "as_json"), [("html,pdf", False), ("csv", False), ("text", True)])
+def test_stdout_takes_one_report(form: str, as_json: bool) -> None:
+    with pytest.raises(UsageError) as refusal:
+        to_stdout(Path("-"), form, printers_from(form), as_json=as_json)
+    assert refusal.value.remedy
 
 
 def test_a_folder_as_output_keeps_the_name_and_a_name_gets_its_ending(tmp_path: Path) -> None:

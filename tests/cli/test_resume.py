@@ -6,7 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from teijo import api
+from teijo.cli.standing import Standing
+from teijo.errors import Interrupted
+from teijo.runner.events import Event, StepDone, StepStarted
+from teijo.terms.step import Measure
 from tests.cli.conftest import Teijo
+from tests.cli.events import SECOND, Hands
 from tests.house.tree import PACKAGE
 
 
@@ -41,3 +49,38 @@ def test_a_run_that_is_done_is_not_resumed(teijo: Teijo, tmp_path: Path) -> None
     code, out, err = teijo("resume", tmp_path / "a.teijo")
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
+
+
+def test_a_run_that_goes_on_knows_its_rounds_and_its_time_from_the_first_moment(
+    tmp_path: Path,
+) -> None:
+    """It said "round 1" without "of 5" and "time left 0 s", for the record said how it stopped."""
+    path = tmp_path / "a.teijo"
+
+    def stopping(event: Event) -> None:
+        if isinstance(event, StepDone) and event.seq == 60:
+            raise KeyboardInterrupt
+
+    settings = {"minute": "10ms", "rounds": "5"}
+    with pytest.raises(Interrupted):
+        api.run("iops", "sim:mlc-a", output=path, settings=settings, seed=1, observer=stopping)
+
+    hands = Hands()
+    standing = Standing(hands)
+    seen: list[tuple[str, float]] = []
+    rounds: set[str] = set()
+
+    def watching(event: Event) -> None:
+        hands.ns += SECOND
+        standing.tell(event)
+        if isinstance(event, StepStarted):
+            seen.append((standing.left, standing.share))
+            if isinstance(event.step, Measure):
+                rounds.add(standing.phase)
+
+    api.resume(tmp_path / "a.teijo.open", observer=watching)
+    shares = [share for _, share in seen]
+    assert shares == sorted(shares), "the bar never goes backwards"
+    assert all(left for left, _ in seen[5:]), "the time left is told while steps are repeated"
+    assert all(" of 5" in words for words in rounds)
+    assert any(words.startswith("replaying step") for words in rounds)

@@ -83,7 +83,7 @@ def test_a_mistake_is_named_and_nothing_is_made(tmp_path: Path, text: str, why: 
 
 
 def test_a_typing_error_is_answered_with_the_word_that_was_meant(tmp_path: Path) -> None:
-    with pytest.raises(TargetError, match=r"Did you mean size\?"):
+    with pytest.raises(TargetError, match=r"did you mean size\?"):
         parse_target(f"{tmp_path}/new?szie=8GiB")
 
 

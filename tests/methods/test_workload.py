@@ -229,12 +229,16 @@ def test_the_page_has_headline_time_series_and_distribution():
         ({"seconds": "10", "bytes": "1GiB"}, ["both set"]),
         ({"bytes": "0"}, ["more than 0 bytes"]),
         ({"size": "10 elephants"}, ["not a size"]),
-        ({"bs": "1000"}, ["no whole number"]),
+        ({"bs": "1000"}, ["multiple of 512"]),
         ({"bs": "1GiB", "range": "1"}, []),
         ({"qd": "0"}, ["between 1 and"]),
         ({"depth": "4"}, ["unknown setting 'depth'", "did you mean", "qd"]),
         ({"rate": "-5"}, ["above zero"]),
         ({"schedule": "sometimes"}, ["fixed, poisson"]),
+        ({"bs": "4"}, ["4 bytes", "did you mean 4KiB?"]),
+        ({"rw": "randread,bs=4k"}, ["2 settings in one word", "--set rw=randread bs=4k"]),
+        ({"rate": "1000MB/s"}, ["not bytes", "244141"]),
+        ({"rate": "10k"}, ["did you mean 10000?"]),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_reason_and_a_remedy(overrides, words):

@@ -47,7 +47,9 @@ def listing(folder: Path | str, *, recursive: bool = False) -> Iterator[Listed]:
     try:
         names = sorted(root.rglob("*") if recursive else root.iterdir())
     except OSError as error:
-        raise HostError(f"{root} cannot be read: {error.strerror}") from error
+        raise HostError(
+            f"{root} cannot be read: {error.strerror}", remedy="Check who may read the folder."
+        ) from error
     for path in names:
         if path.name.endswith(ENDINGS) and not _is_folder(path):
             yield _listed(path)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".teijo"
 STDOUT = "-"
-"""What a folder or a file is called that stands for stdout; ./- is one of that name."""
+"""What a folder or a file is called that stands for stdout."""
 IOPS_MOST = 10**12
 _THOUSANDS = {"": 1, "k": 1_000, "M": 1_000_000}
 PRINTERS = ("html", "pdf", "text", "csv")

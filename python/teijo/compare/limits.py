@@ -122,7 +122,10 @@ def check_named(record: Record, texts: Iterable[str]) -> None:
                 continue
             raise PlanError(f"--limit {limit.text!r}: {found}", remedy=_remedy(limit, known))
         if in_unit(limit, found.unit) is None:
-            raise PlanError(f"--limit {limit.text!r}: {_unit_why(found.unit)}")
+            raise PlanError(
+                f"--limit {limit.text!r}: {_unit_why(found.unit)}",
+                remedy="Write the limit in a unit of the figure, or without one.",
+            )
 
 
 def known_in(record: Record) -> tuple[Known, ...]:

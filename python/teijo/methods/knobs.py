@@ -281,7 +281,8 @@ def block_size(text: str) -> int:
     value = size(text)
     if value % SECTOR_BYTES:
         number = text.strip().rstrip("Bb").strip()
-        guess = f"; did you mean {number}KiB?" if number.isdecimal() else ""
+        small = number.isdecimal() and value < SECTOR_BYTES
+        guess = f"; did you mean {number}KiB?" if small else ""
         raise ValueError(
             f"it is {value:,} bytes, and a block is a multiple of {SECTOR_BYTES} bytes{guess}"
         )

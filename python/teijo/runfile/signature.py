@@ -98,7 +98,10 @@ def sign(path: Path, key: Path) -> Path:
     except OSError as error:
         with suppress(OSError):
             beside.unlink()
-        raise HostError(f"{beside} cannot be written: {error.strerror}.") from error
+        raise HostError(
+            f"{beside} cannot be written: {error.strerror}.",
+            remedy="Copy the run file to a folder that can be written, and seal it there.",
+        ) from error
     return beside
 
 
@@ -180,7 +183,9 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
-        raise HostError(f"{path} cannot be read: {error.strerror}.") from error
+        raise HostError(
+            f"{path} cannot be read: {error.strerror}.", remedy="Check who may read it."
+        ) from error
     with os.fdopen(descriptor, "rb") as file:
         before = os.fstat(descriptor)
         if not stat.S_ISREG(before.st_mode):
@@ -244,7 +249,12 @@ def _ask(
                 check=False,
             )
         except (OSError, ValueError) as error:
-            raise HostError(f"ssh-keygen cannot be started: {error}.") from error
+            why = (
+                isinstance(error, OSError) and error.strerror
+            ) or "its arguments cannot be passed"
+            raise HostError(
+                f"ssh-keygen cannot be started: {why}.", remedy="Install the client of OpenSSH."
+            ) from error
         except subprocess.TimeoutExpired as error:
             raise HostError(
                 f"ssh-keygen did not end within {seconds:g} s.",
