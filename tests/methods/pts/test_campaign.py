@@ -247,7 +247,7 @@ def test_a_campaign_of_some_tests_is_called_so_and_names_the_others(spec, tests,
     (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
     (said,) = [b for b in document.sections[0].blocks if isinstance(b, Note)]
     assert verdict.good is good
-    assert f"in the {tests.count(',') + 1} tests that were run; missing: " in verdict.text
+    assert f"in what was run (tests: {tests.count(',') + 1}); missing: " in verdict.text
     assert said.text.endswith(note)
     assert (document.header.subtitle, document.sections[0].title) == (
         "Some tests",

@@ -201,7 +201,7 @@ def _verdict(settings: CampaignSettings, findings: Findings, parts: Sequence[Par
         return Verdict(text=say("{asked} tests ended", asked=asked), good=None)
     if lacking := missing(settings):
         text = say(
-            "STEADY STATE: YES in the {asked} tests that were run; missing: {names}",
+            "STEADY STATE: YES in what was run (tests: {asked}); missing: {names}",
             asked=asked,
             names=", ".join(lacking),
         )
