@@ -8,6 +8,7 @@ TeijoError
 ├── UnsafeError               3  refused: writing there could destroy something
 ├── IdentityError             4  the device is not the one the run began on
 ├── DeviceError               5  the device failed, vanished, or refused direct I/O
+│   └── StuckDevice              it does not answer; resumable
 ├── HostError                 6  this machine failed: disk full, memory, a missing program
 ├── Interrupted               7  stopped by a person or a signal; resumable
 └── InvalidMeasurement        8  the run is complete and its numbers must not be used
@@ -21,6 +22,8 @@ class TeijoError(Exception):
     """Root of the tree. `str(error)` is the message for the user; `exit_code` its class."""
 
     exit_code = 1
+    has_stuck_ios = False
+    """Whether a device keeps threads of this process, so that it cannot end by itself."""
 
     def __init__(self, message: str, *, remedy: str = "") -> None:
         """Keep what happened (`message`) and what to do about it (`remedy`) apart."""
@@ -63,6 +66,10 @@ class DeviceError(TeijoError):
     """The device failed, vanished, or refused direct I/O."""
 
     exit_code = 5
+
+
+class StuckDevice(DeviceError):
+    """The device does not answer; what was measured is kept and can be resumed."""
 
 
 class HostError(TeijoError):

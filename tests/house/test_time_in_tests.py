@@ -67,6 +67,10 @@ BOUND_BY_TIME = {
         "run_wsat": ANY_COUNT,
         "test_killed_in_a_long_step_at_most_a_second_of_it_is_lost": ENDED,
     },
+    "tests/crash/test_stuck_device.py": {
+        "*": "the device falls silent in it, and any number of I/Os will do",
+    },
+    "tests/runner/test_pinning.py": {"SETTINGS": "its target is simulated"},
     "tests/crash/test_standstill.py": {
         "PROGRAM": "the standstill is what is looked for",
     },

@@ -9,7 +9,15 @@ import numpy as np
 from teijo.device.device import Configured
 from teijo.document.model import Document, Header
 from teijo.engine.plan import Plan, StreamPlan
-from teijo.engine.session import Ceilings, DirectionLap, IntervalColumns, Lap, Observer, Progress
+from teijo.engine.session import (
+    Ceilings,
+    DirectionLap,
+    IntervalColumns,
+    Lap,
+    Observer,
+    Progress,
+    StuckIo,
+)
 from teijo.methods.method import Conversation, Settings
 from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry, Identity
@@ -88,6 +96,12 @@ class FakeSession:
 
     def ceilings(self) -> Ceilings | None:
         return None
+
+    def limit_io(self, io_timeout_ns: int) -> None:
+        self.io_timeout_ns = io_timeout_ns
+
+    def stuck(self) -> tuple[StuckIo, ...]:
+        return ()
 
     def finish(self) -> None:
         self.finished += 1

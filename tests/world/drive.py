@@ -25,7 +25,7 @@ from teijo.device.nvme import NVME_IOCTL_ID
 from teijo.device.target import SimulatedTarget, parse_target
 from teijo.engine import SimulatedSession, open_simulated
 from teijo.engine.plan import Plan
-from teijo.engine.session import Ceilings, DirectionLap, Lap, Observer, Progress, Witness
+from teijo.engine.session import Ceilings, DirectionLap, Lap, Observer, Progress, StuckIo, Witness
 
 NUMBER: Final = (259, 9)
 NAME: Final = "nvme9n1"
@@ -405,6 +405,14 @@ class WorldSession:
         host.count(lap)
         host.tell("lap", told(lap))
         return lap
+
+    def limit_io(self, io_timeout_ns: int) -> None:
+        """Let it be left when it is silent for longer."""
+        self._inner.limit_io(io_timeout_ns)
+
+    def stuck(self) -> tuple[StuckIo, ...]:
+        """Give what did not come back."""
+        return self._inner.stuck()
 
     def finish(self) -> None:
         """End what is in flight."""

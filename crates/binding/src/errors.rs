@@ -58,6 +58,10 @@ impl Faced for EngineError {
                 "HostError",
                 "Use fewer threads, or raise the limit of processes (ulimit -u).",
             ),
+            Self::Left { .. } => (
+                "StuckDevice",
+                "Look at the kernel's log (dmesg), and at what the device stands on.",
+            ),
             Self::WaitFailed { .. } => ("HostError", "Use the sync backend."),
         };
         Face { class, remedy }
@@ -169,6 +173,7 @@ mod tests {
                 },
                 "PlanError",
             ),
+            (EngineError::Left { stuck: Vec::new() }, "StuckDevice"),
             (EngineError::RingRefused { errno: 1 }, "HostError"),
             (
                 EngineError::BuffersRefused {

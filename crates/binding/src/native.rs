@@ -1,12 +1,13 @@
 //! The engine on open descriptors.
 
-use std::ops::ControlFlow;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use teijo_engine::backend::Op;
+use teijo_engine::flight::Stuck;
 use teijo_engine::session::{BackendKind, Session};
 use teijo_engine::volume::{Layout, Volume};
 
@@ -92,11 +93,10 @@ impl NativeSession {
         let mut observer = PyObserver::new(observer);
         let result = py.detach(|| {
             self.with(|session| {
-                let lap = session.run_observed(&plan, |progress| {
-                    observer.look(progress) == ControlFlow::Continue(())
-                });
+                let lap = session.run_observed(&plan, |progress| observer.look(progress));
                 if lap.is_err() {
-                    session.finish();
+                    // Whatever else goes wrong now is told by the lap's own error.
+                    let _ = session.finish();
                 }
                 lap
             })
@@ -108,7 +108,23 @@ impl NativeSession {
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.with(Session::finish))
+        let mut observer = PyObserver::new(None);
+        let finished =
+            py.detach(|| self.with(|session| session.finish_observed(|| observer.listen())))?;
+        match observer.into_raised() {
+            Some(exception) => Err(exception),
+            None => finished.map_err(|error| raised(py, &error)),
+        }
+    }
+
+    /// Lets a lap be left when an I/O is older than that.
+    fn limit_io(&self, io_timeout_ns: u64) -> PyResult<()> {
+        self.with(|session| session.limit_io(io_timeout_ns))
+    }
+
+    /// What did not come back: (direction, offset, length, age in ns), the oldest first.
+    fn stuck(&self) -> PyResult<Vec<PyStuck>> {
+        self.with(|session| session.stuck().iter().map(py_stuck).collect())
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
@@ -118,6 +134,19 @@ impl NativeSession {
             Ok(())
         })
     }
+}
+
+/// An I/O that the device does not answer, for `teijo.engine.session.StuckIo`.
+pub type PyStuck = (&'static str, u64, u32, u64);
+
+pub fn py_stuck(stuck: &Stuck) -> PyStuck {
+    let word = match stuck.op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Flush => "flush",
+        Op::Discard => "discard",
+    };
+    (word, stuck.offset_bytes, stuck.length_bytes, stuck.age_ns)
 }
 
 /// The word of `teijo.engine.session.Backend` for a backend.

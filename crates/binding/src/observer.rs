@@ -1,14 +1,15 @@
 //! A Python function that looks on while a lap runs, and the signals that wait for Python.
 
-use std::ops::ControlFlow;
-
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use teijo_engine::crew::Progress;
+use teijo_engine::watch::Verdict;
 
 use crate::lap::progress_dict;
 
-/// Calls the function with the totals; it stops the lap by returning False or by raising, and so
-/// does a signal handler that raises (Ctrl-C). The exception waits here until the lap is over.
+/// Calls the function with the totals; it stops the lap by returning False or by raising. A signal
+/// handler that raises `KeyboardInterrupt` leaves the lap, and so does one that raises anything
+/// while a stopped lap waits for its I/Os. The exception waits here until the lap is over.
 pub struct PyObserver {
     function: Option<Py<PyAny>>,
     stopped: bool,
@@ -24,28 +25,49 @@ impl PyObserver {
         }
     }
 
-    pub fn look(&mut self, progress: &Progress) -> ControlFlow<()> {
-        if !self.stopped {
-            let goes_on = Python::attach(|py| self.ask(py, progress));
-            self.stopped = !matches!(goes_on, Ok(true));
-            self.raised = goes_on.err();
-        }
-        if self.stopped {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
+    pub fn look(&mut self, progress: &Progress) -> Verdict {
+        Python::attach(|py| {
+            let asked = self.ask(py, progress);
+            self.judge(py, asked)
+        })
+    }
+
+    /// Only the signals: there is nothing to look at.
+    pub fn listen(&mut self) -> Verdict {
+        Python::attach(|py| {
+            let asked = py.check_signals().map(|()| true);
+            self.judge(py, asked)
+        })
+    }
+
+    fn judge(&mut self, py: Python<'_>, asked: PyResult<bool>) -> Verdict {
+        let was_stopped = self.stopped;
+        self.stopped |= !matches!(asked, Ok(true));
+        match asked {
+            Err(error) => {
+                let leaves = was_stopped || error.is_instance_of::<PyKeyboardInterrupt>(py);
+                self.raised = Some(error);
+                if leaves {
+                    Verdict::Leave
+                } else {
+                    Verdict::Stop
+                }
+            }
+            Ok(_) if self.stopped => Verdict::Stop,
+            Ok(_) => Verdict::GoOn,
         }
     }
 
     fn ask(&self, py: Python<'_>, progress: &Progress) -> PyResult<bool> {
         py.check_signals()?;
-        let Some(function) = &self.function else {
-            return Ok(true);
-        };
-        function
-            .bind(py)
-            .call1((progress_dict(py, progress)?,))?
-            .is_truthy()
+        match &self.function {
+            // What raised once is not asked again.
+            Some(function) if self.raised.is_none() => function
+                .bind(py)
+                .call1((progress_dict(py, progress)?,))?
+                .is_truthy(),
+            _ => Ok(true),
+        }
     }
 
     /// What the function raised, if it did.

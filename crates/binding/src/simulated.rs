@@ -8,6 +8,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use teijo_engine::crew::Progress;
+use teijo_engine::watch::Verdict;
 use teijo_sim::compose::{build_within, kinds, named, Node};
 use teijo_sim::device::{Device, Facts, Label};
 use teijo_sim::disk::params::disk_presets;
@@ -18,6 +19,7 @@ use teijo_sim::session::{Observer, SimSession};
 use crate::errors::{not_free, raised};
 use crate::lap::lap_dict;
 use crate::memory::room_bytes;
+use crate::native::{py_stuck, PyStuck};
 use crate::observer::PyObserver;
 use crate::plan::PyPlan;
 
@@ -30,7 +32,10 @@ impl Observer for PyObserver {
     }
 
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
-        self.look(progress)
+        match self.look(progress) {
+            Verdict::GoOn => ControlFlow::Continue(()),
+            Verdict::Stop | Verdict::Leave => ControlFlow::Break(()),
+        }
     }
 }
 
@@ -77,6 +82,16 @@ impl SimulatedSession {
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         self.work(py, SimSession::finish)
+    }
+
+    /// Lets a lap be left when the device is silent for longer than that.
+    fn limit_io(&self, io_timeout_ns: u64) -> PyResult<()> {
+        self.with(|session| session.limit_io(io_timeout_ns))
+    }
+
+    /// What did not come back: (direction, offset, length, age in ns), the oldest first.
+    fn stuck(&self) -> PyResult<Vec<PyStuck>> {
+        self.with(|session| session.stuck().iter().map(py_stuck).collect())
     }
 
     fn purge(&self, py: Python<'_>) -> PyResult<u64> {

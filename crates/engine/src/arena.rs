@@ -183,8 +183,8 @@ fn lie_huge(base: NonNull<u8>, used_bytes: usize, length: usize) -> bool {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours and nobody can borrow from it any more. Pages that the
-        // kernel still transfers to are pinned by it.
+        // SAFETY: the mapping is ours and nobody can borrow from it any more. Whoever gave its
+        // addresses to the kernel has them back, or does not drop it (`UringBackend`).
         let _ = unsafe { libc::munmap(self.mapping.as_ptr().cast(), self.mapped_bytes) };
     }
 }

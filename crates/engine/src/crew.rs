@@ -9,6 +9,7 @@ use crate::access::{Cursor, Shuffle};
 use crate::check::check_plan;
 use crate::control::LapControl;
 use crate::error::EngineError;
+use crate::flight::{Flights, Stuck};
 use crate::interval::IntervalPair;
 use crate::lap::{Lap, StreamLap};
 use crate::plan::{Access, Plan, StreamPlan};
@@ -48,6 +49,7 @@ pub struct Seat {
     pub control: Arc<LapControl>,
     pub halt: Arc<AtomicBool>,
     pub board: Arc<Board>,
+    pub flights: Arc<Flights>,
 }
 
 /// How a stream's outstanding I/Os are held.
@@ -140,6 +142,7 @@ impl Crew {
             control: Arc::clone(&self.control),
             halt: Arc::clone(&self.halt),
             board: Arc::default(),
+            flights: Arc::new(Flights::new(depth)),
         }));
         self.streams.push(stream);
     }
@@ -187,6 +190,15 @@ impl Crew {
     /// A handle to `halt` from elsewhere.
     pub fn halt_handle(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.halt)
+    }
+
+    /// The I/Os that the device has had for at least `least_ns`, the oldest first.
+    pub fn aged(&self, now_ns: u64, least_ns: u64) -> Vec<Stuck> {
+        let seats = self.seats.iter();
+        let aged = seats.flat_map(|seat| seat.flights.aged(now_ns, least_ns));
+        let mut aged: Vec<Stuck> = aged.collect();
+        aged.sort_by_key(|one| (std::cmp::Reverse(one.age_ns), one.offset_bytes));
+        aged
     }
 
     /// Totals of the running lap, and its intervals from `first_interval` on that every worker

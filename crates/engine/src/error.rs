@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::backend::Streak;
+use crate::flight::{write_stuck, Stuck};
 
 /// A device that fails this often without one success is taken for gone.
 const FAILURES_IN_A_ROW_MAX: u64 = 1_000;
@@ -39,6 +40,9 @@ pub enum EngineError {
         border_bytes: u64,
         alignment_bytes: u32,
     },
+    /// These I/Os were in flight when the lap was left, the oldest first; none where all came
+    /// back in time.
+    Left { stuck: Vec<Stuck> },
     /// The kernel refuses a ring (`EPERM`, `ENOSYS`, `ENOMEM`).
     RingRefused { errno: i32 },
     /// No memory for the buffers.
@@ -103,10 +107,7 @@ impl fmt::Display for EngineError {
         match self {
             Self::PlanRefused { reason } => write!(out, "the plan cannot be run: {reason}"),
             Self::NothingToContinue => {
-                write!(
-                    out,
-                    "no open-ended stimulus of these streams is running to go on with"
-                )
+                out.write_str("no open-ended stimulus of these streams is running to go on with")
             }
             Self::DirectRefused {
                 block_bytes,
@@ -149,6 +150,11 @@ impl fmt::Display for EngineError {
                     "a member or a chunk of {border_bytes} B ends within what direct I/O moves \
                      at least, {alignment_bytes} B"
                 )
+            }
+            Self::Left { stuck } if stuck.is_empty() => write!(out, "the lap was left"),
+            Self::Left { stuck } => {
+                write!(out, "the device does not answer: ")?;
+                write_stuck(out, stuck)
             }
             Self::RingRefused { errno } => {
                 write!(out, "the kernel refuses io_uring: {}", Errno(*errno))

@@ -3,9 +3,8 @@
 
 use std::io::IoSliceMut;
 use std::os::fd::OwnedFd;
-use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
 
 use rustix::fs::{fcntl_getfl, fcntl_setfl, OFlags};
 use rustix::io::{preadv2, Errno, ReadWriteFlags};
@@ -17,15 +16,17 @@ use crate::clock::{Clock, CpuClock, HostClock};
 use crate::crew::{Crew, Depth, Progress};
 use crate::error::EngineError;
 use crate::fit::{check_fit, check_ring, refused_direct};
+use crate::flight::Stuck;
 use crate::lap::Lap;
 use crate::plan::Plan;
 use crate::technique::{Technique, Techniques};
-use crate::thread::{Briefing, Job, Report, WorkerThread};
+use crate::thread::{Briefing, Job, WorkerThread};
 use crate::volume::Volume;
+use crate::watch::{Verdict, Watch};
 use crate::witness::Census;
 
-/// The observer is asked this often.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// As the kernel's block layer has it by a multiple of its own 30 s.
+const IO_TIMEOUT_NS: u64 = 120_000_000_000;
 
 /// What carries the I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,21 +49,8 @@ pub enum Reason {
     WouldBePunted,
 }
 
-/// A crew at work.
-struct Watch {
-    crew: Crew,
-    kind: BackendKind,
-    reports: Receiver<Report>,
-    working: usize,
-    clock: HostClock,
-    /// What every worker's backend makes use of, and what the session does.
-    granted: Techniques,
-    own: Techniques,
-    /// CPU time of the process when the lap began.
-    cpu_ns: u64,
-}
-
-/// One open target, of one or several members. Dropping it ends what runs and joins the threads.
+/// One open target, of one or several members. Dropping it ends what runs and joins the threads,
+/// except those that a device keeps.
 pub struct Session {
     volume: Arc<Volume>,
     kind: BackendKind,
@@ -75,6 +63,10 @@ pub struct Session {
     soloist: Vec<WorkerThread>,
     /// The open-ended stimulus that goes on between two laps.
     running: Option<Watch>,
+    /// An I/O that is older ends the lap.
+    io_timeout_ns: u64,
+    /// What did not come back when the last lap was left.
+    stuck: Vec<Stuck>,
 }
 
 impl Session {
@@ -132,7 +124,19 @@ impl Session {
             threads: Vec::new(),
             soloist: Vec::new(),
             running: None,
+            io_timeout_ns: IO_TIMEOUT_NS,
+            stuck: Vec::new(),
         }
+    }
+
+    /// From now on a lap is left when an I/O is older than that.
+    pub fn limit_io(&mut self, io_timeout_ns: u64) {
+        self.io_timeout_ns = io_timeout_ns;
+    }
+
+    /// The I/Os that did not come back when a lap was left, the oldest first.
+    pub fn stuck(&self) -> &[Stuck] {
+        &self.stuck
     }
 
     pub fn kind(&self) -> BackendKind {
@@ -180,12 +184,13 @@ impl Session {
         self.run_observed(plan, |_| true)
     }
 
-    /// Runs one lap; `observe` sees it ten times a second and stops it by returning false.
+    /// Runs one lap; `observe` sees it ten times a second, and stops it by returning false, or
+    /// leaves it by `Verdict::Leave` (the error `Left`): then I/Os may be in flight for ever.
     /// A device that fails midway is no error here: the lap has the reason and what was measured.
-    pub fn run_observed(
+    pub fn run_observed<V: Into<Verdict>>(
         &mut self,
         plan: &Plan,
-        observe: impl FnMut(&Progress) -> bool,
+        mut observe: impl FnMut(&Progress) -> V,
     ) -> Result<Lap, EngineError> {
         let mut watch = if plan.continues {
             let mut watch = self.running.take().ok_or(EngineError::NothingToContinue)?;
@@ -195,10 +200,12 @@ impl Session {
             }
             watch
         } else {
-            self.finish();
+            self.finish()?;
             self.deploy(plan)?
         };
-        let mut lap = watch.see_lap(plan.open_ended, observe)?;
+        watch.io_timeout_ns = self.io_timeout_ns;
+        let lap = watch.see_lap(plan.open_ended, |progress| observe(progress).into());
+        let mut lap = lap.map_err(|error| self.left(&watch, error))?;
         lap.witness.io_wq_workers = match watch.kind {
             BackendKind::Uring => self.census.io_wq_workers(),
             BackendKind::Sync | BackendKind::Null => 0,
@@ -215,11 +222,34 @@ impl Session {
     }
 
     /// Ends an open-ended stimulus: completes what is in flight. Harmless otherwise.
-    pub fn finish(&mut self) {
-        if let Some(mut watch) = self.running.take() {
-            watch.crew.halt();
-            watch.drain();
+    pub fn finish(&mut self) -> Result<(), EngineError> {
+        self.finish_observed(|| Verdict::GoOn)
+    }
+
+    /// As `finish`, with somebody who may leave it.
+    pub fn finish_observed(
+        &mut self,
+        mut observe: impl FnMut() -> Verdict,
+    ) -> Result<(), EngineError> {
+        let Some(mut watch) = self.running.take() else {
+            return Ok(());
+        };
+        watch.io_timeout_ns = self.io_timeout_ns;
+        watch.crew.halt();
+        let drained = watch.drain(&mut observe);
+        drained.map_err(|error| self.left(&watch, error))
+    }
+
+    /// Takes note of what was left behind; threads that wait for it are left to themselves.
+    fn left(&mut self, watch: &Watch, error: EngineError) -> EngineError {
+        if let EngineError::Left { stuck } = &error {
+            self.stuck.clone_from(stuck);
         }
+        if watch.working > 0 {
+            let threads = self.threads.drain(..).chain(self.soloist.drain(..));
+            threads.for_each(WorkerThread::abandon);
+        }
+        error
     }
 
     /// What is in use whatever the backend.
@@ -279,6 +309,7 @@ impl Session {
             granted: Techniques::ALL,
             own: self.own_techniques(),
             cpu_ns: 0,
+            io_timeout_ns: self.io_timeout_ns,
         };
         let ready = watch.muster();
         if ready.is_err() {
@@ -288,7 +319,7 @@ impl Session {
         watch.crew.start(plan, self.now_ns());
         gate.wait();
         if ready.is_err() {
-            watch.drain();
+            watch.drain(&mut || Verdict::GoOn)?;
         }
         ready.map(|()| watch)
     }
@@ -296,83 +327,9 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.finish();
+        let _ = self.finish();
         let threads = self.threads.iter_mut().chain(&mut self.soloist);
         threads.for_each(WorkerThread::dismiss);
-    }
-}
-
-impl Watch {
-    /// Waits until every worker stands at the gate.
-    fn muster(&mut self) -> Result<(), EngineError> {
-        let mut refusal = None;
-        for _ in 0..self.working {
-            match self.reports.recv() {
-                Ok(Report::Ready(Ok(granted))) => self.granted = self.granted.common(granted),
-                Ok(Report::Ready(Err(error))) => refusal = refusal.or(Some(error)),
-                Ok(Report::Share(_) | Report::Ended) => unreachable!("the gate is closed"),
-                Err(_) => return Err(EngineError::ThreadLost { errno: 0 }),
-            }
-        }
-        refusal.map_or(Ok(()), Err)
-    }
-
-    /// Collects one share of every worker; all of them end unless the lap is open-ended.
-    fn see_lap(
-        &mut self,
-        open_ended: bool,
-        mut observe: impl FnMut(&Progress) -> bool,
-    ) -> Result<Lap, EngineError> {
-        let workers = self.crew.seats().len();
-        let mut shares = Vec::with_capacity(workers);
-        let mut late_failure = None;
-        let mut seen = 0;
-        let mut stopped = false;
-        while shares.len() < workers || (!open_ended || self.crew.is_halted()) && self.working > 0 {
-            match self.reports.recv_timeout(LOOK_EVERY) {
-                Ok(Report::Share(share)) if shares.len() < workers => shares.push(share),
-                // A worker that is halted just after its hand-over has a second share.
-                Ok(Report::Share(share)) => late_failure = late_failure.or(share.failure),
-                Ok(Report::Ready(_)) => unreachable!("all are past the gate"),
-                Ok(Report::Ended) => self.working -= 1,
-                Err(RecvTimeoutError::Timeout) => {
-                    let progress = self.crew.progress(self.clock.now_ns(), seen);
-                    seen += progress.finished.iter().map(Vec::len).max().unwrap_or(0) as u32;
-                    if !observe(&progress) && !stopped {
-                        stopped = true;
-                        self.crew.halt();
-                    }
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(EngineError::ThreadLost { errno: 0 });
-                }
-            }
-        }
-        let mut lap = self.crew.lap(shares, stopped);
-        lap.failure = lap.failure.or(late_failure);
-        self.testify(&mut lap);
-        Ok(lap)
-    }
-
-    /// Adds what only the session knows of the lap.
-    fn testify(&mut self, lap: &mut Lap) {
-        let began_ns = std::mem::replace(&mut self.cpu_ns, CpuClock.now_ns());
-        let witness = &mut lap.witness;
-        witness.backend = Some(self.kind);
-        witness.cpu_ns = self.cpu_ns - began_ns;
-        witness.techniques = self.granted.and(self.own);
-        witness.drift_ppm = self.clock.drift_ppm();
-    }
-
-    /// Waits for the end of every worker.
-    fn drain(&mut self) {
-        while self.working > 0 {
-            match self.reports.recv() {
-                Ok(Report::Ended) => self.working -= 1,
-                Ok(Report::Ready(_) | Report::Share(_)) => {}
-                Err(_) => return,
-            }
-        }
     }
 }
 

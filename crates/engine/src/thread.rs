@@ -59,6 +59,13 @@ impl Drop for WorkerThread {
 }
 
 impl WorkerThread {
+    /// Leaves the thread to itself: it may wait for its device until the end of the process. What
+    /// its I/Os use is its own.
+    pub fn abandon(mut self) {
+        self.dismiss();
+        self.handle = None;
+    }
+
     /// No job follows; the thread ends when it is done with what it has.
     pub fn dismiss(&mut self) {
         self.jobs = None;

@@ -17,7 +17,7 @@ use crate::content::{fill_random, Stamper};
 use crate::control::LapControl;
 use crate::crew::Seat;
 use crate::error::{errno_of, EngineError};
-use crate::flight::Flight;
+use crate::flight::{Flight, Flights};
 use crate::lap::DirectionLap;
 use crate::pacing::Arrivals;
 use crate::plan::{Access, Content};
@@ -70,7 +70,9 @@ pub struct Worker<B: Backend, C: Clock> {
     writes_to_flush: u64,
     arrivals: Option<Arrivals>,
     free: Vec<u16>,
-    flights: Vec<Flight>,
+    flights: Arc<Flights>,
+    /// When the I/O of each slot was due; an open loop's only.
+    intended_ns: Vec<u64>,
     tally: Tally,
     account: Account,
     failures_in_a_row: u64,
@@ -102,7 +104,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             writes_to_flush: plan.flush_period(),
             arrivals: None,
             free: (0..seat.stream.depth).rev().collect(),
-            flights: vec![Flight::IDLE; usize::from(seat.stream.depth)],
+            flights: Arc::clone(&seat.flights),
+            intended_ns: Vec::new(),
             tally: Tally::new(0, 1, false),
             account: Account::default(),
             failures_in_a_row: 0,
@@ -131,6 +134,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             .plan
             .rate
             .map(|rate| Arrivals::new(rate, self.seat.number, stream.workers, started_ns, seed));
+        let slots = self.arrivals.as_ref().map_or(0, |_| self.flights.depth());
+        self.intended_ns.resize(slots, 0);
     }
 
     /// First half of a turn: pushes an I/O into every free slot, as far as bound, budget and
@@ -242,15 +247,13 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         self.put(Op::Flush, slot, nothing, self.now_ns);
     }
 
-    #[inline]
-    fn take_slot(&mut self) -> u16 {
-        self.free.pop().expect("the caller saw a free slot")
-    }
-
     /// Hands an I/O to the backend, or to those that wait until all content of the turn is made.
     #[inline]
     fn put(&mut self, op: Op, slot: u16, extent: Extent, intended_ns: u64) {
-        self.flights[usize::from(slot)] = Flight::of(op, extent, intended_ns);
+        self.flights.put(slot, op, extent);
+        if let Some(place) = self.intended_ns.get_mut(usize::from(slot)) {
+            *place = intended_ns;
+        }
         if self.desk.stages {
             self.desk.staged.push(slot);
         } else {
@@ -261,7 +264,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     /// Stamps the I/O of `slot` and hands it to the backend.
     #[inline]
     fn launch(&mut self, slot: u16) {
-        let flight = self.flights[usize::from(slot)];
+        let flight = self.flights.launch(slot, self.now_ns);
         self.backend.push(Request {
             op: flight.op,
             offset_bytes: flight.offset_bytes,
@@ -334,7 +337,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     #[inline]
     fn book(&mut self, completion: Completion) {
         let slot = (completion.tag & ((1 << SLOT_BITS) - 1)) as u16;
-        let flight = self.flights[usize::from(slot)];
+        let flight = self.flights.land(slot);
         let is_whole = completion.result == flight.whole;
         if is_whole && self.desk.verifier.is_some() {
             self.desk.returned.push_back(slot);
@@ -342,7 +345,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.free.push(slot);
         }
         debug_assert!(
-            self.free.len() <= self.flights.len(),
+            self.free.len() <= self.flights.depth(),
             "a slot came back twice"
         );
         if is_whole {
@@ -350,8 +353,9 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.tally
                 .record(flight.op, latency_ns, flight.length_bytes);
             if self.arrivals.is_some() {
+                let intended_ns = self.intended_ns[usize::from(slot)];
                 self.tally
-                    .record_response(flight.op, self.now_ns - flight.intended_ns);
+                    .record_response(flight.op, self.now_ns - intended_ns);
             }
             self.succeeded = true;
             self.failures_in_a_row = 0;
@@ -471,7 +475,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     /// I/Os that the device has.
     #[inline]
     fn in_flight(&self) -> usize {
-        self.flights.len() - self.free.len() - self.desk.held()
+        self.flights.depth() - self.free.len() - self.desk.held()
     }
 
     #[inline]

@@ -159,7 +159,7 @@ fn every_lap_of_a_stimulus_has_accounts_of_its_own() {
     for _ in 1..10 {
         last = session.run(&lap).unwrap().witness;
     }
-    session.finish();
+    session.finish().unwrap();
     assert_eq!(last.wall_ns, 100_000_000);
     assert!(last.in_flight_mean <= 36.0, "{last:?}");
     assert!(last.busiest_worker <= 9.0, "{last:?}");

@@ -2,9 +2,9 @@
 //! the device does by itself, are stepped in order of events; which device it is, the session does
 //! not know.
 
+mod agenda;
+
 use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use teijo_engine::clock::Clock;
 use teijo_engine::crew::{Crew, Depth, Progress, Seat};
 use teijo_engine::error::EngineError;
+use teijo_engine::flight::Stuck;
 use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Bound, Plan, StreamPlan};
 use teijo_engine::worker::{Worker, WorkerLap};
@@ -20,6 +21,8 @@ use crate::backend::{left_q16, Seam, SimBackend, VirtualClock};
 use crate::content::CONTENT_MOST_BYTES;
 use crate::device::{Damage, Device, Ended, Facts, Health};
 use crate::holding::{locked, HoldingBackend, SharedContent};
+
+use agenda::Agenda;
 
 /// Turns between two looks at the wall clock.
 const TURNS_BETWEEN_LOOKS: u32 = 1 << 12;
@@ -81,6 +84,10 @@ pub struct SimSession<D: Device> {
     told_q16: u32,
     /// Room for what one step of the device ends.
     ended: Vec<Ended>,
+    /// An I/O that is older ends the lap.
+    io_timeout_ns: u64,
+    /// What did not come back when the last lap was left.
+    stuck: Vec<Stuck>,
 }
 
 impl<D: Device> SimSession<D> {
@@ -94,7 +101,19 @@ impl<D: Device> SimSession<D> {
             content: None,
             told_q16: 1 << 16,
             ended: Vec::new(),
+            io_timeout_ns: u64::MAX,
+            stuck: Vec::new(),
         }
+    }
+
+    /// From now on a lap is left when the device does not answer for so long; no other follows.
+    pub fn limit_io(&mut self, io_timeout_ns: u64) {
+        self.io_timeout_ns = io_timeout_ns;
+    }
+
+    /// The I/Os that did not come back when a lap was left, the oldest first.
+    pub fn stuck(&self) -> &[Stuck] {
+        &self.stuck
     }
 
     pub fn now_ns(&self) -> u64 {
@@ -135,7 +154,8 @@ impl<D: Device> SimSession<D> {
     pub fn finish(&mut self) {
         if let Some(mut stimulus) = self.stimulus.take() {
             stimulus.crew().halt();
-            self.drive_any(&mut stimulus, &mut Unobserved);
+            // What is stuck is known to whoever asks.
+            let _ = self.drive_any(&mut stimulus, &mut Unobserved);
         }
     }
 
@@ -182,7 +202,7 @@ impl<D: Device> SimSession<D> {
             self.finish();
             self.begin(plan)?
         };
-        let lap = self.drive_any(&mut stimulus, observer);
+        let lap = self.drive_any(&mut stimulus, observer)?;
         if plan.open_ended && !stimulus.crew().is_halted() {
             self.stimulus = Some(stimulus);
         }
@@ -238,7 +258,11 @@ impl<D: Device> SimSession<D> {
         }
     }
 
-    fn drive_any(&mut self, running: &mut Running<D>, observer: &mut impl Observer) -> Lap {
+    fn drive_any(
+        &mut self,
+        running: &mut Running<D>,
+        observer: &mut impl Observer,
+    ) -> Result<Lap, EngineError> {
         match running {
             Running::Plain(stimulus) => self.drive(stimulus, observer),
             Running::Holding(stimulus) => self.drive(stimulus, observer),
@@ -251,7 +275,7 @@ impl<D: Device> SimSession<D> {
         &mut self,
         stimulus: &mut Stimulus<B>,
         observer: &mut impl Observer,
-    ) -> Lap {
+    ) -> Result<Lap, EngineError> {
         let Stimulus { crew, workers } = stimulus;
         let mut shares: Vec<Option<Box<WorkerLap>>> = workers.iter().map(|_| None).collect();
         let mut missing = workers.len();
@@ -268,6 +292,7 @@ impl<D: Device> SimSession<D> {
             }
         }
         while missing > 0 {
+            self.check_silence(crew, agenda.first_ns())?;
             if self.device().next_ns() < agenda.first_ns() {
                 self.step_device(workers, &mut agenda);
                 continue;
@@ -290,7 +315,9 @@ impl<D: Device> SimSession<D> {
                 }
                 // It runs on for as long as nothing else comes before its own event.
                 let next_ns = ready_ns(worker);
-                if agenda.precedes(index, next_ns)
+                let is_long = next_ns.saturating_sub(worker.now_ns()) > self.io_timeout_ns;
+                if is_long
+                    || agenda.precedes(index, next_ns)
                     || worker.backend_mut().plain().device_ns() < next_ns
                 {
                     agenda.put(index, next_ns);
@@ -300,7 +327,25 @@ impl<D: Device> SimSession<D> {
             self.device = worker.backend_mut().plain().device.take();
         }
         let stopped = watch.stopped;
-        crew.lap(shares.into_iter().flatten().collect(), stopped)
+        Ok(crew.lap(shares.into_iter().flatten().collect(), stopped))
+    }
+
+    /// Leaves a device that answers nothing before its I/Os are too old.
+    fn check_silence(&mut self, crew: &Crew, first_ns: u64) -> Result<(), EngineError> {
+        let next_ns = self.device().next_ns().min(first_ns);
+        let now_ns = self.now_ns();
+        if next_ns.saturating_sub(now_ns) <= self.io_timeout_ns {
+            return Ok(());
+        }
+        let aged = crew.aged(now_ns, 0);
+        let Some(oldest) = aged.first() else {
+            return Ok(());
+        };
+        let left_ns = self.io_timeout_ns.saturating_sub(oldest.age_ns);
+        self.clock.advance(now_ns + left_ns);
+        self.stuck = crew.aged(self.now_ns(), 0);
+        let stuck = self.stuck.clone();
+        Err(EngineError::Left { stuck })
     }
 
     /// Lends the device, and tells it what the data that is coming is like.
@@ -340,63 +385,6 @@ impl<D: Device> SimSession<D> {
                 agenda.put(index, ready_ns);
             }
         }
-    }
-}
-
-/// When each worker goes on: the earliest first, of equals the first in order.
-struct Agenda {
-    events: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The entry that counts, where an earlier one came after it; `u64::MAX` for none.
-    due_ns: Vec<u64>,
-    /// Whether it waits for something that only the device can bring.
-    waits: Vec<bool>,
-}
-
-impl Agenda {
-    fn new(workers: usize) -> Self {
-        Self {
-            events: BinaryHeap::with_capacity(workers),
-            due_ns: vec![u64::MAX; workers],
-            waits: vec![false; workers],
-        }
-    }
-
-    #[inline]
-    fn put(&mut self, index: usize, at_ns: u64) {
-        self.due_ns[index] = at_ns;
-        self.waits[index] = at_ns == u64::MAX;
-        if at_ns < u64::MAX {
-            self.events.push(Reverse((at_ns, index)));
-        }
-    }
-
-    #[inline]
-    fn first_ns(&self) -> u64 {
-        self.events.peek().map_or(u64::MAX, |Reverse((ns, _))| *ns)
-    }
-
-    /// Whether another worker's event comes before that of `index` at `at_ns`.
-    #[inline]
-    fn precedes(&self, index: usize, at_ns: u64) -> bool {
-        let first = self.events.peek();
-        first.is_some_and(|Reverse(first)| *first < (at_ns, index))
-    }
-
-    /// The worker whose event is first, one that waits for the device where there is no event;
-    /// `None` where an earlier one took its place.
-    #[inline]
-    fn take(&mut self) -> Option<usize> {
-        let Some(Reverse((at_ns, index))) = self.events.pop() else {
-            let waiting = self.waits.iter().position(|&waits| waits);
-            let index = waiting.expect("a worker without a share has an event");
-            self.waits[index] = false;
-            return Some(index);
-        };
-        if self.due_ns[index] != at_ns {
-            return None;
-        }
-        self.due_ns[index] = u64::MAX;
-        Some(index)
     }
 }
 

@@ -110,10 +110,7 @@ def witness_remarks(step: Load, witness: Witness) -> list[Remark]:
             found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
         share = content_share(witness)
         if share is not None and share > CONTENT_SHARE_MOST:
-            text = (
-                "Making and judging data took more than 1 % of the time. It is in no I/O's own "
-                "latency, but one that came back meanwhile was seen late."
-            )
+            text = "Making and judging data took more than 1 % of the time."
             found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
     if witness.io_wq_workers:
         text = "The target would not queue I/Os: threads of the kernel carried them out."

@@ -1,8 +1,8 @@
 """What touches a device: run, resume. And preview, which only asks how large it is."""
 
 import secrets
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,9 +22,10 @@ from teijo.device import (
     rehearsal_of,
     split_settings,
 )
+from teijo.device.device import Device
 from teijo.device.marker import Holder
 from teijo.device.sessions import Engine
-from teijo.errors import PlanError, RunFileError
+from teijo.errors import PlanError, RunFileError, TeijoError
 from teijo.methods.knobs import checked_notes
 from teijo.methods.method import Method, hook_of, settings_on
 from teijo.methods.registry import method_named
@@ -36,6 +37,7 @@ from teijo.runner import run as acts
 from teijo.runner.events import HookNamed, Observer, laying_out, unobserved
 from teijo.runner.extent import Preview, refuse_beyond
 from teijo.runner.paper import Rates
+from teijo.runner.pinning import CPUS, pinned, recorded, shown_with_nodes, split_cpus
 from teijo.runner.rehearsal import rehearsed
 from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
@@ -62,25 +64,23 @@ def run(
     hook: str | None = None,
     limits: Sequence[str] = (),
     notes: Mapping[str, str] | None = None,
+    io_timeout_ns: int = acts.IO_TIMEOUT_NS,
     observer: Observer = unobserved,
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
 
     `output` is NAME or NAME.teijo, `settings` as `--set` has them, `spec` "" the newest version,
-    `destroy` the serial of a block device to overwrite ("S1,S2" of several); `seed` None is drawn.
-    `max_drive_writes` bounds what is written, in user capacities; `accept_warnings` names what a
-    drive may say against itself. `hook`, where given, must be the digest of the settings' hook,
-    which the observer is shown anyway. `limits` must hold of the figures ("iops[0/100,4KiB] >=
-    6000"), `notes` are what a person says of the run (`RunNote`): both are recorded with it.
+    `destroy` the serial of a block device to overwrite ("S1,S2" of several). `max_drive_writes`
+    bounds what is written, in user capacities; `hook` is the digest of the hook, `limits` and
+    `notes` are recorded. An I/O that is older than `io_timeout_ns` ends the run.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
     """
-    accept = accepted(accept_warnings)
-    said = checked_notes(notes or {})
+    accept, said = accepted(accept_warnings), checked_notes(notes or {})
     chosen = method_named(method)
     spec = spec or chosen.default_spec
-    target, settings = split_settings(target, settings or {})
+    target, settings, cpus = _split(target, settings or {})
     seed = _seed(seed)
     on_paper = chosen.settings(spec, settings, _PAPER)
     consented = _shown(hook_to_run(hook_of(on_paper), hook), observer)
@@ -88,7 +88,7 @@ def run(
     limits = limits_from(limits)
     _check_ahead(target, chosen, spec, settings, max_drive_writes, limits)
     run_id = acts.new_run_id()
-    with closing(
+    with _closed_unless_stuck(
         open_target(
             target,
             write=chosen.writes(on_paper),
@@ -100,7 +100,8 @@ def run(
             progress=laying_out(observer),
             accept=accept,
             hook=consented,
-        )
+        ),
+        cpus,
     ) as device:
         order = acts.Order(
             method=chosen,
@@ -113,7 +114,8 @@ def run(
             max_drive_writes=max_drive_writes,
             run_id=run_id,
             hook=consented,
-            facts=({FACT: fact_of(limits)} if limits else {}) | as_facts(said),
+            facts=_facts(limits, cpus) | as_facts(said),
+            io_timeout_ns=io_timeout_ns,
         )
         return reading.open(acts.begin(order, observer))
 
@@ -127,6 +129,7 @@ def resume(
     accept_warnings: Sequence[str] = (),
     hook: str | None = None,
     limits: Sequence[str] = (),
+    io_timeout_ns: int = acts.IO_TIMEOUT_NS,
     observer: Observer = unobserved,
 ) -> Run:
     """Carry on a run that was interrupted or killed; consent to write is asked again.
@@ -155,7 +158,7 @@ def resume(
         named = [each.hook for each in asked if isinstance(each, Configure)]
         consented = hook_to_resume([hook_of(settings), *named], hook)
         _shown(consented, observer)
-        with closing(
+        with _closed_unless_stuck(
             open_target(
                 record.identity.target,
                 write=method.writes(settings),
@@ -167,7 +170,8 @@ def resume(
                 accept=accept,
                 engine="fio" if record.run.engine.startswith("fio") else "native",
                 hook=consented,
-            )
+            ),
+            recorded(record.environment),
         ) as device:
             _note(recorder, limits)
             return reading.open(
@@ -179,8 +183,43 @@ def resume(
                     observer,
                     max_drive_writes=max_drive_writes,
                     hook=consented,
+                    io_timeout_ns=io_timeout_ns,
                 )
             )
+
+
+def _split(
+    target: str, settings: Mapping[str, str]
+) -> tuple[str, Mapping[str, str], frozenset[int]]:
+    """Return the target with its own settings, those of the method, and the processors."""
+    target, others = split_settings(target, settings)
+    return target, *split_cpus(others)
+
+
+@contextmanager
+def _closed_unless_stuck(device: Device, cpus: frozenset[int]) -> Iterator[Device]:
+    """Keep to processors, and close a device in the end.
+
+    One that does not answer would not answer to that either.
+
+    It stays open then, and claimed, until the end of the process.
+    """
+    try:
+        with pinned(cpus):
+            yield device
+    except TeijoError as error:
+        if not error.has_stuck_ios:
+            device.close()
+        raise
+    except BaseException:
+        device.close()
+        raise
+    device.close()
+
+
+def _facts(limits: Sequence[str], cpus: frozenset[int]) -> dict[str, str]:
+    facts = {FACT: fact_of(limits)} if limits else {}
+    return facts | ({CPUS: shown_with_nodes(cpus)} if cpus else {})
 
 
 def _note(recorder: Recorder, limits: Sequence[str]) -> None:
@@ -263,6 +302,7 @@ def preview(
     """
     chosen = method_named(method)
     target, settings = split_settings(target, settings or {})
+    settings, _ = split_cpus(settings)
     geometry = geometry_of(target)
     spec = spec or chosen.default_spec
     numbers = settings_on(chosen, spec, settings, geometry, facts_of(target))

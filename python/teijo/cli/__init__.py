@@ -7,8 +7,15 @@ _NO_ROOM = "error: There is not enough memory to load Teijo.\n\nRaise the limit 
 _HOST_ERROR = 6
 
 
+def program() -> None:
+    """Run the program `teijo`: what the command starts."""
+    from teijo.cli.apart import carry_out
+
+    carry_out(main)
+
+
 def main() -> None:
-    """Run the program `teijo` on the process's arguments and exit with its code."""
+    """Run one command of `teijo` on the process's arguments and exit with its code."""
     # One thread is all that NumPy's algebra gets: more cost memory, and noise in a measurement.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _open_missing()

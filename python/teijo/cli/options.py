@@ -117,9 +117,21 @@ MaxDriveWrites = Annotated[
         "before more is written.",
     ),
 ]
+IoTimeout = Annotated[
+    str,
+    typer.Option(
+        "--io-timeout",
+        metavar="TIME",
+        help="End the run when the device does not answer an I/O for so long; it can be resumed.",
+    ),
+]
 Progress = Annotated[
     ProgressMode | None,
     typer.Option("--progress", help="How to show progress. [default: rich on a terminal]"),
+]
+ReportDir = Annotated[
+    Path | None,
+    typer.Option("--report-dir", metavar="DIR", help="[default: where the run file is]"),
 ]
 ReportLang = Annotated[
     Lang, typer.Option("--lang", help="The report's language; CSV is always English.")
@@ -181,6 +193,25 @@ def notes_from(given: Sequence[str] | None) -> dict[str, str]:
     from teijo.cli.defaults import default_notes
 
     return default_notes() | _pairs(given or (), "note", "--note sponsor='Storage Lab'")
+
+
+def io_timeout_ns_from(text: str) -> int:
+    """Return the nanoseconds in "120s".
+
+    Raises:
+        PlanError: it is no duration, or none that an I/O may take.
+    """
+    from teijo.units import NS_PER_S, parse_duration
+
+    try:
+        timeout_ns = parse_duration(text)
+    except ValueError as error:
+        raise PlanError(f"--io-timeout: {error}", remedy="Write it like 120s or 5min.") from error
+    if not NS_PER_S <= timeout_ns <= 10**9 * NS_PER_S:
+        raise PlanError(
+            f"--io-timeout: {text} is not 1 s to 10^9 s", remedy="Write it like 120s or 5min."
+        )
+    return timeout_ns
 
 
 def planned(settings: dict[str, str], plan: Path | None) -> dict[str, str]:

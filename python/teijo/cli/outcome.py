@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from teijo.cli import talk, tongue
+from teijo.cli import apart, talk, tongue
 from teijo.cli.memory import check_for_report
 from teijo.cli.options import Lang, ProgressMode
 from teijo.creating import make_folder, replace_atomically
@@ -53,6 +53,8 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
             except (OSError, MemoryError) as error:
                 raise host_error(error) from error
     except TeijoError as error:
+        if error.has_stuck_ios:
+            apart.note_stuck()
         with suppress(HostError):
             for path in left:
                 talk.name(path)

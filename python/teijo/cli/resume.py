@@ -9,12 +9,14 @@ from teijo.cli.options import (
     AcceptWarning,
     Destroy,
     Hook,
+    IoTimeout,
     Lang,
     Limits,
     MaxDriveWrites,
     Overwrite,
     Progress,
     ReportLang,
+    io_timeout_ns_from,
     printers_from,
 )
 
@@ -35,6 +37,7 @@ def verb(
     max_drive_writes: MaxDriveWrites = None,
     hook: Hook = None,
     limit: Limits = None,
+    io_timeout: IoTimeout = "120s",
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
     ] = "html,pdf",
@@ -47,6 +50,7 @@ def verb(
 ) -> None:
     """Carry on a run that was interrupted or killed, from its file."""
     printers = printers_from(report)
+    io_timeout_ns = io_timeout_ns_from(io_timeout)
 
     from teijo import api
     from teijo.cli.outcome import carry_out, leave
@@ -60,6 +64,7 @@ def verb(
             max_drive_writes=max_drive_writes,
             hook=hook,
             limits=limit or (),
+            io_timeout_ns=io_timeout_ns,
             observer=observer,
         ),
         progress,

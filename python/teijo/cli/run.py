@@ -1,7 +1,6 @@
 """The verb `run`: measure a target by a method, record it, report it."""
 
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ from teijo.cli.options import (
     Destroy,
     Engine,
     Hook,
+    IoTimeout,
     Lang,
     Limits,
     MaxDriveWrites,
@@ -20,10 +20,12 @@ from teijo.cli.options import (
     Overwrite,
     Plan,
     Progress,
+    ReportDir,
     ReportLang,
     Settings,
     Spec,
     Target,
+    io_timeout_ns_from,
     notes_from,
     planned,
     printers_from,
@@ -66,6 +68,7 @@ def verb(
     max_drive_writes: MaxDriveWrites = None,
     hook: Hook = None,
     note: Notes = None,
+    io_timeout: IoTimeout = "120s",
     engine: Annotated[Engine, typer.Option("--engine", help="Who makes the I/O.")] = Engine.NATIVE,
     seed: Annotated[
         int | None,
@@ -75,10 +78,7 @@ def verb(
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
     ] = "html,pdf",
-    report_dir: Annotated[
-        Path | None,
-        typer.Option("--report-dir", metavar="DIR", help="[default: where the run file is]"),
-    ] = None,
+    report_dir: ReportDir = None,
     lang: ReportLang = Lang.EN,
     progress: Progress = None,
 ) -> None:
@@ -106,6 +106,7 @@ def verb(
                 engine=engine.value,
                 max_drive_writes=max_drive_writes,
                 hook=hook,
+                io_timeout_ns=io_timeout_ns_from(io_timeout),
                 notes=notes,
                 seed=seed,
                 limits=limit or (),

@@ -29,10 +29,11 @@ from teijo.engine.session import (
     Lap,
     Observer,
     Progress,
+    StuckIo,
     Verification,
     Witness,
 )
-from teijo.errors import HostError, PlanError
+from teijo.errors import HostError, PlanError, StuckDevice
 
 QUICK_NS: Final = 40_000_000
 
@@ -100,6 +101,14 @@ class NativeSession:
     def ceilings(self) -> Ceilings:
         """Return what the host does at best, measured once in this process, in 0.3 s."""
         return _quick_ceilings()
+
+    def limit_io(self, io_timeout_ns: int) -> None:
+        """Leave a lap from now on when an I/O is older than that."""
+        self._native.limit_io(io_timeout_ns)
+
+    def stuck(self) -> tuple[StuckIo, ...]:
+        """Return what did not come back when a lap was left, the oldest first."""
+        return _stuck(self._native.stuck())
 
     def finish(self) -> None:
         """End an open-ended stimulus: complete what is in flight."""
@@ -176,9 +185,23 @@ class SimulatedSession:
     def ceilings(self) -> None:
         """Return nothing: in virtual time the host sets no pace."""
 
+    def limit_io(self, io_timeout_ns: int) -> None:
+        """Leave a lap from now on when the device is silent for longer, in virtual time."""
+        self._native.limit_io(io_timeout_ns)
+
+    def stuck(self) -> tuple[StuckIo, ...]:
+        """Return what did not come back when a lap was left, the oldest first."""
+        return _stuck(self._native.stuck())
+
     def finish(self) -> None:
-        """End an open-ended stimulus: complete what is in flight."""
+        """End an open-ended stimulus: complete what is in flight.
+
+        Raises:
+            teijo.errors.StuckDevice: it does not come back.
+        """
         self._native.finish()
+        if stuck := self.stuck():
+            raise StuckDevice(f"the device does not answer: {len(stuck)} I/Os are in flight")
 
     def purge(self) -> int:
         """Purge the device; return how many ns of virtual time that took."""
@@ -288,6 +311,13 @@ def _check_layout(
             f"{logical_block_bytes} B",
             remedy="Give members and chunks sizes of whole blocks.",
         )
+
+
+def _stuck(raw: Sequence[tuple[Any, int, int, int]]) -> tuple[StuckIo, ...]:
+    return tuple(
+        StuckIo(direction=direction, offset_bytes=offset, length_bytes=length, age_ns=age_ns)
+        for direction, offset, length, age_ns in raw
+    )
 
 
 def _facts(raw: Mapping[str, Any]) -> SimulatedFacts:

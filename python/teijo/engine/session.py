@@ -151,6 +151,16 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StuckIo:
+    """An I/O that the device does not answer, and for how long it has not."""
+
+    direction: Direction | Command
+    offset_bytes: int
+    length_bytes: int
+    age_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ceilings:
     """What this host does at best, one thread, 4 KiB, with no device at all; 0: not to be had.
 
@@ -194,7 +204,17 @@ class Session(Protocol):
 
         Raises:
             teijo.errors.DeviceError: the device cannot be driven at all (direct I/O refused).
+            teijo.errors.StuckDevice: an I/O is older than `limit_io` allows.
+            KeyboardInterrupt: a signal's handler raised it; I/Os may still be in flight.
         """
+        ...
+
+    def limit_io(self, io_timeout_ns: int) -> None:
+        """Leave a lap from now on when an I/O is older than that."""
+        ...
+
+    def stuck(self) -> tuple[StuckIo, ...]:
+        """Return what did not come back when a lap was left, the oldest first."""
         ...
 
     def ceilings(self) -> Ceilings | None:

@@ -53,6 +53,7 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
 
     Raises:
         DeviceError: the device failed; what it answered before is recorded.
+        StuckDevice: it does not answer; the running step is abandoned.
         IdentityError: it is another device by now.
         HostError: the run file cannot be written.
         Interrupted, KeyboardInterrupt: somebody asked to stop, or the write budget is used up;
@@ -91,6 +92,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     """Carry out one step: the device's counters before and after, and its answer between."""
     goes_on = isinstance(step, Measure) and step.continues
     stage.seed = seed
+    stage.device.session.limit_io(stage.io_timeout_ns)  # a configured device has a new session
     drain = {} if goes_on else _drained(stage)
     # Between two pieces of one stimulus nothing else is done, so the counters are the last ones.
     before = stage.health if goes_on else look_before(stage, step)

@@ -5,7 +5,7 @@ device error    ending "failed", sealed: nothing more can come of it
 wrong data      as a device error, at the end of all steps: reads did not hold what was written
 usage, unsafe   as a device error; if nothing was measured yet, no file is left
 interrupted     ending "interrupted", the file stays open for `resume`; so too when the device
-                is another by now: the right one may come back
+                is another by now or does not answer: the right one may come back
 host error      the file stays open as the last transaction left it
 """
 
@@ -26,6 +26,7 @@ from teijo.errors import (
     IdentityError,
     Interrupted,
     InvalidMeasurement,
+    StuckDevice,
     TeijoError,
     UnsafeError,
     UsageError,
@@ -44,12 +45,15 @@ from teijo.runner.interrupt import Interrupt
 from teijo.runner.placement import lies_on
 from teijo.runner.preview import preview, rates_of
 from teijo.runner.replay import catch_up, check_consistent, check_identity
-from teijo.runner.stage import Stage
+from teijo.runner.stage import Stage, stuck_text
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
 from teijo.terms.verification import joined
+from teijo.units import NS_PER_S
 
+IO_TIMEOUT_NS: Final = 120 * NS_PER_S
+"""Longer than the kernel itself gives a drive: 30 s an attempt, and a reset or two."""
 _ALL_JUDGED: Final = 100
 """Up to so many steps, each is followed by a look at where the method stands."""
 _LOOK_SHARE: Final = 20
@@ -67,7 +71,8 @@ class Order:
 
     `max_drive_writes` bounds what is written, in user capacities; None does not. `run_id` is the
     one by which a file under measurement is marked, `hook` the one the device was opened with, and
-    `facts` are more that is recorded with the environment.
+    `facts` are more that is recorded with the environment. A device that does not answer an I/O for
+    `io_timeout_ns` ends the run.
     """
 
     method: Method
@@ -81,6 +86,7 @@ class Order:
     run_id: str = field(default_factory=new_run_id)
     hook: Hook | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
+    io_timeout_ns: int = IO_TIMEOUT_NS
 
 
 def begin(order: Order, observer: Observer) -> Path:
@@ -102,7 +108,15 @@ def begin(order: Order, observer: Observer) -> Path:
         lies_on_device=partial(lies_on, order.device.identity),
     )
     act = _Act(
-        order.method, order.settings, order.device, recorder, header, observer, budget, order.hook
+        order.method,
+        order.settings,
+        order.device,
+        recorder,
+        header,
+        observer,
+        budget,
+        order.hook,
+        order.io_timeout_ns,
     )
     return act.run(ahead, resumed=False)
 
@@ -116,6 +130,7 @@ def resume(
     *,
     max_drive_writes: float | None = None,
     hook: Hook | None = None,
+    io_timeout_ns: int = IO_TIMEOUT_NS,
 ) -> Path:
     """Carry a stopped run on from its record and return the sealed file's path.
 
@@ -145,7 +160,7 @@ def resume(
         after=record,
         replayable=device.replayable,
     )
-    act = _Act(method, settings, device, recorder, record, observer, budget, hook)
+    act = _Act(method, settings, device, recorder, record, observer, budget, hook, io_timeout_ns)
     return act.run(ahead, resumed=True)
 
 
@@ -162,8 +177,10 @@ class _Act:
         observer: Observer,
         budget: Budget | None,
         hook: Hook | None,
+        io_timeout_ns: int,
     ) -> None:
         self._hook = hook
+        self._io_timeout_ns = io_timeout_ns
         self._method = method
         self._settings = settings
         self._device = device
@@ -181,7 +198,7 @@ class _Act:
         try:
             with interrupt.listening():
                 return self._end(self._carry_out(interrupt, ahead, resumed=resumed))
-        except (Interrupted, KeyboardInterrupt, IdentityError) as stop:
+        except (Interrupted, KeyboardInterrupt, IdentityError, StuckDevice) as stop:
             self._interrupted(stop)
         except (DeviceError, UsageError, UnsafeError, InvalidMeasurement) as error:
             self._failed(error)
@@ -198,6 +215,7 @@ class _Act:
             origin_ns=self._device.session.now_ns(),
             ceilings=self._device.session.ceilings(),
             budget=self._budget,
+            io_timeout_ns=self._io_timeout_ns,
         )
         self._observer(
             RunStarted(
@@ -311,17 +329,30 @@ class _Act:
 
     def _interrupted(self, stop: BaseException) -> NoReturn:
         path = self._recorder.names.open
-        message = stop.message if isinstance(stop, TeijoError) else "Stopped at once by a signal."
+        match stop:
+            case StuckDevice():
+                message = "The device does not answer."
+            case TeijoError(message=message):
+                pass
+            case _:
+                message = "Stopped at once by a signal."
+        stuck = stuck_text(self._device.session.stuck())
         if not self._untouched:
+            if stuck:
+                self._recorder.remark(Remark(kind=RemarkKind.IO_STUCK, text=stuck))
             self._recorder.remark(Remark(kind=RemarkKind.INTERRUPTED, text=message))
             self._recorder.end("interrupted", message)
         self._observer(Ended(ending="interrupted", path=path, error=message))
         if isinstance(stop, IdentityError):
             raise stop
-        raise Interrupted(
-            f"{message} {len(self._steps)} finished steps are kept in {path}.",
+        kind = StuckDevice if isinstance(stop, StuckDevice) else Interrupted
+        said = f"{message} {stuck}".rstrip()
+        error = kind(
+            f"{said} {len(self._steps)} finished steps are kept in {path}.",
             remedy=f"Continue with: teijo resume {shell_path(path)}{self._more()}",
-        ) from stop
+        )
+        error.has_stuck_ios = bool(stuck)
+        raise error from stop
 
     def _more(self) -> str:
         """Return what must be added to go on: the hook's digest, and a higher limit of writes

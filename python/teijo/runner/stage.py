@@ -1,5 +1,6 @@
 """What every handler works on: the device, the run file, the clock and the cursors of one run."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from os import strerror
 from typing import Final
@@ -8,7 +9,7 @@ from teijo.device.device import Device
 from teijo.document.phrase import say
 from teijo.engine.plan import VerifyPlan
 from teijo.engine.plan import Written as WrittenPlan
-from teijo.engine.session import Ceilings
+from teijo.engine.session import Ceilings, StuckIo
 from teijo.runfile.recorder import Recorder
 from teijo.runner.budget import Budget
 from teijo.runner.clocks import Clocks
@@ -20,7 +21,9 @@ from teijo.terms.result import Health, StepResult
 from teijo.terms.seed import stamp_run
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.verification import Written
+from teijo.units import NS_PER_S, format_duration
 
+STUCK_NAMED: Final = 8
 GENERATION_BITS: Final = 40
 """Stamps of a step without an order count its writes: so many that no step reaches the next."""
 
@@ -75,6 +78,8 @@ class Stage:
     """What the device was seen to warn of so far, with the member; None before the first look."""
     budget: Budget | None = None
     """What the run may write; None where nobody set a limit."""
+    io_timeout_ns: int = 120 * NS_PER_S
+    """An I/O that is older ends the run."""
     clocks: Clocks = field(default_factory=Clocks)
     """The host's, looked at after each step."""
 
@@ -161,6 +166,23 @@ def data_remarks(result: StepResult) -> tuple[Remark, ...]:
     if found is None or not found.faults:
         return ()
     return (Remark(kind=RemarkKind.WRONG_DATA, text=f"{found.text}."),)
+
+
+def stuck_text(stuck: Sequence[StuckIo]) -> str:
+    """Name the I/Os that did not come back: the oldest few, and how many there are; "" for none."""
+    if not stuck:
+        return ""
+    named = [
+        f"{each.direction} of {each.length_bytes:,} B at byte {each.offset_bytes:,} "
+        f"for {format_duration(each.age_ns)}"
+        for each in stuck[:STUCK_NAMED]
+    ]
+    more = "" if len(stuck) <= STUCK_NAMED else ", …"
+    return say(
+        "I/Os without an answer: {n}. The oldest: {ios}.",
+        n=len(stuck),
+        ios=", ".join(named) + more,
+    )
 
 
 def error_remarks(result: StepResult) -> tuple[Remark, ...]:

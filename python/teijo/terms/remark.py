@@ -19,6 +19,7 @@ class RemarkKind(StrEnum):
     RESUMED = "resumed"
     INTERRUPTED = "interrupted"
     IO_ERRORS = "i/o errors"
+    IO_STUCK = "i/o stuck"
     WRONG_DATA = "wrong data"
     BUFFERED = "not direct"
     ENGINE_FALLBACK = "engine fallback"
@@ -65,6 +66,7 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.RESUMED: "Run again without an interruption for an unbroken window.",
     RemarkKind.INTERRUPTED: "Continue with `teijo resume FILE`.",
     RemarkKind.IO_ERRORS: "Look at the kernel log and the drive's error log.",
+    RemarkKind.IO_STUCK: "Look at the kernel log; continue with `teijo resume FILE`.",
     RemarkKind.WRONG_DATA: "Keep nothing on the device, and look at what lies between it and you.",
     RemarkKind.BUFFERED: "Put the file on a file system that accepts O_DIRECT.",
     RemarkKind.ENGINE_FALLBACK: "Use a kernel with io_uring enabled.",

@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
@@ -59,9 +60,8 @@ impl Spread {
 /// Open descriptors behind a ring. Belongs to the thread that opened it.
 #[derive(Debug)]
 pub struct UringBackend {
-    // The ring is dropped before the arena that its I/Os use.
     ring: Ring,
-    arena: Arena,
+    arena: ManuallyDrop<Arena>,
     _volume: Arc<Volume>,
     clock: HostClock,
     /// First word of an entry of each operation on the first member.
@@ -143,7 +143,7 @@ impl FileBackend for UringBackend {
                 })
             }),
             ring,
-            arena,
+            arena: ManuallyDrop::new(arena),
             _volume: Arc::clone(volume),
             clock: setup.clock,
             pace: Pace::new(limit),
@@ -307,6 +307,19 @@ impl UringBackend {
     }
 }
 
+impl Drop for UringBackend {
+    /// A ring that is given up with I/Os in flight leaves its arena to them for ever: unless the
+    /// buffers are registered, or the I/O is direct and pins them itself, the kernel writes by
+    /// address, and whatever were mapped there next would be overwritten.
+    fn drop(&mut self) {
+        if self.in_flight == 0 {
+            // SAFETY: this is the end of the backend, nothing uses the arena after it, and the
+            // kernel holds none of its addresses any more.
+            unsafe { ManuallyDrop::drop(&mut self.arena) };
+        }
+    }
+}
+
 impl Backend for UringBackend {
     const HAS_DATA: bool = true;
 
@@ -356,151 +369,4 @@ impl Backend for UringBackend {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs::File;
-    use std::io::Write;
-
-    const SHAPE: Shape = Shape {
-        depth: 4,
-        block_bytes: 4096,
-        reads: true,
-        writes: true,
-        min_complete_max: 1,
-    };
-
-    fn open(shape: Shape, wished: Techniques) -> Option<UringBackend> {
-        let clock = HostClock::best();
-        let volume = Arc::new(Volume::from(two_blocks()));
-        match UringBackend::open(&volume, shape, Setup { wished, clock }) {
-            Ok(backend) => Some(backend),
-            Err(error) => {
-                println!("skipped: {error}");
-                None
-            }
-        }
-    }
-
-    /// A file of two blocks, one of 1s and one of 2s, that nobody else can name.
-    fn two_blocks() -> Arc<OwnedFd> {
-        let name = format!("teijo-uring-{:?}", std::thread::current().id());
-        let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
-        let mut file = File::options()
-            .create_new(true)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .unwrap();
-        std::fs::remove_file(&path).unwrap();
-        file.write_all(&[[1; 4096], [2; 4096]].concat()).unwrap();
-        Arc::new(file.into())
-    }
-
-    fn carry(backend: &mut UringBackend, op: Op, slot: u16, offset_bytes: u64) -> i32 {
-        let length_bytes = if op == Op::Flush { 0 } else { 4096 };
-        let tag = (77 << 16) | u64::from(slot);
-        backend.push(Request {
-            op,
-            offset_bytes,
-            length_bytes,
-            tag,
-        });
-        let mut completion = None;
-        while completion.is_none() {
-            backend.wait(1, u64::MAX).unwrap();
-            completion = backend.reap();
-        }
-        assert_eq!(completion.map(|one| one.tag), Some(tag));
-        completion.map_or(0, |one| one.result)
-    }
-
-    #[test]
-    fn every_operation_does_its_work_whatever_technique_is_refused() {
-        let all_but_one = Technique::ALL.map(|one| Techniques::ALL.without(one));
-        for wished in all_but_one
-            .into_iter()
-            .chain([Techniques::ALL, Techniques::NONE])
-        {
-            let Some(mut backend) = open(SHAPE, wished) else {
-                return;
-            };
-            assert_eq!(backend.granted().common(wished), backend.granted());
-            assert_eq!(carry(&mut backend, Op::Read, 3, 4096), 4096);
-            assert!(backend.arena.read_bytes(3).iter().all(|&byte| byte == 2));
-            backend.buffer(3).fill(9);
-            assert_eq!(carry(&mut backend, Op::Write, 3, 0), 4096);
-            assert_eq!(carry(&mut backend, Op::Read, 0, 0), 4096);
-            assert!(backend.arena.read_bytes(0).iter().all(|&byte| byte == 9));
-            assert_eq!(carry(&mut backend, Op::Flush, 0, 0), 0);
-            assert_eq!(carry(&mut backend, Op::Discard, 0, 0), 0);
-            assert_eq!(carry(&mut backend, Op::Read, 1, 0), 4096);
-            assert!(backend.arena.read_bytes(1).iter().all(|&byte| byte == 0));
-            assert_eq!(
-                carry(&mut backend, Op::Read, 2, 8192),
-                0,
-                "nothing is behind the end"
-            );
-        }
-    }
-
-    #[test]
-    fn a_wait_ends_at_its_deadline() {
-        let Some(mut backend) = open(SHAPE, Techniques::ALL) else {
-            return;
-        };
-        let deadline_ns = backend.clock.now_ns() + 3_000_000;
-        backend.wait(1, deadline_ns).unwrap();
-        // The kernel times by a clock that the counter may be a few millionths ahead of.
-        assert!(backend.clock.now_ns() + 3_000 >= deadline_ns);
-        assert_eq!(backend.reap(), None);
-    }
-
-    #[test]
-    fn a_wait_for_nothing_submits_and_does_not_wait() {
-        let Some(mut backend) = open(SHAPE, Techniques::ALL) else {
-            return;
-        };
-        backend.pace.several = 4;
-        backend.push(Request {
-            op: Op::Read,
-            offset_bytes: 0,
-            length_bytes: 4096,
-            tag: 1,
-        });
-        backend.wait(0, 0).unwrap();
-        assert_eq!(backend.ring.unsubmitted(), 0);
-        let submits = backend.ring.enters();
-        while backend.reap().is_none() {
-            backend.wait(0, 0).unwrap();
-        }
-        assert!(submits == 1 && backend.in_flight == 0);
-        backend.wait(0, 0).unwrap();
-    }
-
-    #[test]
-    fn a_wait_for_several_takes_what_is_in_flight() {
-        let shape = Shape {
-            min_complete_max: 4,
-            ..SHAPE
-        };
-        let Some(mut backend) = open(shape, Techniques::ALL.without(Technique::InlineGuess)) else {
-            return;
-        };
-        for tag in 0..3u64 {
-            backend.push(Request {
-                op: Op::Read,
-                offset_bytes: 0,
-                length_bytes: 4096,
-                tag,
-            });
-        }
-        let several = backend.pace.limit;
-        backend.pace.several = several;
-        backend.pace.since_ns = u64::MAX;
-        assert_eq!(backend.terms(1, u64::MAX).0, several.min(3));
-        while backend.in_flight > 0 {
-            backend.wait(1, u64::MAX).unwrap();
-            while backend.reap().is_some() {}
-        }
-    }
-}
+mod tests;

@@ -1,10 +1,8 @@
 //! What the host does to data between two I/Os: making what is written, judging what was read.
 //! Both take time that is the host's and no device's, so an I/O is stamped when its content and
 //! that of its turn are made, and a completion before any of them is judged.
-//!
-//! One I/O at a time, none of that time is in a latency. With more in flight, one of them may
-//! come back while the worker is at its desk: so it looks up after `LOOK_NS`, and what it took is
-//! in the witness.
+//! With several in flight one may come back while the worker is at its desk: so it looks up after
+//! `LOOK_NS`, and what it took is in the witness.
 
 use std::collections::VecDeque;
 
@@ -93,6 +91,11 @@ impl Desk {
 }
 
 impl<B: Backend, C: Clock> Worker<B, C> {
+    #[inline]
+    pub(super) fn take_slot(&mut self) -> u16 {
+        self.free.pop().expect("the caller saw a free slot")
+    }
+
     /// Makes what is written to `extent`; a verified write may have to go elsewhere.
     #[inline]
     pub(super) fn make_content(&mut self, slot: u16, mut extent: Extent) -> Extent {
@@ -149,7 +152,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         let mut has_judged = false;
         while let Some(slot) = self.desk.returned.pop_front() {
             self.free.push(slot);
-            let flight = self.flights[usize::from(slot)];
+            let flight = self.flights.get(slot);
             let Some(verifier) = &mut self.desk.verifier else {
                 continue;
             };

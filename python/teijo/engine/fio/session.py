@@ -20,7 +20,7 @@ from teijo.engine.fio import output
 from teijo.engine.fio.job import JobFile, interval_ms, job_file
 from teijo.engine.fio.process import FioProcess
 from teijo.engine.plan import DIRECTIONS, Direction, Plan, StreamPlan, check_fits
-from teijo.engine.session import DirectionLap, Lap, Observer, Progress
+from teijo.engine.session import DirectionLap, Lap, Observer, Progress, StuckIo
 from teijo.errors import DeviceError, HostError
 from teijo.units import NS_PER_MS, NS_PER_S
 
@@ -86,6 +86,14 @@ class FioSession:
             with FioProcess(self._program, file, self._descriptor, *_OPTIONS) as fio:
                 failure = _watch(fio, job, observer)
             return self._lap(file.parent, plan, job, fio, failure)
+
+    def limit_io(self, io_timeout_ns: int) -> None:
+        """Do nothing: fio waits for its I/Os itself."""
+        del io_timeout_ns
+
+    def stuck(self) -> tuple[StuckIo, ...]:
+        """Return nothing: which of fio's I/Os are in flight is not told."""
+        return ()
 
     def finish(self) -> None:
         """Do nothing: no I/O of fio is in flight between two laps."""

@@ -1,0 +1,105 @@
+"""A run whose device keeps its threads: whoever waits for the program does not wait for those.
+
+The kernel ends no process while one of its threads waits for a device uninterruptibly. So the
+program that a shell waits for forks before it measures, and only looks after its child; when the
+child has recorded what is known and cannot end, it says so, and this one leaves in its place.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+_VERBS: Final = ("run", "resume")
+_PASSED_ON: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_LEFT: Final = signal.SIGUSR1
+_PR_SET_PDEATHSIG: Final = 1
+_BY_KERNEL: Final = 0
+"""Signals of a terminal have a code above: the kernel gave them to the child as well."""
+
+
+@dataclass
+class _Child:
+    """What a measuring process knows of the one that looks after it."""
+
+    pipe: int | None = None
+    parent: int = 0
+    is_stuck: bool = False
+
+
+_child = _Child()
+
+
+def note_stuck() -> None:
+    """Note that threads wait for a device, so that this process cannot end by itself."""
+    _child.is_stuck = True
+
+
+def carry_out(main: Callable[[], None]) -> None:
+    """Run the program; a verb that measures in a process of its own.
+
+    Raises:
+        SystemExit: it is over.
+    """
+    if sys.argv[1:2] and sys.argv[1] in _VERBS:
+        _look_after_a_child()
+    try:
+        main()
+    except SystemExit as end:
+        if _child.is_stuck:
+            _leave(end.code if isinstance(end.code, int) else 1)
+        raise
+
+
+def _look_after_a_child() -> None:
+    """Fork; return in the child. The parent passes signals on, and ends as the child ends."""
+    reader, writer = os.pipe()
+    heard = {*_PASSED_ON, _LEFT, signal.SIGCHLD}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+        _child.pipe, _child.parent = writer, parent
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return
+    os.close(writer)
+    _look_after(child, reader, heard)
+
+
+def _look_after(child: int, reader: int, heard: set[signal.Signals]) -> NoReturn:
+    while True:
+        told = signal.sigwaitinfo(heard)
+        if told.si_signo == _LEFT and told.si_pid == child:
+            os._exit(os.read(reader, 1)[0])
+        if told.si_signo in _PASSED_ON and told.si_code <= _BY_KERNEL:
+            os.kill(child, told.si_signo)
+        if told.si_signo == signal.SIGCHLD:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                _end_as(os.waitstatus_to_exitcode(status))
+
+
+def _end_as(code: int) -> NoReturn:
+    """End as a child did: with its code, or by its signal."""
+    if code < 0:
+        signal.signal(-code, signal.SIG_DFL) if -code != signal.SIGKILL else None
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.kill(os.getpid(), -code)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _leave(code: int) -> NoReturn:
+    """Leave at once: nothing waits for the threads that a device keeps."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if _child.pipe is not None:
+        os.write(_child.pipe, bytes([code]))
+        os.kill(_child.parent, _LEFT)
+    os._exit(code)
