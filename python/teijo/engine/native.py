@@ -201,7 +201,10 @@ class SimulatedSession:
         """
         self._native.finish()
         if stuck := self.stuck():
-            raise StuckDevice(f"the device does not answer: {len(stuck)} I/Os are in flight")
+            raise StuckDevice(
+                f"the device does not answer: {len(stuck)} I/Os are in flight",
+                remedy="Give it longer: --io-timeout.",
+            )
 
     def purge(self) -> int:
         """Purge the device; return how many ns of virtual time that took."""
