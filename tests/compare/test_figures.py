@@ -15,6 +15,7 @@ from teijo.compare.figures import (
     quantities_of,
     repeated,
 )
+from teijo.compare.judged import Verdict, pairing_of
 from teijo.compare.sides import Match, matches_of
 from teijo.methods.parts import parts_of
 from teijo.methods.pts.campaign.parts import Part
@@ -140,3 +141,18 @@ def test_a_series_tells_how_many_neighbours_are_in_a_batch_and_what_its_window_i
     bursts = figures(record(1, test="hir"))["idle 5 s, bursts", "IOPS"]
     assert (len(bursts.batches), bursts.batch_samples, bursts.steady) == (5, 4, True)
     assert figures(record(1, test="wsat"))["FOB plateau", "IOPS"].steady is None
+
+
+def test_runs_that_are_alike_by_chance_are_not_known_better_than_their_rounds() -> None:
+    def run(*rounds: float) -> Quantity:
+        value = math.fsum(rounds) / 5
+        return Quantity(place="c", figure=IOPS, value=value, batches=rounds, by_round=True)
+
+    low = [run(80, 120, 100, 100, 100), run(120, 80, 100, 100, 100)]
+    high = [run(100, 100, 90, 140, 120), run(120, 100, 140, 90, 100)]
+    (one,), (other,) = repeated([[each] for each in low]), repeated([[each] for each in high])
+    assert one.own_error == pytest.approx(0.2**2 / 2 / 5)
+    found = pairing_of("a", "b", [one], [other])
+    assert found.rows[0].verdict is Verdict.NOT_SHOWN
+    careless = pairing_of("a", "b", [replace(one, own_error=0.0)], [replace(other, own_error=0.0)])
+    assert careless.rows[0].verdict is Verdict.FASTER

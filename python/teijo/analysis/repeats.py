@@ -112,13 +112,17 @@ def runs_needed(*, ratio: float, first: Level, second: Level, figures: int) -> N
     error = math.sqrt(first.squared_error + second.squared_error)
     share = math.sqrt(max(first.squared_error, second.squared_error))
     for runs in range(2, RUNS_MOST + 1):
-        freedom = 2 * (runs - 1)
-        limits = student_t_limit((1 - CONFIDENCE) / figures, freedom) + student_t_limit(
-            2 * (1 - SHOWN_SHARE), freedom
-        )
-        if distance >= limits * error / math.sqrt(runs):
+        if distance >= _limits(runs, figures) * error / math.sqrt(runs):
             return Needed(runs=runs, level_share=share)
     return Needed(runs=None, level_share=share)
+
+
+@cache
+def _limits(runs: int, figures: int) -> float:
+    """Return how many standard errors so many runs a side need among so many figures."""
+    freedom = 2 * (runs - 1)
+    alone = student_t_limit((1 - CONFIDENCE) / figures, freedom)
+    return alone + student_t_limit(2 * (1 - SHOWN_SHARE), freedom)
 
 
 def _batch_covariance(count: int, samples: int, likeness: float) -> np.ndarray:

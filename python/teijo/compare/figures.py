@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from teijo.analysis import measures
-from teijo.analysis.difference import BATCHES, five_batches
+from teijo.analysis.difference import BATCHES, five_batches, level_of
 from teijo.analysis.saturation import saturation_of
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.knobs import show_mix
@@ -64,7 +64,8 @@ class Quantity:
     window's rounds, in order. `resolution` is the share that one I/O is of those behind a batch.
 
     `steady` is what was determined of the window that it is measured in, None where nothing was.
-    Of several `runs` each one's value is a batch. `load` is the demand that a run chose by itself.
+    Of several `runs` each one's value is a batch, and `own_error` the squared relative error
+    that one of them has by its rounds. `load` is the demand that a run chose by itself.
     """
 
     place: str
@@ -76,6 +77,7 @@ class Quantity:
     batch_samples: int = 1
     steady: bool | None = None
     runs: int = 1
+    own_error: float = 0.0
     load: str = ""
 
 
@@ -134,9 +136,15 @@ def repeated(several: Sequence[Sequence[Quantity]]) -> tuple[Quantity, ...]:
                 resolution=max(each.resolution for each in same),
                 steady=first.steady,
                 runs=len(same),
+                own_error=math.fsum(_own_error(each) for each in same) / len(same),
             )
         )
     return tuple(found)
+
+
+def _own_error(run: Quantity) -> float:
+    level = level_of(run.batches)
+    return 0.0 if level is None else level.squared_error
 
 
 def cells_of_window(part: Part, cells_per_round: int) -> tuple[Round, ...]:

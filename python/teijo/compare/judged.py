@@ -209,8 +209,14 @@ def _rounds_alone(one: Quantity, other: Quantity) -> tuple[Level, Level]:
 
 
 def _printed(level: Level | None, quantity: Quantity) -> Level | None:
-    """Return the level at the printed value: a step's last second is in its value, in no batch."""
-    return None if level is None else replace(level, mean=quantity.value)
+    """Return the level at the printed value: a step's last second is in its value, in no batch.
+
+    Two runs may be alike by chance, but are not known better than their rounds let expect.
+    """
+    if level is None:
+        return None
+    floor = quantity.own_error / quantity.runs
+    return replace(level, mean=quantity.value, squared_error=max(level.squared_error, floor))
 
 
 def _bar(one: Quantity, other: Quantity) -> Why | None:
@@ -248,6 +254,7 @@ def _all_cells(figure: Figure, cells: Sequence[Quantity]) -> Quantity:
         resolution=math.fsum(each.resolution for each in cells) / len(cells),
         steady=cells[0].steady,
         runs=cells[0].runs,
+        own_error=math.fsum(each.own_error for each in cells) / len(cells) ** 2,
     )
 
 
