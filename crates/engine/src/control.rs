@@ -42,14 +42,15 @@ impl LapControl {
         self.started_ns.store(now_ns, Ordering::Relaxed);
     }
 
-    /// Gives the lap its bound. What a running stimulus has issued already counts.
-    pub(crate) fn bind(&self, bound: Bound, open_ended: bool) {
+    /// Gives the lap its bound. What a running stimulus has issued already counts, and what it
+    /// has completed: the lap does not end before `now_ns`, however late its bound is told.
+    pub(crate) fn bind(&self, bound: Bound, open_ended: bool, now_ns: u64) {
         // First of all, so that nobody sees an end and takes it for that of an open-ended lap.
         self.drains.store(!open_ended, Ordering::Release);
         match bound {
             Bound::Time { duration_ns } => {
                 let end_ns = self.started_ns().saturating_add(duration_ns);
-                self.end_ns.store(end_ns, Ordering::Release);
+                self.end_ns.store(end_ns.max(now_ns), Ordering::Release);
             }
             Bound::Bytes { total_bytes } => {
                 let total_bytes = i64::try_from(total_bytes).unwrap_or(i64::MAX);

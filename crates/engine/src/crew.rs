@@ -154,11 +154,16 @@ impl Crew {
     /// Starts the clock of the first lap; the workers may begin.
     pub fn start(&self, plan: &Plan, now_ns: u64) {
         self.control.start_at(now_ns);
-        self.control.bind(plan.bound, plan.open_ended);
+        self.control.bind(plan.bound, plan.open_ended, now_ns);
     }
 
     /// Gives the lap that the running workers are already in its bound.
     pub fn go_on(&mut self, plan: &Plan) -> Result<(), EngineError> {
+        self.go_on_at(plan, 0)
+    }
+
+    /// The same by a clock that did not wait: what was done until `now_ns` belongs to the lap.
+    pub fn go_on_at(&mut self, plan: &Plan, now_ns: u64) -> Result<(), EngineError> {
         let same = self.streams.len() == plan.streams.len()
             && self.control.interval_ns() == plan.interval_ns
             && self.streams.iter().zip(&plan.streams).all(|(mine, plan)| {
@@ -173,7 +178,7 @@ impl Crew {
             return Err(EngineError::NothingToContinue);
         }
         let next = Arc::clone(self.control.next());
-        next.bind(plan.bound, plan.open_ended);
+        next.bind(plan.bound, plan.open_ended, now_ns);
         self.control = next;
         Ok(())
     }

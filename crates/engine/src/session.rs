@@ -194,7 +194,7 @@ impl Session {
     ) -> Result<Lap, EngineError> {
         let mut watch = if plan.continues {
             let mut watch = self.running.take().ok_or(EngineError::NothingToContinue)?;
-            if let Err(error) = watch.crew.go_on(plan) {
+            if let Err(error) = watch.crew.go_on_at(plan, self.setup.clock.now_ns()) {
                 self.running = Some(watch);
                 return Err(error);
             }

@@ -260,6 +260,37 @@ fn laps_bounded_by_bytes_go_on_too() {
     assert_eq!(stage.world.idle_ns.get(), 0);
 }
 
+/// Whoever says so late how long a lap lasts has let it last longer: its I/Os are in its time.
+#[test]
+fn a_lap_whose_bound_is_told_late_lasts_until_then() {
+    let mut first = plan(
+        reads(8, None),
+        Bound::Time {
+            duration_ns: 100_000,
+        },
+    );
+    first.open_ended = true;
+    let mut stage = Stage::new(&first, u64::MAX);
+    let before = stage.lap();
+    let next = Plan {
+        continues: true,
+        ..first.clone()
+    };
+    let late_ns = before.started_ns + before.elapsed_ns + 250_000;
+    stage.crew.go_on_at(&next, late_ns).unwrap();
+    let lap = stage.lap();
+    assert_eq!(lap.started_ns, before.started_ns + before.elapsed_ns);
+    assert_eq!(lap.elapsed_ns, 250_000);
+    let latency = &lap.streams[0].read.latency;
+    assert!(latency.sum_ns() <= 8 * (lap.elapsed_ns + latency.max_ns()));
+    stage.crew.go_on_at(&next, late_ns).unwrap();
+    assert_eq!(
+        stage.lap().elapsed_ns,
+        100_000,
+        "in time is as long as asked"
+    );
+}
+
 #[test]
 fn other_streams_cannot_continue_a_stimulus() {
     let mut first = plan(
