@@ -4,6 +4,7 @@ from teijo.document.model import (
     Bars3D,
     Document,
     Facts,
+    Headline,
     Note,
     Paragraph,
     Table,
@@ -72,6 +73,8 @@ def _text(block: object) -> str:
             rules = ", ".join(f"{rule.name} {rule.at}={rule.value:g}" for rule in block.rules)
             spans = ", ".join(f"{s.name} {s.first:g}..{s.last:g}" for s in block.spans)
             return f"chart {block.title}: {names} [{rules}] [{spans}] {block.note}"
+        case Headline():
+            return f"headline {block.chart.title}"
         case Bars3D():
             return f"bars {block.title}"
         case _:

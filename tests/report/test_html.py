@@ -165,20 +165,6 @@ def test_no_printer_brings_vega_or_typst_in_before_it_prints() -> None:
         assert heavy == [], path.name
 
 
-def test_a_notebook_gets_the_page_in_a_frame_of_its_own() -> None:
-    frame = html.framed(workload_document())
-    found: list[dict[str, str | None]] = []
-
-    class Frames(HTMLParser):
-        def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-            found.append(dict(attributes))
-
-    Frames().feed(frame)
-    (only,) = found
-    assert only["srcdoc"] == html.render(workload_document())
-    assert "allow-same-origin" not in (only["sandbox"] or "")
-
-
 def test_the_sections_of_each_test_stand_behind_that_tests_own_header() -> None:
     document = workload_document()
     own = replace(document.header, title="Another test – Report Page")

@@ -79,9 +79,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Show the report where a notebook asks for it."""
-        from teijo.report import html
+        from teijo.report import cell
 
-        return html.framed(self.document())
+        return cell.render(self.document())
 
 
 def open(path: Path | str, *, signers: Path | None = None) -> Run:  # noqa: A001

@@ -181,7 +181,14 @@ class Note:
     step: int | None = None
 
 
-Block = Table | XYChart | Bars3D | Facts | Paragraph | Verdict | Note
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """A chart of a later section shown beside the verdict, without its table and note."""
+
+    chart: XYChart
+
+
+Block = Table | XYChart | Bars3D | Headline | Facts | Paragraph | Verdict | Note
 
 
 @dataclass(frozen=True, kw_only=True)

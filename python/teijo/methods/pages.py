@@ -8,16 +8,20 @@ from itertools import pairwise
 from teijo import units
 from teijo.analysis import measures
 from teijo.document.model import (
+    Bars3D,
     Block,
     Column,
     Document,
     Facts,
     Header,
+    Headline,
     Note,
     Paragraph,
     Section,
     Table,
     Value,
+    Verdict,
+    XYChart,
 )
 from teijo.document.phrase import Verbatim, joined, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
@@ -64,15 +68,34 @@ def assemble(
     `remarks` are what the report itself must add to the recorded ones.
     """
     said = (*record.remarks, *remarks, *contradiction_remarks(record))
+    first = with_rule(sections, record.geometry)
     return Document(
         name=document_name(record),
         header=header,
         sections=(
-            *with_rule(sections, record.geometry),
+            *(with_headline(first) if record.run.spec else first),
             remarks_section(said),
             *appendix_sections(record, settings),
         ),
     )
+
+
+def with_headline(sections: Iterable[Section]) -> tuple[Section, ...]:
+    """Return the sections with the first chart of all beside the verdict of the first.
+
+    A first section that has a chart of its own, or no verdict, stays as it is.
+    """
+    first, *others = sections
+    if any(isinstance(block, XYChart | Bars3D) for block in first.blocks):
+        return (first, *others)
+    charts = (b for each in others for b in each.blocks if isinstance(b, XYChart))
+    chart = next(charts, None)
+    verdicts = [at for at, block in enumerate(first.blocks) if isinstance(block, Verdict)]
+    if chart is None or not verdicts:
+        return (first, *others)
+    place = verdicts[-1] + 1
+    blocks = (*first.blocks[:place], Headline(chart=chart), *first.blocks[place:])
+    return (replace(first, blocks=blocks), *others)
 
 
 def appendix_sections(record: Record, settings: Settings) -> tuple[Section, ...]:

@@ -20,6 +20,7 @@ from teijo.document.model import (
     Facts,
     Header,
     HeaderGroup,
+    Headline,
     Note,
     Paragraph,
     Section,
@@ -38,6 +39,7 @@ from teijo.report.tables import NumberedTable, Places, numbered_tables
 
 _ROOM: Final = Path(__file__).parent
 _CANVAS: Final = Canvas(inks=palette.SCREEN, interactive=True, width_px=860, height_px=340)
+HEADLINE_HEIGHT_PX: Final = 250
 _WEIGHTS: Final = (("Regular", 400), ("SemiBold", 600))
 _SCRIPT_WORDS: Final = {
     "undrawn": "This chart could not be drawn. Its numbers stand in the table below.",
@@ -67,15 +69,6 @@ class _Sheet:
 def render(document: Document, language: Language = Language.ENGLISH) -> str:
     """Return the whole page in a language. The same document gives the same text."""
     return page(document, library=svg.javascript(), language=language)
-
-
-def framed(document: Document, *, height_px: int = 760) -> str:
-    """Return the page in a frame, for a notebook: its style and scripts stay inside."""
-    return (
-        f'<iframe srcdoc="{escape(render(document))}" sandbox="allow-scripts allow-downloads" '
-        f'title="{escape(document.name)}" '
-        f'style="width: 100%; height: {height_px}px; border: 0"></iframe>'
-    )
 
 
 def page(document: Document, *, library: str, language: Language = Language.ENGLISH) -> str:
@@ -238,6 +231,8 @@ def _block(block: Block, section: Section, numbered: NumberedTable | None, sheet
             assert numbered is not None
             drawing = bars3d.specification(block, sheet.canvas)
             return _figure(section, drawing, "", numbered, sheet)
+        case Headline():
+            return _headline(block.chart, sheet)
         case Facts():
             caption = f'<p class="caption">{escape(block.caption)}</p>' if block.caption else ""
             return f'<div class="facts">{caption}<dl>{_definitions(block.rows)}</dl></div>'
@@ -272,24 +267,33 @@ def _figure(
 ) -> str:
     title = numbered.title
     caption = f"<figcaption>{escape(title)}</figcaption>" if title != section.title else ""
-    name = f"chart-{numbered.number}"
-    sheet.charts.append(
-        {
-            "id": name,
-            "name": _original(numbered, sheet).file_name.removesuffix(".csv"),
-            "grammar": drawing.grammar,
-            "body": drawing.body,
-        }
-    )
-    kind = " still" if drawing.grammar == "vega" else ""
+    file_name = _original(numbered, sheet).file_name.removesuffix(".csv")
+    name, place = _place(title, drawing, sheet, file_name=file_name)
     zooms = "zoom" in json.dumps(drawing.body.get("layer", [])[:4]) and drawing.grammar != "vega"
     hint = f'<p class="hint">{escape(sheet.words.text(HINT))}</p>' if zooms else ""
-    label = sheet.words.text(say("{title}; the table below has its numbers", title=title))
     said = f'<p class="chart-note">{escape(note)}</p>' if note else ""
     return (
-        f'<figure>{caption}<div class="wide"><div class="chart{kind}" id="{name}" role="img" '
-        f'aria-label="{escape(label)}"></div></div>'
+        f"<figure>{caption}{place}"
         f"{hint}{said}{_pictures(name, sheet)}{_fold(numbered, sheet)}</figure>"
+    )
+
+
+def _headline(chart: XYChart, sheet: _Sheet) -> str:
+    drawing = xy.specification(chart, replace(sheet.canvas, height_px=HEADLINE_HEIGHT_PX))
+    _, place = _place(chart.title, drawing, sheet, file_name="headline")
+    return f"<figure><figcaption>{escape(chart.title)}</figcaption>{place}</figure>"
+
+
+def _place(title: str, drawing: Specification, sheet: _Sheet, *, file_name: str) -> tuple[str, str]:
+    """Keep a drawing for the page's script; return its name and the element it is drawn in."""
+    name = f"chart-{len(sheet.charts) + 1}"
+    kept = {"id": name, "name": file_name, "grammar": drawing.grammar, "body": drawing.body}
+    sheet.charts.append(kept)
+    kind = " still" if drawing.grammar == "vega" else ""
+    label = sheet.words.text(say("{title}; the table below has its numbers", title=title))
+    return name, (
+        f'<div class="wide"><div class="chart{kind}" id="{name}" role="img" '
+        f'aria-label="{escape(label)}"></div></div>'
     )
 
 

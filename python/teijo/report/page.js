@@ -8,6 +8,10 @@
 
   const draw = async (chart) => {
     const place = document.getElementById(chart.id);
+    const legend = chart.body.config && chart.body.config.legend;
+    if (legend && place.clientWidth < 560) {
+      legend.columns = Math.max(1, Math.floor(place.clientWidth / 120));
+    }
     const options = { mode: chart.grammar, renderer: "svg", actions: false, ast: false };
     try {
       views.set(chart.id, (await window.vegaEmbed(place, chart.body, options)).view);

@@ -17,6 +17,7 @@ from teijo.document.model import (
     Document,
     Facts,
     Header,
+    Headline,
     Note,
     Paragraph,
     Section,
@@ -60,6 +61,7 @@ _LONG_WORD: Final = re.compile(r"\S{22,}")
 _ALONE: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=390)
 _AMONG_OTHERS: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=145)
 """A section of several charts draws them lower and its tables smaller: they share its page."""
+_HEADLINE: Final = Canvas(inks=palette.PAPER, interactive=False, width_px=660, height_px=210)
 
 Json = dict[str, Any]
 
@@ -110,7 +112,7 @@ def _data(document: Document, words: Translator) -> Json:
         ]
         if blocks and all(part["kind_of"] == "pointer" and not part["alone"] for part in blocks):
             continue  # it all stands in the appendix
-        head = _head(section.header or said.header)
+        head = _head(section.header or said.header, full=not section.appendix)
         if not chapters or chapters[-1]["head"] != head:
             chapters.append({"head": head, "sections": []})
         told = {"title": section.title, "label": section.label, "blocks": blocks}
@@ -129,14 +131,17 @@ def _data(document: Document, words: Translator) -> Json:
     }
 
 
-def _head(header: Header) -> Json:
-    """Return what stands on top of every page of a chapter: the sections under one header."""
+def _head(header: Header, *, full: bool = True) -> Json:
+    """Return what stands on top of every page of a chapter: the sections under one header.
+
+    The pages behind the last test (settings, device, every step) repeat its title and stamp.
+    """
     return {
         "heading": header.title,
         "subtitle": header.subtitle,
         "issuer": " · ".join(part for part in (header.organisation, header.revision) if part),
         "stamp": header.stamp,
-        "top": _breakable_pairs(header.top),
+        "top": _breakable_pairs(header.top) if full else [],
         "groups": [
             {
                 "title": group.title,
@@ -144,7 +149,7 @@ def _head(header: Header) -> Json:
                 "rows": _breakable_pairs(group.rows),
                 "share": _label_share(group.rows),
             }
-            for group in header.groups
+            for group in (header.groups if full else ())
         ],
     }
 
@@ -167,6 +172,10 @@ def _parts(
             drawn = svg.svg(bars3d.specification(block, _canvas(section, appendix.words)))
             yield _chart(section, block.title, drawn, note="")
             yield _table_or_pointer(numbered, appendix)
+        case Headline():
+            canvas = replace(_HEADLINE, language=appendix.words.language)
+            drawn = svg.svg(xy.specification(block.chart, canvas))
+            yield _chart(section, block.chart.title, drawn, note="")
         case Facts():
             yield {
                 "kind_of": "facts",

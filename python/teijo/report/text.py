@@ -10,6 +10,7 @@ from teijo.document.model import (
     Document,
     Facts,
     Header,
+    Headline,
     Note,
     Paragraph,
     Section,
@@ -87,7 +88,7 @@ def _block(block: Block, section: Section, width: int, words: Translator) -> Ite
             yield f"* {block.kind}{step}"
             for part in (block.text, block.remedy):
                 yield from wrapped(part, width, indent="    ")
-        case XYChart() | Bars3D():
+        case XYChart() | Bars3D() | Headline():
             yield from ()
 
 
