@@ -13,7 +13,7 @@ from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
 FIELD = re.compile(r"\{[^}]*\}")
-WORD = re.compile(r"\b[A-Za-z][a-z]{2,}\b")
+WORD = re.compile(r"\b(?:[A-Za-z][a-z]{2,}|to|by|of|at|in|on|is|or|no|YES|NO)\b")
 NAMES = frozenset(method.id.rpartition(".")[2] for method in METHODS) - {"workload"}
 SYMBOLS = frozenset({"min", "mid", "max", "ppm", "teijo"}) | NAMES
 NO_WORDS = frozenset({"tone", "scale", "style", "at", "organisation"})

@@ -9,6 +9,7 @@ import pytest
 
 from teijo.document.model import Column, Document, Facts, Paragraph, Section, Table
 from teijo.document.phrase import Verbatim, say
+from teijo.engine.native import SimulatedSession, simulated_presets
 from teijo.methods.method import Method
 from teijo.methods.registry import METHODS
 from teijo.report.language import CATALOGUES, Language, translated, translator
@@ -108,6 +109,20 @@ def test_no_text_is_translated_twice() -> None:
 def test_every_kind_of_remark_and_every_remedy_is_translated() -> None:
     texts = [*(kind.value for kind in RemarkKind), *REMEDIES.values()]
     assert {text for text in texts if not JAPANESE.knows(text)} == set()
+
+
+def test_what_every_simulated_device_is_calibrated_to_is_translated() -> None:
+    parts = ("raid5(3×hdd-7200)", "tier(mlc-a,hdd-7200)", "faulty(mlc-a)", "cache(hdd-7200)")
+    labels = {each.name: each.label_text for each in simulated_presets()}
+    labels |= {each: SimulatedSession(each).facts.label_text for each in parts}
+    assert [name for name, told in labels.items() if not JAPANESE.knows(told)] == []
+    for name, told in labels.items():
+        remark = f"{name} is a simulation, plausible: {told}"
+        assert not has_words(said(remark).replace(name, "").partition("推定: ")[0]), name
+
+
+def test_the_engine_of_a_simulated_run_says_so_in_japanese() -> None:
+    assert said("native (simulated)") == "native（シミュレーション）"
 
 
 def test_every_template_of_a_report_is_a_literal_and_is_translated() -> None:

@@ -352,7 +352,7 @@ def _weights_table(record: Record, unit: UnitFound) -> Table:
         columns=(
             Column(name="Unit"),
             *(Column(name=_evidence_name(one), unit="%", digits=1) for one in unit.evidence),
-            Column(name="Together", unit="%", digits=1),
+            Column(name="By all", unit="%", digits=1),
         ),
         rows=rows,
         marked=((best, len(weights) + 1),),
