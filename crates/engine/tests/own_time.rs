@@ -202,9 +202,10 @@ fn one_at_a_time_content_that_costs_a_millisecond_adds_nothing_to_a_latency() {
             IOS * (WORK_NS + 1_000),
             "and it is in the time of the lap"
         );
+        // The last one may only be waited for, and is in no mean then.
         let depth = 1_000.0 / (WORK_NS + 1_000) as f64;
         assert!(
-            (lap.witness.in_flight_mean - depth).abs() < 1e-9,
+            (lap.witness.in_flight_mean - depth).abs() <= depth / IOS as f64,
             "the device rested"
         );
     }

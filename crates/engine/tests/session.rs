@@ -344,7 +344,8 @@ fn laps_of_one_stimulus_join_on_real_threads() {
             assert_eq!(lap.failure, None);
             ios += lap.streams[0].read.ios;
             if !last {
-                assert_eq!(lap.elapsed_ns, 20_000_000);
+                // Longer where this thread told the end of the piece late.
+                assert!(lap.elapsed_ns >= 20_000_000, "{} ns", lap.elapsed_ns);
             }
             before = lap;
         }

@@ -17,6 +17,7 @@ from teijo.device.kernel import Number, direct_alignment_bytes
 from teijo.device.layout import Progress, has_holes, lay_out, reserve
 from teijo.device.marker import NOBODY, Hold, Holder
 from teijo.device.mounts import Mount, mount_of_descriptor, swap_files
+from teijo.device.not_opened import not_opened
 from teijo.device.openers import openers
 from teijo.device.patience import patiently
 from teijo.device.stack import loops
@@ -108,7 +109,8 @@ class FileMedium:
         finally:
             # A ring may keep the file open a little longer; the lock is given up here and now.
             fcntl.flock(self._opened.fd, fcntl.LOCK_UN)
-            os.close(self._opened.fd)
+            with suppress(InterruptedError):  # closed all the same (close(2), Linux)
+                os.close(self._opened.fd)
 
     def abandon(self) -> None:
         """Give up the lock, and remove the file if it was made for this run."""
@@ -365,9 +367,8 @@ def _open(target: FileTarget, flags: int) -> int:
                 f"{target.path} is in use as swap or as a program; nothing was written",
                 remedy="Name another file.",
             ) from error
-        raise TargetError(
-            f"{target.path} cannot be opened: {error.strerror}",
-            remedy="Check the path and who may open it.",
+        raise not_opened(
+            target.path, error, remedy="Check the path and who may open it."
         ) from error
 
 

@@ -16,6 +16,7 @@ from teijo.device import serial
 from teijo.device.checks import CHECKS, Check, Subject, ask
 from teijo.device.identify import Identification, identify
 from teijo.device.kernel import HOST, Roots
+from teijo.device.not_opened import not_opened
 from teijo.device.patience import patiently
 from teijo.errors import DeviceError, TargetError, UnsafeError
 from teijo.terms.remark import Remark, RemarkKind
@@ -75,8 +76,9 @@ def claim(
         )
     except OSError as error:
         if error.errno not in {errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS}:
-            raise TargetError(
-                f"{path} cannot be opened: {error.strerror}",
+            raise not_opened(
+                path,
+                error,
                 remedy="Look at its cable and at dmesg; `teijo devices` lists what there is.",
             ) from error
         refusal = error.strerror or "refused"
@@ -115,10 +117,7 @@ def open_to_read(path: Path) -> int:
     try:
         return os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
     except OSError as error:
-        raise TargetError(
-            f"{path} cannot be opened: {error.strerror}",
-            remedy=_more_rights(error),
-        ) from error
+        raise not_opened(path, error, remedy=_more_rights(error)) from error
 
 
 def identify_open(fd: int, target: str, roots: Roots = HOST) -> Identification:

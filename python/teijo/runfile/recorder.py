@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from teijo.engine.session import IntervalColumns
 from teijo.errors import HostError, RunFileError, UnsafeError
@@ -175,7 +175,7 @@ class Recorder:
 
     def record_gap(self, seq: int, step: Step, seed: int, gap: Gap, *, interval_ns: int) -> None:
         """Keep that a step did not take place, with the intervals a killed run left of it."""
-        if not self._db.execute("SELECT 1 FROM step WHERE seq = ?", (seq,)).fetchone():
+        if not self._asked("SELECT 1 FROM step WHERE seq = ?", seq):
             self.begin(seq, step, seed, interval_ns=interval_ns)
         columns = dict(zip(STEP_COLUMNS, rows_of(gap).step, strict=True))
         changes = {name: columns[name] for name in ("status", "gap_reason")}
@@ -236,18 +236,28 @@ class Recorder:
 
     def under_way(self) -> Step | None:
         """Return the step that has begun and has no answer, None for none."""
-        found = self._db.execute(
+        found = self._asked(
             "SELECT step FROM step WHERE status = 'running' ORDER BY seq DESC LIMIT 1"
-        ).fetchone()
+        )
         return None if found is None else step_from_json(found[0])
 
     def abandoned_bytes(self) -> int:
         """Return what steps without an answer wrote, as far as their finished intervals tell."""
-        found: int = self._db.execute(
+        found = self._asked(
             "SELECT coalesce(sum(bytes), 0) FROM interval JOIN step ON seq = interval.step"
             " WHERE direction = 'write' AND status <> 'done'"
-        ).fetchone()[0]
-        return found
+        )
+        return int(found[0])
+
+    def _asked(self, question: str, *values: object) -> Any:
+        """Return an answer's first row, or None. All was read before: only its disk can fail."""
+        try:
+            return self._db.execute(question, values).fetchone()
+        except sqlite3.Error as error:
+            raise HostError(
+                f"The run file {self.names.open} could not be read: {error}.",
+                remedy="All that was recorded is kept. Look at its disk, then `teijo resume` it.",
+            ) from error
 
     def go_on(self, remark: Remark) -> None:
         """Mark the run as running again, with `remark` in place of that of the interruption."""

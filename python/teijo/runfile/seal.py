@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,16 +19,24 @@ from teijo.runfile.names import Names
 T = TypeVar("T")
 
 _PIECE_BYTES: Final = 1 << 20
+_UNREAD: Final = re.compile(r"unable to get the page\. error code=(\d+)")
+"""What an integrity check says of a page that the disk did not give; 8458 is an I/O error."""
 
 
 def check_structure(db: sqlite3.Connection, path: Path) -> None:
     """Make sure that the tables of a file, whose layout is ours, are whole, with their indexes.
 
     Raises:
-        RunFileError: they are not.
+        RunFileError: they are not. HostError: the disk refused a read.
         sqlite3.Error: it takes more steps than the connection may do.
     """
     (found,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    unread = _UNREAD.search(str(found))
+    if unread is not None and int(unread[1]) & 0xFF == sqlite3.SQLITE_IOERR:
+        raise HostError(
+            f"{path} could not be read to its end: its disk failed.",
+            remedy="Look at the kernel log for its disk, and try again.",
+        )
     if found != "ok" or list(db.execute("PRAGMA foreign_key_check")):
         raise RunFileError(
             f"{path} is damaged ({' '.join(str(found).split())[:200]}).",
