@@ -118,9 +118,7 @@ def test_a_wrong_name_is_refused_before_anything_is_opened(tmp_path: Path) -> No
     ("looks", "step"),
     [
         ((HOT, HOT | READ_ONLY), 1),  # after it was opened
-        ((HOT, HOT, HOT | READ_ONLY), 1),  # in the first step
-        ((HOT, HOT, HOT, HOT | READ_ONLY), 2),  # between the steps
-        ((HOT, HOT, HOT, HOT, HOT | READ_ONLY), 2),  # in the last step
+        ((HOT, HOT, HOT | READ_ONLY), 2),  # in the run, which asks again at its end only
     ],
 )
 def test_a_warning_that_appears_in_a_run_is_remarked_once_at_its_step_and_the_run_goes_on(

@@ -87,7 +87,7 @@ def test_one_writing_stream_asks_for_consent():
         ({"stream.a": "seconds=5"}, ["unknown setting 'seconds'"]),
         ({"stream.a": "depth=5"}, ["unknown setting 'depth'", "qd"]),
         ({"stream.a": "rw=read read=50"}, ["does not go with", "rw=rw"]),
-        ({"stream.a": "bs=1000"}, ["no whole number"]),
+        ({"stream.a": "bs=1000"}, ["it is 1,000 bytes", "multiple of 512 bytes"]),
         ({"stream": "rw=read"}, ["NAME: KEY=VALUE"]),
         ({"stream.a": "threads=300", "stream.b": "threads=300"}, ["600 threads together"]),
     ],

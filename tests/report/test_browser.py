@@ -64,7 +64,7 @@ def test_pointing_at_a_line_tells_its_series_and_value(tmp_path: Path) -> None:
       const wait = setInterval(() => {
         if (!document.documentElement.dataset.drawn) return;
         clearInterval(wait);
-        const plot = document.querySelector("#chart-3 svg .mark-symbol path");
+        const plot = document.querySelector("#NAME svg .mark-symbol.role-mark path");
         const box = plot.getBoundingClientRect();
         const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 };
         const target = document.elementFromPoint(at.clientX, at.clientY);
@@ -73,7 +73,11 @@ def test_pointing_at_a_line_tells_its_series_and_value(tmp_path: Path) -> None:
         }
       }, 50);
     """
-    text = html.render(iops_document()).replace("drawAll();", "drawAll();" + pointing)
+    page = html.render(iops_document())
+    charts = json.loads(re.findall(r'id="teijo-data">(.*?)</script>', page)[0])["charts"]
+    window = next(each for each in charts if each["name"].endswith("rnd-4-kib-r-w-0-100"))
+    script = pointing.replace("NAME", window["id"])
+    text = page.replace("drawAll();", "drawAll();" + script)
     dom, console = visited(text, tmp_path, size="1280,4000")
     assert console == []
     told = re.findall(r'<div id="vg-tooltip-element".*?</div>', dom)[0]

@@ -311,7 +311,7 @@ def test_half_kib_cells_are_dropped_on_4kn_drives_and_that_is_said():
         ({"threads": "2"}, ["unknown setting 'threads'"]),
         ({"block_sizes": "8KiB"}, ["tracking variable", "RND 4 KiB 0/100"]),
         ({"mixes": "100/0"}, ["tracking variable"]),
-        ({"block_sizes": "4KiB,768"}, ["no whole number"]),
+        ({"block_sizes": "4KiB,768"}, ["it is 768 bytes", "multiple of 512 bytes"]),
         ({"histogram": "0"}, ["between 1 and"]),
         ({"rounds": "4"}, ["between 5 and"]),
     ],

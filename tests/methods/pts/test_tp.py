@@ -318,7 +318,7 @@ def test_half_kib_is_dropped_on_4kn_drives_and_that_is_said():
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        ({"block_sizes": "768"}, ["no whole number", "0.5 KiB"]),
+        ({"block_sizes": "768"}, ["it is 768 bytes", "multiple of 512 bytes"]),
         ({"block_sizes": ""}, ["no block sizes"]),
         ({"precondition_block": "768"}, ["no whole number"]),
         ({"mixes": "0/100"}, ["unknown setting 'mixes'"]),
