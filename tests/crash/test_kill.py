@@ -50,6 +50,7 @@ def test_killed_after_a_step_and_resumed_it_finds_what_the_whole_run_finds(
     assert [item.name for item in tmp_path.iterdir()] == ["run.teijo"]
 
 
+@pytest.mark.usefixtures("made_up")
 def test_killed_after_any_transaction_nothing_committed_is_lost(tmp_path: Path) -> None:
     expected = run_paper(tmp_path / "whole")
     points = 0

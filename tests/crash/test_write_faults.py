@@ -15,6 +15,8 @@ from teijo.terms.remark import RemarkKind
 from tests.runner.acts import resume_paper, run_paper
 from tests.runner.fakes import STEPS
 
+pytestmark = pytest.mark.usefixtures("made_up")
+
 
 class Flaky(sqlite3.Connection):
     """A connection whose statements fail from the Nth on, or only the Nth."""

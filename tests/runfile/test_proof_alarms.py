@@ -8,7 +8,8 @@ import pytest
 
 from teijo import api
 from teijo.runfile import reader
-from tests.crash.runs import DRIVE, SEED, in_a_child, killed_after, run_iops
+from teijo.runner.events import Event, RunStarted
+from tests.crash.runs import DRIVE, SEED, in_a_child, kill_me, killed_after, run_iops
 from tests.device.conftest import loops as loops
 from tests.device.loops import Loops
 from tests.runfile.forging import as_version
@@ -93,6 +94,18 @@ def test_no_run_on_a_loop_device_contradicts_itself(tmp_path: Path, loops: Loops
 def test_no_killed_run_contradicts_itself_nor_one_that_goes_on(tmp_path: Path, seq: int) -> None:
     assert in_a_child(lambda: run_iops(tmp_path / "run", observer=killed_after(seq))) == -9
     left = tmp_path / "run.teijo.open"
+    proved(left)
+    proved(api.resume(left).path)
+
+
+def test_no_run_that_was_killed_before_its_first_step_contradicts_itself(tmp_path: Path) -> None:
+    def die(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            kill_me()
+
+    assert in_a_child(lambda: run_iops(tmp_path / "run", observer=die)) == -9
+    left = tmp_path / "run.teijo.open"
+    assert reader.read(left).steps == ()
     proved(left)
     proved(api.resume(left).path)
 

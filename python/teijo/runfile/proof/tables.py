@@ -14,8 +14,9 @@ Place = tuple[int, str, str]
 _OF_NO_STEP: Final = (
     "SELECT DISTINCT step FROM result WHERE step NOT IN"
     " (SELECT seq FROM step WHERE status = 'done')"
-    " UNION SELECT step FROM remark WHERE step NOT IN (SELECT seq FROM step)"
+    " UNION SELECT step FROM remark WHERE step IS NOT NULL AND step NOT IN (SELECT seq FROM step)"
 )
+"""A remark of the whole run has no step: where no step has begun, SQL finds NULL not among them."""
 _TIMED: Final = "SELECT step, stream, direction FROM result NOT INDEXED WHERE intervals IS NOT NULL"
 _UNFINISHED: Final = (
     "SELECT seq FROM step WHERE status = 'running' AND seq <> (SELECT max(seq) FROM step)"
