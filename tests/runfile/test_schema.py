@@ -13,7 +13,7 @@ def documented() -> dict[str, list[str]]:
     """Return the columns of each table the page describes."""
     tables: dict[str, list[str]] = {}
     for name, body in re.findall(
-        r"^### Table `(\w+)`$(.*?)(?=^### |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL
+        r"^### Table `(\w+)`$(.*?)(?=^##|\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL
     ):
         tables[name] = re.findall(r"^\| `(\w+)` \|", body, re.MULTILINE)
     return tables

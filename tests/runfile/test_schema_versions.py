@@ -26,6 +26,9 @@ ADDED: dict[int, dict[str, Any]] = {
 }
 """What later versions have added to an answer, as it is without them."""
 
+TOLD_SINCE: dict[str, Any] = {"made_ns": None, "judged_ns": None}
+"""What the witness of a file of version 4 tells, and no older one."""
+
 
 def as_of(version: int) -> tuple[StepRecord, ...]:
     """Return the sample's exchanges without what versions after this one have added."""
@@ -42,6 +45,8 @@ def _as_of(step: StepRecord, version: int) -> StepRecord:
             for part in answer.results
         )
         answer = replace(answer, results=results)
+    if answer.witness is not None:
+        answer = replace(answer, witness=replace(answer.witness, **TOLD_SINCE))
     return replace(step, answer=replace(answer, **ADDED[version]))
 
 
