@@ -108,7 +108,10 @@ class NativeSession:
 
     def stuck(self) -> tuple[StuckIo, ...]:
         """Return what did not come back when a lap was left, the oldest first."""
-        return _stuck(self._native.stuck())
+        try:
+            return _stuck(self._native.stuck())
+        except RuntimeError:  # closed, as while a hook has the device: nothing is in flight
+            return ()
 
     def finish(self) -> None:
         """End an open-ended stimulus: complete what is in flight."""

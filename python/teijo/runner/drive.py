@@ -68,7 +68,7 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
         stage.recorder.begin(seq, step, seed, interval_ns=interval_ns(step))
         stage.observer(StepStarted(seq=seq, step=step))
         outcome = carry_out(stage, seq, step, seed)
-        jumps = _clock_remarks(stage)  # first: a kill between the two must not lose it
+        jumps = clock_remarks(stage)  # first: a kill between the two must not lose it
         stage.recorder.record(seq, outcome.result)
         stage.settle(step, outcome.result)
         for remark in (*jumps, *outcome.result.remarks):
@@ -143,7 +143,7 @@ def _check_still_the_same(stage: Stage) -> None:
         stage.device.check()
 
 
-def _clock_remarks(stage: Stage) -> tuple[Remark, ...]:
+def clock_remarks(stage: Stage) -> tuple[Remark, ...]:
     """Record that the clock was set during the run: its dates do not tell how long it took."""
     text = stage.clocks.step_text()
     if not text:

@@ -37,7 +37,7 @@ from teijo.runfile.recorder import Recorder
 from teijo.runfile.space import estimate_bytes
 from teijo.runner.budget import FACT, OPTION, Budget
 from teijo.runner.ceiling import described
-from teijo.runner.drive import Talk, drive
+from teijo.runner.drive import Talk, clock_remarks, drive
 from teijo.runner.environment import describe_host, teijo_version
 from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
 from teijo.runner.extent import Preview, refuse_beyond
@@ -190,6 +190,7 @@ class _Act:
         self._observer = observer
         self._budget = budget
         self._untouched = False
+        self._stage: Stage | None = None
         self._seen = 0
         self._next_look_ns = 0
 
@@ -206,7 +207,7 @@ class _Act:
             self._recorder.close()
 
     def _carry_out(self, interrupt: Interrupt, ahead: Preview, *, resumed: bool) -> Ending:
-        stage = Stage(
+        stage = self._stage = Stage(
             device=self._device,
             recorder=self._recorder,
             observer=self._observer,
@@ -308,9 +309,15 @@ class _Act:
                     text="Steady state was not reached; the report shows the last rounds.",
                 )
             )
+        self._note_clock()
         self._recorder.end(ending)
         self._untouched = True  # it has ended so, even if its sealing fails
         return self._sealed(ending)
+
+    def _note_clock(self) -> None:
+        """Record a clock that was set after the last step: the date of the end goes by it."""
+        if self._stage is not None:
+            clock_remarks(self._stage)
 
     def _sealed(self, ending: Ending, error: str = "") -> Path:
         path = self._recorder.seal()
@@ -323,6 +330,7 @@ class _Act:
         if not self._steps and not isinstance(error, DeviceError):
             self._recorder.discard()
             raise error
+        self._note_clock()
         self._recorder.end("failed", error.message)
         self._sealed("failed", error.message)
         raise error

@@ -25,7 +25,7 @@ _GROWING: Final = frozenset(
 )
 """Counters of a real device that nothing but a new boot or another device sets back."""
 _OWN: Final = frozenset({"nand_reads_bytes", "nand_writes_bytes", "erases"})
-"""Counters of a simulated device that grow without a host where a cache drains to it."""
+"""Counters of a simulated device that grow without a host where another one writes to it."""
 _WALL_SLACK: Final = 2 * NS_PER_S
 """The dates of a run have whole seconds, and the clock of the day is mended a little."""
 _WALL_SHARE: Final = 1000
@@ -240,6 +240,7 @@ def _left_open(step: Step) -> bool:
 def counter_flaws(record: Record) -> Flaws:
     """Give each step where the device's own counters do not go on, or grew by something else."""
     simulated = is_simulated(record)
+    own = _works_alone(record)
     before: Health = {}
     for each in record.steps:
         if isinstance(each.answer, Gap):
@@ -247,8 +248,7 @@ def counter_flaws(record: Record) -> Flaws:
             continue
         answer = each.answer
         exact = simulated or (isinstance(each.step, Measure) and each.step.continues)
-        drains = any(name.rpartition(".")[2].startswith("dirty") for name in answer.detail)
-        yield from _step_back(each.seq, before, answer.health_before, exact=exact, drains=drains)
+        yield from _step_back(each.seq, before, answer.health_before, exact=exact, own=own)
         if not isinstance(each.step, Configure):
             yield from _step_back(each.seq, answer.health_before, answer.health_after, exact=False)
         if simulated and isinstance(each.step, Measure | Precondition):
@@ -256,16 +256,34 @@ def counter_flaws(record: Record) -> Flaws:
         before = answer.health_after
 
 
-def _step_back(seq: int, then: Health, now: Health, *, exact: bool, drains: bool = False) -> Flaws:
+def _works_alone(record: Record) -> bool:
+    """Tell whether a simulated device is made of several, which hand data on between two steps.
+
+    A cache tells of dirty data only in the steps in which they changed.
+    """
+    target = record.identity.target
+    return (
+        "(" in target
+        or target.endswith(".toml")
+        or any(
+            name.rpartition(".")[2].startswith("dirty")
+            for each in record.steps
+            if isinstance(each.answer, StepResult)
+            for name in each.answer.detail
+        )
+    )
+
+
+def _step_back(seq: int, then: Health, now: Health, *, exact: bool, own: bool = False) -> Flaws:
     """Give the counters that went back; with `exact` also those that went on meanwhile, but for
-    what a cache that `drains` between two steps does of its own.
+    what a device does of its `own` between two steps.
     """
     for name, count in now.items():
         if name not in then or then[name] == count:
             continue
         word = name.rpartition(".")[2]
-        own = drains and word in _OWN and count > then[name]
-        if (exact and not own) or (word in _GROWING and count < then[name]):
+        alone = own and word in _OWN and count > then[name]
+        if (exact and not alone) or (word in _GROWING and count < then[name]):
             text = say(
                 "the device's {counter} was {then:,}, then {now:,}",
                 counter=name,
