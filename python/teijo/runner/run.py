@@ -37,6 +37,7 @@ from teijo.runfile.recorder import Recorder
 from teijo.runfile.space import estimate_bytes
 from teijo.runner.budget import FACT, OPTION, Budget
 from teijo.runner.ceiling import described
+from teijo.runner.clocks import Clocks
 from teijo.runner.drive import Talk, clock_remarks, drive
 from teijo.runner.environment import describe_host, teijo_version
 from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
@@ -95,6 +96,7 @@ def begin(order: Order, observer: Observer) -> Path:
     Raises:
         TeijoError: the run ended early; the head of this file says what is left behind.
     """
+    clocks = Clocks()  # before the date of the beginning is taken
     ahead = preview(order.method, order.settings, order.device.geometry)
     budget = None
     if order.max_drive_writes is not None:
@@ -118,6 +120,7 @@ def begin(order: Order, observer: Observer) -> Path:
         order.hook,
         order.io_timeout_ns,
     )
+    act.clocks = clocks
     return act.run(ahead, resumed=False)
 
 
@@ -191,6 +194,7 @@ class _Act:
         self._budget = budget
         self._untouched = False
         self._stage: Stage | None = None
+        self.clocks = Clocks()
         self._seen = 0
         self._next_look_ns = 0
 
@@ -214,6 +218,7 @@ class _Act:
             interrupt=interrupt,
             run_seed=self._record.run.seed,
             origin_ns=self._device.session.now_ns(),
+            clocks=self.clocks,
             ceilings=self._device.session.ceilings(),
             budget=self._budget,
             io_timeout_ns=self._io_timeout_ns,

@@ -90,9 +90,10 @@ class _Held:
             return
         self._area_ns += witness.in_flight_mean * witness.wall_ns
         self._latency_ns += _latency_ns(answer)
-        # What the host made and judged meanwhile: in flight by one account, and not by the other.
-        made = (witness.made_ns or 0) + (witness.judged_ns or 0)
-        self._host_ns += depth * made
+        # In flight by one account, and not by the other: while the host made and judged, and
+        # while a worker waited for a processor, which a busy host lets all of them do.
+        late_ns = (witness.turn_gap_ns_max or 0) + (witness.worker_delay_ns or 0)
+        self._host_ns += depth * ((witness.made_ns or 0) + (witness.judged_ns or 0) + late_ns)
 
     def flaws(self, seq: int) -> Flaws:
         """Give the flaw of a stimulus that has ended, if there is one."""
