@@ -1,18 +1,27 @@
 """No run of ours contradicts itself: methods × targets, resumed, killed, open, of old versions."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from teijo import api
 from teijo.runfile import reader
+from teijo.runfile.proof.making import depth_flaws
 from teijo.runner.events import Event, RunStarted
+from teijo.terms.histogram import Histogram
+from teijo.terms.record import StepRecord
+from teijo.terms.result import StepResult, StreamResult
+from teijo.terms.step import Measure
+from teijo.terms.workload import Stream, Workload
 from tests.crash.runs import DRIVE, SEED, in_a_child, kill_me, killed_after, run_iops
 from tests.device.conftest import loops as loops
 from tests.device.loops import Loops
 from tests.runfile.forging import as_version
+from tests.runfile.samples import SECOND, WITNESS, record
 
 MOMENT = {"seconds": "30ms", "qd": "4"}
 SIMULATED: dict[str, tuple[str, str, dict[str, str]]] = {
@@ -135,3 +144,56 @@ def test_no_run_of_an_old_version_contradicts_itself(
     path = as_version(whole, tmp_path / "old.teijo", version)
     assert reader.prove(path).version == version
     proved(path)
+
+
+HOST_TIMES = ("worker_delay_ns", "turn_gap_ns_max", "made_ns", "judged_ns")
+
+
+def flaws_of_depth(latency_ns: int, **witness: Any) -> int:
+    """Return how many flaws a second at a depth of 8 has, with 4·10⁹ ns in flight by one account.
+
+    Two threads hold four I/Os each.
+    """
+    load = Workload(
+        streams=(
+            Stream(name="a", read_percent=100, block_size_bytes=4096, threads=2, queue_depth=4),
+        )
+    )
+    account = replace(
+        WITNESS,
+        **(dict.fromkeys(HOST_TIMES, 0) | {"wall_ns": SECOND} | witness),
+        in_flight_mean=4.0,
+        in_flight_asked=8,
+    )
+    latency = Histogram(
+        values_ns=np.array([1]), counts=np.array([1]), sum_ns=latency_ns, min_ns=1, max_ns=1
+    )
+    answer = StepResult(
+        started_ns=0,
+        elapsed_ns=account.wall_ns,
+        results=(
+            StreamResult(
+                stream="a", direction="read", ios=1, bytes=4096, errors={}, latency=latency
+            ),
+        ),
+        witness=account,
+    )
+    step = Measure(workload=load, duration_ns=SECOND, round_number=1, cell="a")
+    only = StepRecord(seq=1, step=step, seed=1, answer=answer)
+    return len(list(depth_flaws(replace(record(), steps=(only,)))))
+
+
+def test_what_a_thread_waited_for_a_processor_is_in_one_account_of_the_depth_alone() -> None:
+    off_ns = 8 * 120_000_000 + 100_000_000  # of the share of 3 % that is always left open: 0.12e9
+    assert flaws_of_depth(4 * SECOND + off_ns) == 1
+    assert flaws_of_depth(4 * SECOND + off_ns, worker_delay_ns=120_000_000) == 0
+    assert flaws_of_depth(4 * SECOND - off_ns, worker_delay_ns=120_000_000) == 0
+    assert flaws_of_depth(4 * SECOND + off_ns, worker_delay_ns=110_000_000) == 1
+
+
+def test_the_last_ios_are_waited_for_after_the_time_that_the_mean_depth_is_of() -> None:
+    late_ns = 100_000_000
+    most_ns = 4 * SECOND + 8 * late_ns
+    assert flaws_of_depth(most_ns) == 1
+    assert flaws_of_depth(most_ns, wall_ns=SECOND + late_ns) == 0
+    assert flaws_of_depth(4 * SECOND, wall_ns=SECOND + late_ns) == 0

@@ -57,7 +57,7 @@ def depth_flaws(record: Record) -> Flaws:
         if answer.witness is not None:
             yield from _witness_flaws(each.seq, answer, answer.witness, depth)
         held = held if joined else _Held()
-        held.add(answer, depth)
+        held.add(step, answer, depth)
         open_ended = isinstance(step, Measure) and step.open_ended
         if not open_ended:
             yield from held.flaws(each.seq)
@@ -81,7 +81,7 @@ class _Held:
         self._host_ns = 0
         self._told = True
 
-    def add(self, answer: StepResult, depth: int) -> None:
+    def add(self, step: Measure | Precondition, answer: StepResult, depth: int) -> None:
         """Take in a step; failed I/Os were in flight and have no latency, so they end it."""
         witness = answer.witness
         failed = any(part.errors for part in (*answer.results, *answer.commands))
@@ -94,6 +94,8 @@ class _Held:
         # while a worker waited for a processor, which a busy host lets all of them do.
         late_ns = (witness.turn_gap_ns_max or 0) + (witness.worker_delay_ns or 0)
         self._host_ns += depth * ((witness.made_ns or 0) + (witness.judged_ns or 0) + late_ns)
+        # The mean is of the time in which I/Os were issued, not of that until the last was back.
+        self._host_ns += depth * _drained_ns(step, answer, witness)
 
     def flaws(self, seq: int) -> Flaws:
         """Give the flaw of a stimulus that has ended, if there is one."""
@@ -106,6 +108,15 @@ class _Held:
                 held=self._area_ns,
             )
             yield Flaw(check=Check.DEPTH, text=text, step=seq)
+
+
+def _drained_ns(step: Measure | Precondition, answer: StepResult, witness: Witness) -> int:
+    """Return how long at most the last I/Os were waited for with none issued any more."""
+    match step:
+        case Measure(duration_ns=asked_ns):
+            return max(0, witness.wall_ns - asked_ns)
+        case Precondition():
+            return min(_longest_ns(answer), witness.wall_ns)
 
 
 def _witness_flaws(seq: int, answer: StepResult, witness: Witness, depth: int) -> Flaws:
