@@ -1,6 +1,6 @@
 """Every simulated device by every study that answers a question: the answer against the truth.
 
-`make test` takes the cheap ones; `make test-long` all devices, with several seeds.
+`make test` takes the cheap ones; `pytest -m campaign` all devices, with several seeds.
 """
 
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_a_workload_counts_what_the_device_counted(tmp_path: Path, name: str) ->
     assert_counted(tmp_path, name, 1)
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", EVERY)
 def test_no_device_without_a_tier_is_given_one_and_each_tier_is_found(
@@ -99,7 +99,7 @@ def test_no_device_without_a_tier_is_given_one_and_each_tier_is_found(
     assert all(each.good_bytes <= TIERS[name] <= each.bad_bytes for each in cliffs), cliffs
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", SEEDS[:2])
 @pytest.mark.parametrize("name", EVERY)
 def test_no_device_without_a_cache_is_given_one_and_each_cache_is_found(
@@ -117,7 +117,7 @@ def test_no_device_without_a_cache_is_given_one_and_each_cache_is_found(
         assert verdict.startswith("NO OVERFLOW"), verdict
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.parametrize("seed", SEEDS[:2])
 @pytest.mark.parametrize("name", EVERY)
 def test_no_device_is_given_a_unit_that_it_has_not(tmp_path: Path, name: str, seed: int) -> None:
@@ -134,7 +134,7 @@ def test_no_device_is_given_a_unit_that_it_has_not(tmp_path: Path, name: str, se
     assert unit.unit_bytes in (None, true)
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", EVERY)
 def test_every_workload_counts_what_the_device_counted(tmp_path: Path, name: str) -> None:
     for seed in SEEDS:
