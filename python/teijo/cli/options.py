@@ -129,6 +129,11 @@ Progress = Annotated[
     ProgressMode | None,
     typer.Option("--progress", help="How to show progress. [default: rich on a terminal]"),
 ]
+WhichEngine = Annotated[Engine, typer.Option("--engine", help="Who makes the I/O.")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="Repeat the offsets and contents of another run."),
+]
 ReportDir = Annotated[
     Path | None,
     typer.Option("--report-dir", metavar="DIR", help="[default: where the run file is]"),

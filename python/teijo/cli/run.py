@@ -22,9 +22,11 @@ from teijo.cli.options import (
     Progress,
     ReportDir,
     ReportLang,
+    Seed,
     Settings,
     Spec,
     Target,
+    WhichEngine,
     io_timeout_ns_from,
     notes_from,
     planned,
@@ -69,11 +71,8 @@ def verb(
     hook: Hook = None,
     note: Notes = None,
     io_timeout: IoTimeout = "120s",
-    engine: Annotated[Engine, typer.Option("--engine", help="Who makes the I/O.")] = Engine.NATIVE,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, help="Repeat the offsets and contents of another run."),
-    ] = None,
+    engine: WhichEngine = Engine.NATIVE,
+    seed: Seed = None,
     limit: Limits = None,
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")

@@ -65,9 +65,9 @@ def _lines(one: "Verified") -> list[str]:
 
     run = one.record.run
     state = "sealed" if one.sealed else f"not sealed, {run.ending}"
-    head = (
-        f"{one.path}: {run.method}, {len(one.record.steps)} steps, version {one.version}, {state}"
-    )
+    count = len(one.record.steps)
+    steps = "1 step" if count == 1 else f"{count:,} steps"
+    head = f"{one.path}: {run.method}, {steps}, version {one.version}, {state}"
     rows = [("content", "WRONG" if one.unsealed else "ok", one.unsealed or _content(one))]
     for check in Check:
         flaws = one.of(check)
@@ -78,7 +78,7 @@ def _lines(one: "Verified") -> list[str]:
         if len(flaws) > FLAWS_MOST:
             rows.append(("", "", f"and {len(flaws) - FLAWS_MOST:,} more (--json has all)"))
     word = "ok" if one.signature_holds else "WRONG"
-    rows.append(("signature", word, told_signature(one.signature)))
+    rows.append(("signature", word, told_signature(one.signature).removeprefix("WRONG: ")))
     verdict = "Nothing in it contradicts anything else." if one.holds else "DO NOT TRUST IT."
     return [head, *(f"  {line}" for line in talk.columns(("check", "", ""), tuple(rows))), verdict]
 

@@ -14,6 +14,7 @@ from teijo.document.model import (
     Document,
     Facts,
     Header,
+    HeaderGroup,
     Headline,
     Note,
     Paragraph,
@@ -108,6 +109,34 @@ def appendix_sections(record: Record, settings: Settings) -> tuple[Section, ...]
         steps_section(record),
     )
     return tuple(replace(each, appendix=True) for each in sections if each is not None)
+
+
+def run_rows(record: Record) -> tuple[tuple[str, str], ...]:
+    """Return what stands on top of the reports that follow no standard: when, on what, how."""
+    return (
+        ("Run", date_of(record.run.started_at)),
+        ("Target", record.identity.target),
+        ("Engine", record.run.engine),
+    )
+
+
+def device_group(record: Record) -> HeaderGroup:
+    """Return what their header says of the device."""
+    identity = record.identity
+    rows = (
+        ("Model", identity.model or NOT_KNOWN),
+        ("Serial no", identity.serial or NOT_KNOWN),
+        ("Capacity", capacity_name(record)),
+        ("Write cache", identity.write_cache or NOT_KNOWN),
+    )
+    return HeaderGroup(title="Device", tone="dut", rows=rows)
+
+
+def threads_by_depth(threads: int, depth: int | str) -> str:
+    """Return the outstanding I/Os as they are asked for: "2 threads × QD 16"."""
+    if threads == 1:
+        return say("1 thread × QD {depth}", depth=depth)
+    return say("{threads} threads × QD {depth}", threads=threads, depth=depth)
 
 
 def document_name(record: Record) -> str:

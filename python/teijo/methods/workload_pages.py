@@ -23,7 +23,14 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import Verbatim, listed, say
-from teijo.methods.pages import NOT_KNOWN, assemble, capacity_name, date_of, ms, stamp_of
+from teijo.methods.pages import (
+    assemble,
+    device_group,
+    ms,
+    run_rows,
+    stamp_of,
+    threads_by_depth,
+)
 from teijo.methods.verification_page import verification_section
 from teijo.methods.workload import answer_of, stimulus_name
 from teijo.methods.workload_settings import WorkloadSettings
@@ -53,7 +60,6 @@ def pages(settings: WorkloadSettings, record: Record, findings: Findings) -> Doc
 
 
 def _header(settings: WorkloadSettings, record: Record) -> Header:
-    identity = record.identity
     bound = (
         units.format_size(settings.total_bytes)
         if settings.total_bytes is not None
@@ -64,22 +70,9 @@ def _header(settings: WorkloadSettings, record: Record) -> Header:
         subtitle=stimulus_name(settings),
         organisation="",
         revision="",
-        top=(
-            ("Run", date_of(record.run.started_at)),
-            ("Target", identity.target),
-            ("Engine", record.run.engine),
-        ),
+        top=run_rows(record),
         groups=(
-            HeaderGroup(
-                title="Device",
-                tone="dut",
-                rows=(
-                    ("Model", identity.model or NOT_KNOWN),
-                    ("Serial no", identity.serial or NOT_KNOWN),
-                    ("Capacity", capacity_name(record)),
-                    ("Write cache", identity.write_cache or NOT_KNOWN),
-                ),
-            ),
+            device_group(record),
             HeaderGroup(
                 title="Workload",
                 tone="test",
@@ -96,13 +89,8 @@ def _stimulus_rows(settings: WorkloadSettings) -> tuple[tuple[str, str], ...]:
     return (
         ("rw", say("{rw}, {percent} % read", rw=settings.rw, percent=settings.read_percent)),
         ("Block size", settings.block_name),
-        ("OIO", _outstanding(settings)),
+        ("OIO", threads_by_depth(settings.threads, settings.queue_depth)),
     )
-
-
-def _outstanding(settings: WorkloadSettings) -> str:
-    depth = settings.queue_depth
-    return say("{threads} threads × QD {depth}", threads=settings.threads, depth=depth)
 
 
 def _headline(settings: WorkloadSettings, answer: StepResult, findings: Findings) -> str:

@@ -21,7 +21,12 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import say
-from teijo.methods.pages import NOT_KNOWN, assemble, capacity_name, date_of, stamp_of
+from teijo.methods.pages import (
+    assemble,
+    device_group,
+    run_rows,
+    stamp_of,
+)
 from teijo.methods.quick.figures import QuickFigure, figures_of, passes_of
 from teijo.methods.quick.settings import QuickSettings
 from teijo.terms.finding import Findings
@@ -168,22 +173,9 @@ def _header(settings: QuickSettings, record: Record) -> Header:
         subtitle=identity.model or identity.target,
         organisation="",
         revision="",
-        top=(
-            ("Run", date_of(record.run.started_at)),
-            ("Target", identity.target),
-            ("Engine", record.run.engine),
-        ),
+        top=run_rows(record),
         groups=(
-            HeaderGroup(
-                title="Device",
-                tone="dut",
-                rows=(
-                    ("Model", identity.model or NOT_KNOWN),
-                    ("Serial no", identity.serial or NOT_KNOWN),
-                    ("Capacity", capacity_name(record)),
-                    ("Write cache", identity.write_cache or NOT_KNOWN),
-                ),
-            ),
+            device_group(record),
             HeaderGroup(
                 title="Quick look",
                 tone="test",

@@ -26,7 +26,13 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import say
 from teijo.methods import knobs
-from teijo.methods.pages import NOT_KNOWN, assemble, capacity_name, date_of, ms, stamp_of
+from teijo.methods.pages import (
+    assemble,
+    device_group,
+    ms,
+    run_rows,
+    stamp_of,
+)
 from teijo.methods.studies.block_size import words
 from teijo.methods.studies.block_size.cells import sizes_text
 from teijo.methods.studies.block_size.found import BlockSizes, PointFound, blocks_of
@@ -56,7 +62,6 @@ def pages(settings: BlockSizeSettings, record: Record, findings: Findings) -> Do
 
 
 def _header(settings: BlockSizeSettings, record: Record) -> Header:
-    identity = record.identity
     loads = knobs.show_numbers(settings.loads)
     return Header(
         title="Block size",
@@ -67,22 +72,9 @@ def _header(settings: BlockSizeSettings, record: Record) -> Header:
         ),
         organisation="",
         revision="",
-        top=(
-            ("Run", date_of(record.run.started_at)),
-            ("Target", identity.target),
-            ("Engine", record.run.engine),
-        ),
+        top=run_rows(record),
         groups=(
-            HeaderGroup(
-                title="Device",
-                tone="dut",
-                rows=(
-                    ("Model", identity.model or NOT_KNOWN),
-                    ("Serial no", identity.serial or NOT_KNOWN),
-                    ("Capacity", capacity_name(record)),
-                    ("Write cache", identity.write_cache or NOT_KNOWN),
-                ),
-            ),
+            device_group(record),
             HeaderGroup(
                 title="Preparation",
                 tone="preparation",

@@ -23,12 +23,11 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import say
 from teijo.methods.pages import (
-    NOT_KNOWN,
     assemble,
-    capacity_name,
-    date_of,
+    device_group,
     ms,
     purge_method,
+    run_rows,
     stamp_of,
 )
 from teijo.methods.rounds import exchanges_of
@@ -96,29 +95,15 @@ def _held_back(settings: OverflowSettings, record: Record) -> Record:
 
 
 def _header(settings: OverflowSettings, record: Record) -> Header:
-    identity = record.identity
     volume = settings.limit_bytes(record.geometry)
     return Header(
         title="Cache overflow",
         subtitle=stimulus_name(settings),
         organisation="",
         revision="",
-        top=(
-            ("Run", date_of(record.run.started_at)),
-            ("Target", identity.target),
-            ("Engine", record.run.engine),
-        ),
+        top=run_rows(record),
         groups=(
-            HeaderGroup(
-                title="Device",
-                tone="dut",
-                rows=(
-                    ("Model", identity.model or NOT_KNOWN),
-                    ("Serial no", identity.serial or NOT_KNOWN),
-                    ("Capacity", capacity_name(record)),
-                    ("Write cache", identity.write_cache or NOT_KNOWN),
-                ),
-            ),
+            device_group(record),
             HeaderGroup(
                 title="Preparation",
                 tone="preparation",

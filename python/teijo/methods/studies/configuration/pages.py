@@ -21,7 +21,7 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import Verbatim, listed, say, sentences
 from teijo.methods.knobs import show_duration
-from teijo.methods.pages import NOT_KNOWN, assemble, date_of, ms, stamp_of
+from teijo.methods.pages import NOT_KNOWN, assemble, ms, run_rows, stamp_of
 from teijo.methods.studies.configuration import recommended
 from teijo.methods.studies.configuration.answer import answer_of, effects_of, verdict_of
 from teijo.methods.studies.configuration.cached import cached_of
@@ -87,11 +87,7 @@ def _header(settings: ConfigurationSettings, record: Record, found: Sequence[Vis
         subtitle=Verbatim(settings.title),
         organisation="",
         revision="",
-        top=(
-            ("Run", date_of(record.run.started_at)),
-            ("Target", identity.target),
-            ("Engine", record.run.engine),
-        ),
+        top=run_rows(record),
         groups=(
             HeaderGroup(
                 title="Device",

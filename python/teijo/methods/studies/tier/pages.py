@@ -22,7 +22,14 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import Verbatim, capitalised, say
-from teijo.methods.pages import NOT_KNOWN, assemble, capacity_name, date_of, ms, stamp_of
+from teijo.methods.pages import (
+    assemble,
+    device_group,
+    ms,
+    run_rows,
+    stamp_of,
+    threads_by_depth,
+)
 from teijo.methods.scaled import at_full_size
 from teijo.methods.studies.tier import words
 from teijo.methods.studies.tier.cells import CellFound
@@ -65,7 +72,6 @@ def pages(settings: TierSettings, record: Record, findings: Findings) -> Documen
 
 
 def _header(settings: TierSettings, record: Record) -> Header:
-    identity = record.identity
     devices = [
         (capitalised(STAGE_NAMES[name]), Verbatim(device))
         for name, device in (("fast", settings.fast), ("slow", settings.slow))
@@ -76,22 +82,9 @@ def _header(settings: TierSettings, record: Record) -> Header:
         subtitle="fast storage before slow",
         organisation="",
         revision="",
-        top=(
-            ("Run", date_of(record.run.started_at)),
-            ("Target", identity.target),
-            ("Engine", record.run.engine),
-        ),
+        top=run_rows(record),
         groups=(
-            HeaderGroup(
-                title="Device",
-                tone="dut",
-                rows=(
-                    ("Model", identity.model or NOT_KNOWN),
-                    ("Serial no", identity.serial or NOT_KNOWN),
-                    ("Capacity", capacity_name(record)),
-                    ("Write cache", identity.write_cache or NOT_KNOWN),
-                ),
-            ),
+            device_group(record),
             HeaderGroup(
                 title="Preparation",
                 tone="preparation",
@@ -103,11 +96,7 @@ def _header(settings: TierSettings, record: Record) -> Header:
                 rows=(
                     (
                         "OIO",
-                        say(
-                            "{threads} threads × QD {depth}",
-                            threads=settings.threads,
-                            depth=settings.queue_depth,
-                        ),
+                        threads_by_depth(settings.threads, settings.queue_depth),
                     ),
                     ("Slice", units.format_duration(settings.slice_ns)),
                     ("Slices of a cell", say("5 to {most}", most=settings.slices_most)),
