@@ -22,6 +22,10 @@ OUT ?= reports
 TESTS ?=
 SYSTEM ?= yes
 BENCH ?=
+FLOOR ?=
+# A folder with fio's source: `t/io_uring`, which no package has, is built there for `make bench`.
+FIO_SOURCE ?=
+SLICE = $(or $(CARGO_TARGET_DIR),target)/release/examples/slice
 FUZZ ?= 60
 INPUTS ?= 1000000
 NTH ?=
@@ -51,6 +55,7 @@ CARGO_TEST := cargo test --workspace --locked --no-fail-fast --quiet
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export T_IO_URING ?= $(if $(FIO_SOURCE),$(FIO_SOURCE)/t/io_uring)
 
 .PHONY: all run examples test test-long nthcall world lint format build docs bench error-rates fuzz miri audit lock clean help
 
@@ -103,12 +108,14 @@ docs: $(STAMPS)/built ## write the generated page docs/reference/cli.md anew
 	@$(BIN)/python -m teijo.cli.reference >.stamps/cli.md
 	@cp .stamps/cli.md docs/reference/cli.md
 
-bench: $(STAMPS)/built ## measure the engine beside its peers, and the simulator [BENCH="--only hole"]
+bench: $(STAMPS)/built ## measure the engine above its floor and beside its peers, and the simulator [BENCH="--only hole" FLOOR="--rounds 31"]
 	@cargo bench --workspace --locked --quiet
 	@cargo build --release --locked --quiet -p teijo-engine --example slice
+	@$(if $(FIO_SOURCE),cd '$(FIO_SOURCE)' && { [ -e config-host.mak ] || ./configure >/dev/null; } \
+		&& env -u MAKEFLAGS make --silent t/io_uring >/dev/null)
 	@mkdir -p $(OUT)
-	@$(BIN)/python benchmarks/peers.py --slice $(or $(CARGO_TARGET_DIR),target)/release/examples/slice \
-		--json $(OUT)/bench.json $(BENCH)
+	@$(BIN)/python benchmarks/floor.py --slice $(SLICE) --json $(OUT)/floor.json $(FLOOR)
+	@$(BIN)/python benchmarks/peers.py --slice $(SLICE) --json $(OUT)/bench.json $(BENCH)
 
 error-rates: $(STAMPS)/built ## count how often `teijo compare` errs: ten runs of each test, 45 pairs (an hour; resumable)
 	@nice $(BIN)/python benchmarks/error_rates.py run --folder target/error_rates
