@@ -57,7 +57,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export T_IO_URING ?= $(if $(FIO_SOURCE),$(FIO_SOURCE)/t/io_uring)
 
-.PHONY: all run examples test test-long nthcall world lint format build docs bench error-rates fuzz miri audit lock clean help
+.PHONY: all run examples test test-long test-boot nthcall world lint format build docs bench error-rates fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -79,6 +79,11 @@ test: .stamps/apt-test $(STAMPS)/built ## run the tests, Rust and Python; a prop
 test-long: .stamps/apt-test $(STAMPS)/built ## run the long tests (marker long), and every property with many cases
 	@status=0; $(if $(TESTS),,PROPTEST_CASES=$(CASES_LONG) $(CARGO_TEST) -- --include-ignored || status=1;) \
 	$(PYTEST) -m 'long or hypothesis' --hypothesis-profile=long $(TESTS) || status=1; exit $$status
+
+# CLOCK_MONOTONIC and CLOCK_BOOTTIME begin anew in a namespace of their own; /proc/uptime follows.
+test-boot: .stamps/apt-test $(STAMPS)/built ## run the tests as one second after a boot (root, Linux 5.6) [TESTS=tests/runner]
+	@up=$$($(BIN)/python -c 'import time; print(int(time.monotonic()) - 1)'); \
+	unshare --time --fork --monotonic=-$$up --boottime=-$$up $(MAKE) test
 
 world: .stamps/apt-run $(STAMPS)/built ## play simulated worlds around the program [SEED=… | SEEDS=200 START=1]
 	@$(BIN)/python -m tests.world $(if $(filter command environment,$(firstword $(origin SEED))),\

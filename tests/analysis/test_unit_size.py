@@ -33,16 +33,16 @@ def made(
     """Return the times of a device with this unit: 40 µs, so much a unit and a part, 500 MB/s."""
     draw = np.random.default_rng(seed)
 
-    def time_ns(direction: Direction, size: int, offset: int) -> float:
-        touched = range(offset // unit, (offset + size - 1) // unit + 1)
-        parts = sum(not (offset <= u * unit and (u + 1) * unit <= offset + size) for u in touched)
-        cost = 40_000 + unit_ns * len(touched) + 2.0 * size
-        return cost + (part_ns * parts if direction == "write" else 0)
-
     def mean_ns(direction: Direction, size: int, grid: int) -> float:
-        offsets = draw.integers(0, 1 << 16, 400) * grid
-        mean = np.mean([time_ns(direction, size, int(each)) for each in offsets])
-        return float(mean * draw.normal(1, noise))
+        begin = draw.integers(0, 1 << 16, 400) * grid
+        end = begin + size
+        first, last = begin // unit, (end - 1) // unit
+        whole = np.maximum(end // unit - -(-begin // unit), 0)
+        touched = last - first + 1
+        times = 40_000 + unit_ns * touched + 2.0 * size
+        if direction == "write":
+            times = times + part_ns * (touched - whole)
+        return float(times.mean() * draw.normal(1, noise))
 
     sized = [
         Sized(

@@ -1,9 +1,6 @@
 """The verb `resume`: what was left goes on to its report; what is done is not touched."""
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,28 +12,17 @@ from teijo.runner.events import Event, StepDone, StepStarted
 from teijo.terms.step import Measure
 from tests.cli.conftest import Teijo
 from tests.cli.events import SECOND, Hands
-from tests.house.tree import PACKAGE
+from tests.crash.runs import in_a_child, killed_after
 
 
 def test_a_killed_run_on_a_simulated_drive_goes_on_to_its_verdict(
     teijo: Teijo, tmp_path: Path
 ) -> None:
-    process = subprocess.Popen(
-        [
-            sys.executable, "-c", "from teijo.cli import main; main()", "run", "iops", "sim:mlc-a",
-            "-o", tmp_path / "a", "--progress", "ndjson",
-        ],
-        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )  # fmt: skip
-    assert process.stderr is not None
-    for line in process.stderr:
-        if '"round": 2' in line:
-            break
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    def run() -> None:
+        # Some steps into round 2: it has 56 cells a round.
+        api.run("iops", "sim:mlc-a", output=tmp_path / "a", observer=killed_after(70))
+
+    assert in_a_child(run) == -signal.SIGKILL
     code, out, err = teijo("resume", tmp_path / "a.teijo.open", "--report", "text")
     assert code == 0
     assert out.split() == [str(tmp_path / "a.teijo"), str(tmp_path / "a.txt")]

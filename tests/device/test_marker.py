@@ -1,5 +1,6 @@
 """The mark on a file: whose it is, how it was left, and what somebody else did to it since."""
 
+import fcntl
 import json
 import mmap
 import os
@@ -48,7 +49,10 @@ def opened(path: Path, holder: Holder = marker.NOBODY, **options: bool) -> Devic
 
 
 def killed(path: Path, holder: Holder = RUN) -> None:
-    """Leave a file as a run does that is killed after it wrote something."""
+    """Leave a file as a run does that is killed after it wrote something.
+
+    What keeps the file in a process of its own hears of the kill a moment later.
+    """
 
     def act() -> None:
         opened(path, holder)
@@ -57,6 +61,7 @@ def killed(path: Path, holder: Holder = RUN) -> None:
         kill_me()
 
     assert in_a_child(act) == -9
+    wait_for_the_keeper(path)
 
 
 def own_data(path: Path) -> bytes:
@@ -83,11 +88,30 @@ def test_a_killed_runs_file_is_taken_up_by_that_run_alone(path: Path) -> None:
     opened(path, OTHER).close()  # left in order now
 
 
+def test_what_has_just_written_down_a_kill_is_waited_for_until_it_lets_go(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed(path)
+    keeper = os.open(path, os.O_RDWR)
+    fcntl.flock(keeper, fcntl.LOCK_EX)
+    held = [keeper]
+    real = marker.read_mark
+
+    def read_mark(fd: int, target: Path) -> Mark | None:
+        mark = real(fd, target)
+        while held:
+            os.close(held.pop())
+        return mark
+
+    monkeypatch.setattr(file, "LOCK_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(marker, "read_mark", read_mark)
+    opened(path, RUN).close()
+
+
 def test_data_written_after_the_kill_are_kept_from_every_run_until_they_are_given_up(
     path: Path,
 ) -> None:
     killed(path)
-    wait_for_the_keeper(path)
     mine = own_data(path)
     for holder in (marker.NOBODY, OTHER, RUN):
         assert "somebody wrote to it since" in str(refused(path, holder))

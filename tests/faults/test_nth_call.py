@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.faults import shim
 
 ACTS = "run,run-file,seal,export-csv"
-EVERY = 301
+EVERY = 601
 
 
 def test_whichever_call_fails_the_exit_code_is_right_and_what_was_recorded_is_kept(

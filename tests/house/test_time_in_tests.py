@@ -77,9 +77,6 @@ BOUND_BY_TIME = {
     "tests/crash/test_configurations.py": {
         "with_hook": ANY_COUNT,
     },
-    "tests/crash/test_stall.py": {
-        "stalled": "arrivals are due by the clock, however busy it is",
-    },
     "tests/device/test_fitness.py": {
         "SHORT": "warnings are looked at; any number of I/Os will do",
         "test_a_warning_that_appears_in_a_run_is_remarked_once_at_its_step_and_the_run_goes_on": (
@@ -130,7 +127,7 @@ READS_A_CLOCK = {
     "tests/device/test_asking.py": "a process is polled until it has ended",
     "tests/cli/test_quick.py": "a process is polled until it has cleaned up",
     "tests/cli/test_run.py": "two signals must not become one",
-    "tests/crash/test_stall.py": "the freeze is measured where it is made",
+    "tests/crash/test_stall.py": "a device that is still held is unmounted again",
     "tests/crash/test_standstill.py": "a stopped program stands still for as long",
     "tests/device/test_hook.py": "a process is polled until it has ended",
     "tests/device/test_file_for_a_run.py": "a process is polled until it has cleaned up",

@@ -1,5 +1,7 @@
 """Preview: bounds that hold, worked out without a device."""
 
+from functools import cache
+
 import pytest
 
 from teijo import api
@@ -24,6 +26,28 @@ from tests.methods.canned import record_of
 
 DRIVE = Geometry(capacity_bytes=256 * GIB, nominal_capacity_bytes=256 * GIB)
 MINUTE = 60 * NS_PER_S
+
+
+@cache
+def whole_of(name: str) -> Preview:
+    """Return the preview of a method as it is by default; several tests look at the same one."""
+    method = method_named(name)
+    return preview(method, method.settings(method.default_spec, {}, DRIVE), DRIVE)
+
+
+@cache
+def played(name: str) -> tuple[StepRecord, ...]:
+    """Return the first steps of the expected run, at most 129, with their answers on paper."""
+    method = method_named(name)
+    talk = method.steps(method.settings(method.default_spec, {}, DRIVE), DRIVE)
+    paper = Paper(capacity_bytes=DRIVE.capacity_bytes, rates=Rates(), share=settling)
+    steps = []
+    step = next(talk)
+    for seq in range(1, min(whole_of(name).expected.steps, 130)):
+        answer = paper.carry_out(step)
+        steps.append(StepRecord(seq=seq, step=step, seed=seq, answer=answer))
+        step = talk.send(answer)
+    return tuple(steps)
 
 
 def test_iops_takes_from_five_to_twenty_five_rounds() -> None:
@@ -86,13 +110,12 @@ def test_dirth_takes_ten_hours_at_least_and_its_preconditioning_may_be_restless(
 
 def test_every_method_can_be_previewed() -> None:
     for method in METHODS:
-        settings = method.settings(method.default_spec, {}, DRIVE)
-        assert preview(method, settings, DRIVE).most.steps > 0
+        assert whole_of(method.id).most.steps > 0
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.id)
 def test_what_is_expected_lies_between_the_bounds_in_every_figure(method: Method) -> None:
-    found = preview(method, method.settings(method.default_spec, {}, DRIVE), DRIVE)
+    found = whole_of(method.id)
     for figure in ("steps", "duration_ns", "written_bytes", "intervals"):
         least, expected, most = (
             getattr(end, figure) for end in (found.least, found.expected, found.most)
@@ -141,16 +164,9 @@ def test_what_is_left_of_a_run_is_told_from_any_place_in_it(
     method: Method, replayable: bool
 ) -> None:
     settings = method.settings(method.default_spec, {}, DRIVE)
-    whole = preview(method, settings, DRIVE)
-    talk, steps = method.steps(settings, DRIVE), []
-    paper = Paper(capacity_bytes=DRIVE.capacity_bytes, rates=Rates(), share=settling)
-    step = next(talk)
-    for seq in range(1, min(whole.expected.steps, 130)):
-        answer = paper.carry_out(step)
-        steps.append(StepRecord(seq=seq, step=step, seed=seq, answer=answer))
-        step = talk.send(answer)
+    whole, steps = whole_of(method.id), played(method.id)
     for cut in {min(1, len(steps)), len(steps)}:
-        record = record_of(method, settings, tuple(steps[:cut]))
+        record = record_of(method, settings, steps[:cut])
         left = preview(method, settings, DRIVE, after=record, replayable=replayable)
         assert left.spent_bytes == written_bytes(record.steps)
         if replayable:
@@ -160,7 +176,7 @@ def test_what_is_left_of_a_run_is_told_from_any_place_in_it(
         else:
             assert left.least.steps >= whole.least.steps - cut
     if steps:
-        rates = rates_of(record_of(method, settings, tuple(steps)))
+        rates = rates_of(record_of(method, settings, steps))
         assert rates is not None
         assert rates.source == "seen in this run"
 

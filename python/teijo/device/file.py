@@ -406,9 +406,10 @@ def _lock(fd: int, target: FileTarget, *, write: bool) -> None:
             lock(LOCK_WAIT_SECONDS)
         except BlockingIOError:
             mark = marker.read_mark(fd, target.path)
-            if mark is None or mark.state != "in use" or marker.is_alive(mark):
+            if mark is None or mark.state == "in order" or marker.is_alive(mark):
                 raise
-            lock(KEEPER_WAIT_SECONDS)  # its run was killed, and that is just being written down
+            # Its run was killed, and that is just being written down, or was a moment ago.
+            lock(KEEPER_WAIT_SECONDS)
     except BlockingIOError as error:
         raise UnsafeError(
             f"{target.path} is being measured by another run{_whose(fd, target)}; "
