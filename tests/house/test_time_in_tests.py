@@ -14,10 +14,15 @@ import pytest
 from tests.house.tree import ROOT, of_kind, place, text
 
 # The rooms whose tests drive real devices. The others talk to canned answers or in virtual time.
-ROOMS = ("tests/cli/", "tests/crash/", "tests/device/", "tests/engine/", "tests/runner/")
+ROOMS = (
+    "tests/cli/", "tests/compare/", "tests/crash/", "tests/device/", "tests/engine/",
+    "tests/faults/", "tests/outside/", "tests/report/", "tests/runfile/", "tests/runner/",
+    "tests/world/",
+)  # fmt: skip
 # An hour is a bound that no test waits for: a count, an error or a signal ends it.
 BY_TIME = re.compile(
-    r'for_time\(\s*(?!(?:1000 \* )?LONG_NS)|"seconds": "(?!1h)|"seconds=\d|"minute": "'
+    r'for_time\(\s*(?!(?:1000 \* )?LONG_NS)|"(?:seconds|minute|slice)": "(?!1h)'
+    r'|"(?:[^"\n]* )?(?:seconds|minute|slice)=(?!1h)\d[^"\n]*"'
 )
 VIRTUAL = re.compile(r"sim:|open_simulated|small\(\)|\bSIM\b|\bof\(|PlanError")
 CLOCKS = re.compile(r"\btime\.(?:sleep|monotonic|monotonic_ns|perf_counter|perf_counter_ns|time)\b")
@@ -70,6 +75,8 @@ BOUND_BY_TIME = {
     "tests/crash/test_stuck_device.py": {
         "*": "the device falls silent in it, and any number of I/Os will do",
     },
+    "tests/runfile/test_proof_alarms.py": {"MOMENT": "its targets are simulated"},
+    "tests/runfile/test_space_of_a_day.py": {"day": "canned answers; nothing is run"},
     "tests/runner/test_pinning.py": {"SETTINGS": "its target is simulated"},
     "tests/crash/test_standstill.py": {
         "PROGRAM": "the standstill is what is looked for",
@@ -204,6 +211,8 @@ def test_the_tables_name_what_is_there() -> None:
         ('SET = {"rw": "read", "seconds": "1h"}', False),
         ('SET = {"rw": "read", "bytes": "2MiB"}', False),
         ('def test_x(): teijo("run", "workload", file, "seconds=2")', True),
+        ('def test_x(): run(file, "rw=read seconds=2")', True),
+        ("def test_x(): ask(program, seconds=2)", False),
         ('def test_x(): api.run("iops", "sim:mlc-a", settings={"minute": "2s"})', False),
     ],
 )

@@ -144,7 +144,7 @@ def test_it_can_leave_the_device_as_it_is() -> None:
 
 
 def test_a_rest_comes_before_each_further_burst() -> None:
-    played = run(CachedDevice(), "rest=100s,1s rate=110MB/s")
+    played = run(CachedDevice(), "rest=100s,1s rate=110MB/s seconds=10min")
     rests = [step for step in played.asked if isinstance(step, Idle)]
     assert [step.duration_ns for step in rests] == [100 * NS_PER_S, NS_PER_S]
     begun = [step.round_number for step in played.measured if not step.continues]
@@ -241,7 +241,7 @@ def test_what_a_rest_brings_back_is_what_the_model_drains() -> None:
 
 
 def test_a_burst_that_finds_the_cache_full_says_that_nothing_came_back() -> None:
-    played = run(CachedDevice(), "rest=1ms rate=110MB/s")
+    played = run(CachedDevice(), "rest=1ms rate=110MB/s seconds=10min")
     assert scalars_of(played)["burst 2: cache that came back"] == 0
     assert "there was no overflow up to" in words_of(played)
 
@@ -420,7 +420,7 @@ def test_a_run_that_has_not_begun_has_a_report() -> None:
 @pytest.mark.parametrize(
     "overrides",
     [
-        "rate=110MB/s rest=1min,1ms cache=25GB",
+        "rate=110MB/s rest=1min,1ms cache=25GB seconds=15min",
         "volume=64GB rest=1s",
         "rate=110MB/s seconds=20min flat=none",
     ],
