@@ -40,6 +40,15 @@ def file_system(loop_device: Path, tmp_path: Path, need) -> Iterator[Path]:
     pytest.fail(f"{folder} cannot be unmounted")
 
 
+def tell(folder: Path, what: int) -> None:
+    """Freeze or thaw a file system at once; a program that does it would have to be started."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.ioctl(descriptor, what, 0)
+    finally:
+        os.close(descriptor)
+
+
 class Freezer:
     """Freezes a file system for a second of the run; ends the run when all due by then are done."""
 
@@ -53,7 +62,7 @@ class Freezer:
         if look.ios < 100:
             return True
         if not self._frozen and not self.ended_ns:
-            self._tell(FIFREEZE)
+            tell(self._folder, FIFREEZE)
             self._frozen = True
         elif not self.began_ns:
             self.began_ns = look.elapsed_ns
@@ -64,15 +73,8 @@ class Freezer:
 
     def thaw(self) -> None:
         if self._frozen:
-            self._tell(FITHAW)
+            tell(self._folder, FITHAW)
             self._frozen = False
-
-    def _tell(self, what: int) -> None:
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            fcntl.ioctl(folder, what, 0)
-        finally:
-            os.close(folder)
 
 
 def slow(values_ns: NDArray, counts: NDArray, limit_ns: int) -> int:

@@ -18,6 +18,7 @@ from teijo.errors import StuckDevice
 from teijo.runfile import reader
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
+from tests.crash.test_stall import FIFREEZE, FITHAW, tell
 from tests.crash.test_stall import file_system as file_system
 
 PROGRAM = (sys.executable, "-c", "from teijo.cli import program; program()")
@@ -56,13 +57,13 @@ class Run:
 
 
 @contextmanager
-def frozen(folder: Path, fsfreeze: str) -> Iterator[None]:
+def frozen(folder: Path) -> Iterator[None]:
     """Let nothing be written to a file system meanwhile."""
-    subprocess.run([fsfreeze, "--freeze", folder], check=True)
+    tell(folder, FIFREEZE)
     try:
         yield
     finally:
-        subprocess.run([fsfreeze, "--unfreeze", folder], check=True)
+        tell(folder, FITHAW)
 
 
 def stuck_of(path: Path) -> tuple[Record, str]:
@@ -75,14 +76,14 @@ def stuck_of(path: Path) -> tuple[Record, str]:
 
 @pytest.mark.parametrize("signals", [2, 0], ids=["two signals", "the time limit"])
 def test_a_run_on_a_frozen_file_system_ends_names_what_is_stuck_and_resumes(
-    signals: int, file_system: Path, tmp_path: Path, need
+    signals: int, file_system: Path, tmp_path: Path
 ) -> None:
     target = f"{file_system}/target?size=16MiB"
     line = ["workload", target, "-o", str(tmp_path / "run"), "--set", "rw=randwrite"]
     limit = ["--io-timeout", "1s"] if not signals else []
     run = Run("run", *line, *SETTINGS, *limit)
     run.wait_for("progress")
-    with frozen(file_system, need("fsfreeze")):
+    with frozen(file_system):
         for _ in range(signals):
             sleep(0.5)
             run.process.send_signal(signal.SIGINT)
