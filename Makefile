@@ -26,6 +26,7 @@ FLOOR ?=
 # A folder with fio's source: `t/io_uring`, which no package has, is built there for `make bench`.
 FIO_SOURCE ?=
 SLICE = $(or $(CARGO_TARGET_DIR),target)/release/examples/slice
+CPU ?=
 FUZZ ?= 60
 INPUTS ?= 1000000
 NTH ?=
@@ -42,6 +43,7 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps-$(HERE)
 UV := $(shell command -v uv 2>/dev/null)
 NATIVE := python/teijo/engine/_native.abi3.so
+SOURCES := $(shell find python -name '*.py')
 RUST := $(shell find crates \( -name '*.rs' -o -name Cargo.toml \)) Cargo.toml Cargo.lock
 ifeq ($(wildcard $(NATIVE)),)
 $(shell rm -f $(STAMPS)/built)
@@ -57,11 +59,11 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export T_IO_URING ?= $(if $(FIO_SOURCE),$(FIO_SOURCE)/t/io_uring)
 
-.PHONY: all run examples test test-long test-boot nthcall world lint format build docs bench error-rates fuzz miri audit lock clean help
+.PHONY: all run examples test test-long test-boot nthcall world lint format build docs bench cpu error-rates fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
-run: .stamps/apt-run $(STAMPS)/built ## measure [TARGET=… METHOD=… SPEC=… SET="k=v …" SEED=… DESTROY=SERIAL]
+run: .stamps/apt-run $(STAMPS)/compiled ## measure [TARGET=… METHOD=… SPEC=… SET="k=v …" SEED=… DESTROY=SERIAL]
 	@mkdir -p $(OUT)
 	@$(BIN)/teijo run '$(METHOD)' '$(TARGET)' $(if $(SPEC),--spec '$(SPEC)') \
 		$(foreach pair,$(SET),--set '$(pair)') $(if $(DESTROY),--destroy '$(DESTROY)') \
@@ -72,7 +74,7 @@ examples: $(STAMPS)/built ## every test of the PTS on simulated drives, in Engli
 	@$(BIN)/python examples/pts.py $(OUT)/examples
 	@$(BIN)/python examples/articles.py $(OUT)/examples/articles
 
-test: .stamps/apt-test $(STAMPS)/built ## run the tests, Rust and Python; a property meets few cases [TESTS=tests/cli]
+test: .stamps/apt-test $(STAMPS)/compiled ## run the tests, Rust and Python; a property meets few cases [TESTS=tests/cli]
 	@status=0; $(if $(TESTS),,PROPTEST_CASES=$(CASES) $(CARGO_TEST) || status=1;) \
 	$(PYTEST) $(TESTS) || status=1; exit $$status
 
@@ -107,7 +109,7 @@ format: $(STAMPS)/packages ## format the Rust and the Python
 	@$(BIN)/ruff check --quiet --fix-only python tests examples benchmarks
 	@$(BIN)/ruff format --quiet python tests examples benchmarks
 
-build: $(STAMPS)/built ## set up .venv with the engine in it, and stop there
+build: $(STAMPS)/compiled ## set up .venv with the engine in it, and stop there
 
 docs: $(STAMPS)/built ## write the generated page docs/reference/cli.md anew
 	@$(BIN)/python -m teijo.cli.reference >.stamps/cli.md
@@ -121,6 +123,9 @@ bench: $(STAMPS)/built ## measure the engine above its floor and beside its peer
 	@mkdir -p $(OUT)
 	@$(BIN)/python benchmarks/floor.py --slice $(SLICE) --json $(OUT)/floor.json $(FLOOR)
 	@$(BIN)/python benchmarks/peers.py --slice $(SLICE) --json $(OUT)/bench.json $(BENCH)
+
+cpu: $(STAMPS)/compiled ## measure the CPU time of starts and reports [CPU="--rounds 15 --beside OTHER/python"]
+	@$(BIN)/python benchmarks/cpu_time.py $(CPU)
 
 error-rates: $(STAMPS)/built ## count how often `teijo compare` errs: ten runs of each test, 45 pairs (an hour; resumable)
 	@nice $(BIN)/python benchmarks/error_rates.py run --folder target/error_rates
@@ -206,4 +211,10 @@ $(STAMPS)/built: $(RUST) pyproject.toml $(STAMPS)/packages
 	@echo '== Rust engine (a release build: a minute or two)'
 	@VIRTUAL_ENV='$(CURDIR)/$(VENV)' $(BIN)/maturin develop --release --locked $(if $(UV),--uv) \
 		>.stamps/build.log 2>&1 || { cat .stamps/build.log; false; }
+	@touch $@
+
+# Byte code beside the sources, also where PYTHONDONTWRITEBYTECODE keeps a run from leaving it: a
+# program that compiles itself at every start takes half as long again.
+$(STAMPS)/compiled: $(SOURCES) $(STAMPS)/built
+	@$(BIN)/python -m compileall -q python
 	@touch $@

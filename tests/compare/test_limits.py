@@ -4,17 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from teijo.compare.limit_outcome import FACT, Judged, exit_code, fact_of, recorded_limits
 from teijo.compare.limit_pages import line_of, table_of, with_limits
-from teijo.compare.limits import (
-    FACT,
-    Judged,
-    check_named,
-    exit_code,
-    fact_of,
-    judged,
-    known_in,
-    recorded_limits,
-)
+from teijo.compare.limits import check_named, judged, known_in
 from teijo.document.model import Table, Verdict
 from teijo.errors import PlanError
 from teijo.methods.pts.iops.method import Iops

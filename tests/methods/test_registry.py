@@ -1,9 +1,12 @@
 """The registry, and what every method in it must keep."""
 
+import subprocess
+import sys
+
 import pytest
 
 from teijo.errors import PlanError
-from teijo.methods.registry import METHODS, method_named
+from teijo.methods.registry import CARDS, METHODS, Card, method_named
 from tests.methods.canned import DRIVE
 
 
@@ -31,3 +34,21 @@ def test_every_method_says_what_it_is_and_its_default_is_one_of_its_versions(met
     assert method.summary
     assert method.default_spec in (method.specs or ("",))
     assert method.settings("", {}, DRIVE).spec == method.default_spec
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.id)
+def test_what_the_list_tells_of_a_method_is_what_the_method_says_of_itself(card: Card) -> None:
+    method = method_named(card.id)
+    told = (card.id, card.title, card.summary, card.specs, card.default_spec)
+    said = (method.id, method.title, method.summary, method.specs, method.default_spec)
+    assert told == said
+
+
+def test_a_list_of_methods_loads_none_of_them() -> None:
+    code = (
+        "import sys; from teijo.cli.app import app; app(['methods'], standalone_mode=False);"
+        "print([name for name in ('numpy', 'teijo.methods.knobs', 'teijo.methods.workload')"
+        " if name in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[-1] == "[]"

@@ -1,17 +1,32 @@
-"""The one door: run, resume, preview, open, analyse, compare, export, verify; it composes."""
+"""The one door: run, resume, preview, open, analyse, compare, export, verify; it composes.
 
-from teijo.api.acting import hook, preview, resume, run
-from teijo.api.comparing import compare, comparison_document
-from teijo.api.quick_look import quick
-from teijo.api.reading import Run, analyse, export, open, parts, present, rescore  # noqa: A004
-from teijo.api.run_files import Listed, listing
-from teijo.api.signed import told as told_signature
-from teijo.api.verifying import Verified, seal, verify
-from teijo.engine import ceilings as calibrate
-from teijo.methods.pts.determination import determination_document as steady_document
-from teijo.methods.pts.determination import determination_of as steady
-from teijo.methods.registry import method_named as method
-from teijo.runfile.proof.flaw import Check
+Each verb is loaded with what it needs when it is first used (PEP 562).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from teijo.api.acting import hook, preview, resume, run
+    from teijo.api.comparing import compare, comparison_document
+    from teijo.api.quick_look import quick
+    from teijo.api.reading import (
+        Run,
+        analyse,
+        export,
+        open,  # noqa: A004
+        parts,
+        present,
+        rescore,
+    )
+    from teijo.api.run_files import Listed, listing
+    from teijo.api.signed import told as told_signature
+    from teijo.api.verifying import Verified, seal, verify
+    from teijo.engine import ceilings as calibrate
+    from teijo.methods.pts.determination import determination_document as steady_document
+    from teijo.methods.pts.determination import determination_of as steady
+    from teijo.methods.registry import method_named as method
+    from teijo.runfile.proof.flaw import Check
 
 __all__ = [
     "Check",
@@ -40,3 +55,38 @@ __all__ = [
     "told_signature",
     "verify",
 ]
+
+_PLACES: Final = {
+    "api.acting": ("hook", "preview", "resume", "run"),
+    "api.comparing": ("compare", "comparison_document"),
+    "api.quick_look": ("quick",),
+    "api.reading": ("Run", "analyse", "export", "open", "parts", "present", "rescore"),
+    "api.run_files": ("Listed", "listing"),
+    "api.signed": ("told_signature",),
+    "api.verifying": ("Verified", "seal", "verify"),
+    "engine": ("calibrate",),
+    "methods.pts.determination": ("steady", "steady_document"),
+    "methods.registry": ("method",),
+    "runfile.proof.flaw": ("Check",),
+}
+_THERE: Final = {
+    "told_signature": "told",
+    "calibrate": "ceilings",
+    "steady": "determination_of",
+    "steady_document": "determination_document",
+    "method": "method_named",
+}
+"""Names that are others where they come from."""
+
+
+def __getattr__(name: str) -> object:
+    place = next((place for place, names in _PLACES.items() if name in names), None)
+    if place is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"teijo.{place}"), _THERE.get(name, name))
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

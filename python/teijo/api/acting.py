@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from teijo.analysis.endurance import endurance_from, endurance_told
 from teijo.api import reading
 from teijo.api.reading import Run
 from teijo.compare.limit import limits_from
-from teijo.compare.limits import FACT, check_named, fact_of, recorded_limits
+from teijo.compare.limit_outcome import FACT, fact_of, recorded_limits
 from teijo.device import (
     Hook,
     facts_of,
@@ -32,17 +32,17 @@ from teijo.methods.registry import method_named
 from teijo.runfile import reader
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
-from teijo.runner import preview as paper
 from teijo.runner import run as acts
 from teijo.runner.events import HookNamed, Observer, laying_out, unobserved
-from teijo.runner.extent import Preview, refuse_beyond
-from teijo.runner.paper import Rates
 from teijo.runner.pinning import CPUS, pinned, recorded, shown_with_nodes, split_cpus
-from teijo.runner.rehearsal import rehearsed
 from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
 from teijo.terms.run_note import as_facts
 from teijo.terms.step import Configure
+
+if TYPE_CHECKING:
+    from teijo.runner.extent import Preview
+    from teijo.runner.paper import Rates
 
 _PAPER = Geometry(capacity_bytes=2**50, nominal_capacity_bytes=2**50)
 """Large enough for every setting: what a method writes does not depend on the device's size."""
@@ -238,6 +238,11 @@ def _check_ahead(
     """Refuse a run that writes too much, or limits that name nothing which it will find."""
     if max_drive_writes is None and not limits:
         return
+    from teijo.compare.limits import check_named
+    from teijo.runner import preview as paper
+    from teijo.runner.extent import refuse_beyond
+    from teijo.runner.rehearsal import rehearsed
+
     geometry = geometry_of(target)
     settings = settings_on(method, spec, overrides, geometry, facts_of(target))
     if max_drive_writes is not None:
@@ -292,14 +297,17 @@ def preview(
     *,
     spec: str = "",
     settings: Mapping[str, str] | None = None,
-    rates: Rates | None = None,
+    rates: "Rates | None" = None,
     endurance_bytes: int | None = None,
-) -> Preview:
+) -> "Preview":
     """Return how long a run takes and how much it writes: least, expected, most; writes nothing.
 
     `rates` None assumes usual ones, or tries a simulated device for a moment. `endurance_bytes`
     is what the drive is rated for (TBW); None takes what its own counters imply, if they do.
     """
+    from teijo.analysis.endurance import endurance_from, endurance_told
+    from teijo.runner import preview as paper
+
     chosen = method_named(method)
     target, settings = split_settings(target, settings or {})
     settings, _ = split_cpus(settings)

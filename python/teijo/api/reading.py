@@ -8,13 +8,12 @@ from pathlib import Path
 
 from teijo.api.signed import doubted, signature_text, signed
 from teijo.compare.limit import limits_from, spelt
+from teijo.compare.limit_outcome import FACT, Judged, recorded_limits
 from teijo.compare.limit_pages import with_limits
-from teijo.compare.limits import FACT, Judged, judged, recorded_limits
 from teijo.document.model import Document
 from teijo.errors import RunFileError, TeijoError, host_error
 from teijo.methods import parts as apart
 from teijo.methods.registry import method_named
-from teijo.methods.rescore import rescored
 from teijo.runfile import columns, reader
 from teijo.runfile import export as writing
 from teijo.runfile.columns import Columns, Table
@@ -50,6 +49,10 @@ class Run:
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
         """What became of each limit; empty where none is asked."""
+        if not self.limits:
+            return ()
+        from teijo.compare.limits import judged
+
         with of_a_file(self.record):
             return judged(self.record, self.limits)
 
@@ -95,6 +98,8 @@ def open(path: Path | str, *, signers: Path | None = None) -> Run:  # noqa: A001
 
 def rescore(run: Run, spec: str) -> Run:
     """Return a run judged by another version of its standard; see methods/rescore.py."""
+    from teijo.methods.rescore import rescored
+
     with of_a_file(run.record):
         record = rescored(run.record, method_named(run.record.run.method), spec)
         return replace(run, record=record)

@@ -9,6 +9,7 @@ from teijo.cli.options import Json, Spec
 
 if TYPE_CHECKING:
     from teijo.methods.method import Method
+    from teijo.methods.registry import Card
 
 EXAMPLES = (
     "teijo methods                  every method, one a line",
@@ -28,7 +29,7 @@ def verb(
     from teijo.methods import registry
 
     if method is None:
-        listed = registry.METHODS
+        listed = registry.CARDS
         if as_json:
             talk.put_json([summary(one) for one in listed])
             return
@@ -41,7 +42,7 @@ def verb(
     show(registry.method_named(method), spec, as_json)
 
 
-def summary(method: "Method") -> dict[str, object]:
+def summary(method: "Method | Card") -> dict[str, object]:
     """Return one method's line as JSON-ready values."""
     return {
         "id": method.id,

@@ -10,7 +10,7 @@ from teijo.compare.sides import Match
 from teijo.errors import UsageError
 from teijo.methods.knobs import describe, knobs_of, show_duration
 from teijo.methods.method import Settings
-from teijo.methods.pts.campaign.parts import Part
+from teijo.methods.parts import Part
 from teijo.units import NS_PER_MS
 
 ASPECTS: Mapping[str, str] = {

@@ -17,7 +17,7 @@ from teijo.document.phrase import Verbatim, say
 from teijo.methods.knobs import show_mix
 from teijo.methods.method import Settings
 from teijo.methods.pages import ms
-from teijo.methods.pts.campaign.parts import Part
+from teijo.methods.parts import Part
 from teijo.methods.pts.demand import stages
 from teijo.methods.pts.demand.settings import DemandSettings
 from teijo.methods.pts.hir.bursts import HirSettings, log_of, state_name

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from teijo.compare.limits import Judged
+from teijo.compare.limit_outcome import Judged
 from teijo.document.model import Block, Column, Document, Table, Value, Verdict
 from teijo.document.phrase import Verbatim, say
 from teijo.report.numbers import ink

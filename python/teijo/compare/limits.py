@@ -8,12 +8,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Final, Literal
+from typing import Final
 
 from teijo.analysis.mean import mean_of
 from teijo.compare.figures import IOPS, LATENCY, THROUGHPUT, quantities_of
 from teijo.compare.limit import (
-    SEPARATOR,
     Limit,
     in_unit,
     limits_from,
@@ -21,26 +20,20 @@ from teijo.compare.limit import (
     spelt,
     words_of,
 )
+from teijo.compare.limit_outcome import Judged
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.errors import PlanError
 from teijo.methods.pages import ms
-from teijo.methods.parts import parts_of
-from teijo.methods.pts.campaign.parts import Part
+from teijo.methods.parts import Part, parts_of
 from teijo.terms.finding import Cell
 from teijo.terms.record import Record
 
-FACT: Final = "limits"
-"""The row of the run file's environment that holds the limits a run was begun with."""
-EXIT_NOT_MET: Final = 9
-EXIT_NOT_KNOWN: Final = 11
 ENDED: Final = ("done", "steady", "not steady")
 LONGEST: Final = "maximum latency"
 """The longest I/O of all, as the findings have it; a comparison has the mean over the rounds."""
 _NAMED_MOST: Final = 8
 _ONLY_MEASURED: Final = ("sectors", "response", "backlog", "burst", "step", "group")
 """First words of figures that a run may find and a rehearsal on paper does not."""
-
-Verdict = Literal["met", "not met", "not known"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,30 +56,6 @@ class Known:
         return f"{self.name}[{self.place}]" if self.place else self.name
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judged:
-    """What became of one limit. `why` says what stands in the way where it is not known."""
-
-    text: str
-    verdict: Verdict
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    unit: str = ""
-    why: str = ""
-
-
-def recorded_limits(record: Record) -> tuple[str, ...]:
-    """Return the limits that a run was begun with."""
-    text = record.environment.get(FACT, "")
-    return tuple(part for part in text.split(SEPARATOR) if part.strip())
-
-
-def fact_of(limits: Iterable[str]) -> str:
-    """Return limits as the run file has them."""
-    return SEPARATOR.join(limits)
-
-
 def judged(record: Record, texts: Sequence[str]) -> tuple[Judged, ...]:
     """Return what becomes of each limit in a run.
 
@@ -97,14 +66,6 @@ def judged(record: Record, texts: Sequence[str]) -> tuple[Judged, ...]:
         return ()
     known = known_in(record)
     return tuple(_judged(parse_limit(text), record, known) for text in texts)
-
-
-def exit_code(several: Iterable[Judged]) -> int:
-    """Return the exit code that says how the limits stand: the worst of them counts."""
-    verdicts = {each.verdict for each in several}
-    if "not met" in verdicts:
-        return EXIT_NOT_MET
-    return EXIT_NOT_KNOWN if "not known" in verdicts else 0
 
 
 def check_named(record: Record, texts: Iterable[str]) -> None:

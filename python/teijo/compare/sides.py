@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from teijo.document.phrase import Verbatim, say
 from teijo.errors import UsageError
 from teijo.methods.method import Method
-from teijo.methods.parts import parts_of
-from teijo.methods.pts.campaign.parts import Part
+from teijo.methods.parts import Part, parts_of
 from teijo.terms.record import Record
 
 SIDES_LEAST = 2

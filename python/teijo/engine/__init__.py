@@ -6,7 +6,6 @@ descriptors, fio on one, and a simulated device in virtual time.
 
 from collections.abc import Sequence
 
-from teijo.engine.fio import FioSession
 from teijo.engine.native import (
     Backend,
     NativeSession,
@@ -101,6 +100,8 @@ def open_fio(
         teijo.errors.HostError: fio is not installed, or too old.
         teijo.errors.DeviceError: the target cannot be read with direct I/O.
     """
+    from teijo.engine.fio import FioSession
+
     files = [descriptors] if isinstance(descriptors, int) else list(descriptors)
     if len(files) != 1 or (layout is not None and layout.kind != "single"):
         raise PlanError(

@@ -1,37 +1,176 @@
-"""All methods by name, and no more about them than that."""
+"""All methods by name: what is told of each in a list, and where it stands.
 
-from teijo.methods.knobs import unknown
-from teijo.methods.method import Method
-from teijo.methods.pts.campaign.method import Campaign
-from teijo.methods.pts.campaign.plan import TESTS
-from teijo.methods.quick.method import Quick
-from teijo.methods.studies.block_size.method import BlockSize
-from teijo.methods.studies.cache_overflow.method import CacheOverflow
-from teijo.methods.studies.configuration.method import Configuration
-from teijo.methods.studies.tier.method import Tier
-from teijo.methods.workload import FreeWorkload
+A method is loaded when it is asked for: a list of them, and a run of one, wait for no other.
+"""
 
-METHODS: tuple[Method, ...] = (
-    Quick(),
-    *TESTS.values(),
-    Campaign(),
-    FreeWorkload(),
-    CacheOverflow(),
-    BlockSize(),
-    Tier(),
-    Configuration(),
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, cast
+
+if TYPE_CHECKING:
+    from teijo.methods.method import Method
+
+    METHODS: tuple[Method, ...]
+
+_ENTERPRISE: Final = "2.0.2-enterprise"
+_CLIENT: Final = "2.0.2-client"
+_SINCE_1_1: Final = (_CLIENT, _ENTERPRISE, "1.1-enterprise")
+_EVERY: Final = (*_SINCE_1_1, "1.0-enterprise", "1.0-client")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """What is told of a method without loading it; the method says the same of itself.
+
+    `place` is the module below teijo.methods, and the class or the instance in it.
+    """
+
+    id: str
+    title: str
+    summary: str
+    place: str
+    specs: tuple[str, ...] = ()
+    default_spec: str = ""
+
+
+CARDS: Final = (
+    Card(
+        id="quick",
+        title="Quick look",
+        summary="a first look in about a minute: MB/s, IOPS and µs, sequential and random",
+        place="quick.method:Quick",
+    ),
+    Card(
+        id="pts.iops",
+        title="IOPS",
+        summary="random IOPS over R/W mixes and block sizes, in steady state (SNIA PTS)",
+        place="pts.iops.method:Iops",
+        specs=_EVERY,
+        default_spec=_CLIENT,
+    ),
+    Card(
+        id="pts.tp",
+        title="Throughput",
+        summary="sequential MB/s of large blocks, in steady state (SNIA PTS)",
+        place="pts.tp.method:Tp",
+        specs=_EVERY,
+        default_spec=_CLIENT,
+    ),
+    Card(
+        id="pts.lat",
+        title="Latency",
+        summary="response times at one outstanding I/O, in steady state (SNIA PTS)",
+        place="pts.lat.method:Lat",
+        specs=_EVERY,
+        default_spec=_CLIENT,
+    ),
+    Card(
+        id="pts.wsat",
+        title="Write Saturation",
+        summary="random writes from a fresh drive until it is saturated (SNIA PTS)",
+        place="pts.wsat.method:Wsat",
+        specs=_EVERY,
+        default_spec=_ENTERPRISE,
+    ),
+    Card(
+        id="pts.hir",
+        title="Host Idle Recovery",
+        summary="what a drive worn down by random writes makes of idle time (SNIA PTS)",
+        place="pts.hir.method:Hir",
+        specs=_SINCE_1_1,
+        default_spec=_ENTERPRISE,
+    ),
+    Card(
+        id="pts.xsr",
+        title="Cross Stimulus Recovery",
+        summary="whether sequential writes come back after hours of random ones (SNIA PTS)",
+        place="pts.xsr.method:Xsr",
+        specs=_SINCE_1_1,
+        default_spec=_ENTERPRISE,
+    ),
+    Card(
+        id="pts.cbw",
+        title="Composite Block Size Workload",
+        summary="demand under mixed block sizes with hot and cold ranges (SNIA PTS; ECW in 1.1)",
+        place="pts.demand.method:CBW",
+        specs=_SINCE_1_1,
+        default_spec=_ENTERPRISE,
+    ),
+    Card(
+        id="pts.dirth",
+        title="Demand Intensity / Response Time Histogram",
+        summary="IOPS and response times as demand grows, histograms at three loads (SNIA PTS)",
+        place="pts.demand.method:DIRTH",
+        specs=_SINCE_1_1,
+        default_spec=_ENTERPRISE,
+    ),
+    Card(
+        id="pts.all",
+        title="All tests",
+        summary="every test a version requires, one after the other, one report (SNIA PTS)",
+        place="pts.campaign.method:Campaign",
+        specs=_EVERY,
+        default_spec=_CLIENT,
+    ),
+    Card(
+        id="workload",
+        title="Workload",
+        summary="any one workload, in fio's words: rw, bs, threads, qd, seconds or bytes",
+        place="workload:FreeWorkload",
+    ),
+    Card(
+        id="cache-overflow",
+        title="Cache overflow",
+        summary="writes until a cache is full: how much it holds, and the rates before and after",
+        place="studies.cache_overflow.method:CacheOverflow",
+    ),
+    Card(
+        id="block-size",
+        title="Block size",
+        summary="IOPS and time per I/O by block size and load; infers the unit the device works in",
+        place="studies.block_size.method:BlockSize",
+    ),
+    Card(
+        id="tier",
+        title="Tier",
+        summary="fast storage before slow: to which working set it helps, and where it hurts",
+        place="studies.tier.method:Tier",
+    ),
+    Card(
+        id="configuration",
+        title="Configurations",
+        summary="a matrix of settings from a plan: which factor matters, in random order, repeated",
+        place="studies.configuration.method:Configuration",
+    ),
 )
 
 
-def method_named(name: str) -> Method:
+def method_named(name: str) -> "Method":
     """Return the method of an id ("pts.iops") or of its last part ("iops").
 
     Raises:
         teijo.errors.PlanError: there is none of this name.
     """
     word = name.strip().lower()
-    for method in METHODS:
-        if word in (method.id, method.id.rpartition(".")[2]):
-            return method
-    ids = [method.id for method in METHODS]
+    for card in CARDS:
+        if word in (card.id, card.id.rpartition(".")[2]):
+            return _loaded(card)
+    from teijo.methods.knobs import unknown
+
+    ids = [card.id for card in CARDS]
     raise unknown("method", name, ids, [each.rpartition(".")[2] for each in ids])
+
+
+@cache
+def _loaded(card: Card) -> "Method":
+    module, _, name = card.place.partition(":")
+    found = getattr(import_module(f"teijo.methods.{module}"), name)
+    return cast("Method", found() if isinstance(found, type) else found)
+
+
+def __getattr__(name: str) -> object:
+    """Load every method, where all of them are wanted (PEP 562)."""
+    if name == "METHODS":
+        return tuple(map(_loaded, CARDS))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

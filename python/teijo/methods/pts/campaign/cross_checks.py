@@ -10,7 +10,7 @@ from teijo.analysis.cross_check import (
 )
 from teijo.document.phrase import say
 from teijo.methods.knobs import show_mix
-from teijo.methods.pts.campaign.parts import Part
+from teijo.methods.parts import Part
 from teijo.methods.pts.lat.matrix import LatSettings, cell_name, matrix
 from teijo.methods.pts.lat.method import furthest_share
 from teijo.methods.pts.loop import window_rounds_of

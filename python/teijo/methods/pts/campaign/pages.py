@@ -31,8 +31,8 @@ from teijo.methods.pages import (
     remarks_section,
     stamp_of,
 )
+from teijo.methods.parts import Part
 from teijo.methods.pts.campaign.cross_checks import checks_between
-from teijo.methods.pts.campaign.parts import Part
 from teijo.methods.pts.campaign.plan import CampaignSettings, missing
 from teijo.methods.pts.header import ORGANISATION, told
 from teijo.methods.pts.iops.pages import SELECT_PERFORMANCE

@@ -1,27 +1,13 @@
 """A campaign's record taken apart: each test's steps as a record of its own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from teijo.methods.method import Method, Settings
+from teijo.methods.parts import Part
 from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSettings
 from teijo.terms.finding import Findings
 from teijo.terms.record import Ending, Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """One test of a campaign that has begun, as if it had been run alone.
-
-    Its steps keep their numbers in the run file.
-    """
-
-    name: str
-    method: Method
-    settings: Settings
-    record: Record
-    findings: Findings
 
 
 def split(settings: CampaignSettings, record: Record) -> tuple[Part, ...]:

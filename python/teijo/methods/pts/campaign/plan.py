@@ -11,19 +11,13 @@ from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.method import Method, Settings
-from teijo.methods.pts.demand.method import CBW, DIRTH
-from teijo.methods.pts.hir.method import Hir
-from teijo.methods.pts.iops.method import Iops
-from teijo.methods.pts.lat.method import Lat
-from teijo.methods.pts.tp.method import Tp
 from teijo.methods.pts.versions import Version, version_of
-from teijo.methods.pts.wsat.method import Wsat
-from teijo.methods.pts.xsr.method import Xsr
+from teijo.methods.registry import method_named
 from teijo.terms.geometry import Geometry
 
 TESTS: Mapping[str, Method] = {
-    method.id.rpartition(".")[2]: method
-    for method in (Iops(), Tp(), Lat(), Wsat(), Hir(), Xsr(), CBW, DIRTH)
+    name: method_named(f"pts.{name}")
+    for name in ("iops", "tp", "lat", "wsat", "hir", "xsr", "cbw", "dirth")
 }
 """The tests by their short names, in the order of the standard's chapters."""
 
