@@ -10,6 +10,7 @@ from teijo.compare.sides import Side
 from teijo.document.model import Document, Note, Paragraph, Table, XYChart
 from teijo.document.model import Verdict as Answer
 from teijo.methods.registry import method_named
+from teijo.methods.scaled import scale_rule
 from teijo.report import csv, html, pdf, text
 from teijo.report.language import Language, translator
 from teijo.terms.geometry import Geometry
@@ -81,6 +82,38 @@ def test_an_axis_of_scaled_runs_is_named_as_in_a_runs_own_report(test: str) -> N
             x, y = axes[chart.title]
             assert (chart.x.name, chart.x.unit) == (x.name, x.unit)
             assert (chart.y.name, chart.y.unit) == (y.name, y.unit)
+
+
+def _scaled(times: int) -> Geometry:
+    return Geometry(capacity_bytes=8 * GIB, nominal_capacity_bytes=times * 8 * GIB)
+
+
+def test_scaled_devices_have_the_rule_of_volumes_and_times_once_on_page_one() -> None:
+    scaled = _scaled(30)
+    document = pages(compared([side(f"D{n}", record(n, geometry=scaled)) for n in (1, 2)]))
+    rule = scale_rule(scaled)
+    assert rule is not None
+    assert [block for block in document.sections[0].blocks if block == rule] == [rule]
+    (written,) = [
+        [column.name for column in table.columns].index("Written")
+        for table in tables(document)
+        if table.caption == "Convergence and windows"
+    ]
+    (table,) = [each for each in tables(document) if each.caption == "Convergence and windows"]
+    assert [table.columns[written + more].unit for more in (0, 1)] == ["GB", "GB at full size"]
+    for row in table.rows:
+        own, full = row[written], row[written + 1]
+        assert isinstance(own, float)
+        assert full == pytest.approx(30 * own)
+
+
+def test_devices_of_different_scales_each_have_their_rule_by_name() -> None:
+    sides = [side(f"D{times}", record(times, geometry=_scaled(times))) for times in (30, 60)]
+    told = [b.text for b in pages(compared(sides)).sections[0].blocks if isinstance(b, Paragraph)]
+    assert [text[:16] for text in told if "Scale 1:" in text] == [
+        "D30: Scale 1:30:",
+        "D60: Scale 1:60:",
+    ]
 
 
 def test_the_first_line_is_the_answer_and_the_second_says_who_is_compared() -> None:

@@ -1,15 +1,18 @@
 """One rule for the volumes and times of a scaled device, once, on page one of every report."""
 
+import re
 from collections.abc import Mapping
 
 import pytest
 
-from teijo.document.model import Axis, Column, Paragraph, Section, Series, Table, XYChart
+from teijo.document.model import Axis, Column, Facts, Paragraph, Section, Series, Table, XYChart
 from teijo.methods.registry import method_named
 from teijo.methods.scaled import (
     at_full_size,
+    both_sizes,
     full_size,
     gigabytes,
+    in_both_sizes,
     scale_rule,
     with_rule,
     without_rule,
@@ -50,6 +53,33 @@ def test_every_report_of_a_scaled_device_says_the_rule_once_on_its_first_page(
     ]
     assert found == ([0] if geometry is SCALED else [])
     assert ("at full size" in text_of(document)) == (geometry is SCALED)
+
+
+@pytest.mark.parametrize("name", ["iops", "tp", "lat", "wsat", "dirth"])
+def test_what_a_run_wrote_stands_on_page_one_as_measured_and_at_full_size(name: str) -> None:
+    method = method_named(name)
+    record = play(method, Canned(lambda _: 10_000.0), geometry=SCALED, overrides=SHORT[name]).record
+    first = method.document(record, method.findings(record)).sections[0]
+    told = [
+        text
+        for block in first.blocks
+        if isinstance(block, Facts)
+        for label, text in block.rows
+        if "written" in label.lower() and " GB" in text
+    ]
+    assert told
+    for text in told:
+        own, full = (float(each.replace(",", "")) for each in re.findall(r"([0-9.,]+) GB", text))
+        assert full == pytest.approx(own * SCALED.scale, rel=1e-3)
+        assert text.endswith("GB at full size)")
+
+
+def test_a_column_of_volumes_has_one_of_the_full_size_beside_it_where_a_device_is_scaled() -> None:
+    units = [column.unit for column in both_sizes("Written", "GB", 2, scaled=True)]
+    assert units == ["GB", "GB at full size"]
+    assert in_both_sizes(2.0, SCALED) == (2.0, 60.0)
+    assert [column.unit for column in both_sizes("Written", "GB", 2, scaled=False)] == ["GB"]
+    assert in_both_sizes(2.0, DRIVE) == (2.0,)
 
 
 def test_the_rule_names_both_capacities_and_the_scale() -> None:

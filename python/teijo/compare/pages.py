@@ -34,6 +34,7 @@ from teijo.document.model import Verdict as Answer
 from teijo.document.phrase import Verbatim, joined, listed, say
 from teijo.methods.pages import NOT_KNOWN, capacity_name, date_of, purge_method
 from teijo.methods.pts.window_pages import convergence_word, window_name
+from teijo.methods.scaled import both_sizes, scale_rule
 from teijo.terms.finding import Scalar
 from teijo.terms.record import Record
 from teijo.terms.remark import REMEDIES, Remark, RemarkKind
@@ -103,13 +104,31 @@ def _stamp(comparison: Comparison, records: Sequence[Record]) -> str:
 
 
 def _overview(comparison: Comparison) -> Section:
-    blocks: list[Block] = [_answer(comparison), Paragraph(text=comparison.kind)]
+    blocks: list[Block] = [_answer(comparison), *_scale_rules(comparison)]
+    blocks.append(Paragraph(text=comparison.kind))
     blocks.append(counts_table(comparison))
     blocks += [Paragraph(text=text) for text in decision_sentences(comparison)]
     if comparison.deviations:
         blocks.append(_deviations_table(comparison))
     blocks.append(_convergence_table(comparison))
     return Section(title="Overview", blocks=tuple(blocks))
+
+
+def _scale_rules(comparison: Comparison) -> list[Paragraph]:
+    """Return how volumes and times are told, once where the scaled devices are of one size."""
+    rules: dict[str, list[str]] = {}
+    for side in comparison.sides:
+        for record in side.records:
+            rule = scale_rule(record.geometry)
+            if rule is not None and side.name not in rules.setdefault(rule.text, []):
+                rules[rule.text].append(side.name)
+    everywhere = sum(map(len, rules.values())) == len(comparison.sides) and len(rules) == 1
+    if everywhere:
+        return [Paragraph(text=text) for text in rules]
+    return [
+        Paragraph(text=say("{names}: {text}", names=listed(map(Verbatim, names)), text=text))
+        for text, names in rules.items()
+    ]
 
 
 def _answer(comparison: Comparison) -> Answer:
@@ -173,6 +192,7 @@ def _deviations_table(comparison: Comparison) -> Table:
 
 def _convergence_table(comparison: Comparison) -> Table:
     entries = [(one.match, entry) for one in comparison.tests for entry in one.match.entries]
+    scaled = any(entry.part.record.geometry.scale > 1 for _, entry in entries)
     return Table(
         columns=(
             Column(name="Test"),
@@ -180,15 +200,15 @@ def _convergence_table(comparison: Comparison) -> Table:
             Column(name="Steady state"),
             Column(name="Window"),
             Column(name="Rounds", digits=0),
-            Column(name="Written", unit="GB", digits=2),
+            *both_sizes("Written", "GB", 2, scaled=scaled),
             Column(name="Drive fills", digits=2),
         ),
-        rows=tuple(_convergence_row(match, entry) for match, entry in entries),
+        rows=tuple(_convergence_row(match, entry, scaled=scaled) for match, entry in entries),
         caption="Convergence and windows",
     )
 
 
-def _convergence_row(match: Match, entry: Entry) -> tuple[Value, ...]:
+def _convergence_row(match: Match, entry: Entry, *, scaled: bool) -> tuple[Value, ...]:
     findings, record = entry.part.findings, entry.part.record
     answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
     written = sum(measures.written_bytes(answer) for answer in answers)
@@ -199,6 +219,7 @@ def _convergence_row(match: Match, entry: Entry) -> tuple[Value, ...]:
         window_name(findings),
         findings.rounds,
         written / 1e9,
+        *([written / 1e9 * record.geometry.scale] if scaled else []),
         written / record.geometry.capacity_bytes,
     )
 

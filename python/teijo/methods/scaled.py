@@ -6,11 +6,15 @@ full size". The rule stands on page one of every such report.
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from typing import Final
 
 from teijo import units
 from teijo.document.model import Axis, Bars3D, Block, Column, Paragraph, Section, Table, XYChart
 from teijo.document.phrase import say
+from teijo.terms.finding import Scalar
 from teijo.terms.geometry import Geometry
+
+NOT_AVAILABLE: Final = "n/a"
 
 
 def scale_rule(geometry: Geometry) -> Paragraph | None:
@@ -46,16 +50,39 @@ def without_rule(section: Section, geometry: Geometry) -> Section:
 
 def gigabytes(value_gb: float, geometry: Geometry) -> str:
     """Return a volume as measured, with that of the full-size drive beside it."""
-    if geometry.scale <= 1:
-        return f"{value_gb:,.6g} GB"
-    return say(
-        "{own:,.6g} GB ({full:,.4g} GB at full size)", own=value_gb, full=value_gb * geometry.scale
-    )
+    return _with_full_size(f"{value_gb:,.6g} GB", value_gb, "GB", geometry)
+
+
+def scalar_told(scalar: Scalar, form: str, geometry: Geometry) -> str:
+    """Return a figure in a form (",.3f") with its unit; a volume has the full size beside it."""
+    if scalar.value is None:
+        return NOT_AVAILABLE
+    told = f"{scalar.value:{form}} {scalar.unit}".strip()
+    return _with_full_size(told, scalar.value, scalar.unit, geometry)
+
+
+def _with_full_size(told: str, value: float, unit: str, geometry: Geometry) -> str:
+    if geometry.scale <= 1 or unit != "GB":
+        return told
+    return say("{own} ({full:,.4g} GB at full size)", own=told, full=value * geometry.scale)
+
+
+def both_sizes(name: str, unit: str, digits: int, *, scaled: bool) -> tuple[Column, ...]:
+    """Return the column of a volume or a time; where a device is scaled, with its full size's."""
+    own = Column(name=name, unit=unit, digits=digits)
+    if not scaled:
+        return (own,)
+    return (own, replace(own, unit=say("{unit} at full size", unit=unit)))
 
 
 def full_size(unit: str, geometry: Geometry) -> str:
     """Return the unit of a number that is the full-size drive's."""
     return unit if geometry.scale <= 1 or not unit else say("{unit} at full size", unit=unit)
+
+
+def in_both_sizes(value: float, geometry: Geometry) -> tuple[float, ...]:
+    """Return the cells of `both_sizes`."""
+    return (value,) if geometry.scale <= 1 else (value, value * geometry.scale)
 
 
 def at_full_size(

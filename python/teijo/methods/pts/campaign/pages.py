@@ -40,9 +40,10 @@ from teijo.methods.pts.ledger.stamp import stamp_of_ledger
 from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.pts.window_pages import convergence_word, window_name
 from teijo.methods.pts.wsat.minutes import LEVEL_NAME, PLATEAU_NAME
-from teijo.methods.scaled import with_rule, without_rule
+from teijo.methods.scaled import both_sizes, in_both_sizes, with_rule, without_rule
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Findings
+from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
@@ -126,15 +127,16 @@ def _summary(
     settings: CampaignSettings, record: Record, findings: Findings, parts: Sequence[Part]
 ) -> Section:
     begun = {part.name: part for part in parts}
-    rows = tuple(_row(part.name, begun.get(part.name)) for part in settings.parts)
+    geometry = record.geometry
+    rows = tuple(_row(part.name, begun.get(part.name), geometry) for part in settings.parts)
     table = Table(
         columns=(
             Column(name="Test"),
             Column(name="Purge"),
             Column(name="Steady state"),
             Column(name="Rounds"),
-            Column(name="Time", unit="min", digits=1),
-            Column(name="Written", unit="GB", digits=2),
+            *both_sizes("Time", "min", 1, scaled=geometry.scale > 1),
+            *both_sizes("Written", "GB", 2, scaled=geometry.scale > 1),
             Column(name="Conformance"),
             Column(name="Remarks", digits=0),
         ),
@@ -231,9 +233,10 @@ def _device_facts(record: Record) -> Facts:
     )
 
 
-def _row(name: str, part: Part | None) -> tuple[Value, ...]:
+def _row(name: str, part: Part | None, geometry: Geometry) -> tuple[Value, ...]:
     if part is None:
-        return (name, "", "not begun", "", None, None, "", None)
+        unknown = [None] * (4 if geometry.scale > 1 else 2)
+        return (name, "", "not begun", "", *unknown, "", None)
     answers = [each.answer for each in part.record.steps if isinstance(each.answer, StepResult)]
     written = sum(result.bytes for answer in answers for result in answer.of("write"))
     return (
@@ -241,8 +244,8 @@ def _row(name: str, part: Part | None) -> tuple[Value, ...]:
         purge_method(part.record),
         convergence_word(part.findings),
         _windows(part.findings),
-        sum(answer.elapsed_ns for answer in answers) / 60e9,
-        written / 1e9,
+        *in_both_sizes(sum(answer.elapsed_ns for answer in answers) / 60e9, geometry),
+        *in_both_sizes(written / 1e9, geometry),
         _conformance_word(part.findings.ledger),
         len(part.record.remarks),
     )

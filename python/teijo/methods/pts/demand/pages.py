@@ -45,6 +45,7 @@ from teijo.methods.pts.header import Loop, cache_remarks, pts_header
 from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.versions import version_of
 from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
+from teijo.methods.scaled import scalar_told
 from teijo.terms.finding import Findings, SteadyState
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
@@ -173,7 +174,7 @@ def _summary_section(
     scalars = tuple(
         (
             capitalised(scalar.name),
-            "n/a" if scalar.value is None else f"{scalar.value:,.6g} {scalar.unit}".strip(),
+            scalar_told(scalar, ",.6g", record.geometry),
         )
         for scalar in findings.scalars
         # The points have a table of their own.

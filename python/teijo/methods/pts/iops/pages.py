@@ -25,6 +25,7 @@ from teijo.methods.pts.iops.matrix import IopsSettings, cell_name, matrix
 from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.versions import version_of
 from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
+from teijo.methods.scaled import scalar_told
 from teijo.terms.finding import Cell, Findings
 from teijo.terms.record import Record
 
@@ -82,7 +83,7 @@ def _loop(settings: IopsSettings, findings: Findings) -> Loop:
 
 def _summary_section(record: Record, findings: Findings) -> Section:
     scalars = tuple(
-        (capitalised(scalar.name), f"{scalar.value:,.3f} {scalar.unit}".strip())
+        (capitalised(scalar.name), scalar_told(scalar, ",.3f", record.geometry))
         for scalar in findings.scalars
         if scalar.value is not None
     )

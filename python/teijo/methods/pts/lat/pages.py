@@ -38,6 +38,7 @@ from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.loop import window_rounds_of
 from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.rounds import Round, Rounds, exchanges_of, histogram_run_of, rounds_of
+from teijo.methods.scaled import scalar_told
 from teijo.terms.finding import Findings
 from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
@@ -169,7 +170,7 @@ def _summary_section(
     version: Version, record: Record, findings: Findings, rows: Sequence[Row]
 ) -> Section:
     scalars = tuple(
-        (capitalised(scalar.name), f"{scalar.value:,.4f} {scalar.unit}".strip())
+        (capitalised(scalar.name), scalar_told(scalar, ",.4f", record.geometry))
         for scalar in findings.scalars
         if scalar.value is not None and scalar.name != SELF_CHECK_NAME
     )

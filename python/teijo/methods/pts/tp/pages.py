@@ -27,6 +27,7 @@ from teijo.methods.pts.tp.method import part_findings
 from teijo.methods.pts.tp.parts import Part, TpSettings, cell_name, parts_of
 from teijo.methods.pts.versions import THROUGHPUT_READ_PERCENTS, version_of
 from teijo.methods.rounds import exchanges_of
+from teijo.methods.scaled import scalar_told
 from teijo.terms.finding import Cell, Findings
 from teijo.terms.record import Record
 
@@ -99,7 +100,7 @@ def _summary_section(record: Record, findings: Findings, judged: Sequence[_Judge
         for part, found in judged
     ]
     rows += [
-        (capitalised(scalar.name), f"{scalar.value:,.3f} {scalar.unit}".strip())
+        (capitalised(scalar.name), scalar_told(scalar, ",.3f", record.geometry))
         for scalar in findings.scalars
         if scalar.value is not None
     ]

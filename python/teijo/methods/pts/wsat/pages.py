@@ -40,9 +40,8 @@ from teijo.methods.pts.wsat.minutes import (
     why_stop,
 )
 from teijo.methods.rounds import exchanges_of, histogram_run_of, minutes_of
-from teijo.methods.scaled import gigabytes
-from teijo.terms.finding import Findings, Scalar
-from teijo.terms.geometry import Geometry
+from teijo.methods.scaled import scalar_told
+from teijo.terms.finding import Findings
 from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
@@ -158,14 +157,6 @@ def _curve(
     )
 
 
-def _scalar_text(scalar: Scalar, geometry: Geometry) -> str:
-    if scalar.value is None:
-        return "n/a"
-    if scalar.unit == "GB":
-        return gigabytes(scalar.value, geometry)
-    return f"{scalar.value:,.6g} {scalar.unit}".strip()
-
-
 def _summary_section(
     settings: WsatSettings, record: Record, findings: Findings, answers: Sequence[StepResult]
 ) -> Section:
@@ -174,7 +165,7 @@ def _summary_section(
     rows = [
         (
             capitalised(scalar.name),
-            _scalar_text(scalar, record.geometry),
+            scalar_told(scalar, ",.6g", record.geometry),
         )
         for scalar in findings.scalars
         if scalar.value is not None or findings.converged is not None
