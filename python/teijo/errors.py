@@ -14,7 +14,8 @@ TeijoError
 └── InvalidMeasurement        8  the run is complete and its numbers must not be used
 
 A message says what happened, with the value, why, and what to do about it. 9 to 11 are no errors: a
-run does not meet a limit, numbers are not steady, and whether a limit is met cannot be known.
+run does not meet a limit, numbers are not steady, and whether a limit is met, or a file holds what
+was measured, cannot be known.
 """
 
 

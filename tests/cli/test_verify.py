@@ -52,6 +52,51 @@ def test_a_forged_file_is_told_with_its_steps_and_ends_with_8(
     assert first["signature"]["signed"] is None
 
 
+def test_a_replay_is_a_check_of_its_own_and_not_known_of_a_real_device(
+    teijo: Teijo, whole: Path, tmp_path: Path
+) -> None:
+    code, out, err = teijo("verify", whole, "--replay")
+    assert (code, err) == (0, "")
+    assert ["replay", "ok"] in [line.split()[:2] for line in out.splitlines()]
+    assert "replay" not in teijo("verify", whole)[1]
+
+    def sum_changed(file: Forger) -> None:
+        for table in ("result", "interval"):
+            file.change(table, "step = 2", latency_ns_sum="= latency_ns_sum + 1")
+
+    path = forged(whole, tmp_path / "forged.teijo", sum_changed)
+    code, out, _ = teijo("verify", path, "--replay")
+    assert code == 8
+    assert "step 2: the simulation answers otherwise: main, write: latency_ns_sum" in out
+    real = ("run", "workload", f"{tmp_path}/disk.img?size=1MiB", "rw=randread", "bytes=64KiB")
+    assert teijo(*real, "-o", tmp_path / "real", "--report", "none")[0] == 0
+    code, out, err = teijo("verify", tmp_path / "real.teijo", "--replay")
+    assert (code, err) == (11, "")
+    assert "the device is real, and cannot be asked the same again" in out
+    assert "not all that was asked can be known" in out
+    code, out, _ = teijo("verify", tmp_path / "real.teijo", whole, path, "--replay", "--json")
+    assert code == 8
+    unknown = [[flaw["check"] for flaw in one["unknown"]] for one in json.loads(out)]
+    assert unknown == [["replay"], [], []]
+
+
+def test_a_file_whose_other_program_decided_otherwise_ends_with_11(
+    teijo: Teijo, whole: Path, tmp_path: Path
+) -> None:
+    def another_programs(file: Forger) -> None:
+        file.change("run", "1", version="0.0.1")
+        file.edit(
+            "run", "settings", "1", lambda one: {**one, "queue_depth": one["queue_depth"] * 2}
+        )
+
+    path = forged(whole, tmp_path / "old.teijo", another_programs)
+    code, out, err = teijo("verify", path)
+    assert (code, err) == (11, "")
+    assert "the method asks for another step, or for none" in out
+    assert "DO NOT TRUST" not in out
+    assert "teijo 0.0.1 (build " in out
+
+
 def test_a_file_that_is_none_ends_with_2(teijo: Teijo, tmp_path: Path) -> None:
     (tmp_path / "x.teijo").write_bytes(b"no database")
     assert teijo("verify", tmp_path / "x.teijo")[0] == 2

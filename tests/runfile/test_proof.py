@@ -306,6 +306,84 @@ def test_a_forgery_with_every_checksum_right_is_seen(
     assert found.of(check), [flaw.check for flaw in found.flaws]
 
 
+def a_nanosecond_less(file: Forger) -> None:
+    """One I/O of a result and of its series is shorter, within its bucket of the histogram."""
+    step = first_measured(file)
+    where = f"step = {step} AND direction = 'write'"
+    file.change("result", where, latency_ns_sum="= latency_ns_sum - 1")
+    number = file.one(f"SELECT number FROM interval WHERE {where} AND ios > 1 LIMIT 1")
+    file.change("interval", f"{where} AND number = {number}", latency_ns_sum="= latency_ns_sum - 1")
+
+
+def host_named_anew(file: Forger) -> None:
+    file.change("environment", "name = 'cpu'", value="another")
+
+
+def deviation_hidden(file: Forger) -> None:
+    file.db.execute("DELETE FROM remark WHERE kind = 'deviation from the standard'")
+
+
+def of_another_program(forge: Callable[[Forger], None]) -> Callable[[Forger], None]:
+    """Return a forgery whose file says that another version of Teijo made it."""
+
+    def act(file: Forger) -> None:
+        forge(file)
+        file.change("environment", "name = 'teijo build'", value="0123456789abcdef")
+
+    return act
+
+
+@pytest.mark.parametrize("forge", [a_nanosecond_less, deviation_hidden])
+def test_what_was_computed_anew_consistently_is_found_by_a_replay(
+    tmp_path: Path, recorded: Callable[[str], Path], forge: Callable[[Forger], None]
+) -> None:
+    path = forged(recorded("iops"), tmp_path / "forged.teijo", forge)
+    assert api.verify(path).holds, "no check of the record alone can see it"
+    found = api.verify(path, replay=True)
+    assert not found.holds
+    assert {flaw.check for flaw in found.flaws} == {Check.REPLAY}
+
+
+def test_a_run_on_another_device_given_out_as_one_on_this_is_found_by_a_replay(
+    tmp_path: Path, recorded: Callable[[str], Path]
+) -> None:
+    other = run_iops(tmp_path / "other", target=f"{DRIVE}&program_us=900").path
+
+    def exchange(file: Forger) -> None:
+        for table in ("device", "remark"):
+            file.db.execute(f"DELETE FROM {table}")
+        file.db.execute("ATTACH ? AS own", (str(recorded("iops")),))
+        file.db.execute("INSERT INTO device SELECT * FROM own.device")
+        file.db.execute("INSERT INTO remark SELECT * FROM own.remark")
+
+    path = forged(other, tmp_path / "forged.teijo", exchange)
+    assert api.verify(path).holds
+    found = api.verify(path, replay=True)
+    assert len({flaw.step for flaw in found.of(Check.REPLAY)}) > 3
+
+
+def test_what_another_program_decided_otherwise_is_not_known_and_not_wrong(
+    tmp_path: Path, recorded: Callable[[str], Path]
+) -> None:
+    for name, forge, check in (
+        ("iops", a_nanosecond_less, Check.REPLAY),
+        ("iops", settings_changed, Check.CONVERSATION),
+        ("iops", ending_bettered, Check.CONVERSATION),
+        ("file", busy_host_denied, Check.SELF_CHECKS),
+    ):
+        path = forged(recorded(name), tmp_path / "other.teijo", of_another_program(forge))
+        found = api.verify(path, replay=name != "file")
+        assert found.holds, found.flaws
+        assert found.unknown_of(check)
+        assert RemarkKind.RECORD_INCONSISTENT not in {one.kind for one in reader.read(path).remarks}
+        path.unlink()
+    path = forged(recorded("iops"), tmp_path / "other.teijo", of_another_program(host_named_anew))
+    found = api.verify(path, replay=True)
+    assert (found.flaws, found.unknown) == ((), ()), "and what it decides alike is known"
+    path = forged(recorded("iops"), tmp_path / "wrong.teijo", of_another_program(sums_lowered))
+    assert not api.verify(path).holds, "what contradicts itself does so for every program"
+
+
 @pytest.mark.parametrize("run", RUNS)
 def test_a_copy_that_is_summed_up_anew_without_a_change_proves_itself(
     tmp_path: Path, recorded: Callable[[str], Path], run: str

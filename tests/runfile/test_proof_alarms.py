@@ -63,8 +63,10 @@ FILES: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def proved(path: Path | str) -> None:
-    found = api.verify(path)
-    assert found.flaws == ()
+    """Look at all of it, and carry out again what is simulated."""
+    simulated = reader.read(path).identity.kind == "simulated"
+    found = api.verify(path, replay=simulated)
+    assert (found.flaws, found.unknown) == ((), ())
     assert found.holds or not found.sealed
 
 

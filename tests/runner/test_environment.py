@@ -10,6 +10,7 @@ from teijo.runner.environment import UNKNOWN, describe_host
 
 WANTED = {
     "teijo",
+    "teijo build",
     "command",
     "python",
     "fio",

@@ -1,19 +1,23 @@
 """Whether a run file proves itself: its content, its numbers, its conversation, its signature."""
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from teijo.api import reading
 from teijo.api.signed import signature_on
+from teijo.device import rehearsal_of
 from teijo.document.phrase import say
-from teijo.errors import InvalidMeasurement, PlanError, RunFileError
+from teijo.errors import IdentityError, InvalidMeasurement, PlanError, RunFileError, UsageError
 from teijo.methods.conversation import heard
 from teijo.methods.registry import method_named
 from teijo.outside.text import shell_path
-from teijo.runfile import reader, sealing, signature
+from teijo.runfile import program, reader, sealing, signature
 from teijo.runfile.names import SEALED_SUFFIX
-from teijo.runfile.proof.flaw import Check, Flaw
+from teijo.runfile.proof.flaw import Check, Flaw, is_simulated
 from teijo.runfile.signature import Signature
+from teijo.runner.again import replayed
+from teijo.runner.events import Observer, unobserved
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 
@@ -23,7 +27,9 @@ class Verified:
     """What looking at a run file as closely as can be has shown.
 
     `version` is that of the file. `unsealed` says why no digest holds it together although one
-    should, "" where all is in order. `signers_asked` says that a signature was demanded.
+    should, "" where all is in order. `unknown` is what this program would have done otherwise than
+    the one that made the file, or cannot do again: it proves nothing. `replay_asked` and
+    `signers_asked` say what was demanded.
     """
 
     path: Path
@@ -32,12 +38,18 @@ class Verified:
     sealed: bool
     unsealed: str
     flaws: tuple[Flaw, ...]
+    unknown: tuple[Flaw, ...]
     signature: Signature
     signers_asked: bool
+    replay_asked: bool
 
     def of(self, check: Check) -> tuple[Flaw, ...]:
         """Return the flaws that one check found."""
         return tuple(flaw for flaw in self.flaws if flaw.check is check)
+
+    def unknown_of(self, check: Check) -> tuple[Flaw, ...]:
+        """Return what one check found and this program cannot decide."""
+        return tuple(flaw for flaw in self.unknown if flaw.check is check)
 
     @property
     def signature_holds(self) -> bool:
@@ -52,26 +64,42 @@ class Verified:
         return not self.flaws and not self.unsealed and self.signature_holds
 
 
-def verify(path: Path | str, *, signers: Path | None = None) -> Verified:
+def verify(
+    path: Path | str,
+    *,
+    signers: Path | None = None,
+    replay: bool = False,
+    observer: Observer = unobserved,
+) -> Verified:
     """Look at all of a run file; what is wrong with it is in the answer, for an auditor to see.
+
+    With `replay` a simulated run is carried out again, which takes as long as it took.
 
     Raises:
         RunFileError: it cannot be read as a run file at all. UsageError: the signers file cannot.
         HostError: ssh-keygen is needed and missing, or the disk fails.
+        Interrupted: somebody stopped the replay.
     """
     place = reader.locate(path)
     signed = signature_on(place, signers)
     proved = reader.prove(place, whole=True)
-    doubts = [one for one in proved.record.remarks if one.kind is RemarkKind.RECORD_UNSEALED]
+    record = proved.record
+    doubts = [one for one in record.remarks if one.kind is RemarkKind.RECORD_UNSEALED]
+    again, not_again = _replay(record, observer) if replay else ((), ())
+    # These a program decides: where another one made the file, that they differ proves nothing.
+    decided = (*_conversation_flaws(record), *again)
+    own = not decided or program.made_here(record)
     return Verified(
         path=place,
-        record=proved.record,
+        record=record,
         version=proved.version,
         sealed=proved.sealed,
         unsealed=doubts[0].text if doubts else "",
-        flaws=(*proved.flaws, *_conversation_flaws(proved.record)),
+        flaws=(*proved.flaws, *(decided if own else ())),
+        unknown=(*proved.unknown, *not_again, *(() if own else decided)),
         signature=signed,
         signers_asked=signers is not None,
+        replay_asked=replay,
     )
 
 
@@ -98,7 +126,32 @@ def seal(path: Path | str, *, key: Path | None = None) -> tuple[Path, Path | Non
     return place, signature.sign(place, key)
 
 
-def _conversation_flaws(record: Record) -> tuple[Flaw, ...]:
+_Flaws = tuple[Flaw, ...]
+
+
+def _replay(record: Record, observer: Observer) -> tuple[_Flaws, _Flaws]:
+    """Return what a run answers otherwise when it is carried out again, and why it cannot be."""
+    target = record.identity.target
+    if not is_simulated(record):
+        return (), _of_replay("the device is real, and cannot be asked the same again")
+    try:
+        device = rehearsal_of(target)
+        if device is None:
+            return _of_replay(f"{target} is no simulated device"), ()
+        with closing(device), reading.of_a_file(record):
+            method = method_named(record.run.method)
+            return tuple(replayed(record, method, device, observer)), ()
+    except (UsageError, IdentityError) as error:
+        flaws = _of_replay(say("it cannot be carried out again: {why}", why=error.message))
+        # What a file describes may have changed, or lie elsewhere.
+        return ((), flaws) if target.endswith(".toml") else (flaws, ())
+
+
+def _of_replay(text: str) -> _Flaws:
+    return (Flaw(check=Check.REPLAY, text=text),)
+
+
+def _conversation_flaws(record: Record) -> _Flaws:
     """Hold the conversation once more: other steps or another end are no run of this method."""
     try:
         with reading.of_a_file(record):

@@ -88,8 +88,8 @@ def program(
 
     Exit codes: 0 done, 2 usage, 3 refused as unsafe, 4 the device is another one, 5 device
     error, 6 host error, 7 interrupted and resumable, 8 the measurement is invalid, 9 a limit that
-    was asked for is not met, 10 not steady (of steady --check), 11 whether a limit is met cannot
-    be known.
+    was asked for is not met, 10 not steady (of steady --check), 11 it cannot be known (whether a
+    limit is met, or a file holds what was measured).
     """
 
 

@@ -1,5 +1,7 @@
 """The verb `verify`: whether run files prove themselves, and whose signature they bear."""
 
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,13 +11,20 @@ from teijo.cli import talk
 from teijo.cli.options import Json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from teijo.api import Verified
+    from teijo.runfile.proof.flaw import Flaw
+    from teijo.runner.events import Event
 
 EXAMPLES = (
     "teijo verify run.teijo                        every check, one line each",
     "teijo verify *.teijo --signers allowed        and each must be signed by one of these",
+    "teijo verify run.teijo --replay               a simulated run is carried out again",
     "teijo verify run.teijo --json | jq .flaws     what contradicts what, step by step",
 )
+EXIT_NOT_KNOWN = 11
+QUIET_NS = 5 * 10**9
 FLAWS_MOST = 8
 """Of one check on a screen; --json has all."""
 
@@ -32,18 +41,30 @@ def verb(
             help="Whose signature it must bear: ssh-keygen's ALLOWED SIGNERS.",
         ),
     ] = None,
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            help="Carry a simulated run out again, from its settings and its seed, and compare "
+            "step by step. It takes as long as the run itself.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Check that each FILE proves itself: its content, its numbers, its course, its signature.
 
     Exit code 8 where a file contradicts itself, was never sealed although its run ended, or has
-    not the signature that was asked for; 2 where it is damaged, or no run file at all.
+    not the signature that was asked for; 11 where another version of Teijo made it and this one
+    would have decided otherwise, or where a replay is asked of a real device; 2 where it is
+    damaged, or no run file at all.
     """
     from teijo import api
     from teijo.errors import InvalidMeasurement
     from teijo.outside.text import shell_path
 
-    found = [api.verify(file, signers=signers) for file in files]
+    found = [
+        api.verify(file, signers=signers, replay=replay, observer=_Telling(file)) for file in files
+    ]
     if as_json:
         talk.put_json([_data(one) for one in found])
     else:
@@ -57,6 +78,25 @@ def verb(
             f"Not as it should be: {names}.",
             remedy="Do not use these numbers; ask whoever made the file for what was recorded.",
         )
+    if any(one.unknown for one in found):
+        raise typer.Exit(EXIT_NOT_KNOWN)
+
+
+class _Telling:
+    """Says on a terminal how far a replay has come, every few seconds."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._said_ns = time.monotonic_ns()
+
+    def __call__(self, event: "Event") -> None:
+        from teijo.runner.events import StepStarted
+
+        now_ns = time.monotonic_ns()
+        if isinstance(event, StepStarted) and now_ns - self._said_ns >= QUIET_NS:
+            self._said_ns = now_ns
+            if talk.width(sys.stderr) is not None:
+                talk.say(f"{self._file}: step {event.seq} again …")
 
 
 def _lines(one: "Verified") -> list[str]:
@@ -70,17 +110,40 @@ def _lines(one: "Verified") -> list[str]:
     head = f"{one.path}: {run.method}, {steps}, version {one.version}, {state}"
     rows = [("content", "WRONG" if one.unsealed else "ok", one.unsealed or _content(one))]
     for check in Check:
-        flaws = one.of(check)
-        rows.append((check.value, "WRONG" if flaws else "ok", MEANINGS[check]))
-        for flaw in flaws[:FLAWS_MOST]:
-            where = "" if flaw.step is None else f"step {flaw.step}: "
-            rows.append(("", "", f"{where}{flaw.text}"))
-        if len(flaws) > FLAWS_MOST:
-            rows.append(("", "", f"and {len(flaws) - FLAWS_MOST:,} more (--json has all)"))
+        if check is Check.REPLAY and not one.replay_asked:
+            continue
+        flaws, unknown = one.of(check), one.unknown_of(check)
+        word = "WRONG" if flaws else "not known" if unknown else "ok"
+        rows.append((check.value, word, MEANINGS[check]))
+        rows += [("", "", text) for text in _told((*flaws, *unknown))]
     word = "ok" if one.signature_holds else "WRONG"
     rows.append(("signature", word, told_signature(one.signature).removeprefix("WRONG: ")))
-    verdict = "Nothing in it contradicts anything else." if one.holds else "DO NOT TRUST IT."
-    return [head, *(f"  {line}" for line in talk.columns(("check", "", ""), tuple(rows))), verdict]
+    lines = talk.columns(("check", "", ""), tuple(rows))
+    return [head, *(f"  {line}" for line in lines), _verdict(one)]
+
+
+def _told(flaws: "Sequence[Flaw]") -> list[str]:
+    lines = [
+        f"{'' if flaw.step is None else f'step {flaw.step}: '}{flaw.text}"
+        for flaw in flaws[:FLAWS_MOST]
+    ]
+    more = len(flaws) - FLAWS_MOST
+    return [*lines, *([f"and {more:,} more (--json has all)"] if more > 0 else [])]
+
+
+def _verdict(one: "Verified") -> str:
+    from teijo.runfile.program import made_here, named
+
+    if not one.holds:
+        return "DO NOT TRUST IT."
+    if not one.unknown:
+        return "Nothing in it contradicts anything else."
+    if made_here(one.record):
+        return "Nothing in it contradicts anything else; not all that was asked can be known."
+    return (
+        "Nothing in it contradicts anything else. What stands as not known, this Teijo decides "
+        f"otherwise than {named(one.record)}, which made it."
+    )
 
 
 def _content(one: "Verified") -> str:
@@ -97,9 +160,8 @@ def _data(one: "Verified") -> dict[str, Any]:
         "version": one.version,
         "sealed": one.sealed,
         "unsealed": one.unsealed,
-        "flaws": [
-            {"check": flaw.check.value, "step": flaw.step, "text": flaw.text} for flaw in one.flaws
-        ],
+        "flaws": [_flaw(flaw) for flaw in one.flaws],
+        "unknown": [_flaw(flaw) for flaw in one.unknown],
         "signature": {
             "signed": one.signature.signed,
             "signer": one.signature.signer,
@@ -107,3 +169,7 @@ def _data(one: "Verified") -> dict[str, Any]:
             "why": one.signature.why,
         },
     }
+
+
+def _flaw(flaw: "Flaw") -> dict[str, Any]:
+    return {"check": flaw.check.value, "step": flaw.step, "text": flaw.text}

@@ -44,6 +44,27 @@ STEP_COLUMNS: Final = (
 )
 """The columns of `step` that its answer fills."""
 
+RESULT_COLUMNS: Final = (
+    "place",
+    "stream",
+    "direction",
+    "ios",
+    "bytes",
+    "errors",
+    "latency_ns_sum",
+    "latency_ns_min",
+    "latency_ns_max",
+    "histogram",
+    "intervals",
+    "backlog_max",
+    "backlog_end",
+    "response_ns_sum",
+    "response_ns_min",
+    "response_ns_max",
+    "response_histogram",
+)
+"""The columns of `result` behind the step's number."""
+
 _SERIES: Final = ("ios", "bytes", "errors", "latency_ns_sum", "latency_ns_min", "latency_ns_max")
 
 
@@ -59,6 +80,41 @@ class AnswerRows:
     results: tuple[Row, ...] = ()
     intervals: tuple[Row, ...] = ()
     remarks: tuple[tuple[str, str], ...] = ()
+
+
+def differing(one: AnswerRows, other: AnswerRows) -> tuple[str, ...]:
+    """Return the names of what two answers differ in, none where they are the same.
+
+    They are columns of `step`, "STREAM, DIRECTION: COLUMN, …" of results, and what else there is.
+    """
+    pairs = zip(STEP_COLUMNS, one.step, other.step, strict=True)
+    found = [name for name, first, second in pairs if first != second]
+    rows, others = ({_place(row): row for row in each.results} for each in (one, other))
+    for place in dict.fromkeys((*rows, *others)):
+        row, own = rows.get(place, ()), others.get(place, ())
+        if row != own:
+            columns = _columns_apart(row, own)
+            found.append(f"{place}: {', '.join(columns)}")
+    found += [
+        name
+        for name, first, second in (
+            ("intervals", one.intervals, other.intervals),
+            ("remarks", one.remarks, other.remarks),
+        )
+        if first != second
+    ]
+    return tuple(found)
+
+
+def _place(row: Row) -> str:
+    return ", ".join(str(value) for value in row[1:3])
+
+
+def _columns_apart(one: Row, other: Row) -> list[str]:
+    if not (one and other):
+        return ["the whole row"]
+    pairs = zip(RESULT_COLUMNS, one, other, strict=True)
+    return [name for name, first, second in pairs if first != second]
 
 
 def rows_of(answer: StepResult | Gap, *, intervals: bool = True) -> AnswerRows:

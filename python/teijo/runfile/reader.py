@@ -7,18 +7,17 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Final, get_args
 
 from teijo.errors import RunFileError, host_error
-from teijo.runfile import guard, log, schema, seal
+from teijo.runfile import guard, log, program, schema, seal
 from teijo.runfile.blame import blame
 from teijo.runfile.codec import Row, Value, answer_of, from_json, remark_of, series_of, texts
 from teijo.runfile.content import content_digest
 from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
 from teijo.runfile.proof.flaw import Flaw
+from teijo.runfile.proof.making import self_check_flaws
 from teijo.runfile.proof.proving import flaws_of, marked
 from teijo.runfile.proof.tables import table_flaws
 from teijo.terms.geometry import DeviceKind, Geometry, Identity
@@ -105,11 +104,13 @@ def read(path: Path | str) -> Record:
 class Proved:
     """A run as its file holds it, with what in it cannot be true.
 
+    `unknown` is what this program would have said otherwise, of a record that another one made.
     `version` is that of the file, `sealed` says that a digest holds it together.
     """
 
     record: Record
     flaws: tuple[Flaw, ...]
+    unknown: tuple[Flaw, ...]
     version: int
     sealed: bool
 
@@ -129,20 +130,16 @@ def prove(path: Path | str, *, whole: bool = False) -> Proved:
         record = _record(view, intervals)
         series = [(step, *place) for step, places in intervals.items() for place in places]
         checksummed = view.version >= schema.CHECKED_SINCE
-        same_version = record.run.version == _own_version()
-        flaws = (
-            *table_flaws(view.db, series),
-            *flaws_of(record, checksummed=checksummed, same_version=same_version),
+        flaws = (*table_flaws(view.db, series), *flaws_of(record, checksummed=checksummed))
+        decided = tuple(self_check_flaws(record)) if checksummed else ()
+        own = not decided or program.made_here(record)
+        return Proved(
+            record=record,
+            flaws=(*flaws, *decided) if own else flaws,
+            unknown=() if own else decided,
+            version=view.version,
+            sealed=view.sealed,
         )
-        return Proved(record=record, flaws=flaws, version=view.version, sealed=view.sealed)
-
-
-@cache
-def _own_version() -> str:
-    try:
-        return metadata.version("teijo")
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 def read_running(path: Path | str) -> RunningStep | None:

@@ -7,10 +7,10 @@ import shutil
 import subprocess
 import sys
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
+from teijo.runfile import program
 from teijo.units import KIB, format_size
 
 UNKNOWN: Final = "unknown"
@@ -18,18 +18,11 @@ _CPU: Final = Path("/sys/devices/system/cpu")
 _CLOCK: Final = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 
 
-def teijo_version() -> str:
-    """Return the version of this program."""
-    try:
-        return version("teijo")
-    except PackageNotFoundError:
-        return f"{UNKNOWN} (not installed)"
-
-
 def describe_host() -> dict[str, str]:
     """Return facts by name; what cannot be learned is "unknown", never a guess."""
     return {
-        "teijo": teijo_version(),
+        "teijo": program.version(),
+        program.BUILD: program.build(),
         "command": shlex.join(sys.argv),
         "python": platform.python_version(),
         "fio": _fio_version(),

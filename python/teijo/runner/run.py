@@ -33,13 +33,14 @@ from teijo.errors import (
 )
 from teijo.methods.method import Method, Settings
 from teijo.outside.text import shell_path
+from teijo.runfile import program
 from teijo.runfile.recorder import Recorder
 from teijo.runfile.space import estimate_bytes
 from teijo.runner.budget import FACT, OPTION, Budget
 from teijo.runner.ceiling import described
 from teijo.runner.clocks import Clocks
 from teijo.runner.drive import Talk, clock_remarks, drive
-from teijo.runner.environment import describe_host, teijo_version
+from teijo.runner.environment import describe_host
 from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
 from teijo.runner.extent import Preview, refuse_beyond
 from teijo.runner.interrupt import Interrupt
@@ -213,7 +214,7 @@ class _Act:
     def _carry_out(self, interrupt: Interrupt, ahead: Preview, *, resumed: bool) -> Ending:
         stage = self._stage = Stage(
             device=self._device,
-            recorder=self._recorder,
+            written_by=self._recorder,
             observer=self._observer,
             interrupt=interrupt,
             run_seed=self._record.run.seed,
@@ -395,7 +396,7 @@ def _header(order: Order, budget: Budget | None) -> Record:
         settings=order.settings.model_dump(mode="json"),
         seed=order.seed,
         engine=f"{order.engine} ({device.session.backend})",
-        version=teijo_version(),
+        version=program.version(),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return Record(

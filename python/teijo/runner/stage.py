@@ -46,12 +46,13 @@ class Stage:
     """
 
     device: Device
-    recorder: Recorder
     observer: Observer
     interrupt: Interrupt
     run_seed: int
     origin_ns: int
     ended_ns: int | None = None
+    written_by: Recorder | None = None
+    """What writes the run file; None where nothing is recorded."""
     replaying: bool = False
     seed: int = 0
     """The last step's seed: a step that continues its stimulus has the same."""
@@ -82,6 +83,12 @@ class Stage:
     """An I/O that is older ends the run."""
     clocks: Clocks = field(default_factory=Clocks)
     """The host's, looked at after each step."""
+
+    @property
+    def recorder(self) -> Recorder:
+        """What writes the run file; it is not asked for where nothing is recorded."""
+        assert self.written_by is not None
+        return self.written_by
 
     def now_ns(self) -> int:
         """Return the run's clock."""

@@ -25,6 +25,7 @@ class Check(StrEnum):
     SELF_CHECKS = "self-checks"
     ENDING = "ending"
     CONVERSATION = "conversation"
+    REPLAY = "replay"
 
 
 MEANINGS: Final[Mapping[Check, str]] = {
@@ -41,6 +42,7 @@ MEANINGS: Final[Mapping[Check, str]] = {
     Check.SELF_CHECKS: "each remark that follows from the numbers is there, and no other",
     Check.ENDING: "purges, failed I/Os, resumptions and the ending have the remarks they leave",
     Check.CONVERSATION: "the method asks for these very steps, and ends as recorded",
+    Check.REPLAY: "the simulation, carried out again from settings and seed, answers the same",
 }
 
 

@@ -129,7 +129,7 @@ def _witness_flaws(seq: int, answer: StepResult, witness: Witness, depth: int) -
 def self_check_flaws(record: Record) -> Flaws:
     """Give each step whose numbers lead to other remarks than it has.
 
-    The limits are those of this version of Teijo: a file of another one is not asked.
+    The limits are those of this program: of a file of another one, what differs proves nothing.
     """
     for each, answer in answered(record):
         if not isinstance(each.step, Measure | Precondition):

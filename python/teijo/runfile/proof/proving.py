@@ -28,17 +28,12 @@ _ALWAYS: Final[tuple[Callable[[Record], Flaws], ...]] = (
 )
 
 
-def flaws_of(record: Record, *, checksummed: bool, same_version: bool) -> tuple[Flaw, ...]:
-    """Return what cannot be as it stands in a record.
+def flaws_of(record: Record, *, checksummed: bool) -> tuple[Flaw, ...]:
+    """Return what cannot be as it stands in a record, whichever Teijo made it.
 
-    `checksummed` says that the file is of a version that recorded all remarks, `same_version`
-    that this very version of Teijo made it, whose self-checks have the same limits.
+    `checksummed` says that the file is of a version that recorded all remarks.
     """
-    checks = [
-        *_ALWAYS,
-        *([making.self_check_flaws] if checksummed and same_version else []),
-        *([making.ending_flaws] if checksummed else []),
-    ]
+    checks = [*_ALWAYS, *([making.ending_flaws] if checksummed else [])]
     return tuple(flaw for check in checks for flaw in check(record))
 
 
