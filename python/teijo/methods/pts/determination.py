@@ -146,11 +146,11 @@ def _window_row(window: Window) -> tuple[Value, ...]:
         window.average,
         window.range,
         window.range_limit,
-        window_pages.share_percent(window.range, window.average),
+        window_pages.range_percent(window),
         window.slope,
         window.slope_excursion,
         window.slope_limit,
-        window_pages.share_percent(window.slope_excursion, window.average),
+        window_pages.slope_percent(window),
         _why(window),
     )
 

@@ -27,6 +27,8 @@ WINDOW_NAME = "measurement window"
 _MEASURED = {"MB/s": "Throughput", "ms": "Response time"}
 """What a tracking variable's unit is of; IOPS are a unit and its name in one."""
 _FINE_DIGITS = {"ms": 4}
+_SHARE_DIGITS = 12
+"""A percentage in a double has no more to give."""
 """Digits more, of a unit in which a drive's numbers are far below one."""
 
 
@@ -125,11 +127,11 @@ def determination_table(states: Sequence[SteadyState]) -> Table:
             window.average,
             window.range,
             window.range_limit,
-            share_percent(window.range, window.average),
+            range_percent(window),
             window.slope,
             window.slope_excursion,
             window.slope_limit,
-            share_percent(window.slope_excursion, window.average),
+            slope_percent(window),
             "yes" if window.steady else "no",
         )
         for state, window in reported
@@ -228,8 +230,7 @@ def window_facts(window: Window, unit: str) -> Facts:
     """Return the numbers of one determination, with limit and verdict beside each."""
     digits = share_digits([window], least=4)
 
-    def judged(value: float, limit: float, ok: bool) -> str:
-        share = share_percent(value, window.average)
+    def judged(value: float, share: float | None, limit: float, ok: bool) -> str:
         word = "PASS" if ok else "FAIL"
         if share is None:
             return say(
@@ -250,10 +251,18 @@ def window_facts(window: Window, unit: str) -> Facts:
             ("Average", f"{window.average:,.6f} {unit}"),
             ("110 % / 90 %", f"{window.average * 1.1:,.6f} / {window.average * 0.9:,.6f} {unit}"),
             ("Least-squares line", _equation(window)),
-            ("Data excursion", judged(window.range, window.range_limit, window.range_ok)),
+            (
+                "Data excursion",
+                judged(window.range, range_percent(window), window.range_limit, window.range_ok),
+            ),
             (
                 "Slope excursion",
-                judged(window.slope_excursion, window.slope_limit, window.slope_ok),
+                judged(
+                    window.slope_excursion,
+                    slope_percent(window),
+                    window.slope_limit,
+                    window.slope_ok,
+                ),
             ),
             ("Steady state", "YES" if window.steady else "NO"),
         ),
@@ -263,6 +272,26 @@ def window_facts(window: Window, unit: str) -> Facts:
 def share_percent(value: float, average: float) -> float | None:
     """Return a value in percent of an average, None of nothing."""
     return value / average * 100 if average else None
+
+
+def range_percent(window: Window) -> float | None:
+    """Return the range in percent of the average, on the side of 20 % where its verdict puts it."""
+    return _beside(share_percent(window.range, window.average), 20, ok=window.range_ok)
+
+
+def slope_percent(window: Window) -> float | None:
+    """Return the slope excursion in percent of the average, on the side of 10 % of its verdict."""
+    return _beside(share_percent(window.slope_excursion, window.average), 10, ok=window.slope_ok)
+
+
+def _beside(share: float | None, limit: int, *, ok: bool) -> float | None:
+    """Return a share; one that is nearer to its limit than a double tells, as its verdict has it.
+
+    The verdict comes from whole numbers, and the share from doubles.
+    """
+    if share is None or (round(share, _SHARE_DIGITS) <= limit) == ok:
+        return share
+    return float(limit) if ok else limit + 10.0**-_SHARE_DIGITS
 
 
 def share_digits(windows: Sequence[Window], *, least: int = 2) -> int:
@@ -275,17 +304,17 @@ def share_digits(windows: Sequence[Window], *, least: int = 2) -> int:
         (share, limit, ok)
         for window in windows
         for share, limit, ok in (
-            (share_percent(window.range, window.average), 20, window.range_ok),
-            (share_percent(window.slope_excursion, window.average), 10, window.slope_ok),
+            (range_percent(window), 20, window.range_ok),
+            (slope_percent(window), 10, window.slope_ok),
         )
         if share is not None and window.average > 0
     ]
     enough = (
         digits
-        for digits in range(least, 12)
+        for digits in range(least, _SHARE_DIGITS)
         if all((round(share, digits) <= limit) == ok for share, limit, ok in judged)
     )
-    return next(enough, 12)
+    return next(enough, _SHARE_DIGITS)
 
 
 def drawn(values: Sequence[float], *, log: bool) -> tuple[float | None, ...]:

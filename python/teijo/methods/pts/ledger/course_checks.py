@@ -4,10 +4,12 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.phrase import joined, listed, say
+from teijo.methods.pts.ledger.figures import digits_beside
 from teijo.methods.pts.ledger.requirement import Case, Found, Measured, met_if, untold
 from teijo.methods.pts.ledger.rounds import BURST_PHASE, PREWRITE_CELL, histograms_in, rounds_in
 from teijo.methods.pts.ledger.stimulus_checks import MINUTE_SHARES
 from teijo.methods.pts.versions import MINUTE_NS, ROUNDS_MOST
+from teijo.methods.pts.window_pages import range_percent, share_digits, slope_percent
 from teijo.methods.rounds import MINUTE
 from teijo.terms.finding import SteadyState, Window
 from teijo.terms.result import StepResult
@@ -64,17 +66,15 @@ def steadiness(case: Case) -> Found:
 
 def _operands(state: SteadyState, window: Window) -> str:
     return say(
-        "{variable}, {first}–{last}: range {range:.3f} %, slope {slope:.3f} % of the average",
+        "{variable}, {first}–{last}: range {range:.{digits}f} %, slope {slope:.{digits}f} % of the "
+        "average",
         variable=state.variable,
         first=window.first_round,
         last=window.last_round,
-        range=_percent(window.range, window),
-        slope=_percent(window.slope_excursion, window),
+        range=range_percent(window) or 0.0,
+        slope=slope_percent(window) or 0.0,
+        digits=share_digits([window], least=3),
     )
-
-
-def _percent(value: float, window: Window) -> float:
-    return 100 * value / window.average if window.average else 0.0
 
 
 def _misjudged(window: Window) -> bool:
@@ -105,10 +105,11 @@ def saturation_end(case: Case) -> Found:
     times = written / case.record.geometry.capacity_bytes
     steady = case.findings.converged is True
     text = say(
-        "{minutes:,} minutes, {times:.4f} × the user capacity written (TGBW {gb:,.3f} GB), steady "
-        "state {verdict}",
+        "{minutes:,} minutes, {times:.{digits}f} × the user capacity written (TGBW {gb:,.3f} GB), "
+        "steady state {verdict}",
         minutes=len(found),
         times=times,
+        digits=digits_beside([(times, rule.capacity_times)], least=4),
         gb=written / 1e9,
         verdict="reached" if steady else "not reached",
     )

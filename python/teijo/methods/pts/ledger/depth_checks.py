@@ -11,6 +11,7 @@ from teijo.analysis import measures
 from teijo.analysis.cross_check import DEPTH_LIMITS, Depth, depths_of, stimuli
 from teijo.analysis.validity import LEAST_NS
 from teijo.document.phrase import joined, say
+from teijo.methods.pts.ledger.figures import digits_beside
 from teijo.methods.pts.ledger.requirement import Case, Found, Stretch, met_if, untold
 from teijo.terms.record import StepRecord
 from teijo.terms.step import Measure, Precondition
@@ -42,8 +43,9 @@ def single_io(case: Case) -> Found:
     most = max(each.most * each.asked for each in found)
     least = max(each.least * each.asked for each in found)
     text = say(
-        "at most {most:.4f} in flight on average in any of {count:,} steps (limit: {limit})",
+        "at most {most:.{digits}f} in flight on average in any of {count:,} steps (limit: {limit})",
         most=most,
+        digits=digits_beside([(most, DEPTH_LIMITS[1])], least=4),
         count=len(found),
         limit=DEPTH_LIMITS[1],
     )
@@ -134,24 +136,29 @@ def _judged(found: Sequence[Depth]) -> Found:
     if counted:
         texts.append(
             say(
-                "{low:.4f} to {high:.4f} of threads × queue depth in flight, counted in {count:,} "
-                "steps while I/O was issued",
-                low=min(each.least for each in counted),
-                high=max(each.most for each in counted),
+                "{low:.{digits}f} to {high:.{digits}f} of threads × queue depth in flight, counted "
+                "in {count:,} steps while I/O was issued",
                 count=len(counted),
+                **_ends(counted),
             )
         )
     if others:
         texts.append(
             say(
-                "{low:.4f} to {high:.4f} of threads × queue depth in flight by Little's law in "
-                "{count:,} stimuli that nobody counted",
-                low=min(each.least for each in others),
-                high=max(each.most for each in others),
+                "{low:.{digits}f} to {high:.{digits}f} of threads × queue depth in flight by "
+                "Little's law in {count:,} stimuli that nobody counted",
                 count=len(others),
+                **_ends(others),
             )
         )
     return _by_limits(found, joined(texts))
+
+
+def _ends(found: Sequence[Depth]) -> dict[str, float]:
+    """Return the least and the most of several depths, with the digits that tell their side."""
+    low, high = min(each.least for each in found), max(each.most for each in found)
+    pairs = [(end, limit) for end in (low, high) for limit in DEPTH_LIMITS]
+    return {"low": low, "high": high, "digits": digits_beside(pairs, least=4)}
 
 
 def _by_limits(found: Sequence[Depth], text: str) -> Found:

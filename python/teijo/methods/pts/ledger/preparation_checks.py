@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from teijo import units
 from teijo.analysis import measures
 from teijo.document.phrase import joined, say
+from teijo.methods.pts.ledger.figures import digits_beside
 from teijo.methods.pts.ledger.offsets import Course, courses
 from teijo.methods.pts.ledger.requirement import (
     Case,
@@ -29,7 +30,9 @@ def volume(case: Case) -> Found:
     grain = case.record.geometry.physical_block_bytes
     least = PRECONDITION_TIMES * (capacity // grain * grain)
     written = [measures.written_bytes(answer) for _, _, answer in case.preconditioned]
-    times = joined(say("{times:.4f}", times=each / capacity) for each in written)
+    shares = [each / capacity for each in written]
+    digits = digits_beside(((share, PRECONDITION_TIMES) for share in shares), least=4)
+    times = joined(say("{times:.{digits}f}", times=share, digits=digits) for share in shares)
     text = say("{bytes:,} B written: {times} × the user capacity", bytes=sum(written), times=times)
     holds = all(least <= each <= least * VOLUME_SHARE_MOST for each in written)
     return met_if(holds, _with_counters(text, case, sum(written)))
@@ -110,10 +113,12 @@ def no_delay(case: Case) -> Found:
     if any(pause is None for pause in pauses):
         return met_if(False, "the run was interrupted between the two, for an unknown time")
     longest_ns = max(pause for pause in pauses if pause is not None)
+    longest, limit = longest_ns / units.NS_PER_MS, case.rest_ns_most / units.NS_PER_MS
     text = say(
-        "{ms:,.3f} ms without I/O (this program's limit: {limit:,.3f} ms)",
-        ms=longest_ns / units.NS_PER_MS,
-        limit=case.rest_ns_most / units.NS_PER_MS,
+        "{ms:,.{digits}f} ms without I/O (this program's limit: {limit:,.{digits}f} ms)",
+        ms=longest,
+        limit=limit,
+        digits=digits_beside([(longest, limit)], least=3),
     )
     return met_if(longest_ns < case.rest_ns_most, text)
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from teijo import units
 from teijo.document.phrase import listed, say
+from teijo.methods.pts.ledger.figures import digits_beside
 from teijo.methods.pts.ledger.offsets import courses
 from teijo.methods.pts.ledger.requirement import Case, Found, Measured, met_if, untold
 from teijo.methods.pts.ledger.rounds import minutes_in, rounds_in, swept
@@ -131,14 +132,18 @@ def rests(case: Case) -> Found:
     broken = sum(len(stretch.gaps) for stretch in case.stretches)
     if not later:
         return untold("not yet")
-    longest_ns = max(answer.rest_ns for answer in later)
+    longest, limit = (
+        time_ns / units.NS_PER_MS
+        for time_ns in (max(answer.rest_ns for answer in later), case.rest_ns_most)
+    )
     text = say(
-        "{longest:,.3f} ms at most, {mean:,.3f} ms on average before {count:,} steps "
-        "(this program's limit: {limit:,.3f} ms)",
-        longest=longest_ns / units.NS_PER_MS,
+        "{longest:,.{digits}f} ms at most, {mean:,.{digits}f} ms on average before {count:,} steps "
+        "(this program's limit: {limit:,.{digits}f} ms)",
+        longest=longest,
         mean=sum(answer.rest_ns for answer in later) / len(later) / units.NS_PER_MS,
         count=len(later),
-        limit=case.rest_ns_most / units.NS_PER_MS,
+        limit=limit,
+        digits=digits_beside([(longest, limit)], least=3),
     )
     drain_ns = max(answer.gap_ns - answer.rest_ns for answer in later)
     if drain_ns:
@@ -183,12 +188,14 @@ def uninterrupted(case: Case) -> Found:
     if not going_on:
         return untold("not yet")
     longest_ns = max(answer.gap_ns for answer in going_on)
+    longest, limit = longest_ns / units.NS_PER_MS, case.rest_ns_most / units.NS_PER_MS
     text = say(
-        "{count:,} minutes went on from the one before with I/O in flight; {ms:,.3f} ms between "
-        "two of them at most (this program's limit: {limit:,.3f} ms)",
+        "{count:,} minutes went on from the one before with I/O in flight; {ms:,.{digits}f} ms "
+        "between two of them at most (this program's limit: {limit:,.{digits}f} ms)",
         count=len(going_on),
-        ms=longest_ns / units.NS_PER_MS,
-        limit=case.rest_ns_most / units.NS_PER_MS,
+        ms=longest,
+        limit=limit,
+        digits=digits_beside([(longest, limit)], least=3),
     )
     return met_if(longest_ns < case.rest_ns_most, text)
 
