@@ -47,7 +47,9 @@ class Steps(PaperMethod):
         return "steady"
 
 
-def measure(phase: str, number: int, *, continues: bool = False, minutes: float = 1.5) -> Measure:
+def measure(
+    phase: str, number: int | None, *, continues: bool = False, minutes: float = 1.5
+) -> Measure:
     return Measure(
         workload=workload(0, 4096),
         duration_ns=int(minutes * 60 * SECOND),
@@ -114,6 +116,8 @@ def test_no_switch_of_xsr_is_preceded_by_a_question(path: Path) -> None:
         ([measure("round", 1), measure("round", 2), measure("histogram", 3)],
          [True, False, True]),
         ([measure("ramp", 1), measure("measure", 1), measure("ramp", 2)], [True, False, True]),
+        ([measure("measure", None), measure("read back", None), measure("read back", None)],
+         [True, True, False]),
         ([measure("a", 1), measure("b", 2, continues=True), measure("c", 3)],
          [True, False, True]),
         ([measure("a", 1), measure("b", 2, minutes=0.5), measure("c", 3)], [True, True, False]),
@@ -123,7 +127,8 @@ def test_no_switch_of_xsr_is_preceded_by_a_question(path: Path) -> None:
         ([measure("a", 1), Precondition(workload=workload(0, 4096), total_bytes=MIB),
           measure("b", 2)], [True, True, False]),
     ],
-    ids=["soon after the purge", "another phase", "a ramp and its cell", "one stimulus",
+    ids=["soon after the purge", "another phase", "a ramp and its cell",
+         "what is read back", "one stimulus",
          "within the minute", "a rest and what follows", "a purge after a rest",
          "what follows a preconditioning"],
 )  # fmt: skip

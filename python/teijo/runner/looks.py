@@ -45,7 +45,8 @@ def _is_between_phases(last: Step | None, step: Step) -> bool:
     """Return whether nobody measures what lies between two steps.
 
     A rest is measured up to the step that ends it, what follows a preconditioning follows it at
-    once, and phases of one round belong together: a ramp and what it leads to.
+    once, and phases of one round belong together: a ramp and what it leads to. What has no round
+    (a workload, and its reading back) is in none with anything else.
     """
     match step:
         case Idle():
@@ -62,4 +63,5 @@ def _is_between_phases(last: Step | None, step: Step) -> bool:
                     return False
                 case Measure():
                     changes = (last.part, last.phase) != (step.part, step.phase)
-                    return changes and last.round_number != step.round_number
+                    rounds = (last.round_number, step.round_number)
+                    return changes and (rounds == (None, None) or rounds[0] != rounds[1])
