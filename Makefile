@@ -130,6 +130,7 @@ cpu: $(STAMPS)/compiled ## measure the CPU time of starts and reports [CPU="--ro
 error-rates: $(STAMPS)/built ## count how often `teijo compare` errs: ten runs of each test, 45 pairs (an hour; resumable)
 	@nice $(BIN)/python benchmarks/error_rates.py run --folder target/error_rates
 	@$(BIN)/python benchmarks/error_rates.py judge --folder target/error_rates
+	@nice $(BIN)/python -m pytest -s -m campaign tests/methods/studies
 
 fuzz: $(STAMPS)/built ## feed every reader 10^6 inputs, then Rust for FUZZ seconds, with cargo-fuzz [INPUTS=10000 FUZZ=600]
 	@$(BIN)/python -m tests.fuzz.campaign --inputs $(INPUTS)

@@ -6,12 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from teijo.analysis.difference import Difference
 from teijo.analysis.tiering import (
+    Cliff,
+    cliff_known,
     cliff_of,
     crossover,
     fall_of,
     hit_share,
     in_turn,
+    is_sharp,
+    settled,
     side_by_side,
     stripes,
 )
@@ -125,6 +130,46 @@ def test_writes_that_do_not_come_back_are_worn_and_reads_are_not_explained() -> 
 def test_what_falls_only_once_is_no_tier() -> None:
     assert kind(TIERED, 97.0, 96.0) == "once"
     assert kind(TIERED, 97.0, 96.0, reads=False) == "once"
+
+
+COLD = [(1, 100.0), (2, 99.0), (4, 12.0), (8, 11.0)]
+
+
+def test_a_set_that_was_only_cold_is_held_and_the_fall_is_looked_for_behind_it() -> None:
+    rates, fall = settled(COLD, {1: 99.0, 4: 98.0}, reads=True)
+    assert rates == ((1, 100.0), (2, 99.0), (4, 98.0), (8, 11.0))
+    assert fall is not None
+    assert (fall.kind, fall.good_bytes, fall.bad_bytes, fall.back) == ("unfinished", 4, 8, 99.0)
+    _, fall = settled(COLD, {1: 99.0, 4: 98.0, 8: 12.0}, reads=True)
+    assert fall is not None
+    assert fall.kind == "tier"
+    assert settled(COLD, {1: 99.0, 4: 98.0, 8: 97.0}, reads=True)[1] is None
+    writes = settled(COLD, {2: 99.0, 4: 98.0}, reads=False)[1]
+    assert writes is not None
+    assert writes.kind == "once"
+
+
+def ratio(low: float, high: float) -> Difference:
+    return Difference(ratio=math.sqrt(low * high), low=low, high=high, p_value=0.5, freedom=4)
+
+
+def test_the_cliff_lies_between_a_set_that_is_surely_held_and_one_that_surely_is_not() -> None:
+    rates = [(1, 100.0), (2, 98.0), (4, 75.0), (5, 60.0), (8, 20.0)]
+    cliff = cliff_of(rates)
+    assert cliff is not None
+    assert (cliff.good_bytes, cliff.bad_bytes) == (4, 5)
+    sure = {2: ratio(0.9, 1.1), 4: ratio(0.7, 0.8), 5: ratio(0.5, 0.7), 8: ratio(0.1, 0.3)}
+    known = cliff_known(cliff, rates, sure)
+    assert known == Cliff(good_bytes=2, bad_bytes=5, level=99, after=60)
+    vague = sure | {2: ratio(0.6, 1.5), 5: ratio(0.4, 1.01)}
+    known = cliff_known(cliff, rates, vague)
+    assert known == Cliff(good_bytes=1, bad_bytes=8, level=100, after=20)
+    assert cliff_known(cliff, rates, {8: ratio(0.1, 1.0)}) is None
+
+
+def test_a_fall_is_sharp_where_all_of_its_interval_is_steeper_than_the_set_grows() -> None:
+    assert is_sharp(ratio(0.1, 0.49), 2)
+    assert not is_sharp(ratio(0.1, 0.5), 2)
 
 
 def test_writes_go_back_to_the_set_that_was_held_and_must_fall_sharply_again() -> None:

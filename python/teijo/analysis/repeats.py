@@ -19,6 +19,7 @@ from teijo.analysis.difference import (
     relative_variance,
     student_t_limit,
 )
+from teijo.analysis.replicates import Estimate
 
 LIKENESS = 0.8
 """The autocorrelation of neighbouring samples that is allowed for where it cannot be measured."""
@@ -61,6 +62,22 @@ def level_of_run(batches: Sequence[float], samples_per_batch: int) -> Level | No
         return None
     factor, freedom = resemblance(len(batches), samples_per_batch)
     return Level(mean=naive.mean, squared_error=naive.squared_error * factor, freedom=freedom)
+
+
+def estimate_of_run(batches: Sequence[float], samples_per_batch: int = 1) -> Estimate | None:
+    """Return the mean of neighbouring samples of one run, with an interval that allows for their
+    likeness; None for none. See `level_of_run`.
+    """
+    level = level_of_run(batches, samples_per_batch)
+    if level is None:
+        count = len(batches)
+        mean = math.fsum(batches) / count if count else 0.0
+        return Estimate(mean=mean, low=None, high=None, count=count) if count else None
+    reach = student_t_limit(1 - CONFIDENCE, level.freedom) * math.sqrt(level.squared_error)
+    factor = math.exp(reach)
+    return Estimate(
+        mean=level.mean, low=level.mean / factor, high=level.mean * factor, count=len(batches)
+    )
 
 
 def levels_beside(single: Sequence[float], several: Sequence[float]) -> tuple[Level, Level] | None:

@@ -6,9 +6,11 @@ Rates are all of one unit, whichever; working sets are in bytes.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
+
+from teijo.analysis.difference import Difference
 
 KEPT: Final = 0.70
 """Share of the smallest set's rate that a set must keep to count as held by the tier."""
@@ -24,7 +26,9 @@ three times as fast as what lies behind it is so slow to fall."""
 LEVEL_SHARE: Final = 0.03
 """By less than this a second set is not slower than the first: the rate is level there."""
 
-FallKind = Literal["tier", "gentle", "worn", "once", "bent", "broad", "unreturned", "unfinished"]
+FallKind = Literal[
+    "tier", "gentle", "worn", "once", "bent", "broad", "unreturned", "unfinished", "scattered"
+]
 """What a fall of the rate over growing sets is evidence of.
 
 - tier: sharp, back at the smaller set, and sharp again: of the set's size, as a tier makes it.
@@ -35,7 +39,10 @@ FallKind = Literal["tier", "gentle", "worn", "once", "bent", "broad", "unreturne
 - broad: too steep for seeks, not steep enough for a tier: the sets lie too far apart to tell.
 - unreturned: reads that stay slow at the smaller set: nothing that reading wears.
 - unfinished: the two sets were not measured again.
+- scattered: as a tier's, but no steeper for certain than seeks make it: the rates scatter too much.
 """
+Rates = Sequence[tuple[int, float]]
+"""Of each set, in ascending order: its bytes and its rate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +67,7 @@ class Cliff:
         return self.bad_bytes / self.good_bytes
 
 
-def cliff_of(rates: Sequence[tuple[int, float]], *, kept: float = KEPT) -> Cliff | None:
+def cliff_of(rates: Rates, *, kept: float = KEPT) -> Cliff | None:
     """Return the cliff of (set, rate) in ascending order of sets; None where no set falls.
 
     A set is held where it keeps `kept` of the smallest set's rate. The cliff lies behind the
@@ -89,6 +96,8 @@ class Fall:
     """
 
     kind: FallKind
+    good_bytes: int
+    bad_bytes: int
     good: float
     bad: float
     back_bytes: int
@@ -100,7 +109,7 @@ class Fall:
     """
 
 
-def back_bytes_of(rates: Sequence[tuple[int, float]], cliff: Cliff, *, reads: bool) -> int:
+def back_bytes_of(rates: Rates, cliff: Cliff, *, reads: bool) -> int:
     """Return the set to go back to after a fall: what a tier serves there is as fast as before.
 
     Reads go back to the smallest set, which a cache has soonest. Writes to the last that was held:
@@ -110,7 +119,7 @@ def back_bytes_of(rates: Sequence[tuple[int, float]], cliff: Cliff, *, reads: bo
 
 
 def fall_of(
-    rates: Sequence[tuple[int, float]],
+    rates: Rates,
     *,
     back: float | None = None,
     again: float | None = None,
@@ -136,6 +145,8 @@ def fall_of(
         kind = "broad"
     return Fall(
         kind=kind,
+        good_bytes=cliff.good_bytes,
+        bad_bytes=cliff.bad_bytes,
         good=good,
         bad=bad,
         back_bytes=back_bytes,
@@ -143,6 +154,64 @@ def fall_of(
         again=again,
         steepness=steepness,
     )
+
+
+def settled(
+    rates: Rates, later: Mapping[int, float], *, reads: bool
+) -> tuple[tuple[tuple[int, float], ...], Fall | None]:
+    """Return rates and what their fall is, by `later`, which has sets that were measured again.
+
+    A set of reads that was slow at first, and as fast as the smaller ones later, was not warm: it
+    has its later rate, and the fall is looked for behind it.
+    """
+    found = dict(rates)
+    while True:
+        own = tuple(found.items())
+        cliff = cliff_of(own)
+        if cliff is None:
+            return own, None
+        back_bytes = back_bytes_of(own, cliff, reads=reads)
+        back, again = later.get(back_bytes), later.get(cliff.bad_bytes)
+        fall = fall_of(own, back=back, again=again, reads=reads)
+        if fall is None or fall.kind != "once" or again is None or not reads:
+            return own, fall
+        if again < KEPT * own[0][1]:
+            return own, fall
+        found[cliff.bad_bytes] = again
+
+
+def is_sharp(ratio: Difference, width: float) -> bool:
+    """Return whether a rate surely falls more steeply than seeks or spare flash make it, as the set
+    grows by the factor `width`: the whole interval of the ratio of rates lies below.
+    """
+    return math.log(ratio.high) < -GENTLE * math.log(width)
+
+
+def cliff_known(cliff: Cliff, rates: Rates, ratios: Mapping[int, Difference]) -> Cliff | None:
+    """Return the cliff between two sets of which it is known that one is held, and one is not.
+
+    `ratios` are the rates of the sets by that of the smallest, with intervals. A set is held where
+    its rate is that of the smallest within 3 %, and surely more than 70 % of it; it is not where
+    its rate is below 70 %, and surely below all of it. None where no set is known to be slower.
+    """
+    (first, level), *_ = rates
+    held = [
+        each
+        for each, rate in rates
+        if each <= cliff.good_bytes
+        and rate >= (1 - LEVEL_SHARE) * level
+        and (each == first or (each in ratios and ratios[each].low >= KEPT))
+    ]
+    lost = [
+        (each, rate)
+        for each, rate in rates
+        if each >= cliff.bad_bytes and each in ratios and ratios[each].high < 1
+    ]
+    if not lost:
+        return None
+    good, (bad, after) = max(held, default=first), lost[0]
+    kept = [rate for each, rate in rates if each <= good]
+    return Cliff(good_bytes=good, bad_bytes=bad, level=math.fsum(kept) / len(kept), after=after)
 
 
 def is_back(rate: float, before: float) -> bool:
@@ -154,7 +223,7 @@ def _steepness(cliff: Cliff, good: float, bad: float) -> float:
     return math.log(good / bad) / math.log(cliff.width) if bad > 0 else math.inf
 
 
-def _gentle(rates: Sequence[tuple[int, float]], steepness: float) -> FallKind | None:
+def _gentle(rates: Rates, steepness: float) -> FallKind | None:
     """Return what a fall is that no tier needs to make, None for a steeper one.
 
     Between two sets that lie close together scatter alone is steep, so a wide stretch counts too.
@@ -165,7 +234,7 @@ def _gentle(rates: Sequence[tuple[int, float]], steepness: float) -> FallKind | 
     return "gentle" if second <= (1 - LEVEL_SHARE) * first else "bent"
 
 
-def _wide_steepness(rates: Sequence[tuple[int, float]]) -> float:
+def _wide_steepness(rates: Rates) -> float:
     """Return the steepness from a set far before the cliff to one far behind it, if there are."""
     cliff = cliff_of(rates)
     assert cliff is not None, "it falls"

@@ -1,14 +1,16 @@
 """The study `tier` on a made-up tier whose size and rates are known: its steps, cliffs, words."""
 
+import math
 from dataclasses import dataclass, field, replace
 
 import pytest
 
+from teijo.analysis.replicates import estimate_of
 from teijo.analysis.tiering import hit_share, in_turn
 from teijo.document.model import Paragraph, Span, Table, Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.method import Method
-from teijo.methods.studies.tier.cells import found_in, is_steady, over
+from teijo.methods.studies.tier.cells import CellFound, Key, found_in, is_steady, over
 from teijo.methods.studies.tier.found import Tiering, tiering_of
 from teijo.methods.studies.tier.method import Tier, between
 from teijo.methods.studies.tier.settings import (
@@ -104,6 +106,17 @@ class TieredDevice:
             elapsed_ns=10**9,
             results=(flow(direction, ios, stream.block_size_bytes, mean_ns=100_000),),
         )
+
+
+@dataclass
+class ColdDevice(TieredDevice):
+    """A tier whose largest set that it holds is slow on the first visit: it is not warm yet."""
+
+    def rate(self, step: Measure) -> float:
+        (stream,) = step.workload.streams
+        first = step.cell is not None and step.cell.startswith("tier")
+        cold = first and stream.active_range.amount_bytes == self.tier_bytes
+        return super().rate(step) * (0.15 if cold else 1.0)
 
 
 def played(device: TieredDevice | None = None, **overrides: str) -> Played:
@@ -269,6 +282,60 @@ def test_writes_that_fall_alone_leave_it_open() -> None:
     worn = TieredDevice(tier_bytes=100 * TB, warming=0, worn_after=12)
     text = first_words(played(worn, patterns="randwrite", **PLAIN))
     assert "CANNOT BE KNOWN: writes fall, and no reads were measured" in text
+
+
+def test_a_set_that_was_cold_the_first_time_is_held_and_the_next_one_is_looked_at() -> None:
+    run = played(ColdDevice(), patterns="randread", refine="0", **PLAIN)
+    (curve,) = tiering(run).curves
+    again = [cell.key.set_bytes for cell in curve.again]
+    assert again == [256 * 10**9, 2 * TB, 4 * TB]
+    assert curve.warmed == (2 * TB,)
+    assert curve.cliff is not None
+    assert (curve.cliff.good_bytes, curve.cliff.bad_bytes) == (2 * TB, 4 * TB)
+    text = first_words(run)
+    assert "THE TIER HOLDS 2 TB, NOT 4 TB" in text
+    assert "2 TB was slow at first and as fast as the smaller ones when read again" in text
+
+
+def test_a_cells_interval_allows_for_slices_that_resemble_their_neighbours() -> None:
+    slices = (100.0, 102.0, 98.0, 101.0, 99.0)
+    cell = CellFound(
+        key=Key(stage="tier", pattern="randread", block_bytes=4096, set_bytes=TB),
+        answers=(),
+        slices=slices,
+        range_bytes=TB,
+    )
+    alone = estimate_of(slices)
+    assert alone is not None
+    assert alone.high is not None
+    assert cell.throughput.high is not None
+    # 3.2 times the error, and 2.5 degrees of freedom where there were 4.
+    wider = math.log(cell.throughput.high / 100) / math.log(alone.high / 100)
+    assert 3.2 < wider < 4.5
+
+
+def test_a_fall_within_the_scatter_of_the_slices_is_not_called_a_tier() -> None:
+    run = played(patterns="randread", refine="0", **PLAIN)
+    noisy = [
+        replace(each, answer=louder(each.answer, 0.05 if number % 2 else 1.95))
+        if isinstance(each.step, Measure)
+        else each
+        for number, each in enumerate(run.steps)
+    ]
+    record = record_of(METHOD, run.settings, tuple(noisy), geometry=WHOLE)
+    assert isinstance(run.settings, TierSettings)
+    found = tiering_of(run.settings, record)
+    assert found.seen == "unknown"
+    text = text_of(METHOD.document(record, METHOD.findings(record)))
+    assert "unknown: within the scatter" in text
+    assert "it is not clear why" in text
+
+
+def louder(answer: Answer, factor: float) -> StepResult:
+    assert isinstance(answer, StepResult)
+    (part,) = answer.results
+    block, ios = part.bytes // part.ios, round(part.ios * factor)
+    return replace(answer, results=(flow(part.direction, ios, block),))
 
 
 def test_a_fall_that_was_not_gone_back_from_yet_is_open() -> None:

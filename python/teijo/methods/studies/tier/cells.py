@@ -9,7 +9,9 @@ from typing import Final
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.replicates import Estimate, estimate_of
+from teijo.analysis.difference import Difference, Level, difference_between
+from teijo.analysis.repeats import TOLERANCE, estimate_of_run, level_of_run
+from teijo.analysis.replicates import Estimate
 from teijo.analysis.steady_state import WINDOW_ROUNDS, window_of
 from teijo.analysis.tiering import is_back
 from teijo.methods.phrases import sequential_writes
@@ -92,10 +94,20 @@ class CellFound:
 
     @property
     def throughput(self) -> Estimate:
-        """MB/s over the window, with an interval from its slices."""
-        found = estimate_of(self.slices[-WINDOW_ROUNDS:])
+        """MB/s over the window; the interval allows for slices that resemble their neighbours."""
+        found = estimate_of_run(self.slices[-WINDOW_ROUNDS:])
         assert found is not None, "a cell has a slice"
         return found
+
+    @property
+    def level(self) -> Level | None:
+        """MB/s over the window as one run knows it; None for a single slice, or without I/O."""
+        return level_of_run(self.slices[-WINDOW_ROUNDS:], 1)
+
+    @property
+    def resolution(self) -> float:
+        """The share of its rate that one I/O of a slice is."""
+        return 1 / max(1, min(answer.ios for answer in self.window))
 
     @property
     def iops(self) -> float:
@@ -125,6 +137,21 @@ class Found:
             if (key.stage, key.pattern, key.block_bytes) == (stage, pattern, block_bytes)
         ]
         return sorted(own, key=lambda cell: cell.key.set_bytes)
+
+
+def ratio_of(
+    first: CellFound, second: CellFound, *, tolerance: float = TOLERANCE
+) -> Difference | None:
+    """Return the second cell's rate by the first's, as one run of neighbouring slices knows it.
+
+    A cell ends as soon as five slices look steady, which may be by chance, and steady is within
+    ±10 %: `tolerance` is the logarithm by which two cells of one rate may so lie apart.
+    """
+    one, other = first.level, second.level
+    if one is None or other is None:
+        return None
+    resolution = max(first.resolution, second.resolution)
+    return difference_between(one, other, resolution=resolution, tolerance=tolerance)
 
 
 def is_steady(slices: Sequence[Fraction]) -> bool:

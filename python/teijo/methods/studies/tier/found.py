@@ -4,19 +4,19 @@ the models beside the measured rates; and what follows for a buyer.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from teijo.analysis.difference import difference_of
 from teijo.analysis.tiering import (
     Cliff,
     Fall,
-    back_bytes_of,
+    cliff_known,
     cliff_of,
     crossover,
-    fall_of,
     hit_share,
     in_turn,
+    is_sharp,
+    settled,
     side_by_side,
     stripes,
 )
@@ -28,6 +28,7 @@ from teijo.methods.studies.tier.cells import (
     Found,
     found_in,
     is_evidence,
+    ratio_of,
 )
 from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
 from teijo.terms.record import Record
@@ -59,24 +60,30 @@ class Curve:
 
     @property
     def cliff(self) -> Cliff | None:
-        """Where the tier's rate falls."""
-        return cliff_of(self._rates)
+        """Where the tier's rate falls: the sets about it that are known to be held, and not to be;
+        as far as the rates' scatter lets that be known of any.
+        """
+        rates, _ = self._settled
+        cliff = cliff_of(rates)
+        return None if cliff is None else (self._known(cliff) or cliff)
 
     @property
     def fall(self) -> Fall | None:
         """What that fall is evidence of; None where there is none, and of a sequential stream,
         which does not go over the whole of a set at once.
         """
-        cliff = self.cliff
-        if cliff is None or not is_evidence(self.pattern):
+        _, fall = self._settled
+        if fall is None or not is_evidence(self.pattern):
             return None
-        later = {cell.key.set_bytes: cell.throughput.mean for cell in self.again}
-        return fall_of(
-            self._rates,
-            back=later.get(back_bytes_of(self._rates, cliff, reads=self.reads)),
-            again=later.get(cliff.bad_bytes),
-            reads=self.reads,
-        )
+        if fall.kind == "tier" and not self._is_certain(fall):
+            return replace(fall, kind="scattered")
+        return fall
+
+    @property
+    def warmed(self) -> tuple[int, ...]:
+        """The sets that were slow at first, and held when they were measured again."""
+        later = dict(self._settled[0])
+        return tuple(each for each, rate in self._rates if later[each] != rate)
 
     @property
     def reads(self) -> bool:
@@ -86,6 +93,47 @@ class Curve:
     @property
     def _rates(self) -> list[tuple[int, float]]:
         return [(cell.key.set_bytes, cell.throughput.mean) for cell in self.tier]
+
+    @property
+    def _settled(self) -> tuple[tuple[tuple[int, float], ...], Fall | None]:
+        later = {cell.key.set_bytes: cell.throughput.mean for cell in self.again}
+        return settled(self._rates, later, reads=self.reads)
+
+    @property
+    def _cells(self) -> list[CellFound]:
+        """The cells behind the rates, ascending: of a set that was not warm, the later one."""
+        later = {cell.key.set_bytes: cell for cell in self.again}
+        warmed = self.warmed
+        return [
+            later[cell.key.set_bytes] if cell.key.set_bytes in warmed else cell
+            for cell in self.tier
+        ]
+
+    def _known(self, cliff: Cliff) -> Cliff | None:
+        first, *others = self._cells
+        ratios = {each.key.set_bytes: ratio_of(first, each) for each in others}
+        known = {each: ratio for each, ratio in ratios.items() if ratio is not None}
+        return cliff_known(cliff, self._settled[0], known)
+
+    def _is_certain(self, fall: Fall) -> bool:
+        """Return whether what makes the fall a tier's is beyond the rates' scatter: that it is
+        slower there at all, sharply so, and again.
+        """
+        cliff = cliff_of(self._settled[0])
+        assert cliff is not None, "it falls"
+        later = {cell.key.set_bytes: cell for cell in self.again}
+        again = ratio_of(later[fall.back_bytes], later[fall.bad_bytes])
+        if self._known(cliff) is None or again is None or again.high >= 1:
+            return False
+        cells = self._cells
+        before = [each for each in cells if each.key.set_bytes <= fall.good_bytes]
+        behind = [each for each in cells if each.key.set_bytes >= fall.bad_bytes]
+        return any(
+            (ratio := ratio_of(one, other)) is not None
+            and is_sharp(ratio, other.key.set_bytes / one.key.set_bytes)
+            for one in before
+            for other in behind
+        )
 
     @property
     def swept(self) -> bool:
@@ -239,8 +287,7 @@ def _near(cells: Sequence[CellFound], set_bytes: int) -> CellFound:
 def _levelled(tier: CellFound, slow: CellFound) -> tuple[float, float]:
     """Return both rates, the tier's twice where they do not differ."""
     rates = tier.throughput.mean, slow.throughput.mean
-    window = [each.slices[-len(each.window) :] for each in (tier, slow)]
-    found = difference_of(window[0], window[1])
+    found = ratio_of(tier, slow, tolerance=0.0)
     if found is None or not found.shown or abs(found.ratio - 1) <= EQUAL:
         return rates[0], rates[0]
     return rates

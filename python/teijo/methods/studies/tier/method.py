@@ -9,7 +9,7 @@ from typing import Final
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.analysis.tiering import Cliff, cliff_of, fall_of, is_back
+from teijo.analysis.tiering import Cliff, cliff_of, settled
 from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
@@ -199,20 +199,20 @@ def _closer(
 def _turned_back(
     settings: TierSettings, geometry: Geometry, of: tuple[str, int], own: dict[int, float]
 ) -> Generator[Step, Answer, None]:
-    """Go back to a smaller set after a fall, and, if it is as fast as before, forth again."""
+    """Go back to a smaller set after a fall, and, if it is as fast as before, forth again.
+
+    A set that is read as fast then was not warm before: the next one is measured again too.
+    """
     pattern, block = of
-    rates, reads = sorted(own.items()), PATTERNS[pattern][1] == 100
-    cliff, fall = cliff_of(rates), fall_of(rates, reads=reads)
-    if cliff is None or fall is None or fall.kind != "unfinished":
-        return
-    back, bad = (
-        Key(stage=AGAIN, pattern=pattern, block_bytes=block, set_bytes=each)
-        for each in (fall.back_bytes, cliff.bad_bytes)
-    )
-    before = own[fall.back_bytes]
-    rate = yield from _cell(settings, back, geometry, back_to=before)
-    if is_back(rate, before):
-        yield from _cell(settings, bad, geometry)
+    later: dict[int, float] = {}
+    while True:
+        rates, fall = settled(sorted(own.items()), later, reads=PATTERNS[pattern][1] == 100)
+        if fall is None or fall.kind != "unfinished":
+            return
+        back_to = dict(rates)[fall.back_bytes] if fall.back is None else None
+        size = fall.bad_bytes if back_to is None else fall.back_bytes
+        key = Key(stage=AGAIN, pattern=pattern, block_bytes=block, set_bytes=size)
+        later[size] = yield from _cell(settings, key, geometry, back_to=back_to)
 
 
 def between(cliff: Cliff) -> int:

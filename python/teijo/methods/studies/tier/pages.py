@@ -135,9 +135,9 @@ def _evidence_table(tiering: Tiering) -> Table:
         told: tuple[Value, ...] = (None,) * 7
         if cliff is not None and fall is not None:
             told = (
-                volumes.of(cliff.good_bytes),
+                volumes.of(fall.good_bytes),
                 fall.good,
-                volumes.of(cliff.bad_bytes),
+                volumes.of(fall.bad_bytes),
                 fall.bad,
                 volumes.of(fall.back_bytes) if fall.back is not None else None,
                 fall.back,
@@ -278,8 +278,9 @@ def _cliffs_section(tiering: Tiering) -> Section:
     curves = [curve for curve in tiering.curves if curve.tier]
     volumes = _volumes(tiering)
     text = (
-        "A set is held where it keeps 70 % of the smallest set's rate. Between the two sets the "
-        "rate falls; nothing was measured there. The models are for the largest set."
+        "A set is held where it keeps 97 % of the smallest set's rate, as far as the scatter lets "
+        "that be known, and is not held below 70 %. The rate falls between the two. The models are "
+        "for the largest set."
     )
     columns = (
         Column(name="Pattern"),
@@ -298,8 +299,8 @@ def _cliffs_section(tiering: Tiering) -> Section:
     kept = [place for place in range(len(alone)) if any(row[place] is not None for row in told)]
     if not kept:
         text = (
-            "A set is held where it keeps 70 % of the smallest set's rate. Between the two sets "
-            "the rate falls; nothing was measured there."
+            "A set is held where it keeps 97 % of the smallest set's rate, as far as the scatter "
+            "lets that be known, and is not held below 70 %. The rate falls between the two."
         )
     table = Table(
         columns=(*columns, *(alone[place] for place in kept)),
@@ -435,6 +436,7 @@ def _cells_section(tiering: Tiering) -> Section:
     text = (
         "A cell is driven in slices until five in a row are steady (a range of at most 20 % of "
         "their average, a slope excursion of at most 10 %: the standard's rule for rounds); its "
-        "numbers are over those five."
+        "numbers are over those five. The 95 % are of one run whose slices resemble their "
+        "neighbours."
     )
     return Section(title="Every cell", blocks=(Paragraph(text=text), table))

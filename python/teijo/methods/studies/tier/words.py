@@ -113,6 +113,8 @@ def evidence(curve: Curve) -> str:
             return "unknown: does not come back"
         case "unfinished":
             return "unknown: not measured again"
+        case "scattered":
+            return "unknown: within the scatter"
 
 
 def _is_known(tiering: Tiering) -> bool:
@@ -162,15 +164,14 @@ def _unknown(tiering: Tiering) -> list[str]:
 
 def _fall_unclear(curve: Curve) -> str:
     """Say of reads that fall why they may, and what would tell."""
-    cliff, fall = curve.cliff, curve.fall
-    assert cliff is not None, curve.pattern
+    fall = curve.fall
     assert fall is not None, curve.pattern
     lead = say(
         "{what} fall between {good} ({fast}) and {bad} ({slow}).",
         what=capitalised(curve_name(curve)),
-        good=volume(cliff.good_bytes),
+        good=volume(fall.good_bytes),
         fast=rate(fall.good),
-        bad=volume(cliff.bad_bytes),
+        bad=volume(fall.bad_bytes),
         slow=rate(fall.bad),
     )
     match fall.kind:
@@ -184,6 +185,12 @@ def _fall_unclear(curve: Curve) -> str:
             why = (
                 "When both were read again the larger one was no slower: the first time it was "
                 "not warm yet, or something else kept the device busy. Set longer slices."
+            )
+        case "scattered":
+            why = (
+                "Slices resemble their neighbours, so a cell of few slices is known less well than "
+                "they suggest; with that allowed for, the fall may be no steeper than seeks make "
+                "it, or none. Set longer slices."
             )
         case "broad":
             why = (
@@ -308,9 +315,20 @@ def _cliff(tiering: Tiering) -> list[str]:
             "{bad} at {again}.",
             small=volume(fall.back_bytes),
             back=rate(fall.back or 0.0),
-            bad=volume(cliff.bad_bytes),
+            bad=volume(fall.bad_bytes),
             again=rate(fall.again or 0.0),
         ),
+        *_warmed(curve),
+    ]
+
+
+def _warmed(curve: Curve) -> list[str]:
+    """Say which sets were slow only at first."""
+    if not curve.warmed:
+        return []
+    sets = ", ".join(volume(each) for each in curve.warmed)
+    return [
+        say("{sets} was slow at first and as fast as the smaller ones when read again.", sets=sets)
     ]
 
 
@@ -341,8 +359,7 @@ def _worn(tiering: Tiering) -> list[str]:
     if not worn:
         return []
     curve = max(worn, key=_fall)
-    cliff, fall = curve.cliff, curve.fall
-    assert cliff is not None, curve.pattern
+    fall = curve.fall
     assert fall is not None, curve.pattern
     return [
         say(
@@ -352,9 +369,9 @@ def _worn(tiering: Tiering) -> list[str]:
             "not the set.",
             what=capitalised(curve_name(curve)),
             fast=rate(fall.good),
-            good=volume(cliff.good_bytes),
+            good=volume(fall.good_bytes),
             slow=rate(fall.bad),
-            bad=volume(cliff.bad_bytes),
+            bad=volume(fall.bad_bytes),
             again=rate(fall.back or 0.0),
         )
     ]
