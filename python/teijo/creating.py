@@ -46,17 +46,37 @@ def replace_atomically(path: Path, data: bytes) -> None:
         OSError: it cannot be written, or a folder is in its place; what was there still is.
     """
     beside = path.with_name(f".{path.name[:200]}.{os.urandom(4).hex()}")
-    descriptor = create(beside)
     try:
-        try:
-            _write(descriptor, data)
-        finally:
-            _close(descriptor)
+        if not _name_when_whole(beside, data):
+            _write_and_close(create(beside), data)
         beside.replace(path)
     except BaseException:
         with suppress(OSError):
             beside.unlink()
         raise
+
+
+def _name_when_whole(path: Path, data: bytes) -> bool:
+    """Make a file that has no name before it is whole; tell whether that can be done here.
+
+    Until then nothing of it is left if the process is killed.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    try:
+        descriptor = os.open(path.parent, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o644)
+    except OSError:
+        return False  # not every file system has this
+    try:
+        _write(descriptor, data)
+        with suppress(OSError):  # so has not every host /proc
+            # Python follows the link to the open file only where a folder is named beside it.
+            os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=descriptor)
+            return True
+        return False
+    finally:
+        _close(descriptor)
 
 
 def deliver(path: Path, data: bytes) -> None:
@@ -95,6 +115,13 @@ def _is_stream(path: Path) -> bool:
     among_streams = any(place.is_relative_to(one) for one in _STREAMS)
     in_memory = place.is_relative_to(_STREAMS[0] / "shm")
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or (among_streams and not in_memory)
+
+
+def _write_and_close(descriptor: int, data: bytes) -> None:
+    try:
+        _write(descriptor, data)
+    finally:
+        _close(descriptor)
 
 
 def _close(descriptor: int) -> None:

@@ -1,5 +1,6 @@
 """Whatever somebody put under a name beforehand, a run or a report leaves it as it was."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -264,6 +265,35 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one_and_nothing_beside(
             creating.replace_atomically(tmp_path / "old", b"new")
     assert (tmp_path / "old").read_bytes() == b"old"
     assert [one.name for one in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_file_whose_writer_is_killed_leaves_the_old_one_and_nothing_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old").write_bytes(b"old")
+    monkeypatch.setattr(os, "write", lambda *_: kill_me())
+    assert in_a_child(lambda: creating.replace_atomically(tmp_path / "old", b"new")) == -9
+    assert (tmp_path / "old").read_bytes() == b"old"
+    assert [one.name for one in tmp_path.iterdir()] == ["old"]
+
+
+@pytest.mark.parametrize("missing", ["open", "link"])
+def test_a_file_system_without_nameless_files_has_files_written_whole_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    real = os.open
+
+    def refused(*_: object, **__: object) -> int:
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    def without(path: str, flags: int, mode: int = 0o777) -> int:
+        return refused() if flags & os.O_TMPFILE == os.O_TMPFILE else real(path, flags, mode)
+
+    monkeypatch.setattr(os, missing, without if missing == "open" else refused)
+    for data in (b"one", b"two"):
+        creating.replace_atomically(tmp_path / "new", data)
+        assert (tmp_path / "new").read_bytes() == data
+    assert [one.name for one in tmp_path.iterdir()] == ["new"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be somebody else")

@@ -151,8 +151,12 @@ _JUDGES: Final = {True: judge_run, False: judge_on_file}
 def judge_report(folder: Path, outcome: Outcome, whole: Path, again: Again) -> list[str]:
     """Judge what only reads a run: its output is whole or what was there before, no third."""
     left = debris(folder)
-    wrong = [f"it leaves {left}"] if left and outcome.code >= 0 else []  # the dead do not tidy up
     results, there = folder / "results", whole / "results"
+    wrong = [f"it leaves {left}"] if left and outcome.code >= 0 else []
+    for name in left:  # of the dead: killed between two calls, the naming and the renaming
+        own = there / name.removeprefix(".").rpartition(".")[0]
+        if not own.exists() or (results / name).read_bytes() != own.read_bytes():
+            wrong.append(f"it leaves {name}, which is not whole")
     for place in sorted(each for each in there.rglob("*") if each.is_file()):
         own = results / place.relative_to(there)
         if outcome.code == 0 and not own.exists():
