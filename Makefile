@@ -57,6 +57,8 @@ CARGO_TEST := cargo test --workspace --locked --no-fail-fast --quiet
 export PATH := $(PATH):$(HOME)/.cargo/bin
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Without its caches each process of the tests compiles the tests again.
+unexport PYTHONDONTWRITEBYTECODE
 export T_IO_URING ?= $(if $(FIO_SOURCE),$(FIO_SOURCE)/t/io_uring)
 
 .PHONY: all run examples test test-long test-boot nthcall world lint format build docs bench cpu error-rates fuzz miri audit lock clean help
