@@ -94,7 +94,7 @@ def test_an_export_that_cannot_be_written_is_a_host_error(teijo: Teijo, run_file
 def test_a_run_is_judged_by_another_version_in_a_report_of_its_own(
     teijo: Teijo, tmp_path: Path
 ) -> None:
-    made = teijo("run", "iops", "sim:mlc-a", "-o", tmp_path / "a", "--seed", 1)
+    made = teijo("run", "iops", "sim:mlc-a", "-o", tmp_path / "a", "--seed", 1, "--report", "none")
     assert made[0] == 0
     code, out, _ = teijo("report", tmp_path / "a.teijo", "--spec", "1.1", "--format", "text")
     assert code == 0
