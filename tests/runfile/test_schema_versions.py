@@ -26,7 +26,7 @@ ADDED: dict[int, dict[str, Any]] = {
 }
 """What later versions have added to an answer, as it is without them."""
 
-TOLD_SINCE: dict[str, Any] = {"made_ns": None, "judged_ns": None}
+TOLD_SINCE: dict[str, Any] = {"made_ns": None, "judged_ns": None, "places": ()}
 """What the witness of a file of version 4 tells, and no older one."""
 
 

@@ -1,7 +1,7 @@
 """A device of paper for faults on order: deterministic, in its own time, and as bad as told."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -94,11 +94,17 @@ class FakeSession:
             failure=self.faults.failure.get(number, ""),
         )
 
+    def choices(self) -> dict[str, str]:
+        return {}
+
     def ceilings(self) -> Ceilings | None:
         return None
 
     def limit_io(self, io_timeout_ns: int) -> None:
         self.io_timeout_ns = io_timeout_ns
+
+    def pin(self, cpus: Sequence[int]) -> None:
+        self.cpus = tuple(cpus)
 
     def stuck(self) -> tuple[StuckIo, ...]:
         return ()

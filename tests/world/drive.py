@@ -12,7 +12,7 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -376,6 +376,10 @@ class WorldSession:
         """Return the clock of the host."""
         return time.monotonic_ns()
 
+    def choices(self) -> Mapping[str, str]:
+        """Give what its session chose."""
+        return self._inner.choices()
+
     def ceilings(self) -> Ceilings | None:
         """Return nothing: the host is as fast as one likes."""
         return None
@@ -409,6 +413,10 @@ class WorldSession:
     def limit_io(self, io_timeout_ns: int) -> None:
         """Let it be left when it is silent for longer."""
         self._inner.limit_io(io_timeout_ns)
+
+    def pin(self, cpus: Sequence[int]) -> None:
+        """Let its workers be kept there."""
+        self._inner.pin(cpus)
 
     def stuck(self) -> tuple[StuckIo, ...]:
         """Give what did not come back."""

@@ -58,6 +58,10 @@ impl Faced for EngineError {
                 "HostError",
                 "Use fewer threads, or raise the limit of processes (ulimit -u).",
             ),
+            Self::PinRefused { .. } => (
+                "HostError",
+                "Look which processors this program may use: taskset -p $$, the cgroup's cpuset.",
+            ),
             Self::Left { .. } => (
                 "StuckDevice",
                 "Look at the kernel's log (dmesg), and at what the device stands on.",
@@ -183,6 +187,7 @@ mod tests {
                 "HostError",
             ),
             (EngineError::ThreadLost { errno: 11 }, "HostError"),
+            (EngineError::PinRefused { cpu: 9, errno: 22 }, "HostError"),
             (EngineError::WaitFailed { errno: 5 }, "HostError"),
         ]
     }

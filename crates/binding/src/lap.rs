@@ -72,6 +72,8 @@ fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, 
     dict.set_item("io_wq_workers", witness.io_wq_workers)?;
     dict.set_item("techniques", tuple(py, witness.techniques.names())?)?;
     dict.set_item("drift_ppm", witness.drift_ppm)?;
+    let places = witness.places.iter().map(|one| (one.cpu, one.node));
+    dict.set_item("places", tuple(py, places)?)?;
     Ok(dict)
 }
 

@@ -7,7 +7,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use teijo_engine::backend::Op;
+use teijo_engine::contention::{waited_percent, CONTENDED_PERCENT};
 use teijo_engine::flight::Stuck;
+use teijo_engine::place::Pins;
 use teijo_engine::session::{BackendKind, Session};
 use teijo_engine::volume::{Layout, Volume};
 
@@ -78,6 +80,13 @@ impl NativeSession {
         self.with(|session| session.refusal().unwrap_or_default())
     }
 
+    /// Percent of ten seconds in which somebody on this host waited for a processor, when this
+    /// process began, and the percentage from which on completions are not deferred.
+    #[staticmethod]
+    fn contention() -> (Option<f64>, f64) {
+        (waited_percent(), CONTENDED_PERCENT)
+    }
+
     fn now_ns(&self) -> PyResult<u64> {
         self.with(|session| session.now_ns())
     }
@@ -120,6 +129,12 @@ impl NativeSession {
     /// Lets a lap be left when an I/O is older than that.
     fn limit_io(&self, io_timeout_ns: u64) -> PyResult<()> {
         self.with(|session| session.limit_io(io_timeout_ns))
+    }
+
+    /// Keeps each worker on one of these processors from now on; on any of none.
+    fn pin(&self, py: Python<'_>, cpus: Vec<u32>) -> PyResult<()> {
+        let pinned = py.detach(|| self.with(|session| session.pin(Pins::new(cpus))))?;
+        pinned.map_err(|error| raised(py, &error))
     }
 
     /// What did not come back: (direction, offset, length, age in ns), the oldest first.

@@ -49,6 +49,8 @@ pub enum EngineError {
     BuffersRefused { bytes: usize, errno: i32 },
     /// A thread could not be started, or died.
     ThreadLost { errno: i32 },
+    /// A worker cannot be kept on its processor.
+    PinRefused { cpu: u32, errno: i32 },
     /// Waiting for completions failed, which is no failure of an I/O.
     WaitFailed { errno: i32 },
 }
@@ -167,6 +169,10 @@ impl fmt::Display for EngineError {
                 )
             }
             Self::ThreadLost { errno } => write!(out, "a worker was lost: {}", Errno(*errno)),
+            Self::PinRefused { cpu, errno } => {
+                let why = std::io::Error::from_raw_os_error(*errno);
+                write!(out, "no thread can be kept on processor {cpu}: {why}")
+            }
             Self::WaitFailed { errno } => {
                 write!(out, "waiting for completions failed: {}", Errno(*errno))
             }

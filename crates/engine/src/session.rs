@@ -1,6 +1,7 @@
 //! A session over the open descriptors of a target: threads that stay warm between steps, laps that
 //! may go on without a gap, and somebody who looks on while they run.
 
+use std::collections::BTreeMap;
 use std::io::IoSliceMut;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::channel;
@@ -13,16 +14,18 @@ use crate::arena::Shape;
 use crate::backend::uring::UringBackend;
 use crate::backend::{FileBackend, Setup};
 use crate::clock::{Clock, CpuClock, HostClock};
+use crate::contention::{suited, waited_percent};
 use crate::crew::{Crew, Depth, Progress};
 use crate::error::EngineError;
 use crate::fit::{check_fit, check_ring, refused_direct};
 use crate::flight::Stuck;
 use crate::lap::Lap;
+use crate::place::Pins;
 use crate::plan::Plan;
 use crate::technique::{Technique, Techniques};
 use crate::thread::{Briefing, Job, WorkerThread};
 use crate::volume::Volume;
-use crate::watch::{Verdict, Watch};
+use crate::watch::{Sight, Verdict, Watch};
 use crate::witness::Census;
 
 /// As the kernel's block layer has it by a multiple of its own 30 s.
@@ -65,6 +68,8 @@ pub struct Session {
     running: Option<Watch>,
     /// An I/O that is older ends the lap.
     io_timeout_ns: u64,
+    /// The processors of the workers.
+    pins: Pins,
     /// What did not come back when the last lap was left.
     stuck: Vec<Stuck>,
 }
@@ -95,9 +100,9 @@ impl Session {
         session
     }
 
-    /// A session on a named backend.
+    /// A session on a named backend, with the techniques that suit this host.
     pub fn with_backend(target: impl Into<Volume>, kind: BackendKind) -> Self {
-        Self::with_techniques(target, kind, Techniques::ALL)
+        Self::with_techniques(target, kind, suited(waited_percent()))
     }
 
     /// A session on a named backend that uses no other techniques than these.
@@ -119,12 +124,17 @@ impl Session {
             kind,
             no_access_time,
             reason: Reason::Named,
-            setup: Setup { wished, clock },
+            setup: Setup {
+                wished,
+                clock,
+                kept_to: None,
+            },
             census: Census::default(),
             threads: Vec::new(),
             soloist: Vec::new(),
             running: None,
             io_timeout_ns: IO_TIMEOUT_NS,
+            pins: Pins::default(),
             stuck: Vec::new(),
         }
     }
@@ -132,6 +142,19 @@ impl Session {
     /// From now on a lap is left when an I/O is older than that.
     pub fn limit_io(&mut self, io_timeout_ns: u64) {
         self.io_timeout_ns = io_timeout_ns;
+    }
+
+    /// From now on workers are kept on these processors. A stimulus that runs is ended for that,
+    /// unless they are on them already.
+    pub fn pin(&mut self, pins: Pins) -> Result<(), EngineError> {
+        if self.pins != pins {
+            self.finish()?;
+            self.threads.clear();
+            self.soloist.clear();
+            self.setup.kept_to = pins.mask();
+            self.pins = pins;
+        }
+        Ok(())
     }
 
     /// The I/Os that did not come back when a lap was left, the oldest first.
@@ -204,6 +227,7 @@ impl Session {
             self.deploy(plan)?
         };
         watch.io_timeout_ns = self.io_timeout_ns;
+        watch.sight = Sight::default();
         let lap = watch.see_lap(plan.open_ended, |progress| observe(progress).into());
         let mut lap = lap.map_err(|error| self.left(&watch, error))?;
         lap.witness.io_wq_workers = match watch.kind {
@@ -235,6 +259,7 @@ impl Session {
             return Ok(());
         };
         watch.io_timeout_ns = self.io_timeout_ns;
+        watch.sight = Sight::default();
         watch.crew.halt();
         let drained = watch.drain(&mut observe);
         drained.map_err(|error| self.left(&watch, error))
@@ -276,14 +301,15 @@ impl Session {
             check_ring(&self.volume, plan)?;
         }
         self.setup.clock = self.setup.clock.checked();
-        let working = crew.seats().len();
+        let (working, own) = (crew.seats().len(), self.own_techniques());
         let threads = if kind == self.kind {
             &mut self.threads
         } else {
             &mut self.soloist
         };
         while threads.len() < working {
-            threads.push(WorkerThread::spawn(kind)?);
+            let worker = threads.len();
+            threads.push(WorkerThread::spawn(kind, worker, self.pins.of(worker))?);
         }
         let (sender, reports) = channel();
         let gate = Arc::new(Barrier::new(working + 1));
@@ -307,9 +333,12 @@ impl Session {
             working,
             clock: self.setup.clock,
             granted: Techniques::ALL,
-            own: self.own_techniques(),
+            own,
+            places: BTreeMap::new(),
+            processors: self.pins.len(),
             cpu_ns: 0,
             io_timeout_ns: self.io_timeout_ns,
+            sight: Sight::default(),
         };
         let ready = watch.muster();
         if ready.is_err() {

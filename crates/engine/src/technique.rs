@@ -13,6 +13,9 @@ pub enum Technique {
     DeferTaskrun,
     /// One thread alone submits (6.0).
     SingleIssuer,
+    /// Completions are posted at the worker's next system call, and nobody interrupts it for that
+    /// (5.19). Only where they are not deferred anyhow.
+    CoopTaskrun,
     /// A bad entry does not end a submission (5.18).
     SubmitAll,
     /// The ring is named by its number in the thread's table (5.18).
@@ -33,10 +36,11 @@ pub enum Technique {
 }
 
 impl Technique {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::NoSqArray,
         Self::DeferTaskrun,
         Self::SingleIssuer,
+        Self::CoopTaskrun,
         Self::SubmitAll,
         Self::RegisteredRing,
         Self::RegisteredFile,
@@ -53,6 +57,7 @@ impl Technique {
             Self::NoSqArray => "no-sqarray",
             Self::DeferTaskrun => "defer-taskrun",
             Self::SingleIssuer => "single-issuer",
+            Self::CoopTaskrun => "coop-taskrun",
             Self::SubmitAll => "submit-all",
             Self::RegisteredRing => "registered-ring",
             Self::RegisteredFile => "registered-file",

@@ -13,6 +13,7 @@ use crate::backend::{FileBackend, Setup};
 use crate::clock::{Clock, HostClock, ThreadCpuClock};
 use crate::crew::Seat;
 use crate::error::{errno_of, EngineError};
+use crate::place::{stay_on, Place};
 use crate::session::BackendKind;
 use crate::technique::Techniques;
 use crate::volume::Volume;
@@ -36,9 +37,20 @@ pub(crate) struct Job {
     pub briefing: Briefing,
 }
 
+/// What a worker says that stands ready.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    /// Its number, over all streams.
+    pub worker: usize,
+    /// What its backend makes use of.
+    pub granted: Techniques,
+    /// Where it is kept; None where the kernel chooses.
+    pub place: Option<Place>,
+}
+
 pub(crate) enum Report {
-    /// The worker waits at the gate, with a backend that makes use of these.
-    Ready(Result<Techniques, EngineError>),
+    /// The worker waits at the gate.
+    Ready(Result<Ready, EngineError>),
     Share(Box<WorkerLap>),
     /// Nothing is in flight any more and nothing will be.
     Ended,
@@ -71,7 +83,8 @@ impl WorkerThread {
         self.jobs = None;
     }
 
-    pub fn spawn(kind: BackendKind) -> Result<Self, EngineError> {
+    /// The thread of the worker of this number, on this processor.
+    pub fn spawn(kind: BackendKind, worker: usize, cpu: Option<u32>) -> Result<Self, EngineError> {
         let (sender, jobs) = channel();
         let serve = match kind {
             BackendKind::Uring => serve::<UringBackend>,
@@ -81,12 +94,11 @@ impl WorkerThread {
         let thread = std::thread::Builder::new()
             .name("teijo-worker".into())
             .stack_size(STACK_BYTES);
-        let handle =
-            thread
-                .spawn(move || serve(&jobs))
-                .map_err(|error| EngineError::ThreadLost {
-                    errno: errno_of(&error),
-                })?;
+        let handle = thread
+            .spawn(move || serve(&jobs, worker, cpu))
+            .map_err(|error| EngineError::ThreadLost {
+                errno: errno_of(&error),
+            })?;
         Ok(Self {
             jobs: Some(sender),
             handle: Some(handle),
@@ -104,18 +116,31 @@ impl WorkerThread {
 }
 
 /// A worker thread's life: one plan after the other, on the same backend while its shape fits.
-fn serve<B: FileBackend>(jobs: &Receiver<Job>) {
+fn serve<B: FileBackend>(jobs: &Receiver<Job>, worker: usize, cpu: Option<u32>) {
     // Timers of an open loop must not be late by the usual 50 us.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    // Before the backend is opened: its memory lies where it is first touched.
+    let place = cpu.map(stay_on).transpose();
     let mut spare: Option<(Shape, B)> = None;
     for Job { seat, briefing } in jobs {
         let shape = Shape::of(&seat.stream);
-        let backend = match spare.take() {
-            Some((old, backend)) if old == shape => Ok(backend),
-            _ => B::open(&briefing.volume, shape, briefing.setup),
-        };
-        match backend {
-            Ok(backend) => spare = work(backend, seat, &briefing).map(|backend| (shape, backend)),
+        let ready = place.clone().and_then(|place| {
+            let backend = match spare.take() {
+                Some((old, backend)) if old == shape => backend,
+                _ => B::open(&briefing.volume, shape, briefing.setup)?,
+            };
+            let granted = backend.granted();
+            let ready = Ready {
+                worker,
+                granted,
+                place,
+            };
+            Ok((ready, backend))
+        });
+        match ready {
+            Ok((ready, backend)) => {
+                spare = work(backend, seat, ready, &briefing).map(|backend| (shape, backend));
+            }
             Err(error) => {
                 let _ = briefing.reports.send(Report::Ready(Err(error)));
                 briefing.gate.wait();
@@ -127,10 +152,9 @@ fn serve<B: FileBackend>(jobs: &Receiver<Job>) {
 
 /// Works one seat to its end. A send can only fail when the session is gone, and then nobody
 /// wants the report. The backend comes back unless its I/Os were lost.
-fn work<B: FileBackend>(backend: B, seat: Seat, briefing: &Briefing) -> Option<B> {
-    let granted = backend.granted();
+fn work<B: FileBackend>(backend: B, seat: Seat, ready: Ready, briefing: &Briefing) -> Option<B> {
     let mut worker = Worker::new(backend, briefing.setup.clock, seat);
-    let _ = briefing.reports.send(Report::Ready(Ok(granted)));
+    let _ = briefing.reports.send(Report::Ready(Ok(ready)));
     briefing.gate.wait();
     worker.begin();
     let mut before = own_account(&mut worker);

@@ -1,6 +1,7 @@
 //! Who looks on while a crew of threads works: collects their shares, shows how far they are, and
 //! leaves them when somebody says so or the device does not answer.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -9,12 +10,16 @@ use crate::crew::{Crew, Progress};
 use crate::error::EngineError;
 use crate::flight::Stuck;
 use crate::lap::Lap;
+use crate::place::Place;
 use crate::session::BackendKind;
 use crate::technique::Techniques;
-use crate::thread::Report;
+use crate::thread::{Ready, Report};
 
 /// The observer is asked this often.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Somebody who did not look for so long was not running: ages say nothing of the device then,
+/// until so long was looked on again.
+const BLIND_NS: u64 = 1_000_000_000;
 /// Who is left has so long to come back.
 const GRACE_NS: u64 = 300_000_000;
 
@@ -49,10 +54,32 @@ pub(crate) struct Watch {
     /// What every worker's backend makes use of, and what the session does.
     pub granted: Techniques,
     pub own: Techniques,
+    /// Where workers are kept, by their numbers, until the processors begin again.
+    pub places: BTreeMap<usize, Place>,
+    pub processors: usize,
     /// CPU time of the process when the lap began.
     pub cpu_ns: u64,
     /// An I/O that is older is not waited for.
     pub io_timeout_ns: u64,
+    pub sight: Sight,
+}
+
+/// When ages were looked at, so that a program that was stopped takes its own pause for nobody's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sight {
+    looked_ns: Option<u64>,
+    blind_until_ns: u64,
+}
+
+impl Sight {
+    /// Whether ages may be judged at `now_ns`.
+    fn is_clear(&mut self, now_ns: u64) -> bool {
+        let looked_ns = self.looked_ns.replace(now_ns).unwrap_or(now_ns);
+        if now_ns.saturating_sub(looked_ns) > BLIND_NS {
+            self.blind_until_ns = now_ns + BLIND_NS;
+        }
+        now_ns >= self.blind_until_ns
+    }
 }
 
 impl Watch {
@@ -61,13 +88,20 @@ impl Watch {
         let mut refusal = None;
         for _ in 0..self.working {
             match self.reports.recv() {
-                Ok(Report::Ready(Ok(granted))) => self.granted = self.granted.common(granted),
+                Ok(Report::Ready(Ok(ready))) => self.take_in(ready),
                 Ok(Report::Ready(Err(error))) => refusal = refusal.or(Some(error)),
                 Ok(Report::Share(_) | Report::Ended) => unreachable!("the gate is closed"),
                 Err(_) => return Err(EngineError::ThreadLost { errno: 0 }),
             }
         }
         refusal.map_or(Ok(()), Err)
+    }
+
+    fn take_in(&mut self, ready: Ready) {
+        self.granted = self.granted.common(ready.granted);
+        let is_first_there = ready.worker < self.processors;
+        let place = ready.place.filter(|_| is_first_there);
+        self.places.extend(place.map(|place| (ready.worker, place)));
     }
 
     /// Collects one share of every worker; all of them end unless the lap is open-ended.
@@ -116,6 +150,9 @@ impl Watch {
     /// Leaves a device that has had an I/O for too long.
     fn check_ages(&mut self) -> Result<(), EngineError> {
         let now_ns = self.clock.now_ns();
+        if !self.sight.is_clear(now_ns) {
+            return Ok(());
+        }
         match self.crew.aged(now_ns, self.io_timeout_ns) {
             late if late.is_empty() => Ok(()),
             late => Err(self.leave(late)),
@@ -149,6 +186,7 @@ impl Watch {
         witness.cpu_ns = self.cpu_ns - began_ns;
         witness.techniques = self.granted.and(self.own);
         witness.drift_ppm = self.clock.drift_ppm();
+        witness.places = self.places.values().copied().collect();
     }
 
     /// Waits for the end of every worker, unless somebody or the device's silence ends that.
@@ -167,5 +205,22 @@ impl Watch {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_of_the_program_itself_is_no_silence_of_the_device() {
+        const SECOND: u64 = 1_000_000_000;
+        let mut sight = Sight::default();
+        assert!(sight.is_clear(5 * SECOND));
+        assert!(sight.is_clear(5 * SECOND + SECOND / 10));
+        // Stopped for ten minutes.
+        assert!(!sight.is_clear(605 * SECOND));
+        assert!(!sight.is_clear(605 * SECOND + SECOND / 2));
+        assert!(sight.is_clear(606 * SECOND));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 
 use crate::control::LapControl;
+use crate::place::Place;
 use crate::session::BackendKind;
 use crate::technique::Techniques;
 
@@ -49,6 +50,9 @@ pub struct Witness {
     /// The counter's drift against the kernel's clock, in millionths; None if it was not used or
     /// for too short a time to say.
     pub drift_ppm: Option<f64>,
+    /// Where the first workers were kept, in their order; the others follow over again. Empty
+    /// where the kernel chose.
+    pub places: Vec<Place>,
 }
 
 /// How deep one stream was: averaged over time, and as it was asked for.

@@ -34,7 +34,7 @@ from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
 from teijo.runner import run as acts
 from teijo.runner.events import HookNamed, Observer, laying_out, unobserved
-from teijo.runner.pinning import CPUS, pinned, recorded, shown_with_nodes, split_cpus
+from teijo.runner.pinning import CPUS, Cpus, kept_among, recorded, shown_with_nodes, split_cpus
 from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
 from teijo.terms.run_note import as_facts
@@ -188,16 +188,14 @@ def resume(
             )
 
 
-def _split(
-    target: str, settings: Mapping[str, str]
-) -> tuple[str, Mapping[str, str], frozenset[int]]:
+def _split(target: str, settings: Mapping[str, str]) -> tuple[str, Mapping[str, str], Cpus]:
     """Return the target with its own settings, those of the method, and the processors."""
     target, others = split_settings(target, settings)
     return target, *split_cpus(others)
 
 
 @contextmanager
-def _closed_unless_stuck(device: Device, cpus: frozenset[int]) -> Iterator[Device]:
+def _closed_unless_stuck(device: Device, cpus: Cpus) -> Iterator[Device]:
     """Keep to processors, and close a device in the end.
 
     One that does not answer would not answer to that either.
@@ -205,7 +203,7 @@ def _closed_unless_stuck(device: Device, cpus: frozenset[int]) -> Iterator[Devic
     It stays open then, and claimed, until the end of the process.
     """
     try:
-        with pinned(cpus):
+        with kept_among(cpus):
             yield device
     except TeijoError as error:
         if not error.has_stuck_ios:
@@ -217,7 +215,7 @@ def _closed_unless_stuck(device: Device, cpus: frozenset[int]) -> Iterator[Devic
     device.close()
 
 
-def _facts(limits: Sequence[str], cpus: frozenset[int]) -> dict[str, str]:
+def _facts(limits: Sequence[str], cpus: Cpus) -> dict[str, str]:
     facts = {FACT: fact_of(limits)} if limits else {}
     return facts | ({CPUS: shown_with_nodes(cpus)} if cpus else {})
 

@@ -98,6 +98,12 @@ class NativeSession:
         raw = self._native.run(plan, _look(plan, observer))
         return _lap(plan, raw, notes, Witness(**raw["witness"]))
 
+    def choices(self) -> dict[str, str]:
+        """Return when a ring's completions are posted, and by what that was chosen."""
+        if self.backend != "io_uring":
+            return {}
+        return {"ring completions": ring_fact(*_native.NativeSession.contention())}
+
     def ceilings(self) -> Ceilings:
         """Return what the host does at best, measured once in this process, in 0.3 s."""
         return _quick_ceilings()
@@ -105,6 +111,10 @@ class NativeSession:
     def limit_io(self, io_timeout_ns: int) -> None:
         """Leave a lap from now on when an I/O is older than that."""
         self._native.limit_io(io_timeout_ns)
+
+    def pin(self, cpus: Sequence[int]) -> None:
+        """Keep each worker on one of these processors, in their order; on any of none."""
+        self._native.pin(list(cpus))
 
     def stuck(self) -> tuple[StuckIo, ...]:
         """Return what did not come back when a lap was left, the oldest first."""
@@ -185,12 +195,20 @@ class SimulatedSession:
         lap = _lap(plan, raw, (), None)
         return replace(lap, in_flight_mean=raw["witness"]["in_flight_mean"])
 
+    def choices(self) -> dict[str, str]:
+        """Return nothing: in virtual time there is no ring."""
+        return {}
+
     def ceilings(self) -> None:
         """Return nothing: in virtual time the host sets no pace."""
 
     def limit_io(self, io_timeout_ns: int) -> None:
         """Leave a lap from now on when the device is silent for longer, in virtual time."""
         self._native.limit_io(io_timeout_ns)
+
+    def pin(self, cpus: Sequence[int]) -> None:
+        """Do nothing: in virtual time no processor is nearer than another."""
+        del cpus
 
     def stuck(self) -> tuple[StuckIo, ...]:
         """Return what did not come back when a lap was left, the oldest first."""
@@ -235,6 +253,14 @@ class SimulatedSession:
     def close(self) -> None:
         """Release the device's memory."""
         self._native.close()
+
+
+def ring_fact(waited_percent: float | None, limit_percent: float) -> str:
+    """Return when a ring posts completions on a host on which so much was waited for a CPU."""
+    if waited_percent is None:
+        return "deferred; how busy the host was is not known"
+    kind = "deferred" if waited_percent < limit_percent else "not deferred"
+    return f"{kind}; in the 10 s before, somebody waited for a CPU for {waited_percent:.0f} %"
 
 
 def simulated_presets() -> tuple[SimulatedPreset, ...]:

@@ -1,6 +1,6 @@
 """The engine's face: one open target, driven lap by lap. Native, simulated and fio look alike."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -77,7 +77,9 @@ class Witness:
     be another than the session's, by the plan.
     `made_ns` and `judged_ns` are what making and judging data took, all threads together: in no
     latency of what was made or judged. `io_wq_workers` are threads of the kernel that carried out
-    I/Os which the target would not queue. `techniques` are names from technique.rs.
+    I/Os which the target would not queue. `techniques` are names from technique.rs. `places` are
+    the (processor, NUMA node) of the first workers, where they were pinned; the others follow over
+    again.
     """
 
     backend: str
@@ -100,6 +102,7 @@ class Witness:
     drift_ppm: float | None
     made_ns: int = 0
     judged_ns: int = 0
+    places: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,8 +216,20 @@ class Session(Protocol):
         """Leave a lap from now on when an I/O is older than that."""
         ...
 
+    def pin(self, cpus: Sequence[int]) -> None:
+        """Keep each worker on one of these processors, in their order and over again; none: any.
+
+        Raises:
+            teijo.errors.StuckDevice: a stimulus that had to be ended for that does not end.
+        """
+        ...
+
     def stuck(self) -> tuple[StuckIo, ...]:
         """Return what did not come back when a lap was left, the oldest first."""
+        ...
+
+    def choices(self) -> Mapping[str, str]:
+        """Return what a run file says of the choices that this session made by itself."""
         ...
 
     def ceilings(self) -> Ceilings | None:

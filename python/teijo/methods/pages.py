@@ -219,6 +219,7 @@ def conditions_section(record: Record, settings: Settings) -> Section:
         ("Started", date_of(run.started_at)),
         ("Ended", date_of(run.ended_at) or "not yet"),
         ("Ending", _ending(record)),
+        *_places(record),
     ]
     return Section(
         title="Settings and environment",
@@ -227,6 +228,21 @@ def conditions_section(record: Record, settings: Settings) -> Section:
             Facts(caption="Environment", rows=tuple(record.environment.items())),
         ),
     )
+
+
+def _places(record: Record) -> tuple[tuple[str, str], ...]:
+    """Return which thread was kept on which processor, as the kernel told it; else nothing."""
+    answers = (each.answer for each in record.steps if isinstance(each.answer, StepResult))
+    witnesses = (answer.witness for answer in answers if answer.witness is not None)
+    places = max((witness.places for witness in witnesses), key=len, default=())
+    if not places:
+        return ()
+    named = listed(
+        say("{n} on processor {cpu} (NUMA node {node})", n=number, cpu=cpu, node=node)
+        for number, (cpu, node) in enumerate(places, 1)
+    )
+    text = say("{threads}; more threads follow in the same order", threads=named)
+    return (("Threads kept on processors", text),)
 
 
 def _ending(record: Record) -> str:

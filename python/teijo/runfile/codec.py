@@ -231,7 +231,8 @@ def _witness(text: Value) -> Witness | None:
         return None
     values: dict[str, Any] = from_json(text)
     tuples = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
-    return Witness(**{**values, **tuples})
+    places = tuple((cpu, node) for cpu, node in tuples.pop("places", ()))
+    return Witness(**{**values, **tuples, "places": places})
 
 
 def _verification(text: Value) -> Verification | None:

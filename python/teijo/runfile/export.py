@@ -178,6 +178,7 @@ def _witness(witness: Witness) -> dict[str, Any]:
         "techniques": list(witness.techniques),
         "stream_in_flight_mean": list(witness.stream_in_flight_mean),
         "stream_in_flight_asked": list(witness.stream_in_flight_asked),
+        "places": [list(place) for place in witness.places],
         "clock": witness.clock,
     }
 

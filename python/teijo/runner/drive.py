@@ -93,6 +93,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     goes_on = isinstance(step, Measure) and step.continues
     stage.seed = seed
     stage.device.session.limit_io(stage.io_timeout_ns)  # a configured device has a new session
+    stage.device.session.pin(stage.cpus)
     drain = {} if goes_on else _drained(stage)
     # Between two pieces of one stimulus nothing else is done, so the counters are the last ones.
     before = stage.health if goes_on else look_before(stage, step)

@@ -44,6 +44,7 @@ from teijo.runner.environment import describe_host
 from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
 from teijo.runner.extent import Preview, refuse_beyond
 from teijo.runner.interrupt import Interrupt
+from teijo.runner.pinning import recorded
 from teijo.runner.placement import lies_on
 from teijo.runner.preview import preview, rates_of
 from teijo.runner.replay import catch_up, check_consistent, check_identity
@@ -223,6 +224,7 @@ class _Act:
             ceilings=self._device.session.ceilings(),
             budget=self._budget,
             io_timeout_ns=self._io_timeout_ns,
+            cpus=recorded(self._record.environment),
         )
         self._observer(
             RunStarted(
@@ -405,6 +407,7 @@ def _header(order: Order, budget: Budget | None) -> Record:
         identity=device.identity,
         environment=describe_host()
         | described(device.session.ceilings())
+        | dict(device.session.choices())
         | ({} if budget is None else {FACT: budget.fact})
         | dict(order.facts),
         steps=(),

@@ -81,6 +81,8 @@ class Stage:
     """What the run may write; None where nobody set a limit."""
     io_timeout_ns: int = 120 * NS_PER_S
     """An I/O that is older ends the run."""
+    cpus: tuple[int, ...] = ()
+    """The processors that workers are kept on, in their order; none: the kernel chooses."""
     clocks: Clocks = field(default_factory=Clocks)
     """The host's, looked at after each step."""
 

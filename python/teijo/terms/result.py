@@ -90,7 +90,9 @@ class Witness:
     streams and no device at all, None where that was not measured. `drift_ppm` is the
     processor's counter against the kernel's clock, None where that was not told. `made_ns` and
     `judged_ns` are what threads took to make what was written and to judge what was read, all
-    together: time of the host, in no latency of those I/Os; None in runs recorded without.
+    together: time of the host, in no latency of those I/Os; None in runs recorded without. `places`
+    are the (processor, NUMA node) of the first threads, where each was kept on one, in their
+    order; the others follow over again.
     """
 
     wall_ns: int
@@ -116,6 +118,7 @@ class Witness:
     drift_ppm: float | None = None
     made_ns: int | None = None
     judged_ns: int | None = None
+    places: tuple[tuple[int, int], ...] = ()
 
     @property
     def clock(self) -> str:

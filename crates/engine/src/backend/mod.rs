@@ -17,6 +17,7 @@ use std::sync::Arc;
 use crate::arena::Shape;
 use crate::clock::HostClock;
 use crate::error::EngineError;
+use crate::place::Mask;
 use crate::technique::Techniques;
 use crate::volume::Volume;
 
@@ -91,6 +92,8 @@ pub struct Setup {
     pub wished: Techniques,
     /// The clock that deadlines are on.
     pub clock: HostClock,
+    /// The only processors for threads of the kernel that do a ring's work.
+    pub kept_to: Option<Mask>,
 }
 
 /// A backend over open descriptors; opened and used by one thread. Its requests are in addresses

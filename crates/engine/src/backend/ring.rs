@@ -14,17 +14,20 @@ use rustix::io_uring::{
     IoringRegisterOp, IoringSetupFlags, IORING_OFF_SQES, IORING_OFF_SQ_RING,
 };
 use rustix::mm::{mmap, munmap, MapFlags, ProtFlags};
+use rustix::thread::CpuSet;
 
+use crate::place::Mask;
 use crate::technique::{Technique, Techniques};
 
 /// `IORING_FEAT_MIN_TIMEOUT` (Linux 6.12): a wait for several gives up on them after a while.
 const FEATURE_MIN_TIMEOUT: u32 = 1 << 15;
 
 /// Set-up flags in the order in which a refusing kernel loses them, newest first.
-const FLAGS: [(Technique, IoringSetupFlags); 4] = [
+const FLAGS: [(Technique, IoringSetupFlags); 5] = [
     (Technique::NoSqArray, IoringSetupFlags::NO_SQARRAY),
     (Technique::DeferTaskrun, IoringSetupFlags::DEFER_TASKRUN),
     (Technique::SingleIssuer, IoringSetupFlags::SINGLE_ISSUER),
+    (Technique::CoopTaskrun, IoringSetupFlags::COOP_TASKRUN),
     (Technique::SubmitAll, IoringSetupFlags::SUBMIT_ALL),
 ];
 
@@ -175,6 +178,9 @@ impl Ring {
             // Without them a wait cannot end by time (Linux before 5.11).
             return Err(Errno::NOSYS.into());
         }
+        if granted.has(Technique::DeferTaskrun) {
+            granted = granted.without(Technique::CoopTaskrun);
+        }
         if params.features.bits() & FEATURE_MIN_TIMEOUT == 0 {
             granted = granted.without(Technique::CoalescedWakes);
         }
@@ -255,6 +261,17 @@ impl Ring {
         let argument = from_ref(buffer).cast();
         // SAFETY: the argument is an array of one buffer; its life is the caller's promise.
         unsafe { io_uring_register(&self.file, IoringRegisterOp::RegisterBuffers, argument, 1) }?;
+        Ok(())
+    }
+
+    /// Keeps threads of the kernel that carry out what this thread's rings cannot queue to a set
+    /// of processors. Since Linux 6.2 they are on the thread's own by themselves; before, they
+    /// took all of the cgroup's.
+    pub fn keep_kernel_threads(&self, mask: &Mask) -> io::Result<()> {
+        let (argument, bytes) = (from_ref(mask.set()).cast(), size_of::<CpuSet>() as u32);
+        let operation = IoringRegisterOp::RegisterIowqAff;
+        // SAFETY: the argument is so many bytes, read by this call alone.
+        unsafe { io_uring_register(&self.file, operation, argument, bytes) }?;
         Ok(())
     }
 
@@ -356,7 +373,8 @@ impl Ring {
 
     /// Submits everything pushed and lets the kernel post what is done, without waiting.
     pub fn poll(&mut self) -> io::Result<()> {
-        let is_posted_by_enter = self.granted.has(Technique::DeferTaskrun);
+        let by_enter = [Technique::DeferTaskrun, Technique::CoopTaskrun];
+        let is_posted_by_enter = by_enter.iter().any(|&one| self.granted.has(one));
         if is_posted_by_enter {
             self.enter_by(IoringEnterFlags::GETEVENTS, 0, Patience::default())?;
         } else if self.unsubmitted > 0 {

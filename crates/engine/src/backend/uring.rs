@@ -104,6 +104,10 @@ impl FileBackend for UringBackend {
             let errno = errno_of(&error);
             EngineError::RingRefused { errno }
         })?;
+        if let Some(mask) = &setup.kept_to {
+            // Where an older kernel refuses, `io_wq_workers` still tells of such threads.
+            let _ = ring.keep_kernel_threads(mask);
+        }
         let arena = Arena::new(shape, wished.has(Technique::HugePages))?;
         let others = [
             Technique::HugePages,

@@ -5,7 +5,7 @@ or two *legs*: a sequential stream that begins in the middle of its range runs t
 in the first leg and goes round from the start in the second. A leg is one reporting group.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,8 +49,12 @@ class _Part:
     """The stream begins at a cursor: two legs, in every part."""
 
 
-def job_file(plan: Plan, *, engine: str, path: str, device_bytes: int) -> JobFile:
+def job_file(
+    plan: Plan, *, engine: str, path: str, device_bytes: int, cpus: Sequence[int] = ()
+) -> JobFile:
     """Return the plan for fio's `engine` on `path`, `device_bytes` long.
+
+    Threads are kept on `cpus`, one each, in their order and over again; on any of none.
 
     Raises:
         PlanError: fio cannot drive this plan; the message says what to change.
@@ -63,6 +67,7 @@ def job_file(plan: Plan, *, engine: str, path: str, device_bytes: int) -> JobFil
     sections = [_global(plan, engine, path)]
     legs: list[tuple[str, str]] = []
     chained = False
+    first_worker = 0
     for number, stream in enumerate(plan.streams):
         _check(stream, plan, engine, device_bytes)
         for leg_number, leg in enumerate(_legs(plan, stream)):
@@ -71,11 +76,15 @@ def job_file(plan: Plan, *, engine: str, path: str, device_bytes: int) -> JobFil
             chained |= leg_number > 0
             for place, (thread, options) in enumerate(leg.items()):
                 lines = _stimulus(stream, thread) | options | _logs(plan, name)
+                if cpus:
+                    worker = first_worker + thread
+                    lines["cpus_allowed"] = str(cpus[worker % len(cpus)])
                 if place == 0:
                     lines["new_group"] = "1"
                 if leg_number > 0:
                     lines["wait_for"] = f"s{number}l{leg_number - 1}t{thread}"
                 sections.append(_section(f"{name}t{thread}", lines))
+        first_worker += stream.threads
     signal = plan.duration_ns if chained else None
     return JobFile(
         text="\n".join(sections),

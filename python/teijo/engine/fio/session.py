@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -52,6 +52,7 @@ class FioSession:
         if not self._program:
             raise HostError("fio is not installed", remedy=_INSTALL)
         self._version = _version(self._program)
+        self._cpus: tuple[int, ...] = ()
         self._engine, self._notes = self._choose_engine(logical_block_bytes)
 
     @property
@@ -62,6 +63,10 @@ class FioSession:
     def now_ns(self) -> int:
         """Return CLOCK_MONOTONIC."""
         return time.monotonic_ns()
+
+    def choices(self) -> dict[str, str]:
+        """Return nothing: what fio chooses by itself it does not tell."""
+        return {}
 
     def ceilings(self) -> None:
         """Return nothing: what the native engine could do says nothing of fio."""
@@ -79,7 +84,13 @@ class FioSession:
         """
         device_bytes = os.lseek(self._descriptor, 0, os.SEEK_END)
         check_fits(plan, min(device_bytes, self._capacity_bytes), self._logical_block_bytes)
-        job = job_file(plan, engine=self._engine, path=self._path, device_bytes=device_bytes)
+        job = job_file(
+            plan,
+            engine=self._engine,
+            path=self._path,
+            device_bytes=device_bytes,
+            cpus=self._cpus,
+        )
         with tempfile.TemporaryDirectory(prefix="teijo-fio-") as name:
             file = Path(name) / "lap.fio"
             file.write_text(job.text)
@@ -90,6 +101,10 @@ class FioSession:
     def limit_io(self, io_timeout_ns: int) -> None:
         """Do nothing: fio waits for its I/Os itself."""
         del io_timeout_ns
+
+    def pin(self, cpus: Sequence[int]) -> None:
+        """Keep each of fio's threads on one of these processors, in their order."""
+        self._cpus = tuple(cpus)
 
     def stuck(self) -> tuple[StuckIo, ...]:
         """Return nothing: which of fio's I/Os are in flight is not told."""

@@ -15,7 +15,15 @@ const SHAPE: Shape = Shape {
 fn open(shape: Shape, wished: Techniques) -> Option<UringBackend> {
     let clock = HostClock::best();
     let volume = Arc::new(Volume::from(two_blocks()));
-    match UringBackend::open(&volume, shape, Setup { wished, clock }) {
+    match UringBackend::open(
+        &volume,
+        shape,
+        Setup {
+            wished,
+            clock,
+            ..Setup::default()
+        },
+    ) {
         Ok(backend) => Some(backend),
         Err(error) => {
             println!("skipped: {error}");
@@ -168,6 +176,7 @@ fn buffers_that_the_kernel_may_still_write_to_stay_mapped_and_others_do_not() {
         let setup = Setup {
             wished,
             clock: HostClock::best(),
+            ..Setup::default()
         };
         let Ok(mut backend) = UringBackend::open(&volume, SHAPE, setup) else {
             return println!("skipped: the kernel refuses a ring");
