@@ -13,10 +13,13 @@ TeijoError
 ├── Interrupted               7  stopped by a person or a signal; resumable
 └── InvalidMeasurement        8  the run is complete and its numbers must not be used
 
-A message says what happened, with the value, why, and what to do about it. 9 to 11 are no errors: a
-run does not meet a limit, numbers are not steady, and whether a limit is met, or a file holds what
-was measured, cannot be known.
+A message says what happened, with the value, and why: one sentence, which begins with a capital (or
+with a value or a name) and ends with a full stop; `remedy` says what to do about it. 9 to 11 are no
+errors: a run does not meet a limit, numbers are not steady, and whether a limit is met, or a file
+holds what was measured, cannot be known.
 """
+
+_ENDS = ".?!…:"
 
 
 class TeijoError(Exception):
@@ -28,8 +31,8 @@ class TeijoError(Exception):
 
     def __init__(self, message: str, *, remedy: str = "") -> None:
         """Keep what happened (`message`) and what to do about it (`remedy`) apart."""
-        super().__init__(f"{message}\n{remedy}" if remedy else message)
-        self.message = message
+        self.message = sentence(message)
+        super().__init__(f"{self.message}\n{remedy}" if remedy else self.message)
         self.remedy = remedy
 
 
@@ -89,6 +92,11 @@ class InvalidMeasurement(TeijoError):
     """The run is complete, and its numbers must not be used."""
 
     exit_code = 8
+
+
+def sentence(cause: str) -> str:
+    """Return a cause with a full stop, unless it ends as a sentence or in a list of lines."""
+    return cause if not cause or "\n" in cause or cause[-1] in _ENDS else f"{cause}."
 
 
 def host_error(error: OSError | MemoryError) -> HostError:

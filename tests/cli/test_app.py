@@ -28,7 +28,7 @@ def test_every_error_is_its_message_its_remedy_and_its_exit_code(
     monkeypatch.setattr(methods, "show", failing_with(error))
     code, out, err = teijo("methods", "iops")
     assert (code, out) == (kind.exit_code, "")
-    assert err == "error: what happened\n\nWhat to do.\n"
+    assert err == "error: what happened.\n\nWhat to do.\n"
 
 
 def test_an_error_nobody_foresaw_is_one_line_and_a_way_to_report_it(
@@ -38,7 +38,7 @@ def test_an_error_nobody_foresaw_is_one_line_and_a_way_to_report_it(
     monkeypatch.setattr(methods, "show", failing_with(ValueError("boom\nmore")))
     code, out, err = teijo("methods", "iops")
     assert (code, out) == (1, "")
-    assert "Teijo itself failed: ValueError: boom\n" in err
+    assert "Teijo itself failed: ValueError: boom.\n" in err
     assert "TEIJO_DEBUG=1" in err
     assert "Traceback" not in err
 

@@ -100,7 +100,7 @@ def test_runs_that_were_not_made_alike_are_refused_with_the_list_of_what_differs
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--format", "none"], "no format is named"),
+        (["--format", "none"], "No format is named"),
         (["--format", "xml"], "'xml' is no report format"),
         (["--allow", "oil"], "--allow oil names nothing"),
     ],

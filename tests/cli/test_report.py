@@ -88,7 +88,7 @@ def test_the_parquet_export_holds_the_table_asked_for(
 def test_an_export_that_cannot_be_written_is_a_host_error(teijo: Teijo, run_file: Path) -> None:
     code, out, err = teijo("export", run_file, "-o", run_file / "below-a-file")
     assert (code, out) == (6, "")
-    assert "cannot write" in err
+    assert "Cannot write" in err
 
 
 def test_a_run_is_judged_by_another_version_in_a_report_of_its_own(
@@ -104,7 +104,7 @@ def test_a_run_is_judged_by_another_version_in_a_report_of_its_own(
     assert (code, out.strip()) == (0, str(tmp_path / "a-1.1-enterprise.html"))
     code, _, err = teijo("report", tmp_path / "a.teijo", "--spec", "9")
     assert code == 2
-    assert "unknown version" in err
+    assert "Unknown version" in err
 
 
 def test_each_test_of_a_campaign_has_a_report_of_its_own_where_it_is_asked_for(

@@ -44,7 +44,7 @@ def test_a_translation_puts_in_the_values_of_its_text() -> None:
 
 def test_a_value_stays_and_a_text_within_a_text_is_translated() -> None:
     tongue.speak("ja")
-    assert tongue.said("there is no folder done") == "フォルダ done はありません"
+    assert tongue.said("There is no folder done") == "フォルダ done はありません"
     told = tongue.said("x.img cannot be opened: Permission denied")
     assert told == "x.img を開けません: 権限がありません"
     assert tongue.said("nobody has translated this") == "nobody has translated this"
@@ -53,7 +53,7 @@ def test_a_value_stays_and_a_text_within_a_text_is_translated() -> None:
 
 def test_a_value_with_signs_of_a_pattern_or_a_template_is_only_text() -> None:
     tongue.speak("ja")
-    assert tongue.said("there is no folder a{0}.*+(") == "フォルダ a{0}.*+( はありません"
+    assert tongue.said("There is no folder a{0}.*+(") == "フォルダ a{0}.*+( はありません"
 
 
 def test_a_state_that_a_report_knows_is_said_as_there() -> None:

@@ -191,7 +191,7 @@ def test_a_folder_in_the_place_of_a_report_is_an_error_and_stays(
 ) -> None:
     name = tmp_path / ("run" + outcome.ENDINGS[printer])
     plant(name, "folder", precious)
-    with pytest.raises(HostError, match="cannot write the report"):
+    with pytest.raises(HostError, match="Cannot write the report"):
         outcome.reports(run.document(), run.path, [printer], tmp_path)
     assert (name / "inside").read_bytes() == PRECIOUS
     assert {one.name for one in tmp_path.iterdir()} == {name.name, "precious"}

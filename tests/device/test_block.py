@@ -134,7 +134,7 @@ def test_a_purge_goes_no_further_on_a_device_that_came_in_the_middle_of_it(
     monkeypatch.setattr(kernel, "discard", discard_and_swap)
     monkeypatch.setattr(kernel, "disk_sequence", lambda fd: (sequence(fd) or 0) + bool(done))
     try:
-        with pytest.raises(IdentityError, match="another device took the place"):
+        with pytest.raises(IdentityError, match="Another device took the place"):
             device.purge()
     finally:
         device.close()
@@ -203,7 +203,7 @@ def test_a_format_must_reach_this_namespace_of_this_drive_only() -> None:
     assert may_format(found("S1", 1), "S1")
     assert not may_format(found("S1", 1, 2), "S1")
     assert not may_format(found("S1", 1, can_format=False), "S1")
-    with pytest.raises(UnsafeError, match="the controller says it is 'S2'"):
+    with pytest.raises(UnsafeError, match="The controller says it is 'S2'"):
         may_format(found("S2", 1), "S1")
 
 
@@ -230,7 +230,7 @@ def test_a_medium_swapped_under_the_open_device_is_noticed(loops: Loops) -> None
     try:
         device.check()
         fcntl.ioctl(control, LOOP_CHANGE_FD, second)
-        with pytest.raises(IdentityError, match="another device took the place"):
+        with pytest.raises(IdentityError, match="Another device took the place"):
             device.check()
     finally:
         os.close(control)

@@ -120,7 +120,7 @@ def test_a_member_that_fails_is_named_and_what_was_measured_is_kept(scratch: Pat
         ({"kind": "single", "member_bytes": (MIB, MIB)}, "2 members are no single target"),
         ({"kind": "concatenated", "member_bytes": ()}, "make no target"),
         ({"kind": "concatenated", "member_bytes": (MIB, 0)}, "make no target"),
-        ({"kind": "striped", "member_bytes": (MIB, MIB)}, "a chunk of 0 B"),
+        ({"kind": "striped", "member_bytes": (MIB, MIB)}, "A chunk of 0 B"),
         ({"kind": "striped", "member_bytes": (MIB,), "chunk_bytes": 2 * MIB}, "cannot be striped"),
     ],
 )
@@ -159,7 +159,7 @@ def test_a_layout_that_is_not_the_descriptors_is_refused(
 def test_a_plan_beyond_the_members_is_refused(scratch: Path) -> None:
     with (
         opened(members(scratch), STRIPED) as session,
-        pytest.raises(DeviceError, match="the target holds"),
+        pytest.raises(DeviceError, match="The target holds"),
     ):
         session.run(for_time(SECOND_NS, stream(STRIPED.capacity_bytes + 4096)))
 
@@ -169,7 +169,7 @@ def test_a_depth_of_blocks_in_more_pieces_than_a_ring_holds_is_refused(scratch: 
     with opened(members(scratch), layout, backend="auto") as session:
         if session.backend != "io_uring":
             pytest.skip("no ring here, and plain system calls have no such limit")
-        with pytest.raises(PlanError, match="blocks of 1048576 B, 200 at a time") as refused:
+        with pytest.raises(PlanError, match="Blocks of 1048576 B, 200 at a time") as refused:
             session.run(for_time(1, stream(MIB, block_bytes=MIB, queue_depth=200)))
     assert "larger chunk" in refused.value.remedy
 

@@ -81,7 +81,7 @@ def test_every_pattern_and_content_moves_its_bytes(
 def test_a_pattern_without_meaning_is_a_named_error(
     target: Path, changes: dict[str, object]
 ) -> None:
-    with opened(target) as session, pytest.raises(PlanError, match="the plan cannot be run"):
+    with opened(target) as session, pytest.raises(PlanError, match="The plan cannot be run"):
         session.run(for_bytes(MIB, stream(SIZE, **changes)))
 
 
@@ -113,7 +113,7 @@ def test_verified_reads_find_what_another_hand_wrote_and_nothing_else(target: Pa
 
 
 def test_going_on_with_nothing_is_a_named_error(target: Path) -> None:
-    with opened(target) as session, pytest.raises(PlanError, match="no open-ended stimulus"):
+    with opened(target) as session, pytest.raises(PlanError, match="No open-ended stimulus"):
         session.run(for_time(MOMENT_NS, stream(SIZE), continues=True))
 
 
@@ -192,7 +192,7 @@ def test_a_descriptor_that_is_not_open_is_a_named_error(target: Path) -> None:
 
 
 def test_a_plan_without_meaning_is_a_named_error(target: Path) -> None:
-    with opened(target) as session, pytest.raises(PlanError, match="the plan cannot be run"):
+    with opened(target) as session, pytest.raises(PlanError, match="The plan cannot be run"):
         session.run(for_time(MOMENT_NS, stream(SIZE, queue_depth=0)))
 
 

@@ -232,7 +232,7 @@ def test_the_page_has_headline_time_series_and_distribution():
         ({"bs": "1000"}, ["multiple of 512"]),
         ({"bs": "1GiB", "range": "1"}, []),
         ({"qd": "0"}, ["between 1 and"]),
-        ({"depth": "4"}, ["unknown setting 'depth'", "did you mean", "qd"]),
+        ({"depth": "4"}, ["Unknown setting 'depth'", "did you mean", "qd"]),
         ({"rate": "-5"}, ["above zero"]),
         ({"schedule": "sometimes"}, ["fixed, poisson"]),
         ({"bs": "4"}, ["4 bytes", "did you mean 4KiB?"]),

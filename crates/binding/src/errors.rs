@@ -119,9 +119,19 @@ pub fn raised(py: Python<'_>, error: &impl Faced) -> PyErr {
         let class = py.import("teijo.errors")?.getattr(face.class)?;
         let remedy = PyDict::new(py);
         remedy.set_item("remedy", face.remedy)?;
-        class.call((error.to_string(),), Some(&remedy))
+        class.call((sentence(&error.to_string()),), Some(&remedy))
     };
     exception().map_or_else(|problem| problem, PyErr::from_value)
+}
+
+/// A text with a capital letter, unless it begins with a name: a device's, or a parameter's.
+fn sentence(text: &str) -> String {
+    let first = text.split(' ').next().unwrap_or_default();
+    let is_word = first.chars().all(|letter| letter.is_ascii_lowercase());
+    if !is_word || text.contains(" has no parameter") && first != "a" {
+        return text.into();
+    }
+    text[..1].to_ascii_uppercase() + &text[1..]
 }
 
 /// A session used by two threads at once, or after its end: a mistake of the program's.

@@ -96,7 +96,7 @@ def quick_target(text: str, size: str = "") -> tuple[str, bool]:
     except (OSError, RuntimeError, ValueError):
         return text, False  # the target's own reader says what is wrong with it
     if not is_folder and place.endswith("/"):
-        raise TargetError(f"there is no folder {place}", remedy="Make it, or check the path.")
+        raise TargetError(f"There is no folder {place}", remedy="Make it, or check the path.")
     if is_there and not is_folder:
         return text, False
     if is_folder:
@@ -104,7 +104,7 @@ def quick_target(text: str, size: str = "") -> tuple[str, bool]:
     words = [word for word in query.split("&") if word]
     keys = {word.partition("=")[0] for word in words}
     if size and "size" in keys:
-        raise TargetError("the size is given twice", remedy="Leave --size or ?size= away.")
+        raise TargetError("The size is given twice", remedy="Leave --size or ?size= away.")
     words += [] if "size" in keys else [f"size={size or SIZE}"]
     words += [] if "keep" in keys else ["keep=no"]
     return f"{path}?{'&'.join(words)}", True

@@ -169,6 +169,6 @@ def of_a_file(record: Record) -> Iterator[None]:
     except _STRANGE as error:
         what = f"{type(error).__name__} {error}"[:200]
         raise RunFileError(
-            f"the record is none that {record.run.method or 'a method'} makes ({what})",
+            f"The record is none that {record.run.method or 'a method'} makes ({what})",
             remedy="If Teijo itself made this file, please report it; TEIJO_DEBUG=1 shows more.",
         ) from error

@@ -106,5 +106,8 @@ def _limits(run: reading.Run) -> str:
 
 
 def _short(text: str) -> str:
+    """Return a text in one line that is not too long; a phrase that is one stays a phrase."""
+    if len(text) <= _WORDS_MOST and visible(text) == text:
+        return text
     line = visible(" ".join(text.split()))
     return line if len(line) <= _WORDS_MOST else line[: _WORDS_MOST - 1] + "…"

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import talk, tongue
 from teijo.cli.options import Json
 
 EXAMPLES = (
@@ -30,7 +30,7 @@ def verb(
         talk.put_json(asdict(found))
         return
     rows = [
-        (what, _ns(single_ns), _ns(deep_ns), _rate(deep_ns))
+        (tongue.said(what), _ns(single_ns), _ns(deep_ns), _rate(deep_ns))
         for what, single_ns, deep_ns in (
             ("ring of the kernel (no-operations)", found.nop_ns, found.nop_ns_deep),
             ("engine's loop (no backend)", found.loop_ns, found.loop_ns_deep),
@@ -39,11 +39,14 @@ def verb(
     for line in talk.columns(("ONE THREAD, 4 KiB", "AT QD 1", "AT QD 32", "IS AT MOST"), rows):
         talk.put(line)
     talk.put("")
-    talk.put(f"memory copied: {found.copy_bytes_per_second / 1e9:,.1f} GB/s")
+    rate = f"{found.copy_bytes_per_second / 1e9:,.1f}"
+    talk.put(tongue.tr("memory copied: {rate} GB/s", rate=rate))
 
 
 def _ns(figure_ns: float) -> str:
-    return f"{figure_ns:.1f} ns per I/O" if figure_ns else "not to be had"
+    if not figure_ns:
+        return tongue.tr("not to be had")
+    return tongue.tr("{ns} ns per I/O", ns=f"{figure_ns:.1f}")
 
 
 def _rate(figure_ns: float) -> str:

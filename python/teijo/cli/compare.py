@@ -68,7 +68,7 @@ def verb(
     """
     printers = printers_from(form if form is not None else "none" if as_json else "html,pdf")
     if not printers and not as_json:
-        raise UsageError("no format is named", remedy="Name some: --format html,pdf")
+        raise UsageError("No format is named", remedy="Name some: --format html,pdf")
     alone = to_stdout(output, form, printers, as_json=as_json)
 
     from teijo import api

@@ -37,14 +37,14 @@ def default_notes(environment: Mapping[str, str] = os.environ) -> dict[str, str]
     try:
         tables = toml_of(read_text(path, most_bytes=TOML_MOST))
     except Unreadable as error:
-        raise PlanError(f"the defaults {path} {error}", remedy=_EXAMPLE) from error
+        raise PlanError(f"The defaults {path} {error}", remedy=_EXAMPLE) from error
     for name in tables:
         if name != NOTES:
             raise PlanError(
-                f"the defaults {path} say {visible(name, most=80)!r}, and only notes have defaults",
+                f"The defaults {path} say {visible(name, most=80)!r}, and only notes have defaults",
                 remedy=_EXAMPLE,
             )
     notes = tables.get(NOTES, {})
     if not isinstance(notes, dict) or not all(isinstance(text, str) for text in notes.values()):
-        raise PlanError(f"the notes of the defaults {path} are no texts", remedy=_EXAMPLE)
+        raise PlanError(f"The notes of the defaults {path} are no texts", remedy=_EXAMPLE)
     return {key: text for key, text in notes.items() if text.strip()}

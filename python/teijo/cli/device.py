@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from teijo.cli import talk
 from teijo.cli.options import Json, Target
+from teijo.cli.tongue import reported, said, tr
 from teijo.outside.text import shell_path
+from teijo.report.width import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,12 +52,12 @@ def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
     preflight("may it be destroyed?", seen)
     if seen.destroy:
         talk.put("")
-        talk.put("To write to it, and lose everything on it:")
+        talk.put(tr("To write to it, and lose everything on it:"))
         talk.put(f"  teijo run pts.iops {word} --destroy {shlex.quote(seen.destroy)}{accept}")
     else:
         talk.put("")
-        talk.put("It must not be written. " + " ".join(remedies(seen)))
-    talk.put("To read from it:")
+        talk.put(" ".join([tr("It must not be written."), *remedies(seen)]))
+    talk.put(tr("To read from it:"))
     talk.put(f"  teijo run workload {word}{accept} --set rw=randread bs=4KiB qd=32 seconds=10")
 
 
@@ -79,14 +81,15 @@ def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
         names = ", ".join(one.identity.target for one in refused)
         found = dict.fromkeys(remedy for one in refused for remedy in remedies(one))
         talk.put("")
-        talk.put(f"It must not be written, for {names} must not. " + " ".join(found))
+        refusal = tr("It must not be written, for {names} must not.", names=names)
+        talk.put(" ".join([refusal, *found]))
     else:
         destroy = f" --destroy {shlex.quote(seen.destroy)}" if seen.destroy else ""
-        loss = ", and lose everything on every block device of it" if destroy else ""
+        loss = "To write to it, and lose everything on every block device of it:"
         talk.put("")
-        talk.put(f"To write to it{loss}:")
+        talk.put(said(loss if destroy else "To write to it:"))
         talk.put(f"  teijo run pts.iops {word}{destroy}{accept}")
-    talk.put("To read from it:")
+    talk.put(tr("To read from it:"))
     talk.put(f"  teijo run workload {word}{accept} --set rw=randread bs=4KiB qd=32 seconds=10")
 
 
@@ -102,7 +105,7 @@ def warnings(seen: "Sequence[Inspection]") -> str:
     ]
     if rows:
         talk.put("")
-        talk.put("warnings: what it says against itself")
+        talk.put(tr("warnings: what it says against itself"))
         for line in talk.columns(("DRIVE", "WARNING", "WHICH MEANS"), rows):
             talk.put("  " + line)
     refusing = sorted({name for _, name, _ in rows} & REFUSING)
@@ -112,15 +115,16 @@ def warnings(seen: "Sequence[Inspection]") -> str:
 def preflight(question: str, seen: "Inspection") -> None:
     """Print the answer of every check."""
     talk.put("")
-    talk.put(f"preflight: {question}")
-    rows = [(check.verdict, check.name, check.evidence) for check in seen.preflight.checks]
+    talk.put(tr("preflight: {question}", question=said(question)))
+    checks = seen.preflight.checks
+    rows = [(said(one.verdict), said(one.name), said(one.evidence)) for one in checks]
     for line in talk.columns(("VERDICT", "CHECK", "WHAT WAS SEEN"), rows):
         talk.put("  " + line)
 
 
 def remedies(seen: "Inspection") -> list[str]:
     """Return what would end the refusals, each once."""
-    found = (check.remedy for check in seen.preflight.refusals if check.remedy)
+    found = (said(check.remedy) for check in seen.preflight.refusals if check.remedy)
     return list(dict.fromkeys(found))
 
 
@@ -145,7 +149,7 @@ def show_new_file(target: str, size_bytes: int, as_json: bool) -> None:
         return
     facts(identity, geometry)
     talk.put("")
-    talk.put("The file does not exist yet; `teijo run` makes it, and leaves it there.")
+    talk.put(tr("The file does not exist yet; `teijo run` makes it, and leaves it there."))
 
 
 def show_open(target: str, as_json: bool) -> None:
@@ -162,7 +166,8 @@ def show_open(target: str, as_json: bool) -> None:
             return
         facts(opened.identity, opened.geometry)
         for remark in remarks:
-            talk.put(f"remark: {remark.kind.value}: {remark.text}")
+            kind, text = reported(remark.kind.value), reported(remark.text)
+            talk.put(tr("remark: {kind}: {text}", kind=kind, text=text))
 
 
 def put_json(identity: "Identity", geometry: "Geometry", more: dict[str, object]) -> None:
@@ -197,7 +202,7 @@ def facts(identity: "Identity", geometry: "Geometry") -> None:
         ("physical block", f"{geometry.physical_block_bytes} B"),
         *identity.facts.items(),
     ]
-    width = max(len(name) for name, value in rows if value)
-    for name, value in rows:
-        if value:
-            talk.put(f"{name.rjust(width)}  {value}")
+    shown = [(said(name), value) for name, value in rows if value]
+    width = max(columns_of(name) for name, _ in shown)
+    for name, value in shown:
+        talk.put(f"{' ' * (width - columns_of(name))}{name}  {value}")

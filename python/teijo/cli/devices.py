@@ -1,6 +1,6 @@
 """The verb `devices`: what can be measured on this machine, and what uses it now."""
 
-from teijo.cli import talk
+from teijo.cli import talk, tongue
 from teijo.cli.options import Json
 
 EXAMPLES = (
@@ -34,7 +34,7 @@ def verb(as_json: Json = False) -> None:
             one.model or "-",
             one.serial or "-",
             format_capacity(one.capacity_bytes),
-            one.use or "free",
+            tongue.said(one.use or "free"),
         )
         for one in found
     ]
@@ -42,12 +42,17 @@ def verb(as_json: Json = False) -> None:
         talk.put(line)
     talk.put("")
     simulated = [
-        (f"sim:{one.name}", one.label, format_capacity(one.nominal_capacity_bytes), one.about)
+        (
+            f"sim:{one.name}",
+            tongue.said(one.label),
+            format_capacity(one.nominal_capacity_bytes),
+            tongue.said(one.about),
+        )
         for one in presets
     ]
     for line in talk.columns(("SIMULATED", "NUMBERS ARE", "CAPACITY", "WHAT IT IS"), simulated):
         talk.put(line)
     talk.put("")
-    together = [(f"sim:{name}(…)", about) for name, about in kinds]
+    together = [(f"sim:{name}(…)", tongue.said(about)) for name, about in kinds]
     for line in talk.columns(("PUT TOGETHER", "WHAT IT IS"), together):
         talk.put(line)

@@ -72,5 +72,5 @@ def written(path: Path, data: bytes) -> None:
         deliver(path, data)
     except OSError as error:
         raise HostError(
-            f"cannot write {path}: {error.strerror}", remedy="Choose another place with -o."
+            f"Cannot write {path}: {error.strerror}", remedy="Choose another place with -o."
         ) from error

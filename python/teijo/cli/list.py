@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import talk, tongue
 from teijo.cli.options import Json
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def verb(
         talk.put_json([asdict(each) | {"path": str(each.path)} for each in found])
         return
     if not found:
-        talk.say(f"{folder}: there is no run file here (NAME.teijo or NAME.teijo.open)")
+        none = "{folder}: there is no run file here (NAME.teijo or NAME.teijo.open)"
+        talk.say(tongue.tr(none, folder=folder))
         return
     head = ("DATE", "DEVICE", "METHOD", "FILE", "VERDICT")
     for line in talk.columns(head, [_row(each, folder) for each in found]):
@@ -49,9 +50,15 @@ def verb(
 def _row(each: "Listed", folder: Path) -> tuple[str, ...]:
     name = str(each.path.relative_to(folder))
     if each.trouble:
-        return ("-", "-", "-", name, f"UNREADABLE: {each.trouble}")
-    state = "" if each.ending in ("done", "steady", "not steady") else f"{each.ending.upper()}: "
-    limits = f"; limits {each.limits}" if each.limits else ""
+        trouble = tongue.said(each.trouble)
+        return ("-", "-", "-", name, tongue.tr("UNREADABLE: {trouble}", trouble=trouble))
+    verdict = tongue.reported(each.verdict)
+    if each.ending not in ("done", "steady", "not steady"):
+        state = each.ending.upper() if tongue.is_english() else tongue.said(each.ending)
+        verdict = tongue.tr("{state}: {verdict}", state=state, verdict=verdict)
+    if each.limits:
+        limits = tongue.said(each.limits)
+        verdict = tongue.tr("{verdict}; limits {limits}", verdict=verdict, limits=limits)
     method = f"{each.method} {each.spec}".strip()
     date = each.started_at[:16].replace("T", " ")
-    return (date, each.device, method, name, f"{state}{each.verdict}{limits}")
+    return (date, each.device, method, name, verdict)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import talk, tongue
 from teijo.cli.options import Json, Spec
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def verb(
             return
         for line in talk.columns(
             ("METHOD", "MEASURES", "VERSIONS"),
-            [(one.id, one.summary, ", ".join(one.specs) or "-") for one in listed],
+            [(one.id, tongue.said(one.summary), ", ".join(one.specs) or "-") for one in listed],
         ):
             talk.put(line)
         return
@@ -69,19 +69,25 @@ def show(method: "Method", spec: str, as_json: bool) -> None:
         whole = summary(method) | {"spec": spec, "settings": listed}
         talk.put_json(whole)
         return
-    talk.put_lines(f"{method.id}: {method.title}\n\n{method.summary}\n")
+    title = tongue.reported(method.title)
+    talk.put_lines(f"{method.id}: {title}\n\n{tongue.said(method.summary)}\n")
     if method.specs:
-        versions = ", ".join(f"{one} (default)" if one == method.default_spec else one
-                             for one in method.specs)  # fmt: skip
-        talk.put_lines(f"Versions: {versions}\n")
-        talk.put_lines(f"Settings (--set KEY=VALUE), as {spec} has them on a 1 TB drive:\n")
+        versions = ", ".join(
+            tongue.tr("{spec} (default)", spec=one) if one == method.default_spec else one
+            for one in method.specs
+        )
+        talk.put_lines(tongue.tr("Versions: {versions}", versions=versions) + "\n")
+        of_a_spec = "Settings (--set KEY=VALUE), as {spec} has them on a 1 TB drive:"
+        talk.put_lines(tongue.tr(of_a_spec, spec=spec) + "\n")
     else:
-        talk.put_lines("Settings (--set KEY=VALUE):\n")
-    rows = [(one.key, one.value, one.meaning + also(one.aliases)) for one in settings]
+        talk.put_lines(tongue.tr("Settings (--set KEY=VALUE):") + "\n")
+    rows = [
+        (one.key, one.value, tongue.reported(one.meaning) + also(one.aliases)) for one in settings
+    ]
     for line in talk.columns(("KEY", "DEFAULT", "MEANING"), rows):
         talk.put("  " + line)
 
 
 def also(aliases: tuple[str, ...]) -> str:
     """Return what else a key may be called, in brackets."""
-    return f" (also {', '.join(aliases)})" if aliases else ""
+    return tongue.tr(" (also {names})", names=", ".join(aliases)) if aliases else ""

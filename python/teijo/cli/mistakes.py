@@ -67,8 +67,8 @@ def explained(error: typer.TyperException) -> tuple[str, str]:
         word = extra[1].split(" ", 1)[0]
         return f"{path} takes no {word!r} at this place", f"Write: {usage(context)}"
     if "Missing command" in error.message:
-        return "what to do is missing", "Name a verb: teijo -h lists them."
-    return "this command line cannot be read", help_line
+        return "What to do is missing", "Name a verb: teijo -h lists them."
+    return "This command line cannot be read", help_line
 
 
 def usage(context: Any) -> str:
@@ -150,7 +150,7 @@ def _given(error: Any) -> str:
 def _name(error: Any) -> str:
     parameter = error.param
     if parameter is None:
-        return "a value"
+        return "A value"
     if parameter.param_type_name == "option":
         return str(max(parameter.opts, key=len))
     return argument_word(parameter).strip("[]").removesuffix("...")

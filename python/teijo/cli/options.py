@@ -183,7 +183,7 @@ def _pairs(texts: Sequence[str], what: str, example: str) -> dict[str, str]:
             )
         if pairs.setdefault(key, value) != value:
             raise PlanError(
-                f"the {what} {key!r} stands twice: {pairs[key]!r} and {value!r}",
+                f"The {what} {key!r} stands twice: {pairs[key]!r} and {value!r}",
                 remedy="Give it once.",
             )
     return pairs
@@ -228,13 +228,13 @@ def planned(settings: dict[str, str], plan: Path | None) -> dict[str, str]:
     if plan is None:
         return settings
     if "plan" in settings:
-        raise PlanError("the plan is given twice", remedy="Leave --plan or the setting out.")
+        raise PlanError("The plan is given twice", remedy="Leave --plan or the setting out.")
     from teijo.outside.file import TOML_MOST, Unreadable, read_text
 
     try:
         return settings | {"plan": read_text(plan, most_bytes=TOML_MOST)}
     except Unreadable as error:
-        raise PlanError(f"the plan {plan} {error}", remedy="Name a TOML file.") from error
+        raise PlanError(f"The plan {plan} {error}", remedy="Name a TOML file.") from error
 
 
 def rates_from(text: str) -> "Rates | None":
@@ -327,7 +327,7 @@ def run_file_for(method: str, target: str, output: str | Path | None, now: datet
         return Path(name)
     if asked == STDOUT:
         raise UsageError(
-            "a run file cannot go to stdout (-o -): it grows where it lies",
+            "A run file cannot go to stdout (-o -): it grows where it lies",
             remedy="Name a file or a folder, and read it later: teijo export FILE",
         )
     path = Path(asked)
@@ -355,7 +355,7 @@ def to_stdout(
         return "text"
     if len(printers) != 1 or printers[0] == "csv":
         raise UsageError(
-            f"only one of html, pdf and text can go to stdout (-o -), and {form} is asked for",
+            f"Only one of html, pdf and text can go to stdout (-o -), and {form} is asked for",
             remedy="Name one, as in: --format text -o -",
         )
     return printers[0]

@@ -201,7 +201,7 @@ def verdict(run: "Run") -> str:
     if run.judged:
         from teijo.compare.limit_pages import line_of
 
-        lines += [line_of(each) for each in run.judged]
+        lines += [tongue.reported(line_of(each)) for each in run.judged]
     kinds = Counter(tongue.reported(remark.kind.value) for remark in run.remarks)
     if kinds:
         counted = (f"{kind} ({count})" if count > 1 else kind for kind, count in kinds.items())
@@ -256,7 +256,7 @@ def print_all(
             paths.append(path)
     except OSError as error:
         raise HostError(
-            f"cannot write the report to {folder}: {error.strerror}", remedy=remedy
+            f"Cannot write the report to {folder}: {error.strerror}", remedy=remedy
         ) from error
     return paths
 
@@ -283,7 +283,7 @@ def print_to_stdout(document: "Document", printer: str, lang: Lang = Lang.EN) ->
         case "pdf":
             if talk.width(sys.stdout) is not None:
                 raise UsageError(
-                    "a PDF is binary, and stdout is a terminal",
+                    "A PDF is binary, and stdout is a terminal",
                     remedy="Name a folder with -o, or lead stdout to a file: > report.pdf",
                 )
             from teijo.report import pdf

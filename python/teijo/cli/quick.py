@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import talk, tongue
 from teijo.cli.options import (
     AcceptWarning,
     Destroy,
@@ -119,7 +119,7 @@ def verb(
     if as_json:
         talk.put_json(_json(run, printed))
     else:
-        _tell(run, lang, printed)
+        _tell(run, printed)
     leave_limits([run])
 
 
@@ -132,16 +132,16 @@ def _named(target: str) -> str:
         return target
 
 
-def _tell(run: "Run", lang: Lang, printed: list[Path]) -> None:
+def _tell(run: "Run", printed: list[Path]) -> None:
     """Print the table, what ± means, what the figures are not, and the paths of what is left."""
     from teijo.report import text
     from teijo.report.language import Language
 
-    told = text.first_section(run.document(), width=80, language=Language(lang.value))
+    told = text.first_section(run.document(), width=80, language=Language(tongue.spoken()))
     talk.put_lines(told.rstrip("\n"))
-    kinds = dict.fromkeys(remark.kind.value for remark in run.remarks)
+    kinds = dict.fromkeys(tongue.reported(remark.kind.value) for remark in run.remarks)
     talk.put("")
-    talk.put(f"remarks: {', '.join(kinds)}")
+    talk.put(tongue.tr("remarks: {kinds}", kinds=", ".join(kinds)))
     for place in (run.path, *printed):
         talk.put(str(place))
 

@@ -68,11 +68,11 @@ def verb(
     """Print the report of each FILE; the paths go to stdout, one a line."""
     printers = printers_from("html,pdf" if form is None else form)
     if not printers:
-        raise UsageError("no format is named", remedy="Name some: --format html,pdf")
+        raise UsageError("No format is named", remedy="Name some: --format html,pdf")
     alone = to_stdout(output, form, printers)
     if alone in ("html", "pdf") and (len(files) > 1 or each):
         raise UsageError(
-            f"several reports in {alone} cannot go to stdout (-o -)", remedy="Name one FILE."
+            f"Several reports in {alone} cannot go to stdout (-o -)", remedy="Name one FILE."
         )
 
     from teijo.cli.outcome import leave_limits, print_to_stdout, reports

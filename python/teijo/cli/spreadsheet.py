@@ -34,9 +34,9 @@ def columns_of(path: Path, names: Sequence[str]) -> dict[str, tuple[Decimal, ...
     head = [cell.strip() for cell in table[0][1]]
     for name in names:
         if head.count(name) != 1:
-            found = "stands twice" if name in head else f"is not there{meant(name, head)}"
+            twice = f"{path} has the column {name!r} twice"
             raise UsageError(
-                f"the column {name!r} {found} in {path}",
+                twice if name in head else f"{path} has no column {name!r}{meant(name, head)}",
                 remedy=f"Its first line names: {', '.join(head)}",
             )
     columns: dict[str, tuple[Decimal, ...]] = {}

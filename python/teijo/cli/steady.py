@@ -92,27 +92,27 @@ def _values(
             raise UsageError("--column names a column of no file", remedy="Add --csv FILE.")
         if not numbers:
             raise UsageError(
-                "no numbers are given",
+                "No numbers are given",
                 remedy="Give one a round, or a file: --csv FILE --column NAME",
             )
         places = enumerate(numbers, start=1)
         return {"value": tuple(number_of(text, place=f"round {n}") for n, text in places)}
     if numbers:
-        raise UsageError("numbers and --csv are both given", remedy="Give one of them.")
+        raise UsageError("Numbers and --csv are both given", remedy="Give one of them.")
     if not columns:
-        raise UsageError(f"which column of {sheet}?", remedy="Name it: --column NAME")
+        raise UsageError(f"Which column of {sheet}?", remedy="Name it: --column NAME")
     found = columns_of(sheet, columns)
     lengths = {name: len(series) for name, series in found.items()}
     if not all(lengths.values()):
         empty = ", ".join(name for name, length in lengths.items() if not length)
         raise UsageError(
-            f"no values are in the column {empty} of {sheet}",
+            f"No values are in the column {empty} of {sheet}",
             remedy="Name a column with one value a round.",
         )
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise UsageError(
-            f"the columns are not of one length: {told}",
+            f"The columns are not of one length: {told}",
             remedy="Give each round a value in every column.",
         )
     return found

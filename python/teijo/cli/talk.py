@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
 from teijo.cli import layout, tongue
-from teijo.errors import HostError
+from teijo.errors import HostError, sentence
 from teijo.outside.text import visible, visible_json
 
 CLOSED_PIPE = 141
@@ -110,7 +110,7 @@ def explain(message: str, remedy: str = "") -> None:
 
     Lines after the first are indented, so that no text within it can pass for another message.
     """
-    first, *more = tongue.said(message.strip()).split("\n")
+    first, *more = tongue.said(sentence(message.strip())).split("\n")
     say(tongue.tr("error: {a}", a=first))
     for line in more:
         say(line if line.startswith("  ") else f"  {line}")
@@ -127,10 +127,11 @@ def examples(*lines: str) -> str:
 def columns(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return the lines of a plain table: a head, then rows, left-aligned, two spaces apart.
 
-    On a terminal the last column is broken between words; where that leaves no room, each row
-    stands in lines of its own.
+    The head is in the language of the talk. On a terminal the last column is broken between words;
+    where that leaves no room, each row stands in lines of its own.
     """
-    shown = [[visible(text, most=CELL_MOST) for text in row] for row in [head, *rows]]
+    heads = tuple(tongue.said(text) for text in head)
+    shown = [[visible(text, most=CELL_MOST) for text in row] for row in [heads, *rows]]
     return list(layout.table(shown, width(sys.stdout)))
 
 

@@ -46,6 +46,11 @@ def spoken() -> str:
     return _SPOKEN.code
 
 
+def is_english() -> bool:
+    """Tell whether it is the language that the texts are written in."""
+    return _SPOKEN.code == ENGLISH
+
+
 def asked(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     """Return the language that --lang names, or the locale, wherever --lang stands."""
     for place, word in enumerate(arguments):
@@ -69,16 +74,31 @@ def said(text: str) -> str:
     """Return a text in the language, found as a whole, or by the template it was made from.
 
     What stands in the place of a value stays, unless its field is a capital: then it is a text.
+    A sentence is found with its full stop or without.
     """
-    found = _SPOKEN.texts.get(text)
-    if found is not None or not text.strip():
-        return found or text
+    if _SPOKEN.code == ENGLISH or not text.strip():
+        return text
+    told = _found(text)
+    if told is None and text.endswith("."):
+        told = _found(text[:-1])
+        return text if told is None else f"{told.removesuffix('。')}。"
+    return told or text
+
+
+def _found(text: str) -> str | None:
+    """Return a text's translation, None where there is none."""
+    if (whole := _SPOKEN.texts.get(text)) is not None:
+        return whole
     for pattern, translation in _SPOKEN.patterns:
+        if text.endswith(".") and not pattern.pattern.endswith("."):
+            continue  # the full stop is no part of a value at the end
         if match := pattern.fullmatch(text):
             values = match.groupdict()
             told = {name: said(each) if name.isupper() else each for name, each in values.items()}
-            return translation.format(**told)
-    return text
+            found = translation.format(**told)
+            if found != text:  # one of the most general templates may say nothing of its own
+                return found
+    return None
 
 
 def reported(text: str) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from teijo.cli import talk
 from teijo.cli.options import Json
+from teijo.cli.tongue import reported, said, tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,8 @@ class _Telling:
         if isinstance(event, StepStarted) and now_ns - self._said_ns >= QUIET_NS:
             self._said_ns = now_ns
             if talk.width(sys.stderr) is not None:
-                talk.say(f"{self._file}: step {event.seq} again …")
+                told = tr("{file}: step {seq} again …", file=self._file, seq=event.seq)
+                talk.say(told)
 
 
 def _lines(one: "Verified") -> list[str]:
@@ -104,10 +106,18 @@ def _lines(one: "Verified") -> list[str]:
     from teijo.runfile.proof.flaw import MEANINGS
 
     run = one.record.run
-    state = "sealed" if one.sealed else f"not sealed, {run.ending}"
+    unsealed = tr("not sealed, {ending}", ending=said(run.ending))
     count = len(one.record.steps)
-    steps = "1 step" if count == 1 else f"{count:,} steps"
-    head = f"{one.path}: {run.method}, {steps}, version {one.version}, {state}"
+    head = tr(
+        "{path}: {method}, 1 step, version {version}, {state}"
+        if count == 1
+        else "{path}: {method}, {steps} steps, version {version}, {state}",
+        path=one.path,
+        method=run.method,
+        steps=f"{count:,}",
+        version=one.version,
+        state=tr("sealed") if one.sealed else unsealed,
+    )
     rows = [("content", "WRONG" if one.unsealed else "ok", one.unsealed or _content(one))]
     for check in Check:
         if check is Check.REPLAY and not one.replay_asked:
@@ -118,31 +128,37 @@ def _lines(one: "Verified") -> list[str]:
         rows += [("", "", text) for text in _told((*flaws, *unknown))]
     word = "ok" if one.signature_holds else "WRONG"
     rows.append(("signature", word, told_signature(one.signature).removeprefix("WRONG: ")))
-    lines = talk.columns(("check", "", ""), tuple(rows))
+    told = tuple((said(check), said(word), said(text)) for check, word, text in rows)
+    lines = talk.columns(("check", "", ""), told)
     return [head, *(f"  {line}" for line in lines), _verdict(one)]
 
 
 def _told(flaws: "Sequence[Flaw]") -> list[str]:
-    lines = [
-        f"{'' if flaw.step is None else f'step {flaw.step}: '}{flaw.text}"
-        for flaw in flaws[:FLAWS_MOST]
-    ]
+    lines = [_flaw(flaw) for flaw in flaws[:FLAWS_MOST]]
     more = len(flaws) - FLAWS_MOST
-    return [*lines, *([f"and {more:,} more (--json has all)"] if more > 0 else [])]
+    if more > 0:
+        lines.append(tr("and {count} more (--json has all)", count=f"{more:,}"))
+    return lines
+
+
+def _flaw(flaw: "Flaw") -> str:
+    text = reported(flaw.text)
+    return text if flaw.step is None else tr("step {seq}: {text}", seq=flaw.step, text=text)
 
 
 def _verdict(one: "Verified") -> str:
     from teijo.runfile.program import made_here, named
 
     if not one.holds:
-        return "DO NOT TRUST IT."
+        return tr("DO NOT TRUST IT.")
     if not one.unknown:
-        return "Nothing in it contradicts anything else."
+        return tr("Nothing in it contradicts anything else.")
     if made_here(one.record):
-        return "Nothing in it contradicts anything else; not all that was asked can be known."
-    return (
+        return tr("Nothing in it contradicts anything else; not all that was asked can be known.")
+    return tr(
         "Nothing in it contradicts anything else. What stands as not known, this Teijo decides "
-        f"otherwise than {named(one.record)}, which made it."
+        "otherwise than {teijo}, which made it.",
+        teijo=named(one.record),
     )
 
 

@@ -79,7 +79,7 @@ def check_conditions(
         lines = "\n".join(f"  {_line(each)}" for each in refused)
         asked = ",".join(sorted({each.aspect for each in refused} | words))
         raise UsageError(
-            f"these runs were not made alike, so their numbers do not compare:\n{lines}",
+            f"These runs were not made alike, so their numbers do not compare:\n{lines}",
             remedy="Run one of them again as the other was, or let them differ, which every page "
             f"will say: --allow {asked}",
         )

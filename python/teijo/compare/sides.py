@@ -66,7 +66,7 @@ def check_sides(sides: Sequence[Side]) -> None:
     records = [record for side in sides for record in side.records]
     if len(sides) < SIDES_LEAST:
         raise UsageError(
-            f"a comparison has at least two sides, and here is {len(sides)}",
+            f"A comparison has at least two sides, and here is {len(sides)}",
             remedy="Name two run files or more: teijo compare before.teijo after.teijo",
         )
     if len(records) > RUNS_MOST:
@@ -77,7 +77,7 @@ def check_sides(sides: Sequence[Side]) -> None:
     ids = [record.run.id for record in records]
     if len(set(ids)) < len(ids):
         raise UsageError(
-            "one run stands twice in this comparison", remedy="Name every run file once."
+            "One run stands twice in this comparison", remedy="Name every run file once."
         )
 
 
@@ -145,7 +145,7 @@ def matches_of(sides: Sequence[Side]) -> tuple[Match, ...]:
             for side in sides
         )
         raise UsageError(
-            f"no two of these runs have a test in common ({told})",
+            f"No two of these runs have a test in common ({told})",
             remedy="Compare runs of one method, or campaigns that have one.",
         )
     return matches

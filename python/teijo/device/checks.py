@@ -65,12 +65,19 @@ def ask(name: str, subject: Subject) -> Check:
     try:
         verdict, evidence, remedy = CHECKS[name](subject)
     except PermissionError as error:
-        verdict, evidence = "refused", f"cannot prove it safe: {error}"
+        verdict, evidence = "refused", f"cannot prove it safe: {_told(error)}"
         remedy = "Run as root."
     except (OSError, signatures.ProbeError, ValueError) as error:
-        verdict, evidence = "refused", f"cannot prove it safe, the check failed: {error}"
+        verdict, evidence = "refused", f"cannot prove it safe, the check failed: {_told(error)}"
         remedy = "End the cause of the failure."
     return Check(name=name, verdict=verdict, evidence=evidence, remedy=remedy)
+
+
+def _told(error: Exception) -> str:
+    """Return what failed without the words that Python puts around it."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
 
 
 def _claimed(subject: Subject) -> Answer:

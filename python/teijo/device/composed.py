@@ -17,7 +17,7 @@ EXAMPLE: Final = 'Write device = "hdd-7200", or kind = "raid5" and [[parts]] wit
 
 _OWN: Final = frozenset({"device", "kind", "count", "parts"})
 _MARKS: Final = frozenset("(),?&=")
-_PLACE: Final = re.compile(r"at character (\d+), ")
+_PLACE: Final = re.compile(r"[Aa]t character (\d+), ")
 
 
 @dataclass(frozen=True, kw_only=True)

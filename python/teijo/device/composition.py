@@ -49,7 +49,7 @@ def layout_over(target: CompositeTarget, members: Sequence[Geometry]) -> Layout:
     grain = target.chunk_bytes or GRAIN_BYTES
     if grain % logical:
         raise TargetError(
-            f"a chunk of {format_size(grain)} is no multiple of the logical block of {logical} B",
+            f"A chunk of {format_size(grain)} is no multiple of the logical block of {logical} B",
             remedy="Write a chunk like 64KiB.",
         )
     used = [member.capacity_bytes // grain * grain for member in members]

@@ -44,7 +44,7 @@ def reserve(fd: int, path: Path, size_bytes: int) -> None:
         if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             raise shortage from error
         raise HostError(
-            f"no space can be reserved for {path}: {error.strerror}",
+            f"No space can be reserved for {path}: {error.strerror}",
             remedy="Choose a file on another file system.",
         ) from error
 
@@ -69,7 +69,7 @@ def lay_out(fd: int, size_bytes: int, progress: Progress | None = None) -> None:
             os.fsync(fd)
         except OSError as error:
             raise DeviceError(
-                f"laying out the file failed: {error.strerror}",
+                f"Laying out the file failed: {error.strerror}",
                 remedy="See to the disk it lies on (dmesg may say more), or name another file.",
             ) from error
         finally:

@@ -26,7 +26,7 @@ def shortened(error: TargetError | PlanError) -> TargetError | PlanError:
     """Return an error that names all there are as one that names the nearest; the rest is said by
     its remedy.
     """
-    listed = _LISTED.fullmatch(error.message)
+    listed = _LISTED.fullmatch(error.message.removesuffix("."))
     if listed is None:
         return error
     what, word, rest = listed.groups()

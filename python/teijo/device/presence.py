@@ -25,7 +25,7 @@ def check_present(subject: Subject) -> None:
         raise DeviceError(f"{name} is gone", remedy="Look at its cable and at dmesg.")
     if sequence != was.disk_sequence:
         raise IdentityError(
-            f"another device took the place of {name} (disk sequence {sequence}, "
+            f"Another device took the place of {name} (disk sequence {sequence}, "
             f"was {was.disk_sequence})",
             remedy="Put the first one back and run again.",
         )

@@ -93,7 +93,7 @@ def may_format(found: nvme.Namespace, serial: str) -> bool:
         return False
     if found.controller_serial != serial:
         raise UnsafeError(
-            f"the controller says it is {found.controller_serial!r}, the drive {serial!r}; "
+            f"The controller says it is {found.controller_serial!r}, the drive {serial!r}; "
             "it was not formatted",
             remedy="Look which drive this is: nvme list -v.",
         )

@@ -95,11 +95,11 @@ def parse_target(text: str) -> Target:
     """
     if len(text) > LONGEST:
         raise TargetError(
-            f"the target has {len(text):,} characters, and {LONGEST:,} are the most",
+            f"The target has {len(text):,} characters, and {LONGEST:,} are the most",
             remedy=f"Write {GRAMMAR}.",
         )
     if why := unspeakable(text):
-        raise TargetError(f"the target {text!r}: {why}", remedy=f"Write {GRAMMAR}.")
+        raise TargetError(f"The target {text!r}: {why}", remedy=f"Write {GRAMMAR}.")
     if several := _SEVERAL.fullmatch(text):
         return _composite(text, several[1], _pairs(several[2] or ""))
     return _single(text)
@@ -161,7 +161,7 @@ def _single(text: str) -> SimulatedTarget | Member:
             remedy=f"Write {GRAMMAR}.",
         )
     if not place:
-        raise TargetError("the target is empty", remedy=f"Write {GRAMMAR}.")
+        raise TargetError("The target is empty", remedy=f"Write {GRAMMAR}.")
     return _on_disk(text, _path(place), _pairs(query))
 
 
@@ -283,12 +283,12 @@ def _new_file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
     in_memory = path.absolute().is_relative_to("/dev/shm")
     if top and top[0] in {"dev", "proc", "sys"} and not in_memory:
         raise TargetError(
-            f"there is no device {path}{sibling(path)}",
+            f"There is no device {path}{sibling(path)}",
             remedy="`teijo devices` lists the ones there are.",
         )
     if not path.parent.is_dir():
         raise TargetError(
-            f"there is no folder {path.parent}{sibling(path.parent)}",
+            f"There is no folder {path.parent}{sibling(path.parent)}",
             remedy="Make it, or check the path.",
         )
     target = _file(text, path, pairs)
@@ -305,7 +305,7 @@ def _file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
     for key in pairs:
         if key not in known:
             raise TargetError(
-                f"a file target has no setting {key!r}{guess(key, known)}",
+                f"A file target has no setting {key!r}{guess(key, known)}",
                 remedy="It takes size, direct, holes, keep: drive.img?size=8GiB.",
             )
     return FileTarget(

@@ -71,7 +71,7 @@ class NativeSession:
             self._native = _native.NativeSession(files, backend, layout)
         except OSError as error:
             raise HostError(
-                f"descriptors {files} cannot be used: {error.strerror or error}",
+                f"Descriptors {files} cannot be used: {error.strerror or error}",
                 remedy="Raise the limit of open files (ulimit -n).",
             ) from error
 
@@ -223,7 +223,7 @@ class SimulatedSession:
         self._native.finish()
         if stuck := self.stuck():
             raise StuckDevice(
-                f"the device does not answer: {len(stuck)} I/Os are in flight",
+                f"The device does not answer: {len(stuck)} I/Os are in flight",
                 remedy="Give it longer: --io-timeout.",
             )
 
@@ -326,7 +326,7 @@ def _check_layout(
 ) -> None:
     if files != len(layout.member_bytes) or capacity_bytes > layout.capacity_bytes:
         raise PlanError(
-            f"a {layout.kind} target of {len(layout.member_bytes)} members and "
+            f"A {layout.kind} target of {len(layout.member_bytes)} members and "
             f"{layout.capacity_bytes} B is not one of {files} descriptors and {capacity_bytes} B",
             remedy="Name each member once, with its size.",
         )
@@ -339,7 +339,7 @@ def _check_layout(
             borders = (layout.chunk_bytes,)
     if odd := [border for border in borders if border % logical_block_bytes]:
         raise PlanError(
-            f"a member or a chunk ends at {odd[0]} B, within a logical block of "
+            f"A member or a chunk ends at {odd[0]} B, within a logical block of "
             f"{logical_block_bytes} B",
             remedy="Give members and chunks sizes of whole blocks.",
         )

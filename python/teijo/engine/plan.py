@@ -35,7 +35,7 @@ class Layout:
         """
         if not self.member_bytes or min(self.member_bytes) <= 0:
             raise PlanError(
-                f"members of {self.member_bytes} B make no target",
+                f"Members of {self.member_bytes} B make no target",
                 remedy="Name at least one target, and none that is empty.",
             )
         if self.kind == "single" and len(self.member_bytes) > 1:
@@ -45,7 +45,7 @@ class Layout:
             )
         if self.kind == "striped" and not 0 < self.chunk_bytes <= min(self.member_bytes):
             raise PlanError(
-                f"a chunk of {self.chunk_bytes} B cannot be striped over members of "
+                f"A chunk of {self.chunk_bytes} B cannot be striped over members of "
                 f"{min(self.member_bytes)} B",
                 remedy="Give a chunk that every member holds at least once, as 64KiB.",
             )
@@ -176,7 +176,7 @@ def check_fits(plan: Plan, capacity_bytes: int, logical_block_bytes: int) -> Non
         _check_widths(stream)
         if stream.end_bytes > capacity_bytes:
             raise DeviceError(
-                f"the target holds {capacity_bytes} B, and the range ends at {stream.end_bytes}",
+                f"The target holds {capacity_bytes} B, and the range ends at {stream.end_bytes}",
                 remedy="It was larger before: check the device, or the file behind it.",
             )
         sizes = [*stream.sizes_bytes, stream.start_bytes, stream.cursor_bytes]
@@ -199,6 +199,6 @@ def _check_widths(stream: StreamPlan) -> None:
     ]
     if max(percents) > 100 or max(counts) >= 1 << 32:
         raise PlanError(
-            f"stream {stream.name} asks for more than 100 % or 2^32 of something",
+            f"Stream {stream.name} asks for more than 100 % or 2^32 of something",
             remedy="Check its shares, threads, depth, block sizes and weights.",
         )

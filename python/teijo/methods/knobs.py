@@ -177,7 +177,7 @@ def build(model: type[S], values: Mapping[str, object]) -> S:
         try:
             knob.parse(shown)
         except ValueError as error:
-            raise PlanError(f"{name} is {shown[:80]}: {error}", remedy=_STRANGE) from error
+            raise PlanError(f"{name}={shown[:80]}: {error}", remedy=_STRANGE) from error
     return settings
 
 
@@ -187,7 +187,7 @@ def unknown(what: str, given: str, valid: Iterable[str], accepted: Iterable[str]
     near = difflib.get_close_matches(given.lower(), [*names, *accepted], n=1, cutoff=0.5)
     guess = f"; did you mean {near[0]!r}?" if near else ""
     return PlanError(
-        f"unknown {what} {given!r}{guess}", remedy=f"Valid are: {', '.join(names) or 'none'}."
+        f"Unknown {what} {given!r}{guess}", remedy=f"Valid are: {', '.join(names) or 'none'}."
     )
 
 
@@ -205,7 +205,7 @@ def checked_notes(notes: Mapping[str, str]) -> dict[RunNote, str]:
             raise unknown("note", key, [each.value for each in RunNote])
         if not text.strip() or len(text) > NOTE_LONGEST:
             raise PlanError(
-                f"the note {word} has {len(text.strip()):,} characters",
+                f"The note {word} has {len(text.strip()):,} characters",
                 remedy=f"Write 1 to {NOTE_LONGEST}: it stands in a header.",
             )
         found[RunNote(word)] = text.strip()
@@ -290,7 +290,7 @@ def block_size(text: str) -> int:
 
 
 def sizes(text: str) -> tuple[int, ...]:
-    """Return different sizes, as in "4KiB,8KiB"."""
+    """Return different sizes that are no blocks, as in "16GiB,32GiB"."""
     return _different(tuple(size(part) for part in _parts(text)), "sizes")
 
 

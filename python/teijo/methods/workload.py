@@ -48,7 +48,7 @@ class FreeWorkload:
         """Return the stimulus asked for; see Method."""
         if spec:
             raise PlanError(
-                f"the method workload follows no standard, so it has no version {spec!r}",
+                f"The method workload follows no standard, so it has no version {spec!r}",
                 remedy="Leave --spec out.",
             )
         settings = settings_of(overrides)
@@ -60,7 +60,7 @@ class FreeWorkload:
         threads = sum(stimulus.threads for stimulus in stimuli)
         if threads > THREADS_MOST:
             raise PlanError(
-                f"the streams have {threads} threads together, and {THREADS_MOST} is the most",
+                f"The streams have {threads} threads together, and {THREADS_MOST} is the most",
                 remedy="Give them fewer threads, and more depth (qd) each.",
             )
         return settings
@@ -169,7 +169,7 @@ def _check_room(settings: StreamSettings, geometry: Geometry) -> None:
     span = active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
     if settings.block_size_bytes > span:
         raise PlanError(
-            f"a block of {units.format_block_size(settings.block_size_bytes)} does not fit in "
+            f"A block of {units.format_block_size(settings.block_size_bytes)} does not fit in "
             f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}",
             remedy="Set a smaller bs, a larger range, or take a larger device.",
         )

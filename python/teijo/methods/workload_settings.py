@@ -367,7 +367,7 @@ def named_stream(name: str, text: str, shared: Mapping[str, object]) -> NamedStr
         key, equals, value = word.partition("=")
         if not (key and equals and value) or key in words:
             raise PlanError(
-                f"stream {name}: {word!r} is no KEY=VALUE, or stands twice", remedy=example
+                f"Stream {name}: {word!r} is no KEY=VALUE, or stands twice", remedy=example
             )
         words[key] = value
     own = knobs.parse_overrides(StreamSettings, _split_sizes(words))
@@ -383,7 +383,7 @@ def named_stream(name: str, text: str, shared: Mapping[str, object]) -> NamedStr
 def _bound(asked: Mapping[str, object]) -> dict[str, object]:
     if asked.keys() >= {"duration_ns", "total_bytes"}:
         raise PlanError(
-            "seconds and bytes are both set, and only one can end the workload",
+            "The settings seconds and bytes are both given, and only one can end the workload",
             remedy="Set seconds for how long, or bytes for how much.",
         )
     return {} if asked.keys() & {"duration_ns", "total_bytes"} else {"duration_ns": DURATION_NS}
@@ -418,7 +418,7 @@ def _largest(asked: Mapping[str, object]) -> dict[str, object]:
         return {}
     if "block_size_bytes" in asked:
         raise PlanError(
-            "bs and bssplit are both set, and only one can say how long a block is",
+            "The settings bs and bssplit are both given, and only one can say how long a block is",
             remedy="Set bs for one size, or bssplit for several.",
         )
     return {"block_size_bytes": max(size for size, _ in mix)}
@@ -437,7 +437,7 @@ def check_stream(stimulus: StreamSettings) -> None:
         )
     if stimulus.access == "shuffled" and stimulus.block_mix:
         raise PlanError(
-            "a shuffle has every block once, so its blocks are of one size",
+            "A shuffle has every block once, so its blocks are of one size",
             remedy="Set bs to one size, or access=random.",
         )
 
@@ -448,12 +448,13 @@ def _check_verify(stimuli: list[StreamSettings]) -> None:
         return
     if len(words) > 1:
         raise PlanError(
-            "verify differs between the streams, and what is not stamped cannot be judged",
+            "Streams differ in verify, and what is not stamped cannot be judged",
             remedy="Set verify=on, or verify=after, for all of them.",
         )
     if all(each.read_percent == 100 for each in stimuli):
         raise PlanError(
-            "verify holds reads to what the same workload wrote, and this one writes nothing",
+            "The setting verify holds reads to what the same workload wrote, "
+            "and this one writes nothing",
             remedy="Set rw=write, rw=randrw, or a stream that writes beside one that reads.",
         )
     if words == {"on"} and all(each.read_percent == 0 for each in stimuli):
@@ -464,7 +465,7 @@ def _check_verify(stimuli: list[StreamSettings]) -> None:
     for each in stimuli:
         if each.discard_percent:
             raise PlanError(
-                "nobody can say what is read of a discarded block, so it cannot be verified",
+                "Nobody can say what is read of a discarded block, so it cannot be verified",
                 remedy="Leave discard out, or verify.",
             )
         if each.content.startswith(("zero", "dedupable")):

@@ -28,7 +28,7 @@ def block_mix(text: str) -> BlockMix:
         size, colon, weight = part.partition(":")
         if not colon:
             raise ValueError(f"{part.strip()!r} has no weight")
-        mix.append((knobs.size(size), _weight(weight)))
+        mix.append((knobs.block_size(size), _weight(weight)))
     if len({size for size, _ in mix}) < len(mix):
         raise ValueError("a block size comes twice")
     if len(mix) > SIZES_MOST:

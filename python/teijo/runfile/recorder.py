@@ -22,6 +22,7 @@ from teijo.runfile.ledger import Ledger
 from teijo.runfile.names import Names
 from teijo.runfile.reader import reading
 from teijo.runfile.space import LEAST_BYTES, Ballast
+from teijo.runfile.sqlite_words import why
 from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, Health, StepResult
@@ -98,7 +99,7 @@ class Recorder:
                 undo.callback(db.close)
             except (sqlite3.Error, OSError) as error:
                 raise HostError(
-                    f"The run file {names.open} cannot be made: {error}.",
+                    f"The run file {names.open} cannot be made: {why(error)}.",
                     remedy="Nothing was measured. Free space there, or name another place with -o.",
                 ) from error
             undo.pop_all()
@@ -255,7 +256,7 @@ class Recorder:
             return self._db.execute(question, values).fetchone()
         except sqlite3.Error as error:
             raise HostError(
-                f"The run file {self.names.open} could not be read: {error}.",
+                f"The run file {self.names.open} could not be read: {why(error)}.",
                 remedy="All that was recorded is kept. Look at its disk, then `teijo resume` it.",
             ) from error
 
@@ -299,7 +300,7 @@ class Recorder:
             seal.copy_and_name(self._db, self.names)
         except (sqlite3.Error, OSError) as error:
             raise HostError(
-                f"The run file could not be sealed: {error}.",
+                f"The run file could not be sealed: {why(error)}.",
                 remedy=f"All is kept in {self.names.open}; free space, then `teijo resume` it.",
             ) from error
         self.close()
@@ -438,7 +439,7 @@ def _open_database(path: Path) -> sqlite3.Connection:
 
 def _unwritable(names: Names, error: Exception) -> HostError:
     return HostError(
-        f"The run file {names.open} cannot be written: {error}.",
+        f"The run file {names.open} cannot be written: {why(error)}.",
         remedy="All that was recorded is kept. Free space there, then `teijo resume` it.",
     )
 

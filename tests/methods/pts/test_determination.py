@@ -65,7 +65,7 @@ def test_a_share_on_its_limit_is_printed_with_two_digits_and_passes() -> None:
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
-        ({}, "no values"),
+        ({}, "No values"),
         ({"a": []}, "a has no values"),
         ({"a": [1.0, 2.0], "b": [1.0]}, "a has 2, b has 1"),
         ({"a": [1.0, math.nan]}, "'nan' (round 2 of a)"),

@@ -303,7 +303,7 @@ def test_a_scaled_drive_has_bursts_and_rests_as_much_shorter():
         ({"idle": "0"}, "between 1 and"),
         ({"max_rounds": "4"}, "between 5 and"),
         ({"burst": "x"}, "whole number"),
-        ({"bs": "3000"}, "no whole number"),
+        ({"bs": "3000"}, "multiple of 512"),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_reason(overrides, words):

@@ -389,7 +389,7 @@ def test_a_matrix_without_some_tracking_variables_is_judged_by_the_others():
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        ({"minit": "1s"}, ["unknown setting 'minit'", "did you mean 'minute'", "queue_depth"]),
+        ({"minit": "1s"}, ["Unknown setting 'minit'", "did you mean 'minute'", "queue_depth"]),
         ({"minute": "soon"}, ["minute=soon", "not a duration", "--set minute=1s"]),
         ({"minute": "0"}, ["minute=0", "longer than nothing"]),
         ({"mixes": "70/40"}, ["mixes=70/40", "add up to 100"]),
@@ -397,7 +397,7 @@ def test_a_matrix_without_some_tracking_variables_is_judged_by_the_others():
         ({"block_sizes": "4KiB,nil"}, ["'nil' is not a size"]),
         ({"block_sizes": "768"}, ["it is 768 bytes", "multiple of 512 bytes"]),
         ({"block_sizes": "0"}, ["more than 0 bytes"]),
-        ({"block_sizes": "8KiB"}, ["no tracking variable", "4KiB"]),
+        ({"block_sizes": "8KiB"}, ["No tracking variable", "4KiB"]),
         ({"rounds": "4"}, ["between 5 and"]),
         ({"active_range": "0"}, ["between 1 and 100"]),
         ({"active_range": "101"}, ["between 1 and 100"]),

@@ -307,8 +307,8 @@ def test_half_kib_cells_are_dropped_on_4kn_drives_and_that_is_said():
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        ({"qd": "2"}, ["unknown setting 'qd'"]),
-        ({"threads": "2"}, ["unknown setting 'threads'"]),
+        ({"qd": "2"}, ["Unknown setting 'qd'"]),
+        ({"threads": "2"}, ["Unknown setting 'threads'"]),
         ({"block_sizes": "8KiB"}, ["tracking variable", "RND 4 KiB 0/100"]),
         ({"mixes": "100/0"}, ["tracking variable"]),
         ({"block_sizes": "4KiB,768"}, ["it is 768 bytes", "multiple of 512 bytes"]),

@@ -257,7 +257,7 @@ def test_the_standards_own_settings_are_no_deviation_and_json_and_back(spec):
         ({"capacity_times": "0"}, ["above zero"]),
         ({"capacity_times": "many"}, ["not a number"]),
         ({"check_every": "0"}, ["between 1 and"]),
-        ({"bs": "3000"}, ["no whole number"]),
+        ({"bs": "3000"}, ["multiple of 512"]),
         ({"mix": "100"}, ["add up to 100"]),
     ],
 )

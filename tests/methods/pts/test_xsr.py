@@ -234,7 +234,7 @@ def test_a_scaled_drive_has_its_hours_divided():
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        ({"random": "3000"}, "no whole number"),
+        ({"random": "3000"}, "multiple of 512"),
         ({"last_minutes": "0"}, "between 1 and"),
         ({"randoms": "4KiB"}, "did you mean"),
     ],

@@ -351,11 +351,11 @@ def test_after_a_gap_in_the_proof_all_begins_again() -> None:
     ("overrides", "says"),
     [
         ({"rate": "110"}, "no unit"),
-        ({"bs": "1000"}, "logical blocks"),
+        ({"bs": "1000"}, "multiple of 512"),
         ({"rest": ","}, "names none"),
         ({"purge": "maybe"}, "none of yes, no"),
         ({"rw": "read"}, "none of write, randwrite"),
-        ({"colour": "red"}, "unknown setting"),
+        ({"colour": "red"}, "Unknown setting"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_to_do(

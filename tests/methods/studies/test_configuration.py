@@ -210,7 +210,7 @@ def test_levels_may_stand_in_each_other() -> None:
     ("plan", "message"),
     [
         ("chunk = [", "no TOML"),
-        ('colour = "blue"', "the plan's colour"),
+        ('colour = "blue"', "The plan's colour"),
         ("repeats = 1", "between 2 and 100"),
         ('workloads = ["5k-write"]', "'5k-write' is none of cdm5"),
         ("workloads = [{ rw = 'read' }]", "has no name"),
@@ -218,7 +218,7 @@ def test_levels_may_stand_in_each_other() -> None:
         ("[factors]\nchunk = ['1']", "2 to 64"),
         ("[factors]\nchunk = ['1', '1']", "stands twice"),
         ("[factors]\nchunk = ['1', 'a=b']", "no name of a level"),
-        ("[factors]\nchunk = ['1', '2']", "nothing applies the factors chunk"),
+        ("[factors]\nchunk = ['1', '2']", "Nothing applies the factors chunk"),
         ("device = 'sim:a'\nhook = 'b'", "only one can apply"),
         ("device = 'disk.img'", "no simulated device"),
         ("device = 'sim:a?b={b}'", "a place for b, which is no factor"),

@@ -442,8 +442,8 @@ def test_the_sets_lie_about_the_tiers_size_as_far_as_the_device_goes() -> None:
         ({"sets": "20TB"}, "does not lie on"),
         ({"sets": "1MiB"}, "no choice of places"),
         ({"patterns": "randrw"}, "it must name some of"),
-        ({"hook": "a.sh", "fast": "nvme-2tb"}, "either real or simulated"),
-        ({"block_sizes": "100"}, "logical"),
+        ({"hook": "a.sh", "fast": "nvme-2tb"}, "a device is real or simulated"),
+        ({"block_sizes": "100"}, "multiple of 512"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_by_name(overrides: dict[str, str], word: str) -> None:

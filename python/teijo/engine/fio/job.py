@@ -128,7 +128,7 @@ def _check(stream: StreamPlan, plan: Plan, engine: str, device_bytes: int) -> No
         )
     if stream.segment_bytes < stream.block_bytes:
         raise PlanError(
-            f"the range of {stream.segment_bytes} B is smaller than a block",
+            f"The range of {stream.segment_bytes} B is smaller than a block",
             remedy=f"Give a range of at least {stream.block_bytes} B.",
         )
     if stream.segments > 1 and stream.access == "sequential":

@@ -238,7 +238,7 @@ def _refuse_refusals(
     if numbers == {errno.EINVAL} and not any(group.ios for group in groups):
         sizes = sorted({stream.block_bytes for stream in plan.streams})
         raise DeviceError(
-            f"the target refuses direct I/O in blocks of {sizes[0]} B (EINVAL)",
+            f"The target refuses direct I/O in blocks of {sizes[0]} B (EINVAL)",
             remedy="Use a block size that is a multiple of what the device addresses.",
         )
 

@@ -48,11 +48,11 @@ def determination_of(
     """
     if not isinstance(values, Mapping):
         raise UsageError(
-            f"the values are a {type(values).__name__}, not named",
+            f"The values are a {type(values).__name__}, not named",
             remedy='Name them, one series a variable: {"IOPS": [1660, 1702, …]}',
         )
     if not values:
-        raise UsageError("no values are given", remedy='Give some by name: {"IOPS": [1660, …]}')
+        raise UsageError("No values are given", remedy='Give some by name: {"IOPS": [1660, …]}')
     series = {name: tuple(each) for name, each in values.items()}
     lengths = {name: len(each) for name, each in series.items()}
     if not all(lengths.values()):
@@ -61,7 +61,7 @@ def determination_of(
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise UsageError(
-            f"the variables are not of one length: {told}", remedy="Give each a value a round."
+            f"The variables are not of one length: {told}", remedy="Give each a value a round."
         )
     tracked = [
         Tracked(

@@ -123,7 +123,7 @@ PreconditionBlock = Annotated[
         key="precondition_block",
         meaning="block size of the preconditioning",
         example="128KiB",
-        parse=knobs.size,
+        parse=knobs.block_size,
         show=knobs.show_size,
     ),
 ]
@@ -314,15 +314,16 @@ def check_range(settings: PtsSettings, geometry: Geometry, largest_block_bytes: 
     share = f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}"
     if amount is not None and amount > span:
         raise PlanError(
-            f"an active range amount of {units.format_size(amount)} does not fit in {share}",
+            f"An active range amount of {units.format_size(amount)} does not fit in {share}",
             remedy=f"Set a smaller one, as in --set amount={_amount_within(span, geometry)}, or "
             "amount=none for the whole range.",
         )
     piece = (span if amount is None else amount) // settings.segments
+    whole = share if amount is None else units.format_size(amount)
     if largest_block_bytes > piece:
         raise PlanError(
-            f"a block of {units.format_block_size(largest_block_bytes)} does not fit in a piece "
-            f"of {units.format_size(piece)} (active range {share}, {settings.segments} segments)",
+            f"A block of {units.format_block_size(largest_block_bytes)} does not fit in a piece "
+            f"of {units.format_size(piece)} (active range {whole}, segments={settings.segments})",
             remedy="Set smaller blocks, fewer segments, or take a larger device.",
         )
 
@@ -345,7 +346,7 @@ def check_blocks(blocks: tuple[int, ...], geometry: Geometry) -> None:
     for block in blocks:
         if block % logical:
             raise PlanError(
-                f"a block of {units.format_block_size(block)} is no whole number of the device's "
+                f"A block of {units.format_block_size(block)} is no whole number of the device's "
                 f"logical blocks of {units.format_block_size(logical)}",
                 remedy=f"Use multiples of {units.format_block_size(logical)}.",
             )

@@ -47,7 +47,7 @@ class Quick:
         """Return what is asked for; see Method."""
         if spec:
             raise PlanError(
-                f"the method quick follows no standard, so it has no version {spec!r}",
+                f"The method quick follows no standard, so it has no version {spec!r}",
                 remedy="Leave --spec out.",
             )
         asked = knobs.parse_overrides(QuickSettings, overrides)
@@ -213,7 +213,7 @@ def _check_room(settings: QuickSettings, geometry: Geometry) -> None:
     ):
         if room < largest:
             raise PlanError(
-                f"a block of {units.format_block_size(largest)} does not fit in {what} of "
+                f"A block of {units.format_block_size(largest)} does not fit in {what} of "
                 f"{units.format_size(room)}",
                 remedy="Ask for a larger amount, or name a larger target.",
             )

@@ -33,7 +33,7 @@ def _rounds_or_none(text: str) -> object:
 def _blocks(text: str) -> BlockMix:
     """Return the sizes of "8KiB", or of "4KiB:70,8KiB:30"."""
     if ":" not in text:
-        return ((knobs.size(text), 1),)
+        return ((knobs.block_size(text), 1),)
     return workload_words.block_mix(text)
 
 

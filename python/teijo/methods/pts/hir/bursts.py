@@ -43,7 +43,7 @@ class HirSettings(Settings, frozen=True):
             aliases=("bs",),
             meaning="block size of the random writes",
             example="4KiB",
-            parse=knobs.size,
+            parse=knobs.block_size,
             show=knobs.show_size,
         ),
     ]

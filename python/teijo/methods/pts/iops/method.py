@@ -58,7 +58,7 @@ class Iops:
         if not tracking_of(settings):
             wanted = ", ".join(variable_name(cell) for cell in version.tracking)
             raise PlanError(
-                f"no tracking variable of {version.revision} is in this matrix ({wanted})",
+                f"No tracking variable of {version.revision} is in this matrix ({wanted})",
                 remedy="Keep at least the mix 0/100 and the block size 4KiB.",
             )
         return settings

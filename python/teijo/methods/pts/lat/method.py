@@ -85,7 +85,7 @@ class Lat:
             or TRACKED.read_percent not in settings.mixes_read_percent
         ):
             raise PlanError(
-                "the tracking variable, RND 4 KiB 0/100, is not in this matrix",
+                "The tracking variable, RND 4 KiB 0/100, is not in this matrix",
                 remedy="Keep at least the mix 0/100 and the block size 4KiB.",
             )
         return settings

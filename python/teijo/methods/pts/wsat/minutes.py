@@ -53,7 +53,7 @@ class WsatSettings(Settings, frozen=True):
             aliases=("bs",),
             meaning="block size of the stimulus",
             example="4KiB",
-            parse=knobs.size,
+            parse=knobs.block_size,
             show=knobs.show_size,
         ),
     ]

@@ -41,7 +41,7 @@ class XsrSettings(Settings, frozen=True):
             key="sequential",
             meaning="block size of the sequential writes, groups 1 and 3",
             example="128KiB",
-            parse=knobs.size,
+            parse=knobs.block_size,
             show=knobs.show_size,
         ),
     ]
@@ -51,7 +51,7 @@ class XsrSettings(Settings, frozen=True):
             key="random",
             meaning="block size of the random writes, group 2",
             example="4KiB",
-            parse=knobs.size,
+            parse=knobs.block_size,
             show=knobs.show_size,
         ),
     ]

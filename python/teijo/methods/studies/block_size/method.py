@@ -40,7 +40,7 @@ class BlockSize:
         """Return the settings asked for; see Method."""
         if spec:
             raise PlanError(
-                f"the study block-size follows no standard, so it has no version {spec!r}",
+                f"The study block-size follows no standard, so it has no version {spec!r}",
                 remedy="Leave --spec out.",
             )
         return settings_of(overrides, geometry)

@@ -180,7 +180,7 @@ def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> BlockSizeSe
     span = settings.active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
     if span < 2 * largest:
         raise PlanError(
-            f"blocks of {units.format_block_size(largest)} have no choice of places in "
+            f"Blocks of {units.format_block_size(largest)} have no choice of places in "
             f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}",
             remedy="Set smaller sizes or a larger active_range, or take a larger device.",
         )

@@ -57,7 +57,7 @@ class CacheOverflow:
         """Return the settings asked for; see Method."""
         if spec:
             raise PlanError(
-                f"the study cache-overflow follows no standard, so it has no version {spec!r}",
+                f"The study cache-overflow follows no standard, so it has no version {spec!r}",
                 remedy="Leave --spec out.",
             )
         return settings_of(overrides, geometry)

@@ -79,7 +79,7 @@ class OverflowSettings(Settings, frozen=True):
             aliases=("block_size",),
             meaning="block size",
             example="1MiB",
-            parse=knobs.size,
+            parse=knobs.block_size,
             show=knobs.show_size,
         ),
     ] = 128 * units.KIB
@@ -246,7 +246,7 @@ def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> OverflowSet
     )
     if settings.block_size_bytes > span:
         raise PlanError(
-            f"a block of {units.format_block_size(settings.block_size_bytes)} does not fit in "
+            f"A block of {units.format_block_size(settings.block_size_bytes)} does not fit in "
             f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}",
             remedy="Set a smaller bs, a larger active_range, or take a larger device.",
         )

@@ -50,7 +50,7 @@ class Configuration:
         """Return the study asked for: a plan's, with single settings put over it; see Method."""
         if spec:
             raise PlanError(
-                f"the method configuration follows no standard, so it has no version {spec!r}",
+                f"The method configuration follows no standard, so it has no version {spec!r}",
                 remedy="Leave --spec out.",
             )
         own = dict(overrides)
@@ -65,7 +65,7 @@ class Configuration:
         visits = visits_of(settings)
         if len(visits) > VISITS_MOST:
             raise PlanError(
-                f"the plan has {len(visits):,} visits, and {VISITS_MOST:,} is the most",
+                f"The plan has {len(visits):,} visits, and {VISITS_MOST:,} is the most",
                 remedy="Take fewer levels, or fewer repeats.",
             )
         for visit in visits:
@@ -165,7 +165,7 @@ def _filled(settings: ConfigurationSettings, visit: Visit) -> None:
         configure_step(settings, visit)
     except ValueError as error:
         raise PlanError(
-            f"the device of {visit.cell.name} cannot be written out: {error}",
+            f"The device of {visit.cell.name} cannot be written out: {error}",
             remedy="Take the places in braces out of the levels that stand in each other.",
         ) from error
 

@@ -44,12 +44,12 @@ def settings_in(text: str) -> dict[str, str]:
     try:
         plan = Plan.model_validate(toml_of(text))
     except Unreadable as error:
-        raise PlanError(f"the plan {error}", remedy="Mend what it names.") from error
+        raise PlanError(f"The plan {error}", remedy="Mend what it names.") from error
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][:2])
         raise PlanError(
-            f"the plan's {place} {_unfit(first['type'])} {str(first['input'])[:80]!r}",
+            f"The plan's {place} {_unfit(first['type'])} {str(first['input'])[:80]!r}",
             remedy=f"A plan has: {', '.join(Plan.model_fields)}.",
         ) from error
     given = plan.model_dump(exclude_none=True)
@@ -82,7 +82,7 @@ def _workload(value: str | dict[str, Scalar]) -> str:
     name = rest.pop("name", None)
     if name is None:
         raise PlanError(
-            f"the plan's workload {value} has no name",
+            f"The plan's workload {value} has no name",
             remedy='Write name = "oltp", or name a preset as text: "4k-write".',
         )
     return f"{name}: " + " ".join(f"{key}={each}" for key, each in rest.items())

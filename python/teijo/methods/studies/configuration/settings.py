@@ -56,7 +56,7 @@ def _workload(name: str, said: str) -> NamedStream:
     stream = workload_settings.named_stream(name, said, {})
     if stream.verify == "after":
         raise PlanError(
-            f"workload {name}: verify=after reads back what was written, and a study does not",
+            f"Workload {name}: verify=after reads back what was written, and a study does not",
             remedy="Set verify=on for a mix of reads and writes, or leave it out.",
         )
     workload_settings.check_stream(stream)
@@ -225,23 +225,23 @@ def check(settings: ConfigurationSettings) -> None:
     names = [name for name, _ in settings.factors]
     if settings.device and settings.hook:
         raise PlanError(
-            "device and hook are both set, and only one can apply a configuration",
+            "The settings device and hook are both given, and only one can apply a configuration",
             remedy="Leave hook out for simulated devices, and device for a real target.",
         )
     if names and not (settings.device or settings.hook):
         raise PlanError(
-            f"nothing applies the factors {', '.join(names)}",
+            f"Nothing applies the factors {', '.join(names)}",
             remedy="Set device for simulated devices, or hook for a real target.",
         )
     places = words.places_in(settings.device, settings.factors)
     if strange := sorted(places - set(names)):
         raise PlanError(
-            f"device has a place for {', '.join(strange)}, which is no factor",
+            f"The setting device has a place for {', '.join(strange)}, which is no factor",
             remedy=f"Factors are: {', '.join(names) or 'none'}.",
         )
     if settings.device and (idle := [name for name in names if name not in places]):
         raise PlanError(
-            f"the factor {idle[0]} stands nowhere in the device, so it changes nothing",
+            f"The factor {idle[0]} stands nowhere in the device, so it changes nothing",
             remedy=f"Write {{{idle[0]}}} where its levels stand, or leave the factor out.",
         )
     _check_control(settings)
@@ -251,7 +251,7 @@ def _check_control(settings: ConfigurationSettings) -> None:
     if settings.control in ("first", "none"):
         if settings.control == "none" and not settings.factors:
             raise PlanError(
-                "there are no factors and no control, so nothing is compared",
+                "There are no factors and no control, so nothing is compared",
                 remedy="Set factors, or control=first.",
             )
         return

@@ -67,7 +67,7 @@ class Tier:
         """Return the settings asked for; see Method."""
         if spec:
             raise PlanError(
-                f"the study tier follows no standard, so it has no version {spec!r}",
+                f"The study tier follows no standard, so it has no version {spec!r}",
                 remedy="Leave --spec out.",
             )
         return settings_of(overrides, geometry)

@@ -119,7 +119,7 @@ class TierSettings(Settings, frozen=True):
             aliases=("bs", "block_size"),
             meaning="block sizes",
             example="4KiB,1MiB",
-            parse=knobs.sizes,
+            parse=knobs.block_sizes,
             show=knobs.show_sizes,
         ),
     ] = BLOCKS
@@ -276,20 +276,20 @@ def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> TierSetting
     shared.check_blocks(settings.block_sizes_bytes, geometry)
     if settings.hook and (settings.fast or settings.slow):
         raise PlanError(
-            "hook and fast or slow are set, and a device is either real or simulated",
+            "The setting hook is given with fast or slow, and a device is real or simulated",
             remedy="Set hook for a real target, fast and slow for a simulated one.",
         )
     sets = settings.sets_of(geometry)
     dropped = [each for each in settings.sets_bytes if each not in sets]
     if dropped or not sets:
         raise PlanError(
-            f"a working set of {show_volume(max(dropped, default=0))} does not lie on "
+            f"A working set of {show_volume(max(dropped, default=0))} does not lie on "
             f"{units.format_capacity(geometry.nominal_capacity_bytes)}",
             remedy="Set smaller sets, or take a larger device.",
         )
     if sets[0] / geometry.scale < 2 * blocks[-1]:
         raise PlanError(
-            f"blocks of {units.format_block_size(blocks[-1])} have no choice of places in a set of "
+            f"Blocks of {units.format_block_size(blocks[-1])} have no choice of places in a set of "
             f"{show_volume(sets[0])} at 1:{geometry.scale:g}",
             remedy="Set smaller block_sizes or larger sets.",
         )

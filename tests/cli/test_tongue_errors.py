@@ -1,0 +1,73 @@
+"""Every error in Japanese: each cause, each remedy, and each piece that is put into a cause."""
+
+import re
+
+import pytest
+
+from teijo.cli import tongue
+from teijo.errors import sentence
+from tests.house.raised import sites, without_guess
+
+PIECES = ("ValueError", "Unreadable")
+"""What is raised to be put into a cause."""
+
+
+@pytest.fixture(autouse=True)
+def japanese() -> object:
+    tongue.speak("ja")
+    yield
+    tongue.speak(tongue.ENGLISH)
+
+
+def has_words(text: str) -> bool:
+    return (
+        re.search(r"[A-Za-z]{2}", re.sub(r"⟨\d+⟩|--?[a-z-]+|\b[a-z]+:(?= ⟨)", "", text)) is not None
+    )
+
+
+def is_japanese(text: str) -> bool:
+    return re.search(r"[\u3040-\u9fff]", text) is not None
+
+
+def english(*kinds: str) -> set[str]:
+    """Return the causes and remedies of these classes that stay English."""
+    texts = set()
+    for each in sites(*kinds):
+        if each.cause is not None:
+            cause = without_guess(each.cause)
+            texts.add(cause if kinds else sentence(cause))
+        texts.add(each.remedy or "")
+    return {text for text in texts if has_words(text) and not is_japanese(tongue.said(text))}
+
+
+def test_every_cause_and_every_remedy_is_translated() -> None:
+    assert english() == set()
+
+
+def test_every_piece_of_a_cause_is_translated() -> None:
+    assert english(*PIECES) == set()
+
+
+def test_every_cause_ends_as_a_sentence_in_japanese() -> None:
+    causes = [sentence(without_guess(each.cause)) for each in sites() if each.cause]
+    told = [tongue.said(cause) for cause in causes if cause.endswith(".") and has_words(cause)]
+    assert [each for each in told if not each.endswith("。") or each.endswith("。。")] == []
+
+
+def test_a_text_that_nobody_translated_is_seen() -> None:
+    assert has_words("The ⟨0⟩ is full.")
+    assert not is_japanese(tongue.said("The ⟨0⟩ is full of nobody's words."))
+    assert not has_words("--size: ⟨0⟩.")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("bs=0: it must be more than 0 bytes.", "bs=0: 0 バイトより大きくなければなりません。"),
+        ("/a: b is no folder.", "/a: b はフォルダではありません。"),
+        ("x: nobody knows.", "x: nobody knows."),
+        ("Unknown setting 'a'; did you mean 'b'?", "設定 'a' はありません。'b' ではありませんか。"),
+    ],
+)
+def test_a_sentence_is_found_with_its_full_stop_and_a_piece_within_it(text: str, told: str) -> None:
+    assert tongue.said(text) == told
