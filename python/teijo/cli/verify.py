@@ -134,14 +134,14 @@ def _lines(one: "Verified") -> list[str]:
 
 
 def _told(flaws: "Sequence[Flaw]") -> list[str]:
-    lines = [_flaw(flaw) for flaw in flaws[:FLAWS_MOST]]
+    lines = [_flaw_line(flaw) for flaw in flaws[:FLAWS_MOST]]
     more = len(flaws) - FLAWS_MOST
     if more > 0:
         lines.append(tr("and {count} more (--json has all)", count=f"{more:,}"))
     return lines
 
 
-def _flaw(flaw: "Flaw") -> str:
+def _flaw_line(flaw: "Flaw") -> str:
     text = reported(flaw.text)
     return text if flaw.step is None else tr("step {seq}: {text}", seq=flaw.step, text=text)
 
