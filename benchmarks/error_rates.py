@@ -3,13 +3,17 @@ them, as they are and with 5 % planted. Resumable: what has run is kept. Takes a
 
     python benchmarks/error_rates.py run       # the runs: minutes of two seconds, seeds 1 to 10
     python benchmarks/error_rates.py judge     # error_rates.json in the folder, and the table
+
+In parts: `--tests HIR,DIRTH --seeds 1,2`; `judge` takes the tests whose ten runs are there.
 """
 
 import argparse
 import itertools
 import json
+import math
 import random
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -75,10 +79,12 @@ def path_of(folder: Path, test: str, seed: int) -> Path:
 def measure(folder: Path, tests: Sequence[str], seeds: Sequence[int]) -> None:
     """Make the runs that are not there yet; what an earlier try left unfinished is begun anew."""
     folder.mkdir(parents=True, exist_ok=True)
-    for seed, test in itertools.product(seeds, tests):
+    asked = list(itertools.product(seeds, tests))
+    missing = [each for each in asked if not path_of(folder, each[1], each[0]).exists()]
+    spent: dict[str, list[float]] = {}
+    for number, (seed, test) in enumerate(missing):
         path = path_of(folder, test, seed)
-        if path.exists():
-            continue
+        began = time.monotonic()
         for left in folder.glob(f"{path.name}.*"):
             left.unlink()
         method, spec, settings = TESTS[test]
@@ -86,7 +92,45 @@ def measure(folder: Path, tests: Sequence[str], seeds: Sequence[int]) -> None:
         api.run(
             method, target, output=path.with_suffix(""), spec=spec, settings=settings, seed=seed
         )
-        print(path.name, flush=True)
+        spent.setdefault(test, []).append(time.monotonic() - began)
+        done = len(asked) - len(missing) + number + 1
+        left_s = left_of([each for _, each in missing[number + 1 :]], spent)
+        print(f"{done} of {len(asked)}  {path.name}  about {left_s / 60:.0f} min left", flush=True)
+
+
+def left_of(tests: Sequence[str], spent: Mapping[str, Sequence[float]]) -> float:
+    """Return the seconds that runs will take: as those of the same test did, else of them all."""
+    every = [each for several in spent.values() for each in several]
+    return sum(
+        sum(several) / len(several) for several in (spent.get(test, every) for test in tests)
+    )
+
+
+def likely(count: int, tries: int) -> tuple[float, float]:
+    """Return the shares that a count does not speak against at 95 % (Clopper and Pearson 1934)."""
+
+    def at_most(most: int, share: float) -> float:
+        return sum(
+            math.comb(tries, each) * share**each * (1 - share) ** (tries - each)
+            for each in range(most + 1)
+        )
+
+    def where(holds: Callable[[float], bool]) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if holds(middle) else (low, middle)
+        return low
+
+    low = where(lambda share: 1 - at_most(count - 1, share) < 0.025) if count else 0.0
+    high = where(lambda share: at_most(count, share) > 0.025) if count < tries else 1.0
+    return low, high
+
+
+def count_text(count: int, tries: int) -> str:
+    """Return a count with the shares that it does not speak against, in percent."""
+    low, high = likely(count, tries)
+    return f"{count} of {tries} ({100 * low:.1f}–{100 * high:.1f} %)"
 
 
 def runs_of(folder: Path, test: str) -> list[Run]:
@@ -216,10 +260,11 @@ def table_of(rates: Sequence[Rate]) -> str:
         )
         lines.append(
             f"| {one.test} | {one.figures // one.pairs} | {one.runs_a_side} "
-            f"| {one.false_pairs} of {one.pairs} | {other.false_pairs} of {other.pairs} "
+            f"| {count_text(one.false_pairs, one.pairs)} "
+            f"| {count_text(other.false_pairs, other.pairs)} "
             f"| {100 * one.covered / one.figures:.1f} % of {one.figures:,} "
             f"| {100 * other.covered / other.figures:.1f} % "
-            f"| {one.found} of {one.pairs} |"
+            f"| {count_text(one.found, one.pairs)} |"
         )
     return "\n".join(lines)
 

@@ -129,3 +129,33 @@ def test_operating_points_of_different_load_are_not_decided_from_one_run_each() 
     assert {row.why for row in found.rows} == {Why.LOADS}
     alike = pairing_of("a", "b", one, [replace(each, load="TC 4 QD 1") for each in other])
     assert {row.verdict for row in alike.rows} == {Verdict.FASTER}
+
+
+@pytest.mark.parametrize("scatter", [0.01, 0.03])
+def test_the_runs_that_are_told_are_those_that_show_five_percent_four_times_in_five(
+    scatter: float,
+) -> None:
+    draw = np.random.default_rng(3)
+
+    def runs(count: int, level: float) -> Run:
+        return repeated([run_of(draw, level=level, runs=scatter) for _ in range(count)])
+
+    told = [
+        row.planned.runs or 101
+        for _ in range(40)
+        for row in pairing_of("a", "b", runs(5, 10_000), runs(5, 10_000)).rows
+        if row.planned is not None
+    ]
+    assert len(told) == 40 * CELLS
+    count = sorted(told)[len(told) // 2]
+    pairings = [pairing_of("a", "b", runs(count, 10_000), runs(count, 10_500)) for _ in range(60)]
+    shown = [row.verdict is Verdict.FASTER for each in pairings for row in each.rows]
+    # Runs are alike in all cells, so 60 pairs know the share to about 5 %.
+    assert 0.65 <= sum(shown) / len(shown) <= 0.95
+
+
+def test_one_run_a_side_plans_nothing_and_several_do() -> None:
+    draw = np.random.default_rng(5)
+    one, several = side_of(draw, 1), side_of(draw, 3)
+    assert all(row.planned is None for row in pairing_of("a", "b", one, several).rows)
+    assert all(row.planned is not None for row in pairing_of("a", "b", several, several).rows)

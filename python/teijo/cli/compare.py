@@ -188,4 +188,5 @@ def _told_judged(row: "Judged") -> dict[str, Any]:
         "not_decidable_because": None if row.why is None else row.why.value,
         "runs_more_needed": None if needed is None else needed.more,
         "level_share_known": None if needed is None else needed.level_share,
+        "runs_for_5_percent": None if row.planned is None else row.planned.runs,
     }

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from teijo.analysis.repeats import LEVEL_SHARE, LIKENESS, RUNS_MOST, SHOWN_SHARE, TOLERANCE
 from teijo.compare.comparison import Comparison
-from teijo.compare.judged import Judged, Pairing, Verdict
+from teijo.compare.judged import PLANNED_RATIO, Judged, Pairing, Verdict
 from teijo.document.phrase import Verbatim, say
 
 
@@ -21,6 +21,9 @@ def decision_sentences(comparison: Comparison) -> Iterator[str]:
         differing=sum(pairing.differing for pairing in pairings),
         judged=sum(pairing.judged for pairing in pairings),
     )
+    for pairing in pairings:
+        if told := _planned_sentence(pairing):
+            yield told
     if not any(len(side.records) == 1 for side in comparison.sides):
         return
     yield say(
@@ -40,8 +43,8 @@ def decision_sentences(comparison: Comparison) -> Iterator[str]:
             why=why.value,
         )
     for pairing in pairings:
-        if told := _open_row(pairing):
-            yield _needed_sentence(pairing, told)
+        if row := _open_row(pairing):
+            yield _needed_sentence(pairing, row)
 
 
 def method_sentences(comparison: Comparison) -> Iterator[str]:
@@ -69,7 +72,8 @@ def method_sentences(comparison: Comparison) -> Iterator[str]:
     yield say(
         "The number of runs that are missing is the least that shows a difference of the size "
         "found {shown:.0f} times in 100, if runs scatter as a run's level is known from its "
-        "rounds. Runs that scatter more need more.",
+        "rounds: runs that scatter more need more, and so does a difference that is by chance "
+        "larger than it is. It is the least, therefore; two runs of each tell how runs scatter.",
         shown=100 * SHOWN_SHARE,
     )
     yield (
@@ -106,6 +110,37 @@ def _distance(row: Judged) -> float:
     return max(row.difference.ratio, 1 / row.difference.ratio)
 
 
+def _planned_sentence(pairing: Pairing) -> str:
+    """Say how many runs of each would show 5 % in every figure that shows nothing; empty where it
+    was not told by several runs a side.
+    """
+    rows = [*pairing.rows, *([] if pairing.overall is None else [pairing.overall])]
+    told = [row.planned.runs for row in rows if row.planned and row.verdict is Verdict.NOT_SHOWN]
+    if not told:
+        return ""
+    known = [runs for runs in told if runs is not None]
+    names = {
+        "second": Verbatim(pairing.second),
+        "first": Verbatim(pairing.first),
+        "percent": (PLANNED_RATIO - 1) * 100,
+    }
+    if len(known) < len(told):
+        return say(
+            "{second} against {first}: as these runs scatter, not even {most} of each would show "
+            "{percent:.0f} % in {count} of the figures without a difference four times in five.",
+            most=RUNS_MOST,
+            count=len(told) - len(known),
+            **names,
+        )
+    return say(
+        "{second} against {first}: as these runs scatter, {least} to {most} of each would show "
+        "{percent:.0f} % in the figures without a difference four times in five, by the figure.",
+        least=min(known),
+        most=max(known),
+        **names,
+    )
+
+
 def _needed_sentence(pairing: Pairing, row: Judged) -> str:
     assert row.difference is not None
     assert row.needed is not None
@@ -128,7 +163,7 @@ def _needed_sentence(pairing: Pairing, row: Judged) -> str:
     return say(
         "{second} against {first}, {place}, {figure}: {percent:+.2f} %. From its rounds a run's "
         "level is known to {level:.2g} % (standard error). If runs scatter by that much, {runs} "
-        "runs of each show it four times in five: {more} more of each are needed.",
+        "runs of each show it four times in five: at least {more} more of each are needed.",
         runs=row.needed.runs,
         more=row.needed.more,
         **found,

@@ -23,6 +23,8 @@ ALL_CELLS = "all cells together"
 _LEAST_CELLS = 2
 _PRINTED_SHARE = 5e-5
 """What rounds to 0.00 % is no difference, however little both sides scatter."""
+PLANNED_RATIO = 1.05
+"""Of several runs a side it is told how many would show a difference of this size."""
 _OVERALL_SHARES = 2
 """All cells together have half of the 5 %, the other half is the figures'."""
 
@@ -56,7 +58,8 @@ class Judged:
     `difference` is of the second by the first, None where one has too few batches or measured
     nothing; `together` is its p-value among all of the pairing. `needed` is there for one run a
     side whose rounds alone would differ: the runs that would show it; `bar` is what keeps one run
-    each from deciding whatever the distance.
+    each from deciding whatever the distance. `planned` is there for several runs a side: the runs
+    that would show 5 %, by how these scatter.
     """
 
     place: str
@@ -67,6 +70,7 @@ class Judged:
     together: float | None = None
     needed: Needed | None = None
     bar: Why | None = None
+    planned: Needed | None = None
 
     @property
     def verdict(self) -> Verdict | None:
@@ -166,7 +170,11 @@ def _judged(one: Quantity, other: Quantity, *, figures: int) -> Judged:
         return found
     resolution = max(one.resolution, other.resolution, _PRINTED_SHARE)
     if max(one.runs, other.runs) > 1:
-        return replace(found, difference=difference_between(first, second, resolution=resolution))
+        return replace(
+            found,
+            difference=difference_between(first, second, resolution=resolution),
+            planned=_planned(one, other, figures) if min(one.runs, other.runs) > 1 else None,
+        )
     alone = difference_between(*_rounds_alone(one, other), resolution=resolution)
     difference = difference_between(first, second, resolution=resolution, tolerance=TOLERANCE)
     ratio = difference.ratio
@@ -178,6 +186,18 @@ def _judged(one: Quantity, other: Quantity, *, figures: int) -> Judged:
         else None,
         bar=_bar(one, other),
     )
+
+
+def _planned(one: Quantity, other: Quantity, figures: int) -> Needed:
+    """Return the runs a side that would show 5 %, each run scattering as these do."""
+    first, second = level_of(one.batches), level_of(other.batches)
+    assert first is not None, "it has several runs"
+    assert second is not None, "it has several runs"
+    one_run, other_run = (
+        replace(each, squared_error=max(each.squared_error * side.runs, side.own_error))
+        for each, side in ((first, one), (second, other))
+    )
+    return runs_needed(ratio=PLANNED_RATIO, first=one_run, second=other_run, figures=figures)
 
 
 def _levels(one: Quantity, other: Quantity) -> tuple[Level | None, Level | None]:

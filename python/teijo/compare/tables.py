@@ -140,7 +140,9 @@ def verdict_words(row: Judged) -> str:
         return say(
             "{verdict}: more than {more} more needed", verdict=row.verdict.value, more=RUNS_MOST - 1
         )
-    return say("{verdict}: {more} more needed", verdict=row.verdict.value, more=row.needed.more)
+    return say(
+        "{verdict}: at least {more} more needed", verdict=row.verdict.value, more=row.needed.more
+    )
 
 
 def _digits(rows: Sequence[Judged]) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from teijo.analysis.difference import difference_of
 from teijo.analysis.tiering import (
     Cliff,
     Fall,
@@ -35,7 +36,6 @@ from teijo.terms.record import Record
 
 EQUAL: Final = 0.02
 """Rates of the two devices that are nearer to each other than this share are taken as equal."""
-
 
 Seen = Literal["tier", "none", "unknown"]
 """Whether there is a tier: it is seen, none is seen among the sets, or it cannot be known."""
@@ -232,10 +232,10 @@ class Tiering:
     def crossover(self, pattern: str) -> float | None:
         """Return from which block size on the slow device alone is faster than the tier, at the
         smallest set, which the tier holds if it holds any. Where the two do not differ beyond
-        their slices' scatter and 2 %, neither is.
+        their scatter and 2 %, neither is.
         """
         both = [curve for curve in self.of(pattern) if curve.tier and curve.slow]
-        rates = [_levelled(curve.tier[0], curve.slow_beside(curve.tier[0])) for curve in both]
+        rates = [_levelled(curve, self.tier_bytes or 0) for curve in both]
         return crossover(
             [curve.block_bytes for curve in both],
             [tier for tier, _ in rates],
@@ -284,10 +284,19 @@ def _near(cells: Sequence[CellFound], set_bytes: int) -> CellFound:
     return min(cells, key=lambda cell: abs(math.log(cell.key.set_bytes / set_bytes)))
 
 
-def _levelled(tier: CellFound, slow: CellFound) -> tuple[float, float]:
-    """Return both rates, the tier's twice where they do not differ."""
-    rates = tier.throughput.mean, slow.throughput.mean
-    found = ratio_of(tier, slow, tolerance=0.0)
+def _levelled(curve: Curve, tier_bytes: int) -> tuple[float, float]:
+    """Return both rates at the smallest set, the tier's twice where they do not differ.
+
+    The sets were measured apart from each other, so how they scatter, the tier's as far as it is
+    known to hold them, says how well the rates are known; of a single set its slices have to.
+    """
+    smallest = curve.tier[0]
+    slow = curve.slow_beside(smallest)
+    held = [cell.throughput.mean for cell in curve.tier if cell.key.set_bytes <= tier_bytes]
+    found = difference_of(held, [cell.throughput.mean for cell in curve.slow])
+    if found is None:
+        found = ratio_of(smallest, slow, tolerance=0.0)
+    rates = smallest.throughput.mean, slow.throughput.mean
     if found is None or not found.shown or abs(found.ratio - 1) <= EQUAL:
         return rates[0], rates[0]
     return rates
