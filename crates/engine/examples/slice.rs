@@ -1,6 +1,7 @@
 //! Runs one slice of load on a target and prints what it cost, as one JSON object:
 //! `slice TARGET read|write QD MS [--block BYTES] [--backend NAME] [--size BYTES] [--buffered]
-//! [--without TECHNIQUE]… [--content random|zero] [--rate IOPS] [--poisson IOPS]`
+//! [--without TECHNIQUE]… [--content random|zero] [--rate IOPS] [--poisson IOPS] [--cpu-ms MS]`
+//! With `--cpu-ms` it also ends once it has taken so much CPU time, looked at ten times a second.
 //! The instrument behind `make bench`, and for ablations: every technique can be left out.
 
 use std::fs::OpenOptions;
@@ -8,6 +9,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::ExitCode;
 
+use teijo_engine::clock::{Clock, CpuClock};
 use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan};
 use teijo_engine::session::{BackendKind, Session};
@@ -25,6 +27,7 @@ struct Slice {
     techniques: Techniques,
     content: Content,
     rate: Option<Rate>,
+    cpu_ms_max: u64,
 }
 
 fn number<T: std::str::FromStr>(text: Option<String>) -> Result<T, String> {
@@ -51,10 +54,12 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Slice, String> {
         techniques: Techniques::ALL,
         content: Content::Random,
         rate: None,
+        cpu_ms_max: u64::MAX,
     };
     while let Some(word) = words.next() {
         match word.as_str() {
             "--block" => slice.block_bytes = number(words.next())?,
+            "--cpu-ms" => slice.cpu_ms_max = number(words.next())?,
             "--size" => slice.size_bytes = number(words.next())?,
             "--buffered" => slice.direct = false,
             "--backend" => {
@@ -133,7 +138,12 @@ impl Slice {
             .map_err(|error| format!("{}: {error}", self.target))?
             .into();
         let mut session = Session::with_techniques(file, self.backend, self.techniques);
-        let lap = session.run(&self.plan()).map_err(|error| error.to_string());
+        let began_ns = CpuClock.now_ns();
+        let lap = session
+            .run_observed(&self.plan(), |_| {
+                (CpuClock.now_ns() - began_ns) / 1_000_000 < self.cpu_ms_max
+            })
+            .map_err(|error| error.to_string());
         Ok((lap?, session.kind()))
     }
 }

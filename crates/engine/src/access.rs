@@ -116,6 +116,24 @@ impl Pattern {
     }
 }
 
+/// Places of one size, drawn evenly: what `Draws` keeps of its generator, lent for a while.
+pub(crate) struct Uniform {
+    generator: Xoshiro256PlusPlus,
+    range: Range,
+    grid: Grid,
+}
+
+impl Uniform {
+    #[inline]
+    pub fn next_extent(&mut self) -> Extent {
+        let place = scale(self.generator.next_u64(), self.grid.places);
+        Extent {
+            offset_bytes: self.grid.offset_bytes(place, &self.range),
+            length_bytes: self.grid.length_bytes,
+        }
+    }
+}
+
 /// The draws of one worker: sizes, places, and what is done there.
 pub struct Draws {
     generator: Xoshiro256PlusPlus,
@@ -152,6 +170,27 @@ impl Draws {
             read_threshold: (u64::from(plan.read_percent) << 32) / 100,
             discard_threshold: (u64::from(plan.discard_percent) << 32) / 100,
         }
+    }
+
+    /// The draws of a stream of one size and an even pattern; `take_back` goes on where it ends.
+    #[inline]
+    pub(crate) fn uniform(&self) -> Uniform {
+        Uniform {
+            generator: self.generator.clone(),
+            range: self.range,
+            grid: self.grid,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn take_back(&mut self, uniform: Uniform) {
+        self.generator = uniform.generator;
+    }
+
+    /// The length of the block drawn last.
+    #[inline]
+    pub(crate) fn block_bytes(&self) -> u32 {
+        self.grid.length_bytes
     }
 
     /// The length of the next block; the same as ever where there is no mix.

@@ -97,13 +97,21 @@ impl Stamper {
 
 #[inline]
 fn stamp_sectors(buffer: &mut [u8], offset_bytes: u64, write: u64) {
-    let first_sector = offset_bytes / SECTOR_BYTES as u64;
-    for (number, sector) in buffer.chunks_mut(SECTOR_BYTES).enumerate() {
-        if let Some(stamp) = sector.first_chunk_mut::<16>() {
-            stamp[..8].copy_from_slice(&write.to_le_bytes());
-            let address = write ^ (first_sector + number as u64);
-            stamp[8..].copy_from_slice(&address.to_le_bytes());
-        }
+    let mut address = offset_bytes / SECTOR_BYTES as u64;
+    let mut sectors = buffer.chunks_exact_mut(SECTOR_BYTES);
+    for sector in &mut sectors {
+        put_stamp(sector, write, address);
+        address += 1;
+    }
+    put_stamp(sectors.into_remainder(), write, address);
+}
+
+/// Stamps one sector, unless it is cut so short that it has no room.
+#[inline]
+fn put_stamp(sector: &mut [u8], write: u64, address: u64) {
+    if let Some(stamp) = sector.first_chunk_mut::<16>() {
+        let words = u128::from(write) | u128::from(write ^ address) << 64;
+        *stamp = words.to_le_bytes();
     }
 }
 

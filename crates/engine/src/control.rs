@@ -100,12 +100,17 @@ impl LapControl {
         now_ns < self.end_ns() && !budget_spent
     }
 
+    /// Whether time bounds the lap by now, so that bytes need no claim.
+    #[inline]
+    pub fn is_timed(&self) -> bool {
+        self.end_ns() != u64::MAX
+    }
+
     /// Takes up to `wanted_bytes` from the budget; 0 when it is spent. A lap that drains gives
     /// out its bytes exactly; an open-ended one grants the last I/O whole and ends at `now_ns`.
     #[inline]
     pub fn claim_bytes(&self, wanted_bytes: u32, now_ns: u64) -> u32 {
-        let bounded_by_time = self.end_ns() != u64::MAX;
-        if bounded_by_time {
+        if self.is_timed() {
             return wanted_bytes;
         }
         self.claim_counted(wanted_bytes, now_ns)

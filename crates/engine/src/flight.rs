@@ -32,7 +32,7 @@ impl Flight {
 
 /// One slot, in relaxed words: for its worker as cheap as plain ones.
 #[derive(Debug, Default)]
-struct Slot {
+pub(crate) struct Slot {
     /// When it went to the device; 0 while it is not there.
     issued_ns: AtomicU64,
     offset_bytes: AtomicU64,
@@ -55,6 +55,11 @@ impl Flights {
         }
     }
 
+    #[inline]
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
     pub(crate) fn depth(&self) -> usize {
         self.slots.len()
     }
@@ -62,19 +67,13 @@ impl Flights {
     /// Notes what goes into a slot.
     #[inline]
     pub(crate) fn put(&self, slot: u16, op: Op, extent: Extent) {
-        let slot = &self.slots[usize::from(slot)];
-        slot.offset_bytes
-            .store(extent.offset_bytes, Ordering::Relaxed);
-        let what = (op as u64) << 32 | u64::from(extent.length_bytes);
-        slot.what.store(what, Ordering::Relaxed);
+        self.slots[usize::from(slot)].put(op, extent);
     }
 
     /// Notes that it is the device's from now on.
     #[inline]
     pub(crate) fn launch(&self, slot: u16, now_ns: u64) -> Flight {
-        self.slots[usize::from(slot)]
-            .issued_ns
-            .store(now_ns.max(1), Ordering::Relaxed);
+        self.slots[usize::from(slot)].launch(now_ns);
         self.get(slot)
     }
 
@@ -87,7 +86,7 @@ impl Flights {
     #[inline]
     pub(crate) fn land(&self, slot: u16) -> Flight {
         let slot = &self.slots[usize::from(slot)];
-        slot.issued_ns.store(0, Ordering::Relaxed);
+        slot.land();
         slot.flight()
     }
 
@@ -114,7 +113,25 @@ impl Flights {
 
 impl Slot {
     #[inline]
-    fn flight(&self) -> Flight {
+    pub(crate) fn put(&self, op: Op, extent: Extent) {
+        self.offset_bytes
+            .store(extent.offset_bytes, Ordering::Relaxed);
+        let what = (op as u64) << 32 | u64::from(extent.length_bytes);
+        self.what.store(what, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn launch(&self, now_ns: u64) {
+        self.issued_ns.store(now_ns.max(1), Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn land(&self) {
+        self.issued_ns.store(0, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn flight(&self) -> Flight {
         let what = self.what.load(Ordering::Relaxed);
         let (op, length_bytes) = (OPS[(what >> 32) as usize & 3], what as u32);
         let whole = match op {

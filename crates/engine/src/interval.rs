@@ -98,6 +98,11 @@ impl Meter {
         }
     }
 
+    #[inline]
+    pub fn ends_ns(&self) -> u64 {
+        self.ends_ns
+    }
+
     /// Number of the current interval.
     pub fn index(&self) -> u32 {
         self.current[0].index

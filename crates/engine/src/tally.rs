@@ -86,14 +86,29 @@ impl Tally {
 
     #[inline]
     pub fn record(&mut self, op: Op, latency_ns: u64, bytes: u32) {
+        self.record_run(op, latency_ns, 1, u64::from(bytes));
+    }
+
+    /// When the current interval ends.
+    #[inline]
+    pub fn interval_ends_ns(&self) -> u64 {
+        self.meter.ends_ns()
+    }
+
+    /// Books several I/Os of one latency.
+    #[inline]
+    pub fn record_run(&mut self, op: Op, latency_ns: u64, ios: u64, bytes: u64) {
+        if ios == 0 {
+            return;
+        }
         let direction = place(op);
         if self.runs[direction].latency_ns != latency_ns {
             self.flush(direction);
             self.runs[direction].latency_ns = latency_ns;
         }
         let run = &mut self.runs[direction];
-        run.ios += 1;
-        run.bytes += u64::from(bytes);
+        run.ios += ios;
+        run.bytes += bytes;
     }
 
     #[inline]

@@ -4,7 +4,9 @@
 //! One clock is read a turn. It stamps the completions of this turn and the issues of the next;
 //! where content is made or judged in between, another reading does (`worker/content.rs`).
 
+mod closing;
 mod content;
+mod plain;
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -25,6 +27,7 @@ use crate::tally::Tally;
 use crate::witness::Account;
 
 use content::Desk;
+use plain::Turns;
 
 /// The stamp is the low 48 bits of the clock: differences up to 78 hours survive.
 const STAMP_MASK: u64 = (1 << 48) - 1;
@@ -66,6 +69,7 @@ pub struct Worker<B: Backend, C: Clock> {
     draws: Draws,
     stamper: Stamper,
     desk: Desk,
+    turns: Turns,
     /// Writes until the next flush; 0 when one is owed.
     writes_to_flush: u64,
     arrivals: Option<Arrivals>,
@@ -94,13 +98,16 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             }
         }
         let control = Arc::clone(&seat.control);
+        let desk = Desk::of(&seat.stream, B::HAS_DATA);
+        let turns = Turns::of(&seat.stream, &backend, &desk);
         Self {
             backend,
             clock,
             now_ns: 0,
             draws: Draws::new(seed, plan),
             stamper: Stamper::sharing(derive_seed(seed, 1 << 32), plan.seed),
-            desk: Desk::of(&seat.stream, B::HAS_DATA),
+            turns,
+            desk,
             writes_to_flush: plan.flush_period(),
             arrivals: None,
             free: (0..seat.stream.depth).rev().collect(),
@@ -146,7 +153,11 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.account.end_issuing(&self.control, self.now_ns, 0);
             return;
         }
-        let is_full = self.fill();
+        let is_full = match self.turns {
+            Turns::Solo(op) if self.control.is_timed() => return self.issue_solo(op),
+            Turns::Plain(op) if self.control.is_timed() => self.fill_plain(op),
+            _ => self.fill(),
+        };
         self.send_staged();
         if let Some(arrivals) = self.arrivals.as_mut().filter(|_| is_full) {
             arrivals.count_backlog(self.now_ns);
@@ -325,13 +336,20 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         self.now_ns = now_ns;
         self.tally
             .begin_turn(self.now_ns, self.control.series(self.seat.stream.index));
-        while let Some(completion) = self.backend.reap() {
-            self.book(completion);
+        match self.turns.op() {
+            Some(op) => self.book_plain(op),
+            None => self.book_all(),
         }
         self.tally.end_turn(&self.seat.board);
         self.judge_returned();
         self.ended |= self.is_over();
         Ok(())
+    }
+
+    fn book_all(&mut self) {
+        while let Some(completion) = self.backend.reap() {
+            self.book(completion);
+        }
     }
 
     #[inline]
@@ -413,50 +431,6 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         self.free = (0..self.seat.stream.depth).collect();
         self.desk.forget();
         self.ended = true;
-    }
-
-    /// Closes the books of an open-ended lap at its end and opens those of the next, with the
-    /// I/Os in flight belonging to the lap they complete in.
-    #[cold]
-    fn hand_over(&mut self) {
-        let ended_ns = self.control.end_ns();
-        self.finished_lap = Some(Box::new(self.close_lap(ended_ns)));
-        self.control = Arc::clone(self.control.next());
-    }
-
-    fn close_lap(&mut self, ended_ns: u64) -> WorkerLap {
-        let index = self.seat.stream.index;
-        let open_loop = self.seat.stream.is_open_loop();
-        let fresh = Tally::new(ended_ns, self.control.interval_ns(), open_loop);
-        let tally = std::mem::replace(&mut self.tally, fresh);
-        // An arrival that was due at the very end belongs to the lap after.
-        let last_due_ns = ended_ns.min(self.control.end_ns()).saturating_sub(1);
-        let backlog_end = self
-            .arrivals
-            .as_mut()
-            .map_or(0, |one| one.count_backlog(last_due_ns));
-        let mut directions = tally.close(self.control.series(index));
-        if let Some(verifier) = &mut self.desk.verifier {
-            directions[Op::Read as usize].findings = verifier.take_findings();
-        }
-        WorkerLap {
-            stream: index,
-            ended_ns,
-            directions,
-            backlog_max: self.arrivals.as_mut().map_or(0, Arrivals::take_backlog_max),
-            backlog_end,
-            account: std::mem::take(&mut self.account),
-            failure: self.failure.clone(),
-        }
-    }
-
-    /// The worker's share of a lap, once, as soon as the lap is over.
-    pub fn take_lap(&mut self) -> Option<Box<WorkerLap>> {
-        if self.finished_lap.is_none() && self.ended && !self.closed {
-            self.closed = true;
-            self.finished_lap = Some(Box::new(self.close_lap(self.now_ns)));
-        }
-        self.finished_lap.take()
     }
 
     /// Whether nothing is in flight and nothing will be issued again. Found out by `settle`, once

@@ -12,6 +12,7 @@ pub mod sync;
 pub mod uring;
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::arena::Shape;
@@ -61,6 +62,9 @@ pub trait Backend {
     /// Whether written data exists at all; a backend without data is never asked for a buffer.
     const HAS_DATA: bool;
 
+    /// Whether it does an I/O at once, by `carry`.
+    const CARRIES: bool = false;
+
     /// The buffer of `slot`, `block_bytes` long and aligned for direct I/O.
     fn buffer(&mut self, slot: u16) -> &mut [u8];
 
@@ -78,6 +82,45 @@ pub trait Backend {
 
     /// The next ready completion, if any.
     fn reap(&mut self) -> Option<Completion>;
+
+    /// Does an I/O at once, where the backend can.
+    fn carry(&mut self, request: Request) -> Completion {
+        unreachable!("only a backend that can is asked: {request:?}")
+    }
+
+    /// Takes a completion of `carry` that is to be reaped after all.
+    fn give_back(&mut self, completion: Completion) {
+        unreachable!("only a backend that carries is given any: {completion:?}")
+    }
+
+    /// Whether it can be asked for what follows.
+    fn takes_many(&self) -> bool {
+        true
+    }
+
+    /// Takes several requests, in order.
+    #[inline]
+    fn push_all(&mut self, requests: impl Iterator<Item = Request>)
+    where
+        Self: Sized,
+    {
+        for request in requests {
+            self.push(request);
+        }
+    }
+
+    /// Hands over ready completions, in order, until there is none or `take` has enough.
+    #[inline]
+    fn reap_while(&mut self, mut take: impl FnMut(Completion) -> ControlFlow<()>)
+    where
+        Self: Sized,
+    {
+        while let Some(completion) = self.reap() {
+            if take(completion).is_break() {
+                return;
+            }
+        }
+    }
 
     /// Of a target of several members, the one that fails most; asked after a failure.
     fn worst_member(&self) -> Option<Streak> {

@@ -3,6 +3,7 @@
 //! What the entries mean, and whose buffers they name, is not known here.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::ptr::{from_ref, null_mut, without_provenance_mut, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -69,6 +70,24 @@ pub(crate) struct Cqe {
     pub tag: u64,
     pub result: i32,
     flags: u32,
+}
+
+/// Writes what differs between entries; a store by words keeps the rest as it is.
+///
+/// # Safety
+///
+/// The place is one of the mapped entries that the kernel does not look at.
+#[inline]
+unsafe fn write_entry(place: NonNull<Sqe>, entry: Entry) {
+    let words = place.cast::<u64>();
+    // SAFETY: an entry has eight words; the place is the caller's promise.
+    unsafe {
+        words.write(entry.head);
+        words.add(1).write(entry.offset);
+        words.add(2).write(entry.address);
+        words.add(3).write(entry.body);
+        words.add(4).write(entry.tag);
+    }
 }
 
 /// How a wait may end before it has what it wants.
@@ -300,17 +319,32 @@ impl Ring {
         assert!(self.unsubmitted <= self.sq_mask, "the ring has a place");
         let place = (self.sq_tail & self.sq_mask) as usize;
         // SAFETY: the mask keeps the place within the mapped entries, and the kernel does not
-        // look at those beyond the tail. A store by words keeps the rest as it is.
-        unsafe {
-            let words = self.sqes.add(place).cast::<u64>();
-            words.write(entry.head);
-            words.add(1).write(entry.offset);
-            words.add(2).write(entry.address);
-            words.add(3).write(entry.body);
-            words.add(4).write(entry.tag);
-        }
+        // look at those beyond the tail.
+        unsafe { write_entry(self.sqes.add(place), entry) };
         self.sq_tail = self.sq_tail.wrapping_add(1);
         self.unsubmitted += 1;
+    }
+
+    /// Writes several entries.
+    ///
+    /// # Safety
+    ///
+    /// As for `push`, for each of them.
+    #[inline]
+    pub unsafe fn push_all(&mut self, entries: impl Iterator<Item = Entry>) -> u32 {
+        let (sqes, mask, first) = (self.sqes, self.sq_mask, self.sq_tail);
+        let room = mask + 1 - self.unsubmitted;
+        let mut pushed = 0;
+        for entry in entries {
+            assert!(pushed < room, "the ring has a place");
+            let place = first.wrapping_add(pushed) & mask;
+            // SAFETY: as in `push`.
+            unsafe { write_entry(sqes.add(place as usize), entry) };
+            pushed += 1;
+        }
+        self.sq_tail = first.wrapping_add(pushed);
+        self.unsubmitted += pushed;
+        pushed
     }
 
     /// Completions that wait to be reaped.
@@ -335,9 +369,32 @@ impl Ring {
         Some(completion)
     }
 
+    /// Hands over completions until there is none or `take` has enough; how many those were.
+    #[inline]
+    pub fn reap_while(&mut self, mut take: impl FnMut(Cqe) -> ControlFlow<()>) -> u32 {
+        let (cqes, mask) = (self.cqes, self.cq_mask);
+        let first = self.cq_head;
+        let mut head = first;
+        while self.ready() > 0 {
+            let tail = self.cq_tail_seen;
+            while head != tail {
+                // SAFETY: as in `reap`.
+                let completion = unsafe { cqes.add((head & mask) as usize).read() };
+                head = head.wrapping_add(1);
+                if take(completion).is_break() {
+                    self.cq_head = head;
+                    return head.wrapping_sub(first);
+                }
+            }
+            self.cq_head = head;
+        }
+        head.wrapping_sub(first)
+    }
+
     /// Submits everything pushed and waits for `want` completions or the end of patience. True
     /// when it need not be called again for that.
-    #[inline]
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     pub fn enter(&mut self, want: u32, patience: Patience) -> io::Result<bool> {
         let flags = if want > 0 {
             IoringEnterFlags::GETEVENTS
@@ -347,7 +404,8 @@ impl Ring {
         self.enter_by(flags, want, patience)
     }
 
-    #[inline]
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     fn enter_by(
         &mut self,
         flags: IoringEnterFlags,
@@ -383,7 +441,8 @@ impl Ring {
         Ok(())
     }
 
-    #[inline]
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     fn call(
         &self,
         mut flags: IoringEnterFlags,

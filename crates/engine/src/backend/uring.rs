@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::mem::ManuallyDrop;
+use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
@@ -193,39 +194,53 @@ impl UringBackend {
     }
 }
 
+/// The entry of one part of a request, or of all of it.
+#[inline]
+fn entry_of(arena: &Arena, request: Request, part: Part, head: u64, tag: u64) -> Entry {
+    let (op, slot) = (request.op, request.slot());
+    let at = |buffer: *mut u8| buffer.expose_provenance() as u64 + u64::from(part.at_bytes);
+    let (address, body) = match op {
+        Op::Read => (at(arena.read_buffer(slot)), body_word(part.length_bytes, 0)),
+        Op::Write => (
+            at(arena.write_buffer(slot)),
+            body_word(part.length_bytes, 0),
+        ),
+        Op::Flush => (0, body_word(0, IORING_FSYNC_DATASYNC)),
+        Op::Discard => {
+            let hole = (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE) as u32;
+            (u64::from(part.length_bytes), body_word(hole, 0))
+        }
+    };
+    Entry {
+        head,
+        offset: if op == Op::Flush {
+            0
+        } else {
+            part.offset_bytes
+        },
+        address,
+        body,
+        tag,
+    }
+}
+
+/// All of a request, on a single member.
+#[inline]
+fn whole_part(request: Request) -> Part {
+    Part {
+        member: 0,
+        offset_bytes: request.offset_bytes,
+        at_bytes: 0,
+        length_bytes: request.length_bytes,
+    }
+}
+
 /// Entries of the ring: whole I/Os of a single member, or parts of I/Os over several.
 impl UringBackend {
     /// Writes the entry of one part of a request, or of all of it.
     #[inline]
     fn push_part(&mut self, request: Request, part: Part, head: u64, tag: u64) {
-        let (op, slot) = (request.op, request.slot());
-        let at = |buffer: *mut u8| buffer.expose_provenance() as u64 + u64::from(part.at_bytes);
-        let (address, body) = match op {
-            Op::Read => (
-                at(self.arena.read_buffer(slot)),
-                body_word(part.length_bytes, 0),
-            ),
-            Op::Write => (
-                at(self.arena.write_buffer(slot)),
-                body_word(part.length_bytes, 0),
-            ),
-            Op::Flush => (0, body_word(0, IORING_FSYNC_DATASYNC)),
-            Op::Discard => {
-                let hole = (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE) as u32;
-                (u64::from(part.length_bytes), body_word(hole, 0))
-            }
-        };
-        let entry = Entry {
-            head,
-            offset: if op == Op::Flush {
-                0
-            } else {
-                part.offset_bytes
-            },
-            address,
-            body,
-            tag,
-        };
+        let entry = entry_of(&self.arena, request, part, head, tag);
         // SAFETY: the buffer belongs to the slot until its completion is reaped, a part lies
         // within it, and the arena and the files live as long as the ring.
         unsafe { self.ring.push(entry) };
@@ -247,7 +262,9 @@ impl UringBackend {
         self.spread = Some(spread);
     }
 
-    #[inline]
+    // Inlined down to the system call: the processor guesses returns after it wrong.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     fn wait_for_entries(&mut self, want: u32, deadline_ns: u64) -> io::Result<()> {
         if self.ring.unsubmitted() == 0 && want > 0 && self.ring.ready() >= want {
             return Ok(());
@@ -340,17 +357,38 @@ impl Backend for UringBackend {
         if self.spread.is_some() {
             return self.push_parts(request);
         }
-        let part = Part {
-            member: 0,
-            offset_bytes: request.offset_bytes,
-            at_bytes: 0,
-            length_bytes: request.length_bytes,
-        };
         let head = self.heads[request.op as usize];
-        self.push_part(request, part, head, request.tag);
+        self.push_part(request, whole_part(request), head, request.tag);
+    }
+
+    fn takes_many(&self) -> bool {
+        self.spread.is_none()
     }
 
     #[inline]
+    fn push_all(&mut self, requests: impl Iterator<Item = Request>) {
+        assert!(self.spread.is_none(), "only a single member takes many");
+        let (arena, heads) = (&*self.arena, self.heads);
+        let entries = requests.map(|request| {
+            let head = heads[request.op as usize];
+            entry_of(arena, request, whole_part(request), head, request.tag)
+        });
+        // SAFETY: as in `push_part`.
+        self.in_flight += unsafe { self.ring.push_all(entries) };
+    }
+
+    #[inline]
+    fn reap_while(&mut self, mut take: impl FnMut(Completion) -> ControlFlow<()>) {
+        assert!(self.spread.is_none(), "only a single member gives many");
+        let reaped = self
+            .ring
+            .reap_while(|Cqe { tag, result, .. }| take(Completion { tag, result }));
+        self.in_flight -= reaped;
+        self.reaped += u64::from(reaped);
+    }
+
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     fn wait(&mut self, want: u32, deadline_ns: u64) -> io::Result<()> {
         if self.spread.is_some() {
             return self.wait_for_wholes(want, deadline_ns);

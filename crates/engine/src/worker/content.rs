@@ -71,11 +71,23 @@ impl Desk {
         self.held() == 0
     }
 
+    /// Whether a block is written without content, or with so little that it is not timed.
+    pub fn is_brief(&self, block_bytes: u32) -> bool {
+        !self.stages || self.is_light && u64::from(block_bytes) <= LIGHT_BYTES
+    }
+
     /// Leaves everything as it lies.
     pub fn forget(&mut self) {
         self.staged.clear();
         self.returned.clear();
         self.is_hasty = false;
+    }
+
+    /// Counts the content of a write; as `has_worked`.
+    #[inline]
+    pub fn has_made(&mut self, bytes: u32) -> bool {
+        self.made_bytes += u64::from(bytes);
+        self.has_worked(bytes)
     }
 
     /// Counts work on `bytes`; true when it is time to look at the clock.
@@ -116,8 +128,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 verifier.begin_write(slot, extent, buffer);
             }
         }
-        self.desk.made_bytes += u64::from(extent.length_bytes);
-        if self.desk.has_worked(extent.length_bytes) {
+        if self.desk.has_made(extent.length_bytes) {
             self.desk.is_hasty = self.has_taken_long();
         }
         extent
@@ -132,6 +143,9 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         let made_bytes = std::mem::take(&mut self.desk.made_bytes);
         if made_bytes > LIGHT_BYTES || made_bytes > 0 && !self.desk.is_light {
             self.account.made_ns += self.take_time();
+        }
+        if let Some(op) = self.turns.op() {
+            return self.launch_plain(op);
         }
         let mut staged = std::mem::take(&mut self.desk.staged);
         for slot in staged.drain(..) {
@@ -173,7 +187,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         }
     }
 
-    fn has_taken_long(&self) -> bool {
+    pub(super) fn has_taken_long(&self) -> bool {
         self.clock.now_ns() > self.now_ns + LOOK_NS
     }
 
