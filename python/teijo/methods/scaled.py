@@ -16,6 +16,11 @@ from teijo.terms.geometry import Geometry
 
 NOT_AVAILABLE: Final = "n/a"
 
+_STUDY_RULE: Final = (
+    "This study tells the drive it stands for: volumes and times in its sentences and settings "
+    "are at full size."
+)
+
 
 def scale_rule(geometry: Geometry) -> Paragraph | None:
     """Return the rule that a report's volumes and times follow; None on a device at full size."""
@@ -85,12 +90,18 @@ def in_both_sizes(value: float, geometry: Geometry) -> tuple[float, ...]:
     return (value,) if geometry.scale <= 1 else (value, value * geometry.scale)
 
 
+def with_full_size_word(told: str, geometry: Geometry) -> str:
+    """Return a number of the full-size drive in a sentence: "5 s (at full size)"."""
+    return told if geometry.scale <= 1 else say("{told} (at full size)", told=told)
+
+
 def at_full_size(
     sections: Iterable[Section], geometry: Geometry, own: Collection[str]
 ) -> tuple[Section, ...]:
     """Return the sections of a study that tells the full-size drive's volumes and times.
 
-    `own` are the units in which it does; each column and axis of them says so.
+    `own` are the units in which it does; each column and axis of them says so, and the first
+    section says it of the sentences.
     """
     if geometry.scale <= 1:
         return tuple(sections)
@@ -121,4 +132,6 @@ def at_full_size(
             case _:
                 return one
 
-    return tuple(replace(each, blocks=tuple(map(block, each.blocks))) for each in sections)
+    told = tuple(replace(each, blocks=tuple(map(block, each.blocks))) for each in sections)
+    first, rule = told[0], Paragraph(text=_STUDY_RULE)
+    return (replace(first, blocks=(*first.blocks[:1], rule, *first.blocks[1:])), *told[1:])

@@ -5,12 +5,14 @@ The texts of a run file are anybody's; see `teijo.outside.text`.
 
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
+from operator import is_
 from typing import TypeVar
 
 from teijo.document.model import Document
 from teijo.outside.text import visible
 
 T = TypeVar("T")
+_PLAIN = frozenset({float, int, bool, type(None)})
 
 
 def shown(document: Document) -> Document:
@@ -24,8 +26,9 @@ def _shown(part: T) -> T:
     if isinstance(part, str):
         result = visible(part)
     elif isinstance(part, tuple):
-        each = tuple(_shown(one) for one in part)
-        result = part if all(a is b for a, b in zip(each, part, strict=True)) else each
+        # Most of a long table is numbers, which have nothing to hide.
+        each = tuple([one if type(one) in _PLAIN else _shown(one) for one in part])
+        result = part if all(map(is_, each, part)) else each
     elif is_dataclass(part) and not isinstance(part, type):
         new = {name: _shown(getattr(part, name)) for name in _names(type(part))}
         changed = {name: one for name, one in new.items() if one is not getattr(part, name)}

@@ -66,6 +66,7 @@ RESULT_COLUMNS: Final = (
 """The columns of `result` behind the step's number."""
 
 _SERIES: Final = ("ios", "bytes", "errors", "latency_ns_sum", "latency_ns_min", "latency_ns_max")
+_NO_LINES: Final = np.empty((0, 1 + len(_SERIES)), np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,12 +193,12 @@ def numbers_of(series: Intervals | IntervalColumns) -> NDArray[np.int64]:
 def answer_of(
     step: Mapping[str, Value],
     results: Iterable[Mapping[str, Value]],
-    intervals: Mapping[tuple[str, str], list[Row]],
+    intervals: Mapping[tuple[str, str], NDArray[np.int64]],
     remarks: tuple[Remark, ...],
 ) -> StepResult | Gap:
     """Return the answer that a step's rows hold.
 
-    `intervals` has, for each (stream, direction), rows of (number, ios, bytes, errors,
+    `intervals` has, for each (stream, direction), lines of (number, ios, bytes, errors,
     latency_ns_sum, latency_ns_min, latency_ns_max) in order of number.
     """
     if step["status"] == "gap":
@@ -205,7 +206,7 @@ def answer_of(
     interval_ns = _whole(step["interval_ns"])
     parts = [
         _stream_result(
-            row, intervals.get((str(row["stream"]), str(row["direction"])), []), interval_ns
+            row, intervals.get((str(row["stream"]), str(row["direction"])), _NO_LINES), interval_ns
         )
         for row in results
     ]
@@ -257,7 +258,7 @@ def _written(text: Value) -> tuple[Written, ...]:
 
 
 def _stream_result(
-    row: Mapping[str, Value], intervals: list[Row], interval_ns: int
+    row: Mapping[str, Value], intervals: NDArray[np.int64], interval_ns: int
 ) -> StreamResult:
     ios = _count(row["ios"])
     latency = _histogram(row, "histogram", "latency", ios)
@@ -292,10 +293,9 @@ def _histogram(row: Mapping[str, Value], column: str, name: str, ios: int) -> Hi
     return found
 
 
-def series_of(rows: list[Row], interval_ns: int) -> Intervals:
-    """Return a time series from its rows (number, ios, bytes, …), in order of number."""
-    table = np.array(rows, dtype=np.int64).reshape(len(rows), 1 + len(_SERIES))
-    number, *columns = (np.ascontiguousarray(column) for column in table.T)
+def series_of(numbers: NDArray[np.int64], interval_ns: int) -> Intervals:
+    """Return a time series from its lines (number, ios, bytes, …), in order of number."""
+    number, *columns = (np.ascontiguousarray(column) for column in numbers.T)
     return Intervals(
         length_ns=interval_ns,
         index=number,

@@ -4,15 +4,19 @@ import hashlib
 import itertools
 import sqlite3
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from teijo.runfile import rows, schema
 from teijo.runfile.codec import Row
 
 _INTERVAL_BYTES_LEAST: Final = 16
 """No row takes less of a file: more rows than that are the same bytes read again and again."""
+_AT_ONCE: Final = 16_384
+"""So many rows of a time series are made numbers at once."""
 _BYTES_MOST: Final = 2
 """Of text and blobs for each byte of the file; UTF-16 may grow by a half when it is read."""
 
@@ -23,8 +27,27 @@ class _Digest(Protocol):
     def hexdigest(self) -> str: ...
 
 
+Place = tuple[int, str, str]
+"""The step, stream and direction of a time series."""
+AllSeries = dict[Place, NDArray[np.int64]]
+"""The time series of a file: a row an interval, with `number` and what follows it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """What was looked through: its digest, and the time series that were read on the way."""
+
+    digest: str
+    series: AllSeries
+
+
 def content_digest(db: sqlite3.Connection, version: int | None = None) -> str:
-    """Return the SHA-256 of every value in the file but the digest itself.
+    """Return the SHA-256 of every value in the file but the digest itself; see `content_of`."""
+    return content_of(db, version).digest
+
+
+def content_of(db: sqlite3.Connection, version: int | None = None) -> Content:
+    """Look every value in the file through, but the digest itself.
 
     SQLite notices a broken page, but not a changed number in a whole one; this does. Indexes are
     left aside, here and in the reader: a value read from one says nothing of the table. From
@@ -40,10 +63,11 @@ def content_digest(db: sqlite3.Connection, version: int | None = None) -> str:
     limit = _Limit(db)
     if version < schema.CHECKED_SINCE:
         _digest_before_checksums(db, version, digest, limit)
-        return digest.hexdigest()
+        return Content(digest=digest.hexdigest(), series=_series_before_checksums(db))
     count = total = 0
+    series: AllSeries = {}
     for table in schema.KEYS:
-        checks = _intervals(db, digest, limit) if table == "interval" else _plain(
+        checks = _intervals(db, digest, limit, series) if table == "interval" else _plain(
             db, table, digest, limit
         )  # fmt: skip
         for number, part in checks:
@@ -52,7 +76,7 @@ def content_digest(db: sqlite3.Connection, version: int | None = None) -> str:
     expected = (count, rows.wrapped(total))
     if [tuple(row) for row in tallies] != [(*expected, rows.checksum_of("tally", expected))]:
         raise ValueError("rows are missing, or were not written by it: the tally differs")
-    return digest.hexdigest()
+    return Content(digest=digest.hexdigest(), series=series)
 
 
 class _Limit:
@@ -67,10 +91,14 @@ class _Limit:
     def each(self, found: Iterable[Row]) -> Iterator[Row]:
         """Give the rows, as long as there is room for them."""
         for row in found:
-            self._rows -= 1
-            if self._rows < 0:
-                raise ValueError("it shows more rows than it has room for")
+            self.count(1)
             yield row
+
+    def count(self, rows: int) -> None:
+        """Count rows."""
+        self._rows -= rows
+        if self._rows < 0:
+            raise ValueError("it shows more rows than it has room for")
 
     def take(self, row: Row) -> None:
         """Count the text and blobs of a row."""
@@ -108,28 +136,65 @@ def _plain(
         yield 1, check
 
 
-def _intervals(db: sqlite3.Connection, digest: _Digest, limit: _Limit) -> Iterator[tuple[int, int]]:
-    """Check the time series, and give (intervals, sum of their checksums) of each."""
+def _intervals(
+    db: sqlite3.Connection, digest: _Digest, limit: _Limit, series: AllSeries
+) -> Iterator[tuple[int, int]]:
+    """Check the time series, keep them, and give (intervals, sum of their checksums) of each."""
     names = ", ".join(schema.columns("interval"))
     found = _cursor(db).execute(
         f"SELECT {names}, checksum FROM interval NOT INDEXED ORDER BY {schema.KEYS['interval']}"
     )
-    for (step, stream, direction), group in itertools.groupby(
-        limit.each(found), key=lambda row: row[:3]
-    ):
+    for (step, stream, direction), table in _tables(found, limit):
         if not (type(step) is int and type(stream) is str and type(direction) is str):
             raise ValueError("table interval holds a value of another type than its column")
-        table = whole_numbers([row[3:] for row in group])
         numbers = np.ascontiguousarray(table[:, :-1])
         checks = rows.series_checksums(step, stream, direction, numbers)
         if not np.array_equal(checks, table[:, -1]):
             raise ValueError("a row of table interval is not what was written (checksum)")
         digest.update(rows.encoded("interval", (step, stream, direction, len(numbers))))
         digest.update(numbers.astype(">i8").tobytes())
+        series[step, stream, direction] = numbers
         yield len(checks), sum(checks.tolist())
 
 
-def whole_numbers(found: list[Row]) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
+def _series_before_checksums(db: sqlite3.Connection) -> AllSeries:
+    """Return the time series of versions 1 to 3, whose rows were looked through already."""
+    names = ", ".join(schema.columns("interval"))
+    found = _cursor(db).execute(
+        f"SELECT {names} FROM interval NOT INDEXED ORDER BY {schema.KEYS['interval']}"
+    )
+    return dict(_tables(found, _Limit(db)))
+
+
+def _tables(found: sqlite3.Cursor, limit: _Limit) -> Iterator[tuple[Place, NDArray[np.int64]]]:
+    """Give each time series with its place, its rows as numbers; the rows come in their order."""
+    place: Place | None = None
+    parts: list[NDArray[np.int64]] = []
+    while read := found.fetchmany(_AT_ONCE):
+        limit.count(len(read))
+        numbers = whole_numbers([row[3:] for row in read])
+        first = 0
+        for following, count in _lengths(read):
+            if place is not None and following != place:
+                yield place, np.concatenate(parts)
+                parts = []
+            place = following
+            parts.append(numbers[first : first + count])
+            first += count
+    if place is not None:
+        yield place, np.concatenate(parts)
+
+
+def _lengths(read: list[Row]) -> Iterator[tuple[Place, int]]:
+    """Give the places of some rows in a row, and how many rows each has."""
+    if read[0][:3] == read[-1][:3]:  # they are in order, so that all between are of it too
+        yield read[0][:3], len(read)  # type: ignore[misc]
+        return
+    for place, group in itertools.groupby(read, key=lambda row: row[:3]):
+        yield place, sum(1 for _ in group)
+
+
+def whole_numbers(found: list[Row]) -> NDArray[np.int64]:
     """Return rows of whole numbers as an array.
 
     Raises:

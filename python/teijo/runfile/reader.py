@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from teijo.errors import RunFileError, host_error
 from teijo.runfile import guard, log, program, schema, seal
 from teijo.runfile.blame import blame
-from teijo.runfile.codec import Row, Value, answer_of, from_json, remark_of, series_of, texts
-from teijo.runfile.content import content_digest
+from teijo.runfile.codec import Value, answer_of, from_json, remark_of, series_of, texts
+from teijo.runfile.content import AllSeries, content_of
 from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
 from teijo.runfile.proof.flaw import Flaw
 from teijo.runfile.proof.making import self_check_flaws
@@ -27,7 +30,7 @@ from teijo.terms.result import Intervals
 from teijo.terms.step import Step, step_from_json
 
 _Rows = dict[str, Value]
-_Series = dict[tuple[str, str], list[Row]]
+_Series = dict[tuple[str, str], NDArray[np.int64]]
 _FAULTS = (
     ValueError,
     TypeError,
@@ -126,11 +129,13 @@ def prove(path: Path | str, *, whole: bool = False) -> Proved:
     with reading(locate(path)) as view:
         if whole:
             seal.check_structure(view.db, locate(path))
-        intervals = _intervals(view.db)
-        record = _record(view, intervals)
-        series = [(step, *place) for step, places in intervals.items() for place in places]
+        record = _record(view, _by_step(view.series))
         checksummed = view.version >= schema.CHECKED_SINCE
-        flaws = (*table_flaws(view.db, series), *flaws_of(record, checksummed=checksummed))
+        steps = {each.seq: each.step for each in record.steps}
+        flaws = (
+            *table_flaws(view.db, view.series, steps),
+            *flaws_of(record, checksummed=checksummed),
+        )
         decided = tuple(self_check_flaws(record)) if checksummed else ()
         own = not decided or program.made_here(record)
         return Proved(
@@ -160,7 +165,7 @@ def read_running(path: Path | str) -> RunningStep | None:
             seed=row["seed"],
             intervals={
                 place: series_of(rows, row["interval_ns"])
-                for place, rows in _intervals(db).get(seq, {}).items()
+                for place, rows in _by_step(view.series).get(seq, {}).items()
             },
         )
 
@@ -177,6 +182,7 @@ class View:
     sealed: bool
     remarks: tuple[Remark, ...]
     doubts: tuple[Remark, ...]
+    series: AllSeries
 
 
 @contextmanager
@@ -196,11 +202,12 @@ def reading(path: Path) -> Iterator[View]:
             guard.allow(db, ticks=guard.SCHEMA_TICKS)
             schema.check_layout(db, path, version)
             guard.allow_reading(db, size_bytes)
-            sealed = _check_content(db, path, version)
+            sealed, series = _check_content(db, path, version)
             unchecked = not sealed and version < schema.CHECKED_SINCE
             said = ((unchecked, _UNCHECKED), (cut and not sealed, log.CUT))
             remarks = tuple(remark for holds, remark in said if holds)
-            yield View(db, version, sealed, remarks, () if sealed else _doubts(db, path))
+            doubts = () if sealed else _doubts(db, path)
+            yield View(db, version, sealed, remarks, doubts, series)
     except sqlite3.Error as error:
         raise blame(path, error) from error
     except MemoryError as error:  # of a file that may be whole
@@ -250,19 +257,22 @@ def _open(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _check_content(db: sqlite3.Connection, path: Path, version: int) -> bool:
-    """Check every row, and tell whether the file has a digest, which is then right."""
+def _check_content(db: sqlite3.Connection, path: Path, version: int) -> tuple[bool, AllSeries]:
+    """Check every row; tell whether the file has a digest, which is then right, and return the
+    time series, which are most of a file and are read once.
+    """
     row = db.execute("SELECT digest, ending FROM run NOT INDEXED").fetchone()
     if row is None:
         raise RunFileError(f"{path} holds no run.", remedy=_NO_RUN)
     growing = row["ending"] in _GOES_ON or path.name.endswith(OPEN_SUFFIX)
     sealed = row["digest"] != "" or not growing
-    if content_digest(db, version) != row["digest"] and sealed:
+    content = content_of(db, version)
+    if content.digest != row["digest"] and sealed:
         raise RunFileError(
             f"{path} is damaged: its content is not what was sealed (the digest differs).",
             remedy="Use a copy that is whole; what was sealed once does not change.",
         )
-    return sealed
+    return sealed, content.series
 
 
 def _doubts(db: sqlite3.Connection, path: Path) -> tuple[Remark, ...]:
@@ -353,16 +363,11 @@ def _steps(
     )
 
 
-def _intervals(db: sqlite3.Connection) -> dict[int, _Series]:
-    series: dict[int, _Series] = {}
-    for step, stream, direction, *values in db.execute(
-        "SELECT step, stream, direction, number, ios, bytes, errors,"
-        " latency_ns_sum, latency_ns_min, latency_ns_max"
-        " FROM interval ORDER BY step, stream, direction, number"
-    ):
-        places = series.setdefault(step, {})
-        places.setdefault((stream, direction), []).append(tuple(values))
-    return series
+def _by_step(series: AllSeries) -> dict[int, _Series]:
+    found: dict[int, _Series] = {}
+    for (step, stream, direction), numbers in series.items():
+        found.setdefault(step, {})[stream, direction] = numbers
+    return found
 
 
 def _ending(text: str) -> Ending:

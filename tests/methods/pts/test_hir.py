@@ -18,6 +18,7 @@ from tests.methods.documents import charts_of, plotted_numbers, table_numbers, t
 SPECS = ("2.0.2-client", "2.0.2-enterprise", "1.1-enterprise")
 SHORT = {"bursts": "20", "baseline_minutes": "10", "idle": "5,50", "round_minutes": "2"}
 SECOND = 1_000_000_000
+SCALED = Geometry(capacity_bytes=8 * GIB, nominal_capacity_bytes=240 * GIB)
 
 
 def drive(*, burst=lambda idle_s, number: 8_000.0, steady=2_000.0):
@@ -173,6 +174,13 @@ def test_the_conclusion_is_drawn_from_the_interval():
     slower = drive(burst=lambda idle_s, number: 1_000.0)
     told = text_of(document_of(run(slower, overrides=SHORT)))
     assert "After 50 s of rest bursts are slower: -50.0 %" in told
+
+
+def test_sentences_of_a_scaled_drive_say_that_the_seconds_of_a_rest_are_at_full_size():
+    told = text_of(document_of(run(RECOVERING, overrides=SHORT, geometry=SCALED)))
+    assert "on the baseline, after 50 s (at full size) of rest" in told
+    assert "After 5 s (at full size) of rest bursts are faster" in told
+    assert "After 5 s of rest" not in told
 
 
 def test_rests_are_told_as_measured_not_as_asked():

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeGuard
 
 from teijo.report.chart.theme import Json
 
@@ -14,11 +14,13 @@ _TIME_UNITS: Final = ("s", "min")
 
 def finite(values: Iterable[object], *, positive: bool = False) -> list[float]:
     """Return the numbers that can be drawn: no None, no NaN, and on a log scale none <= 0."""
-    return [
-        float(value)
-        for value in values
-        if isinstance(value, int | float) and math.isfinite(value) and (value > 0 or not positive)
-    ]
+    return [float(value) for value in values if can_be_drawn(value, positive=positive)]
+
+
+def can_be_drawn(value: object, *, positive: bool = False) -> TypeGuard[float]:
+    """Return whether a value has a place on an axis."""
+    number = isinstance(value, float | int) and math.isfinite(value)
+    return number and (not positive or value > 0)  # type: ignore[operator]
 
 
 def log_domain(values: Sequence[float]) -> list[float]:

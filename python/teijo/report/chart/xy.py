@@ -235,9 +235,9 @@ def _rows(chart: XYChart, some: Sequence[Series]) -> list[Json]:
     rows = []
     for series in some:
         for order, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
-            if chart.x.scale != "category" and not scale.finite((x,), positive=log_x):
+            if chart.x.scale != "category" and not scale.can_be_drawn(x, positive=log_x):
                 continue
-            drawn = bool(scale.finite((y,), positive=log_y))
+            drawn = scale.can_be_drawn(y, positive=log_y)
             place = str(x) if chart.x.scale == "category" else x
             rows.append({"s": series.name, "o": order, "x": place, "y": y if drawn else None})
     return rows

@@ -1,12 +1,12 @@
 """The rows of a run file that no reading looks at: what belongs to nothing, or is said twice."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from teijo.document.phrase import say
 from teijo.runfile.proof.flaw import Check, Flaw, Flaws
-from teijo.terms.step import Measure, step_from_json
+from teijo.terms.step import Measure, Step, step_from_json
 from teijo.units import NS_PER_S
 
 Place = tuple[int, str, str]
@@ -23,11 +23,15 @@ _UNFINISHED: Final = (
 )
 
 
-def table_flaws(db: sqlite3.Connection, series: Iterable[Place]) -> Flaws:
+def table_flaws(
+    db: sqlite3.Connection, series: Iterable[Place], steps: Mapping[int, Step]
+) -> Flaws:
     """Give each step with rows that no step of a run leaves behind.
 
-    `series` are the step, stream and direction of each time series there is.
+    `series` are the step, stream and direction of each time series there is, `steps` those that
+    were read already, by their numbers.
     """
+    series = tuple(series)
     stands = dict(db.execute("SELECT seq, status FROM step NOT INDEXED").fetchall())
     timed = {tuple(row) for row in db.execute(_TIMED)}
     loose = {place[0] for place in series if place not in timed and stands.get(place[0]) == "done"}
@@ -37,13 +41,13 @@ def table_flaws(db: sqlite3.Connection, series: Iterable[Place]) -> Flaws:
         yield Flaw(check=Check.TABLES, text="rows of it belong to nothing it did", step=seq)
     for (seq,) in db.execute(_UNFINISHED).fetchall():
         yield Flaw(check=Check.TABLES, text="it was never finished, and others follow", step=seq)
-    yield from _column_flaws(db)
+    yield from _column_flaws(db, steps)
 
 
-def _column_flaws(db: sqlite3.Connection) -> Flaws:
+def _column_flaws(db: sqlite3.Connection, steps: Mapping[int, Step]) -> Flaws:
     rows = db.execute("SELECT seq, step, kind, phase, round, cell, interval_ns FROM step")
     for seq, text, *columns in rows.fetchall():
-        step = step_from_json(text)
+        step = steps.get(seq) or step_from_json(text)
         length = step.interval_ns if isinstance(step, Measure) else NS_PER_S
         round_number, cell = (getattr(step, name, None) for name in ("round_number", "cell"))
         if columns != [step.kind, step.phase, round_number, cell, length]:

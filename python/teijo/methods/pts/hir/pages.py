@@ -38,7 +38,7 @@ from teijo.methods.pts.hir.bursts import (
 from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.versions import version_of
 from teijo.methods.rounds import exchanges_of
-from teijo.methods.scaled import full_size
+from teijo.methods.scaled import full_size, with_full_size_word
 from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
@@ -109,18 +109,18 @@ def _loop(settings: HirSettings, findings: Findings) -> Loop:
 def _summary_section(course: Course, record: Record) -> Section:
     blocks: list[Block] = [
         window_pages.verdict_of(record, course.findings),
-        _verdict(course),
+        _verdict(course, record.geometry),
     ]
     if course.states:
         blocks.append(_states_table(course.states, record.geometry))
-        sentences = [text for state in course.states if (text := _sentence(state))]
+        sentences = [text for state in course.states if (text := _sentence(state, record.geometry))]
         blocks += [Paragraph(text=text) for text in sentences]
         blocks.append(_rests(course))
     blocks.append(Paragraph(text=_explanation(course.settings)))
     return Section(title="Summary", blocks=tuple(blocks))
 
 
-def _verdict(course: Course) -> Verdict:
+def _verdict(course: Course, geometry: Geometry) -> Verdict:
     gains = [(state, gain) for state in course.states if (gain := state.gain) is not None]
     if not gains:
         return Verdict(text="IDLE RECOVERY: not measured yet", good=None)
@@ -131,14 +131,14 @@ def _verdict(course: Course) -> Verdict:
         return Verdict(text="IDLE RECOVERY: none shown in any wait state", good=None)
     state, gain = max(shown, key=lambda pair: pair[1].share)
     text = say(
-        "IDLE RECOVERY: bursts gain up to {percent:,.1f} % on the baseline, after {idle} s of rest",
+        "IDLE RECOVERY: bursts gain up to {percent:,.1f} % on the baseline, after {idle} of rest",
         percent=gain.share * 100,
-        idle=state.idle_s,
+        idle=_idle(state, geometry),
     )
     return Verdict(text=text, good=None)
 
 
-def _sentence(state: WaitState) -> str | None:
+def _sentence(state: WaitState, geometry: Geometry) -> str | None:
     """Return a wait state's conclusion, None as long as it has none."""
     gain = state.gain
     if gain is None or gain.low is None or gain.high is None:
@@ -149,15 +149,17 @@ def _sentence(state: WaitState) -> str | None:
         low=gain.low * 100,
         high=gain.high * 100,
     )
+    idle = _idle(state, geometry)
     if gain.low > 0:
-        return say(
-            "After {idle} s of rest bursts are faster: {gain}.", idle=state.idle_s, gain=told
-        )
+        return say("After {idle} of rest bursts are faster: {gain}.", idle=idle, gain=told)
     if gain.high < 0:
-        return say(
-            "After {idle} s of rest bursts are slower: {gain}.", idle=state.idle_s, gain=told
-        )
-    return say("After {idle} s of rest no recovery is shown: {gain}.", idle=state.idle_s, gain=told)
+        return say("After {idle} of rest bursts are slower: {gain}.", idle=idle, gain=told)
+    return say("After {idle} of rest no recovery is shown: {gain}.", idle=idle, gain=told)
+
+
+def _idle(state: WaitState, geometry: Geometry) -> str:
+    """Return a rest by the standard's number, which is the full-size drive's."""
+    return with_full_size_word(f"{state.idle_s} s", geometry)
 
 
 def _states_table(states: Sequence[WaitState], geometry: Geometry) -> Table:
