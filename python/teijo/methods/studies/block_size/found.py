@@ -2,12 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from teijo.analysis import measures
-from teijo.analysis.difference import Difference, difference_of
-from teijo.analysis.replicates import Estimate, estimate_of
+from teijo.analysis.difference import (
+    Difference,
+    Level,
+    difference_between,
+    difference_of,
+    level_of,
+)
+from teijo.analysis.repeats import estimate_of_run
+from teijo.analysis.replicates import Estimate
 from teijo.analysis.unit_size import DIRECTIONS, Direction, Shifted, Sized, UnitFound, infer
 from teijo.methods.rounds import Round, Rounds, exchanges_of, rounds_of
 from teijo.methods.studies.block_size.cells import (
@@ -27,7 +34,9 @@ NEARLY: Final = 0.90
 
 @dataclass(frozen=True, kw_only=True)
 class PointFound:
-    """One cell of the matrix: its answers, a repeat each, and their means with intervals."""
+    """One cell of the matrix: its answers, a repeat each, and their means with intervals, which
+    allow for blocks that resemble their neighbours.
+    """
 
     point: Point
     answers: tuple[StepResult, ...]
@@ -60,11 +69,20 @@ class BlockSizes:
     def ratio(self, size_bytes: int, other_bytes: int, load: int) -> Difference | None:
         """Return IOPS of one size by those of another, with its interval; None without two
         repeats of both.
+
+        Each block has both, in an order of its own, so the interval is that of the blocks' own
+        ratios: a level that wanders from block to block is in both.
         """
         one, other = self.at(size_bytes, load), self.at(other_bytes, load)
-        if one is None or other is None:
+        if one is None or other is None or min(other.iops_values) <= 0:
             return None
-        return difference_of(other.iops_values, one.iops_values)
+        ratios = [a / b for a, b in zip(one.iops_values, other.iops_values, strict=True)]
+        level = level_of(ratios)
+        if level is None:
+            return None
+        certain = Level(mean=1.0, squared_error=0.0, freedom=level.freedom)
+        mean = one.iops.mean / other.iops.mean
+        return difference_between(certain, replace(level, mean=mean))
 
     def enough(self, load: int) -> int | None:
         """Return the smallest size that brings 90 % of the highest throughput at this load."""
@@ -121,7 +139,7 @@ def latency_ns(answer: StepResult, direction: Direction) -> float | None:
 
 def _point(point: Point, answers: Sequence[StepResult]) -> PointFound:
     means = [
-        estimate_of([value(answer) for answer in answers])
+        estimate_of_run([value(answer) for answer in answers])
         for value in (
             lambda answer: answer.iops,
             measures.throughput_mb_s,

@@ -62,8 +62,8 @@ def how(settings: BlockSizeSettings) -> str:
     """Return how the cells were measured."""
     return say(
         "{cells} cells of {length}, {mix} random, in {blocks} blocks after {warm_up} for warming "
-        "up; each block has every cell once, in an order of its own. An interval is Student's at "
-        "95 %, over the blocks.",
+        "up; each block has every cell once, in an order of its own. An interval of a cell, at "
+        "95 %, allows for blocks that resemble their neighbours.",
         cells=len(settings.block_sizes_bytes) * len(settings.loads),
         length=units.format_duration(settings.duration_ns),
         mix=knobs.show_mix(settings.read_percent),
