@@ -76,6 +76,15 @@ class StuckDevice(DeviceError):
     """The device does not answer; what was measured is kept and can be resumed."""
 
 
+class StoppedAtOnce(KeyboardInterrupt):
+    """A person stopped it now, and something of this process may wait for the device for ever."""
+
+    def __init__(self, what: str) -> None:
+        """Keep what waits."""
+        super().__init__(what)
+        self.what = what
+
+
 class HostError(TeijoError):
     """This machine failed: results disk full, memory, a missing program."""
 

@@ -157,7 +157,7 @@ def test_a_format_that_left_the_data_is_an_error(
 ) -> None:
     (loops.folder / "disk.img").write_bytes(b"\xa5" * LOOP_BYTES)
     done = purging.Purged(method="NVMe Format", claimed=False)
-    monkeypatch.setattr(purging, "_format", lambda subject: done)
+    monkeypatch.setattr(purging, "_format", lambda *_: done)
     device = open_to_destroy(loop)
     try:
         with pytest.raises(DeviceError, match="64 of 64 sampled blocks hold what they held"):

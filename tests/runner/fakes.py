@@ -207,7 +207,7 @@ class FakeDevice:
     def counts(self) -> dict[str, int]:
         return {"laps": len(self.session.plans), "faults": 0}
 
-    def purge(self) -> str | None:
+    def purge(self, silence_ns: int = 0) -> str | None:
         self.session.clock_ns += SECOND
         return self.purge_method
 

@@ -1,7 +1,7 @@
 """What touches a device: run, resume. And preview, which only asks how large it is."""
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from teijo.device import (
 from teijo.device.device import Device
 from teijo.device.marker import Holder
 from teijo.device.sessions import Engine
-from teijo.errors import PlanError, RunFileError, TeijoError
+from teijo.errors import Interrupted, PlanError, RunFileError, StoppedAtOnce, TeijoError
 from teijo.methods.knobs import checked_notes
 from teijo.methods.method import Method, hook_of, settings_on
 from teijo.methods.registry import method_named
@@ -34,6 +34,7 @@ from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
 from teijo.runner import run as acts
 from teijo.runner.events import HookNamed, Observer, laying_out, unobserved
+from teijo.runner.interrupt import Interrupt
 from teijo.runner.pinning import CPUS, Cpus, kept_among, recorded, shown_with_nodes, split_cpus
 from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
@@ -89,17 +90,20 @@ def run(
     _check_ahead(target, chosen, spec, settings, max_drive_writes, limits)
     run_id = acts.new_run_id()
     with _closed_unless_stuck(
-        open_target(
-            target,
-            write=chosen.writes(on_paper),
-            destroy=destroy,
-            overwrite=overwrite,
-            engine=engine,
-            results=(Path(output).absolute().parent,),
-            holder=_holder(run_id, Names.of(output)),
-            progress=laying_out(observer),
-            accept=accept,
-            hook=consented,
+        _heard(
+            lambda: open_target(
+                target,
+                write=chosen.writes(on_paper),
+                destroy=destroy,
+                overwrite=overwrite,
+                engine=engine,
+                results=(Path(output).absolute().parent,),
+                holder=_holder(run_id, Names.of(output)),
+                progress=laying_out(observer),
+                accept=accept,
+                hook=consented,
+                silence_ns=io_timeout_ns,
+            )
         ),
         cpus,
     ) as device:
@@ -159,17 +163,20 @@ def resume(
         consented = hook_to_resume([hook_of(settings), *named], hook)
         _shown(consented, observer)
         with _closed_unless_stuck(
-            open_target(
-                record.identity.target,
-                write=method.writes(settings),
-                destroy=destroy,
-                overwrite=overwrite,
-                make=overwrite,
-                results=(recorder.names.sealed.absolute().parent,),
-                holder=_holder(record.run.id, recorder.names),
-                accept=accept,
-                engine="fio" if record.run.engine.startswith("fio") else "native",
-                hook=consented,
+            _heard(
+                lambda: open_target(
+                    record.identity.target,
+                    write=method.writes(settings),
+                    destroy=destroy,
+                    overwrite=overwrite,
+                    make=overwrite,
+                    results=(recorder.names.sealed.absolute().parent,),
+                    holder=_holder(record.run.id, recorder.names),
+                    accept=accept,
+                    engine="fio" if record.run.engine.startswith("fio") else "native",
+                    hook=consented,
+                    silence_ns=io_timeout_ns,
+                )
             ),
             recorded(record.environment),
         ) as device:
@@ -192,6 +199,21 @@ def _split(target: str, settings: Mapping[str, str]) -> tuple[str, Mapping[str, 
     """Return the target with its own settings, those of the method, and the processors."""
     target, others = split_settings(target, settings)
     return target, *split_cpus(others)
+
+
+def _heard(opening: Callable[[], Device]) -> Device:
+    """Open a device; a signal ends that at once, also while the device does not answer."""
+    interrupt = Interrupt()
+    try:
+        with interrupt.listening(), interrupt.waiting():
+            return opening()
+    except StoppedAtOnce as stop:
+        error = Interrupted(
+            f"Stopped by {interrupt.reason}. {stop.what}",
+            remedy="Nothing was measured. Look at the kernel's log (dmesg) for the device.",
+        )
+        error.has_stuck_ios = True
+        raise error from stop
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import Final, NoReturn
 
 _VERBS: Final = ("run", "resume")
 _PASSED_ON: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_TO_BOTH: Final = (*_PASSED_ON, signal.SIGTSTP, signal.SIGCONT)
 _LEFT: Final = signal.SIGUSR1
 _PR_SET_PDEATHSIG: Final = 1
 _BY_KERNEL: Final = 0
@@ -55,9 +56,14 @@ def carry_out(main: Callable[[], None]) -> None:
 
 
 def _look_after_a_child() -> None:
-    """Fork; return in the child. The parent passes signals on, and ends as the child ends."""
+    """Fork; return in the child. The parent passes signals on, and ends as the child ends.
+
+    Both stop by SIGTSTP and go on by SIGCONT. SIGSTOP cannot be heard: it stops the parent alone.
+    """
     reader, writer = os.pipe()
-    heard = {*_PASSED_ON, _LEFT, signal.SIGCHLD}
+    heard = {*_PASSED_ON, _LEFT, signal.SIGCHLD, signal.SIGCONT}
+    if signal.getsignal(signal.SIGTSTP) is not signal.SIG_IGN:
+        heard.add(signal.SIGTSTP)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
     parent = os.getpid()
     child = os.fork()
@@ -78,8 +84,10 @@ def _look_after(child: int, reader: int, heard: set[signal.Signals]) -> NoReturn
         told = signal.sigwaitinfo(heard)
         if told.si_signo == _LEFT and told.si_pid == child:
             os._exit(os.read(reader, 1)[0])
-        if told.si_signo in _PASSED_ON and told.si_code <= _BY_KERNEL:
+        if told.si_signo in _TO_BOTH and told.si_code <= _BY_KERNEL:
             os.kill(child, told.si_signo)
+        if told.si_signo == signal.SIGTSTP:
+            os.kill(os.getpid(), signal.SIGSTOP)  # until somebody sends a SIGCONT, told of next
         if told.si_signo == signal.SIGCHLD:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:

@@ -15,6 +15,7 @@ from teijo.device.presence import check_present
 from teijo.device.purge import Purged, purge
 from teijo.device.stack import above, reach
 from teijo.device.target import BlockTarget
+from teijo.device.watched import Moved, unwatched
 from teijo.engine.plan import Layout
 from teijo.errors import UnsafeError
 from teijo.terms.drive_warning import DriveWarning
@@ -61,14 +62,14 @@ class BlockMedium:
         except OSError:
             return {}
 
-    def purge(self) -> Purged | None:
+    def purge(self, moved: Moved = unwatched) -> Purged | None:
         """Purge by the surest means the drive has; see purge.py."""
         if self.preflight is None:
             raise UnsafeError(
                 f"{self.identity.target} was opened for reading and is not purged",
                 remedy=f"Add {serial.typed([self.identity.serial])}",
             )
-        return purge(self._subject)
+        return purge(self._subject, moved)
 
     def check(self) -> None:
         """Make sure that the device under the descriptor is the one that was examined."""

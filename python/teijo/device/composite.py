@@ -23,6 +23,7 @@ from teijo.device.preflight import Preflight, consent_to_all
 from teijo.device.purge import Purged
 from teijo.device.stack import below, loops, node_of, reach
 from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, Member
+from teijo.device.watched import Moved, unwatched
 from teijo.document.phrase import say
 from teijo.errors import TargetError
 from teijo.terms.drive_warning import DriveWarning
@@ -69,9 +70,9 @@ class Composite:
         """Return the members' counters, added up where that has a meaning."""
         return health_over([member.health() for member in self._members])
 
-    def purge(self) -> Purged | None:
+    def purge(self, moved: Moved = unwatched) -> Purged | None:
         """Purge each member that can be. It counts as purged if all were, by the weakest means."""
-        done = [(member, member.purge()) for member in self._members]
+        done = [(member, member.purge(moved)) for member in self._members]
         purged = [one for _, one in done if one is not None]
         if len(purged) < len(done):
             names = ", ".join(member.identity.target for member, one in done if one is None)

@@ -22,8 +22,17 @@ from teijo.device.openers import openers
 from teijo.device.patience import patiently
 from teijo.device.stack import loops
 from teijo.device.target import FileTarget
+from teijo.device.watched import SILENCE_NS, Moved, unwatched, watched
 from teijo.engine.plan import Layout
-from teijo.errors import DeviceError, HostError, IdentityError, TargetError, UnsafeError
+from teijo.errors import (
+    DeviceError,
+    HostError,
+    IdentityError,
+    StoppedAtOnce,
+    TargetError,
+    TeijoError,
+    UnsafeError,
+)
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
@@ -80,7 +89,7 @@ class FileMedium:
         """Return nothing: a file counts nothing of its own."""
         return {}
 
-    def purge(self) -> None:
+    def purge(self, moved: Moved = unwatched) -> None:
         """Do nothing: what the drive below keeps of a file cannot be purged through it."""
 
     def check(self) -> None:
@@ -125,6 +134,7 @@ def open_file(
     holder: Holder = NOBODY,
     make: bool = True,
     progress: Progress | None = None,
+    silence_ns: int = SILENCE_NS,
 ) -> FileMedium:
     """Open an existing file, or make it (if `make`), reserve its space and write it once.
 
@@ -136,9 +146,17 @@ def open_file(
     """
     opened = claim_file(target, write=write, overwrite=overwrite, make=make, holder=holder)
     try:
-        return fill(target, opened, write=write, progress=progress)
-    except BaseException:
-        give_back(opened)
+        return watched(
+            lambda moved: fill(target, opened, write=write, progress=moved),
+            what=f"Laying out {target.path}",
+            silence_ns=silence_ns,
+            progress=progress,
+        )
+    except StoppedAtOnce:
+        raise  # to close or remove it would wait as well
+    except BaseException as error:
+        if not (isinstance(error, TeijoError) and error.has_stuck_ios):
+            give_back(opened)
         raise
 
 

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from teijo.device.purge import Purged
+from teijo.device.watched import Moved, unwatched
 from teijo.engine.plan import Layout
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark
@@ -37,7 +38,7 @@ class Medium(Protocol):
         """Return all its counters now, its own among them; empty where it has none."""
         ...
 
-    def purge(self) -> Purged | None:
+    def purge(self, moved: Moved = unwatched) -> Purged | None:
         """Return how it was purged, or None where it cannot be; errors as `Device.purge`."""
         ...
 

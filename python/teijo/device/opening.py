@@ -32,6 +32,7 @@ from teijo.device.target import (
     Target,
     parse_target,
 )
+from teijo.device.watched import SILENCE_NS
 from teijo.errors import TargetError
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
@@ -67,6 +68,7 @@ def open_target(
     progress: Progress | None = None,
     accept: frozenset[DriveWarning] = frozenset(),
     hook: Hook | None = None,
+    silence_ns: int = SILENCE_NS,
 ) -> Device:
     """Return the device a target text names, claimed until it is closed.
 
@@ -75,7 +77,8 @@ def open_target(
     `results` are folders that must not lie on it, `holder` is the run that asks, and `progress`
     hears how far a new file is laid out. A file that is not there is made only if `make`, but for
     one that the hook took away. `accept` are warnings that a drive may give of itself and is
-    measured all the same. `hook` is the one program that may configure it, by consent.
+    measured all the same. `hook` is the one program that may configure it, by consent. A file of
+    which nothing comes back for `silence_ns` while it is laid out is left.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
@@ -86,7 +89,14 @@ def open_target(
     target = parse_target(text)
     _check_fits(target, destroy=destroy, engine=engine)
     device = partial(device_on, engine=engine, hook=hook)
-    file_of = partial(open_file, write=write, overwrite=overwrite, holder=holder, progress=progress)
+    file_of = partial(
+        open_file,
+        write=write,
+        overwrite=overwrite,
+        holder=holder,
+        progress=progress,
+        silence_ns=silence_ns,
+    )
     match target:
         case SimulatedTarget():
             return open_simulated(target, engine=engine)

@@ -13,8 +13,9 @@ from teijo.device import kernel, nvme
 from teijo.device.checks import Subject
 from teijo.device.preflight import confirm
 from teijo.device.presence import check_present
+from teijo.device.watched import Moved, unwatched
 from teijo.errors import DeviceError, UnsafeError
-from teijo.units import GIB
+from teijo.units import GIB, NS_PER_MS
 
 DISCARD_PIECE_BYTES: Final = 8 * GIB
 SAMPLES: Final = 64
@@ -30,8 +31,10 @@ class Purged:
     claimed: bool
 
 
-def purge(subject: Subject) -> Purged | None:
+def purge(subject: Subject, moved: Moved = unwatched) -> Purged | None:
     """Purge a device that preflight passed, or return None where it has no means to.
+
+    `moved` hears of each piece that came back.
 
     A discard that changed none of the sampled blocks was ignored, as a drive may: that is no
     purge. A format that left one of them has failed.
@@ -42,11 +45,11 @@ def purge(subject: Subject) -> Purged | None:
         teijo.errors.DeviceError: the purge failed; the message says what is left.
     """
     confirm(subject)
-    before = _samples(subject)
-    done = _format(subject) or _discard(subject)
+    before = _samples(subject, moved)
+    done = _format(subject, moved) or _discard(subject, moved)
     if done is None:
         return None
-    after = _samples(subject)
+    after = _samples(subject, moved)
     held = sum(any(old) for old in before)
     kept = sum(any(old) and old == new for old, new in zip(before, after, strict=True))
     if kept and not done.claimed:
@@ -62,7 +65,7 @@ def purge(subject: Subject) -> Purged | None:
     return Purged(method=f"{done.method}; {seen}", claimed=done.claimed)
 
 
-def _format(subject: Subject) -> Purged | None:
+def _format(subject: Subject, moved: Moved) -> Purged | None:
     """Format the namespace, if the drive can and nothing else of it would be erased."""
     if not subject.found.node.name.startswith("nvme") or subject.found.node.is_partition:
         return None
@@ -74,6 +77,7 @@ def _format(subject: Subject) -> Purged | None:
         return None
     check_present(subject)
     try:
+        moved(0, 1, allow_ns=nvme.FORMAT_TIMEOUT_MS * NS_PER_MS)
         nvme.format_namespace(subject.fd, found)
     except OSError as error:
         raise DeviceError(
@@ -100,10 +104,10 @@ def may_format(found: nvme.Namespace, serial: str) -> bool:
     return True
 
 
-def _discard(subject: Subject) -> Purged | None:
+def _discard(subject: Subject, moved: Moved) -> Purged | None:
     for secure, method in ((True, "secure discard"), (False, "block discard")):
         try:
-            _discard_all(subject, secure=secure)
+            _discard_all(subject, moved, secure=secure)
         except OSError as error:
             if error.errno in UNSUPPORTED:
                 continue
@@ -115,24 +119,27 @@ def _discard(subject: Subject) -> Purged | None:
     return None
 
 
-def _discard_all(subject: Subject, *, secure: bool) -> None:
+def _discard_all(subject: Subject, moved: Moved, *, secure: bool) -> None:
     size = subject.found.geometry.capacity_bytes
     for start in range(0, size, DISCARD_PIECE_BYTES):
+        moved(start, size)
         check_present(subject)  # a large drive takes minutes, and sampling it came before
         kernel.discard(subject.fd, start, min(DISCARD_PIECE_BYTES, size - start), secure=secure)
 
 
-def _samples(subject: Subject) -> list[bytes]:
+def _samples(subject: Subject, moved: Moved) -> list[bytes]:
     """Blocks at equal distances, the first and the last among them."""
     size = subject.found.geometry.capacity_bytes
     last = (size - SAMPLE_BYTES) // SAMPLE_BYTES
     places = sorted({last * index // (SAMPLES - 1) for index in range(SAMPLES)})
+    blocks = []
     try:
-        return [
-            kernel.read_blocks(subject.fd, place * SAMPLE_BYTES, SAMPLE_BYTES) for place in places
-        ]
+        for number, place in enumerate(places):
+            moved(number, len(places))
+            blocks.append(kernel.read_blocks(subject.fd, place * SAMPLE_BYTES, SAMPLE_BYTES))
     except OSError as error:
         raise DeviceError(
             f"{subject.target} cannot be read around its purge: {error.strerror}",
             remedy="Look at the kernel log (dmesg).",
         ) from error
+    return blocks

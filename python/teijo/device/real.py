@@ -10,6 +10,7 @@ from teijo.device.hook_consent import Hook
 from teijo.device.letting_go import open_place, wait_until_free
 from teijo.device.medium import Medium
 from teijo.device.sessions import Engine, open_session
+from teijo.device.watched import SILENCE_NS, watched
 from teijo.engine.session import Session
 from teijo.errors import HostError, IdentityError, PlanError, TargetError, UnsafeError
 from teijo.terms.configured import detail_of
@@ -67,9 +68,11 @@ class RealDevice:
         """Return nothing: a real device tells its health, and no more."""
         return {}
 
-    def purge(self) -> str | None:
-        """Purge by the surest means there is; see purge.py."""
-        done = self._medium.purge()
+    def purge(self, silence_ns: int = SILENCE_NS) -> str | None:
+        """Purge by the surest means there is; see purge.py. Signals are heard meanwhile."""
+        done = watched(
+            self._medium.purge, what=f"The purge of {self._place}", silence_ns=silence_ns
+        )
         if done is None:
             return None
         if done.claimed:

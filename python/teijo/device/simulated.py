@@ -8,6 +8,7 @@ from teijo.device.device import Configured
 from teijo.device.nearest import shortened
 from teijo.device.sessions import Engine
 from teijo.device.target import SimulatedTarget, parse_target
+from teijo.device.watched import SILENCE_NS
 from teijo.document.phrase import say
 from teijo.engine.session import Session
 from teijo.errors import PlanError, TargetError
@@ -88,8 +89,9 @@ class SimulatedDevice:
         """Return what the model knows and a real device would not tell."""
         return self._simulation.counts()
 
-    def purge(self) -> str:
+    def purge(self, silence_ns: int = SILENCE_NS) -> str:
         """Purge in virtual time."""
+        del silence_ns
         self._simulation.purge()
         return "purge of the simulated drive"
 

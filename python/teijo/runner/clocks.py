@@ -1,5 +1,10 @@
-"""The host's clocks held against each other: whether it slept, and whether it was set anew."""
+"""The host's clocks held against each other: whether it slept, and whether it was set anew.
 
+And whether the program itself stood still, because somebody stopped it.
+"""
+
+import os
+import signal
 import time
 from typing import Final
 
@@ -22,11 +27,23 @@ class Clocks:
         """Look for the first time."""
         self._asleep_ns = asleep_ns()
         self._day_ns = _day_ns()
+        self._stopped_ns = 0
 
     def slept_ns(self) -> int:
         """Return how long the host slept since this was last asked."""
         before_ns, self._asleep_ns = self._asleep_ns, asleep_ns()
         return max(0, self._asleep_ns - before_ns)
+
+    def stand_still(self) -> None:
+        """Stop this process, as SIGTSTP asks, until a SIGCONT; note for how long."""
+        began_ns = time.monotonic_ns()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        self._stopped_ns += time.monotonic_ns() - began_ns
+
+    def stopped_ns(self) -> int:
+        """Return how long this process stood still since this was last asked."""
+        stopped_ns, self._stopped_ns = self._stopped_ns, 0
+        return stopped_ns
 
     def step_text(self) -> str:
         """Return what was done to the time of day since this was last asked, "" where nothing."""

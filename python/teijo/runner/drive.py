@@ -117,6 +117,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
                 *error_remarks(outcome.result),
                 *stage.new_warnings(before, after),
                 *_sleep_remarks(stage, outcome.result),
+                *_stop_remarks(stage),
             )
         ),
     )
@@ -164,6 +165,15 @@ def _sleep_remarks(stage: Stage, result: StepResult) -> tuple[Remark, ...]:
     if stage.device.replayable or slept_ns <= validity.SLEEP_NS_MOST:
         return ()
     text = f"The host slept for {format_duration(slept_ns)} before the step or in it."
+    return (Remark(kind=RemarkKind.CLOCK_STEPPED, text=text),)
+
+
+def _stop_remarks(stage: Stage) -> tuple[Remark, ...]:
+    """Return a remark where somebody stopped the program; virtual time stood still as well."""
+    stopped_ns = stage.clocks.stopped_ns()
+    if stage.device.replayable or not stopped_ns:
+        return ()
+    text = f"The program was stopped for {format_duration(stopped_ns)} before the step or in it."
     return (Remark(kind=RemarkKind.CLOCK_STEPPED, text=text),)
 
 

@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGHUP: once ends the running step cleanly, twice ends it now."""
+"""SIGINT, SIGTERM and SIGHUP: once ends the running step cleanly, twice ends it now. SIGTSTP."""
 
 import signal
 import threading
@@ -15,8 +15,13 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Interrupt:
     """Whether somebody asked this run to stop."""
 
-    def __init__(self, notify: Callable[[str], None] | None = None) -> None:
-        """`notify` is told the signal's name at the first request."""
+    def __init__(
+        self,
+        notify: Callable[[str], None] | None = None,
+        stand_still: Callable[[], None] | None = None,
+    ) -> None:
+        """`notify` hears the first request's signal by name; `stand_still` answers SIGTSTP."""
+        self._stand_still = stand_still
         self._notify = notify
         self._at_once = False
         self.reason = ""
@@ -67,11 +72,18 @@ class Interrupt:
             return
         heard = [each for each in _SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
         before = {number: signal.signal(number, self._handle) for number in heard}
+        if self._stand_still is not None and signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:
+            before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._handle_stop)
         try:
             yield self
         finally:
             for number, handler in before.items():
                 signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+    def _handle_stop(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        assert self._stand_still is not None, "heard only where somebody answers"
+        self._stand_still()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del frame

@@ -26,6 +26,7 @@ from teijo.errors import (
     IdentityError,
     Interrupted,
     InvalidMeasurement,
+    StoppedAtOnce,
     StuckDevice,
     TeijoError,
     UnsafeError,
@@ -201,7 +202,9 @@ class _Act:
         self._next_look_ns = 0
 
     def run(self, ahead: Preview, *, resumed: bool) -> Path:
-        interrupt = Interrupt(lambda name: self._observer(Stopping(signal=name)))
+        interrupt = Interrupt(
+            lambda name: self._observer(Stopping(signal=name)), self.clocks.stand_still
+        )
         try:
             with interrupt.listening():
                 return self._end(self._carry_out(interrupt, ahead, resumed=resumed))
@@ -352,7 +355,7 @@ class _Act:
                 pass
             case _:
                 message = "Stopped at once by a signal."
-        stuck = stuck_text(self._device.session.stuck())
+        stuck = stuck_text(self._device.session.stuck()) or _waiting(stop)
         if not self._untouched:
             if stuck:
                 self._recorder.remark(Remark(kind=RemarkKind.IO_STUCK, text=stuck))
@@ -367,7 +370,7 @@ class _Act:
             f"{said} {len(self._steps)} finished steps are kept in {path}.",
             remedy=f"Continue with: teijo resume {shell_path(path)}{self._more()}",
         )
-        error.has_stuck_ios = bool(stuck)
+        error.has_stuck_ios = bool(self._device.session.stuck()) or _is_left(stop)
         raise error from stop
 
     def _more(self) -> str:
@@ -378,6 +381,26 @@ class _Act:
         if self._budget is None or not self._budget.stopped:
             return hook
         return f"{hook} {OPTION} N, where N is above {self._budget.drive_writes:g}"
+
+
+def _waiting(stop: BaseException) -> str:
+    """Return what is known of a device that does not answer, where no I/O can be named."""
+    match stop:
+        case StuckDevice(message=message):
+            return f"{message[:1].upper()}{message[1:]}."
+        case StoppedAtOnce(what=what):
+            return what
+        case _:
+            return ""
+
+
+def _is_left(stop: BaseException) -> bool:
+    """Return whether something of this process waits for the device still."""
+    match stop:
+        case TeijoError(has_stuck_ios=left):
+            return left
+        case _:
+            return isinstance(stop, StoppedAtOnce)
 
 
 def _room(seen: Preview) -> int:

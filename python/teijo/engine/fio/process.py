@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -17,6 +18,8 @@ from teijo.engine.plan import DIRECTIONS, Direction
 
 PATIENCE_S: Final = 30.0
 """How long fio may take to end after it was asked to: it waits for the I/O in flight."""
+KILLED_S: Final = 2.0
+"""How long it may take to end when it was killed; longer takes only who waits for the device."""
 COMPLAINTS: Final = 20
 """So many lines that are no report and no failed I/O are kept."""
 
@@ -32,6 +35,8 @@ class FioProcess:
         self.failed: dict[Direction, Counter[int]] = {name: Counter() for name in DIRECTIONS}
         """Failed I/Os so far, by direction and errno."""
         self.complaints: list[str] = []
+        self.is_left = False
+        """It cannot even be killed: a thread of it waits for the device."""
         self._process = subprocess.Popen(
             [*_tied_to_us(), program, *options, job.name],
             cwd=job.parent,
@@ -70,16 +75,33 @@ class FioProcess:
             return False
         return True
 
-    def end(self) -> None:
-        """Ask fio to finish what is in flight and report; kill it when it does not."""
+    def waiting_threads(self) -> int:
+        """Return how many threads of it wait for a device, and for nothing else."""
+        stats = []
+        for task in Path(f"/proc/{self._process.pid}/task").glob("*/stat"):
+            with suppress(OSError):  # it has ended by now
+                stats.append(task.read_text())
+        return sum(text.rpartition(")")[2].split()[:1] == ["D"] for text in stats)
+
+    def end(self, patience_s: float | None = None) -> None:
+        """Ask fio to finish what is in flight and report; kill it when it does not.
+
+        One that cannot be killed is left.
+        """
+        if self.is_left:
+            return
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
         try:
-            self.has_ended(PATIENCE_S)
+            self.has_ended(PATIENCE_S if patience_s is None else patience_s)
         finally:
             if self._process.poll() is None:
                 self._process.kill()
-                self._process.wait()
+                self.is_left = not self.has_ended(KILLED_S)
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        if not self.is_left:
             for ear in self._ears:
                 ear.join()
             for pipe in (self._process.stdout, self._process.stderr):

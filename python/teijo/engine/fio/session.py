@@ -21,14 +21,22 @@ from teijo.engine.fio.job import JobFile, interval_ms, job_file
 from teijo.engine.fio.process import FioProcess
 from teijo.engine.plan import DIRECTIONS, Direction, Plan, StreamPlan, check_fits
 from teijo.engine.session import DirectionLap, Lap, Observer, Progress, StuckIo
-from teijo.errors import DeviceError, HostError
-from teijo.units import NS_PER_MS, NS_PER_S
+from teijo.errors import DeviceError, HostError, StoppedAtOnce, StuckDevice
+from teijo.units import NS_PER_MS, NS_PER_S, format_duration
 
 ENGINES: Final = ("io_uring", "libaio", "psync")
 LOOK_S: Final = 0.1
 """Between two looks at a running fio."""
+LOOKS_MOST: Final = 20
+"""After so many looks without a report the observer is asked by the last one."""
 START_NS: Final = NS_PER_S // 10
 """What fio takes, about, from its start to its first I/O."""
+PAUSE_GAPS: Final = 20
+"""Poisson arrivals leave a gap of so many mean ones once in 500 million."""
+START_SILENCE_NS: Final = 10 * NS_PER_S
+"""Before its first I/O fio may take so much longer: it starts, and says nothing for a while."""
+BLIND_NS: Final = NS_PER_S
+"""Who did not look for longer was not running; so much of it counts as silence."""
 HOPELESS_ERRORS: Final = 1_000
 """After this many failed I/Os, and more failed than not, the device is taken for gone."""
 _OPTIONS: Final = ("--output-format=json+", "--eta=never", "--status-interval=500ms")
@@ -53,6 +61,7 @@ class FioSession:
             raise HostError("fio is not installed", remedy=_INSTALL)
         self._version = _version(self._program)
         self._cpus: tuple[int, ...] = ()
+        self._io_timeout_ns = 120 * NS_PER_S
         self._engine, self._notes = self._choose_engine(logical_block_bytes)
 
     @property
@@ -94,13 +103,26 @@ class FioSession:
         with tempfile.TemporaryDirectory(prefix="teijo-fio-") as name:
             file = Path(name) / "lap.fio"
             file.write_text(job.text)
+            silence = Silence(plan, self._io_timeout_ns)
             with FioProcess(self._program, file, self._descriptor, *_OPTIONS) as fio:
-                failure = _watch(fio, job, observer)
+                try:
+                    failure = _watch(fio, job, observer, silence)
+                    waiting = fio.waiting_threads()
+                    fio.end()
+                except KeyboardInterrupt as stop:
+                    waiting = fio.waiting_threads()
+                    fio.end(patience_s=0.0)
+                    if fio.is_left:
+                        said = f"Fio cannot be ended: {silence.text(waiting)}."
+                        raise StoppedAtOnce(said) from stop
+                    raise
+            if fio.is_left:
+                raise _stuck(fio, silence, waiting)
             return self._lap(file.parent, plan, job, fio, failure)
 
     def limit_io(self, io_timeout_ns: int) -> None:
-        """Do nothing: fio waits for its I/Os itself."""
-        del io_timeout_ns
+        """Leave a lap from now on when no I/O comes back for longer."""
+        self._io_timeout_ns = io_timeout_ns
 
     def pin(self, cpus: Sequence[int]) -> None:
         """Keep each of fio's threads on one of these processors, in their order."""
@@ -181,22 +203,71 @@ def _complaint(lines: list[str]) -> str:
     return said[0].strip().removeprefix("fio: ") if said else "it said nothing"
 
 
-def _watch(fio: FioProcess, job: JobFile, observer: Observer | None) -> str:
-    """Wait for fio's end, the observer's stop or a dead device; return why the lap failed."""
+def _watch(fio: FioProcess, job: JobFile, observer: Observer | None, silence: "Silence") -> str:
+    """Wait for fio's end, the observer's stop or a dead device; return why the lap failed.
+
+    Raises:
+        teijo.errors.StuckDevice: no I/O comes back any more.
+    """
     begun_ns = time.monotonic_ns()
-    seen = 0
+    seen, looks = 0, 0
     while not fio.has_ended(LOOK_S):
         elapsed_ns = time.monotonic_ns() - begun_ns
         progress = _progress(fio, elapsed_ns)
+        if silence.is_over(progress.ios + progress.errors, time.monotonic_ns()):
+            waiting = fio.waiting_threads()
+            fio.end(patience_s=0.0)
+            raise _stuck(fio, silence, waiting)
         if _hopeless(progress):
             return f"the device is gone: I/Os failed ({progress.errors})"
         if job.signal_after_ns and elapsed_ns >= job.signal_after_ns + START_NS:
             return ""
-        if observer is not None and fio.reports > seen:
-            seen = fio.reports
+        looks += 1
+        # fio says nothing while a thread of it is stuck; who asks to stop is heard all the same.
+        if observer is not None and (fio.reports > seen or looks >= LOOKS_MOST):
+            seen, looks = fio.reports, 0
             if not observer(progress):
                 return ""
     return ""
+
+
+class Silence:
+    """How long no I/O of a running fio came back, in time in which somebody looked."""
+
+    def __init__(self, plan: Plan, limit_ns: int) -> None:
+        """Allow `limit_ns`, and what a plan of few I/Os a second pauses by itself besides."""
+        rates = [stream.ios_per_second for stream in plan.streams]
+        slow = sum(rate for rate in rates if rate is not None) if all(rates) else None
+        self._limit_ns = limit_ns + (0 if slow is None else round(PAUSE_GAPS * NS_PER_S / slow))
+        self._done = 0
+        self._looked_ns: int | None = None
+        self.lasted_ns = -START_SILENCE_NS
+
+    def is_over(self, done: int, now_ns: int) -> bool:
+        """Return whether that is too long, where so many I/Os have come back by now."""
+        before_ns = now_ns if self._looked_ns is None else self._looked_ns
+        self._looked_ns = now_ns
+        self.lasted_ns += min(now_ns - before_ns, BLIND_NS)
+        if done != self._done:
+            self._done, self.lasted_ns = done, 0
+        return self.lasted_ns >= self._limit_ns
+
+    def text(self, waiting: int) -> str:
+        """Say it, with the threads that wait for the device."""
+        lasted_ns = self.lasted_ns + (0 if self._done else START_SILENCE_NS)
+        return (
+            f"no I/O of fio has come back for {format_duration(max(0, lasted_ns))}, after "
+            f"{self._done:,}; threads of fio that wait for the device: {waiting}"
+        )
+
+
+def _stuck(fio: FioProcess, silence: Silence, waiting: int) -> StuckDevice:
+    error = StuckDevice(
+        silence.text(waiting),
+        remedy="Look at the kernel's log (dmesg), and at what the device stands on.",
+    )
+    error.has_stuck_ios = fio.is_left
+    return error
 
 
 def _progress(fio: FioProcess, elapsed_ns: int) -> Progress:

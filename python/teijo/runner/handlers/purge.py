@@ -9,14 +9,16 @@ NOT_PURGED = "none"
 
 
 def purge(stage: Stage) -> Outcome:
-    """Purge the device. A signal waits: a half-purged drive may be locked.
+    """Purge the device. A first signal waits: a half-purged drive may be locked.
 
     Raises:
         UnsafeError: the device was not opened for destruction, or is in use by now.
         DeviceError: the purge failed.
+        StuckDevice: it does not come back.
+        StoppedAtOnce: a second signal came, and it does not come back.
     """
     started_ns = stage.now_ns()
-    method = stage.device.purge()
+    method = stage.device.purge(stage.io_timeout_ns)
     ended_ns = stage.now_ns()
     kind = RemarkKind.NOT_PURGED if method is None else RemarkKind.PURGE_CLAIMED
     remarks = tuple(one for one in stage.device.remarks() if one.kind is kind)
