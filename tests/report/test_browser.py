@@ -142,3 +142,32 @@ def test_a_plot_is_saved_as_svg_and_png_that_need_nothing_of_the_page(
     assert saved["inks"] > 10, "something is drawn, in more than one colour"
     assert (saved["error"], saved["variables"], saved["outside"]) == (False, False, 0)
     assert saved["fonts"]
+
+
+def test_on_a_page_of_400_px_each_plot_fits_with_its_whole_legend(tmp_path: Path) -> None:
+    looking = """
+      const wait = setInterval(() => {
+        if (!document.documentElement.dataset.drawn) return;
+        clearInterval(wait);
+        const marks = document.querySelectorAll(".chart svg, .chart svg .role-legend-label text");
+        const right = Math.max(...[...marks].map((each) => each.getBoundingClientRect().right));
+        const wide = document.documentElement.scrollWidth;
+        parent.postMessage(`${marks.length} ${Math.ceil(right)} ${wide}`, "*");
+      }, 20);
+    """
+    inner = tmp_path / "inner.html"
+    text = html.render(iops_document())
+    inner.write_text(f"{text}<script>{looking}</script>", "utf-8")
+    dom, console = visited(
+        f'<iframe src="{inner.as_uri()}" style="width:400px;height:3000px;border:0"></iframe><p>'
+        "<script>onmessage = (told) => document.querySelector('p').textContent = told.data;"
+        "</script>",
+        tmp_path,
+    )
+    assert console == []
+    found = re.search(r"<p>(\d+) (\d+) (\d+)", dom)
+    assert found is not None, dom[-400:]
+    marks, right, wide = map(int, found.groups())
+    assert marks > 8
+    assert right <= 400
+    assert wide <= 400

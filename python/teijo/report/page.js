@@ -6,11 +6,19 @@
 
   const views = new Map();
 
+  // A legend laid out for a wide page says its own number of columns, which goes before the theme's.
+  const narrowed = (part, columns) => {
+    if (part === null || typeof part !== "object") return;
+    if (part.legend && part.legend.columns) part.legend.columns = columns;
+    Object.values(part).forEach((each) => narrowed(each, columns));
+  };
+
   const draw = async (chart) => {
     const place = document.getElementById(chart.id);
     const legend = chart.body.config && chart.body.config.legend;
     if (legend && place.clientWidth < 560) {
       legend.columns = Math.max(1, Math.floor(place.clientWidth / 120));
+      narrowed(chart.body, legend.columns);
     }
     const options = { mode: chart.grammar, renderer: "svg", actions: false, ast: false };
     try {
