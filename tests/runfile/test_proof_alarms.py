@@ -52,6 +52,7 @@ SIMULATED: dict[str, tuple[str, str, dict[str, str]]] = {
         "sim:mlc-a",
         {"workloads": "seq-write", "seconds": "10ms", "repeats": "2"},
     ),
+    "quick": ("quick", DRIVE, {"seconds": "5ms"}),
     "raid": ("workload", "sim:raid5(4×hdd-7200)?chunk=64KiB", {"rw": "randrw", "bytes": "1MiB"}),
 }  # fmt: skip
 FILES: dict[str, tuple[str, dict[str, str]]] = {

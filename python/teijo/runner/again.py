@@ -67,11 +67,10 @@ def _beginning(record: Record, method: Method, device: Device) -> Flaws:
     """Give the remarks of the beginning that are missing, or there without a reason."""
     settings = method.settings_from(record.run.settings)
     due = {*device.remarks(), *method.deviations(settings, record.geometry)}
-    whole = (each for each in record.remarks if each.step is None)
-    told = {each for each in whole if each.kind in _OF_THE_BEGINNING}
+    told = {each for each in record.remarks if each.step is None}
     for remark in _in_order(due - told):
         yield _flaw(say("the remark {kind} is missing: {text}", **_words(remark)))
-    for remark in _in_order(told - due):
+    for remark in _in_order(each for each in told - due if each.kind in _OF_THE_BEGINNING):
         yield _flaw(say("the remark {kind} has no reason: {text}", **_words(remark)))
 
 
