@@ -115,14 +115,12 @@ impl fmt::Display for EngineError {
                 block_bytes,
                 offset_alignment_bytes,
                 memory_alignment_bytes,
-            } => {
-                write!(
-                    out,
-                    "the target refuses direct I/O of {block_bytes} B: it wants offsets and \
-                     lengths in multiples of {offset_alignment_bytes} B and memory aligned to \
-                     {memory_alignment_bytes} B (0: it does not say)"
-                )
-            }
+            } => write!(
+                out,
+                "the target refuses direct I/O of {block_bytes} B: it wants offsets and lengths \
+                 in multiples of {offset_alignment_bytes} B and memory aligned to \
+                 {memory_alignment_bytes} B (0: it does not say)"
+            ),
             Self::DeviceGone { errno, failures } => write_gone(out, "device", *failures, *errno),
             Self::MemberGone {
                 member,
@@ -136,13 +134,11 @@ impl fmt::Display for EngineError {
                 block_bytes,
                 smallest_bytes,
                 queue_depth,
-            } => {
-                write!(
-                    out,
-                    "blocks of {block_bytes} B, {queue_depth} at a time, lie on more pieces of \
-                     {smallest_bytes} B than a ring of the kernel holds (32768)"
-                )
-            }
+            } => write!(
+                out,
+                "blocks of {block_bytes} B, {queue_depth} at a time, lie on more pieces of \
+                 {smallest_bytes} B than a ring of the kernel holds (32768)"
+            ),
             Self::BorderUnaligned {
                 border_bytes,
                 alignment_bytes,

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,24 +90,21 @@ def run(
     limits = limits_from(limits)
     _check_ahead(target, chosen, spec, settings, max_drive_writes, limits)
     run_id = acts.new_run_id()
-    with _closed_unless_stuck(
-        _heard(
-            lambda: open_target(
-                target,
-                write=chosen.writes(on_paper),
-                destroy=destroy,
-                overwrite=overwrite,
-                engine=engine,
-                results=(Path(output).absolute().parent,),
-                holder=_holder(run_id, Names.of(output)),
-                progress=laying_out(observer),
-                accept=accept,
-                hook=consented,
-                silence_ns=io_timeout_ns,
-            )
-        ),
-        cpus,
-    ) as device:
+    opened = partial(
+        open_target,
+        target,
+        write=chosen.writes(on_paper),
+        destroy=destroy,
+        overwrite=overwrite,
+        engine=engine,
+        results=(Path(output).absolute().parent,),
+        holder=_holder(run_id, Names.of(output)),
+        progress=laying_out(observer),
+        accept=accept,
+        hook=consented,
+        silence_ns=io_timeout_ns,
+    )
+    with _closed_unless_stuck(_heard(opened), cpus) as device:
         order = acts.Order(
             method=chosen,
             spec=spec,

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -37,13 +38,16 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
         typer.Exit: the same, where a program reads stderr as JSON lines and was told so.
     """
     from teijo.cli.progress import telling
-    from teijo.runner.events import Ended
+    from teijo.runner.events import Ended, Stopping
 
     left: list[Path] = []
+    over = threading.Event()
     try:
-        with _late_ctrl_c_ignored(left), telling(mode) as tell:
+        with _late_ctrl_c_ignored(over), telling(mode) as tell:
 
             def observer(event: "Event") -> None:
+                if isinstance(event, Ended | Stopping):
+                    over.set()
                 if isinstance(event, Ended):
                     left.append(event.path)
                 tell(event)
@@ -67,15 +71,15 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
 
 
 @contextmanager
-def _late_ctrl_c_ignored(left: Sequence[Path]) -> Iterator[None]:
-    """Ignore a second Ctrl-C that comes when the run has already ended because of the first.
+def _late_ctrl_c_ignored(over: threading.Event) -> Iterator[None]:
+    """Ignore a second Ctrl-C that comes when the run no longer listens because of the first.
 
     There is nothing left to stop then, and it would turn the exit code and the last message into
-    a kill. `left` names the run file once the run has ended.
+    a kill. `over` is set as soon as the run stops; as long as it listens it hears by itself.
     """
 
     def handle(number: int, frame: "FrameType | None") -> None:
-        if not left:
+        if not over.is_set():
             signal.default_int_handler(number, frame)
 
     before = signal.getsignal(signal.SIGINT)

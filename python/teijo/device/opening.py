@@ -74,11 +74,10 @@ def open_target(
 
     `write` asks for a device that may be destroyed: a block device then needs `destroy`, its
     serial (of several: all, as "S1,S2"), and a file that teijo did not make `overwrite`.
-    `results` are folders that must not lie on it, `holder` is the run that asks, and `progress`
-    hears how far a new file is laid out. A file that is not there is made only if `make`, but for
-    one that the hook took away. `accept` are warnings that a drive may give of itself and is
-    measured all the same. `hook` is the one program that may configure it, by consent. A file of
-    which nothing comes back for `silence_ns` while it is laid out is left.
+    `results` are folders that must not lie on it, `holder` is the run that asks. A file that is
+    not there is laid out only if `make`, or where the hook took it away; `progress` hears how far
+    it is, and it is left when nothing comes back for `silence_ns`. A drive is measured in spite of
+    the warnings in `accept`; `hook` is the one program that may configure it.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
@@ -86,22 +85,21 @@ def open_target(
         teijo.errors.DeviceError: it refuses direct I/O, or went away.
         teijo.errors.HostError: there is no space for the file, or the engine is missing.
     """
-    target = parse_target(text)
-    _check_fits(target, destroy=destroy, engine=engine)
+    target = _fitting(parse_target(text), destroy=destroy, engine=engine)
     device = partial(device_on, engine=engine, hook=hook)
-    file_of = partial(
-        open_file,
-        write=write,
-        overwrite=overwrite,
-        holder=holder,
-        progress=progress,
-        silence_ns=silence_ns,
-    )
     match target:
         case SimulatedTarget():
             return open_simulated(target, engine=engine)
         case FileTarget():
-            file = partial(file_of, target)
+            file = partial(
+                open_file,
+                target,
+                write=write,
+                overwrite=overwrite,
+                holder=holder,
+                progress=progress,
+                silence_ns=silence_ns,
+            )
             return device(partial(file, make=make), file, place=str(target.path.absolute()))
         case BlockTarget():
             block = partial(
@@ -130,8 +128,8 @@ def open_target(
             assert_never(other)
 
 
-def _check_fits(target: Target, *, destroy: str | None, engine: Engine) -> None:
-    """Make sure that a consent and an engine are of this kind of target."""
+def _fitting(target: Target, *, destroy: str | None, engine: Engine) -> Target:
+    """Return the target; a consent and an engine must be of its kind."""
     match target:
         case SimulatedTarget() if destroy is not None:
             raise TargetError(
@@ -148,6 +146,7 @@ def _check_fits(target: Target, *, destroy: str | None, engine: Engine) -> None:
                 f"{target.text} is several targets, and {engine} drives one",
                 remedy="Leave --engine away, or name one of them.",
             )
+    return target
 
 
 def inspect_target(text: str) -> Inspection:
