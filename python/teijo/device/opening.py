@@ -74,10 +74,9 @@ def open_target(
 
     `write` asks for a device that may be destroyed: a block device then needs `destroy`, its
     serial (of several: all, as "S1,S2"), and a file that teijo did not make `overwrite`.
-    `results` are folders that must not lie on it, `holder` is the run that asks. A file that is
-    not there is laid out only if `make` or where the hook took it away, which `progress` hears,
-    and left when nothing comes back for `silence_ns`. A drive is measured in spite of the
-    warnings in `accept`; `hook` is the one program that may configure it.
+    `results` are folders that must not lie on it. A file that is not there is laid out only if
+    `make` or where the hook took it away, and left when nothing comes back for `silence_ns`. A
+    drive is measured in spite of the warnings in `accept`, and configured by no program but `hook`.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
