@@ -11,6 +11,8 @@ import pytest
 from teijo.document.model import Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.method import Method
+from teijo.methods.studies.configuration.answer import answer_of
+from teijo.methods.studies.configuration.cached import Cached
 from teijo.methods.studies.configuration.design import cells_of, visits_of
 from teijo.methods.studies.configuration.judged import judged
 from teijo.methods.studies.configuration.method import Configuration
@@ -264,7 +266,7 @@ def test_a_known_effect_is_found_with_its_size_and_where_there_is_none_none_is_c
     ratio, low, high = (float(each) for each in found.groups())
     assert low <= 1.8 <= high
     assert ratio == pytest.approx(1.8, rel=0.02)
-    assert "cache off and wt do not differ for any workload." in text
+    assert "Cache off and wt do not differ for any workload." in text
     assert "What chunk does depends" not in text
     assert "The control, one configuration under two names" in text
     assert "The order of measuring made no difference." in text
@@ -356,8 +358,36 @@ def test_rates_that_are_equal_whatever_lies_behind_are_said_to_be_a_caches() -> 
     assert re.match(r"A CACHE WAS MEASURED: cache wb is [\d,]+ × ", verdict(played).text)
     told = words(played)
     assert "With cache=wb a cache answered 4k-write, not what lies behind it" in told
-    assert "equal to 0.00 % whatever is set behind it (3 settings)" in told
+    assert "the rates are equal whatever is set behind it (3 settings)" in told
     assert "a cache of that size is enough for it" in told
+
+
+def test_what_a_cache_cannot_answer_is_told_beside_what_was_measured() -> None:
+    settings = settings_of()
+    found = judged(rates_of(settings, visited(settings, run(Array(larger_is_better)).record)))
+    cached = Cached(
+        workload=0, factor=1, level=2, settings=3, spread=0.0004, written_bytes=4e9,
+        holds_bytes=8e9, rate_mb_s=4_000.0, fill_ns=2 * 10**9,
+    )  # fmt: skip
+    drive = replace(DRIVE, capacity_bytes=10**12, nominal_capacity_bytes=10**12)
+    told = " ".join(answer_of(settings, found, [cached], drive))
+    assert "the rates differ by 0.04 % at most, whatever is set behind it (3 settings)." in told
+    assert "A visit wrote 4 GB at most, and the cache holds 8 GB." in told
+    assert "more than 0.8 % of the device (here 100 %) for longer than 2.00 s at 4,000 MB/s" in told
+    assert "(here 5.00 s)." in told
+    scaled = " ".join(answer_of(settings, found, [cached], replace(drive, capacity_bytes=10**10)))
+    assert "4 GB (at full size) at most, and the cache holds 8 GB (at full size)." in scaled
+
+
+def test_a_setting_that_is_slower_by_less_than_is_seen_loses_nowhere() -> None:
+    def hardly(levels: Factors, workload: str) -> float:
+        place = ["16KiB", "64KiB", "128KiB"].index(levels["chunk"])
+        return 4.0**place if workload == "4k-write" else 1 - place * 2e-4
+
+    text = words(run(Array(hardly, scatter=1e-6)))
+    assert "Recommended: chunk=128KiB" in text
+    assert "in 2 of them nothing was faster by more than chance" in text
+    assert "It loses most" not in text
 
 
 def test_rates_that_scatter_as_devices_do_are_no_caches() -> None:

@@ -8,12 +8,15 @@ from teijo import units
 from teijo.analysis.difference import holm
 from teijo.document.model import Verdict
 from teijo.document.phrase import Verbatim, capitalised, listed, say
+from teijo.methods.scaled import with_full_size_word
 from teijo.methods.studies.configuration.cached import Cached
 from teijo.methods.studies.configuration.judged import LIMIT, WORTH_SHARE, Judged, Pair, Ratio
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.terms.geometry import Geometry
 
 PAIRS_NAMED = 3
+SEEN_SHARE = 0.00005
+"""From this difference on a percentage of two decimals is not 0.00."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,20 +133,27 @@ def _cached_sentences(
             level=_level(settings, factor, level),
             workloads=listed(Verbatim(settings.workloads[each.workload].name) for each in own),
         )
-        if spreads:
+        if spreads and max(spreads) < SEEN_SHARE:
             why = say(
-                "the rates are equal to {percent:.2f} % whatever is set behind it ({count} "
+                "the rates are equal whatever is set behind it ({count} settings).",
+                count=own[0].settings,
+            )
+        elif spreads:
+            why = say(
+                "the rates differ by {percent:.2f} % at most, whatever is set behind it ({count} "
                 "settings).",
                 percent=100 * max(spreads),
                 count=own[0].settings,
             )
         else:
             why = say("all that a visit wrote fits it.")
-        said += [say("{told}{why}", told=told, why=why), _beyond(own, geometry)]
+        said += [say("{told}{why}", told=told, why=why), _beyond(settings, own, geometry)]
     return said
 
 
-def _beyond(cached: Sequence[Cached], geometry: Geometry | None) -> str:
+def _beyond(
+    settings: ConfigurationSettings, cached: Sequence[Cached], geometry: Geometry | None
+) -> str:
     """Say which range the cache would not answer."""
     written = max(each.written_bytes for each in cached)
     holds = next((each.holds_bytes for each in cached if each.holds_bytes), None)
@@ -151,18 +161,26 @@ def _beyond(cached: Sequence[Cached], geometry: Geometry | None) -> str:
         return say(
             "A visit wrote {written} at most, so a cache of that size is enough for it. Set a "
             "range, and seconds, with ten times as much to see what lies behind.",
-            written=units.format_capacity(round(written)),
+            written=_volume(written, geometry),
         )
-    fastest = max(each.rate_bytes for each in cached)
+    fastest = max(cached, key=lambda each: each.rate_mb_s)
     return say(
-        "A visit wrote {written} at most, and the cache holds {holds}. A range of more than "
-        "{percent:.2g} % of the device would not be answered by it, if it were written for longer "
-        "than {time} at this rate.",
-        written=units.format_capacity(round(written)),
-        holds=units.format_capacity(round(holds)),
+        "A visit wrote {written} at most, and the cache holds {holds}. It cannot answer alone for "
+        "a workload that writes more than that: a range of more than {percent:.2g} % of the device "
+        "(here {range} %) for longer than {time} at {rate:,.0f} MB/s (here {measured}).",
+        written=_volume(written, geometry),
+        holds=_volume(holds, geometry),
         percent=100 * holds / geometry.nominal_capacity_bytes,
-        time=units.format_duration(round(holds / fastest * units.NS_PER_S)) if fastest else "0 s",
+        range=settings.range_percent,
+        time=units.format_duration(fastest.fill_ns),
+        rate=fastest.rate_mb_s,
+        measured=units.format_duration(settings.duration_ns),
     )
+
+
+def _volume(size_bytes: float, geometry: Geometry | None) -> str:
+    told = units.format_capacity(round(size_bytes))
+    return told if geometry is None else with_full_size_word(told, geometry)
 
 
 def _effect(judged: Judged, pair: Pair) -> Effect:
@@ -239,9 +257,12 @@ def _idle_sentences(
     for factor, (name, _) in enumerate(settings.factors):
         if factor not in telling:
             said.append(
-                say(
-                    "{factor} makes no difference that can be told from noise, for any workload.",
-                    factor=Verbatim(name),
+                capitalised(
+                    say(
+                        "{factor} makes no difference that can be told from noise, for any "
+                        "workload.",
+                        factor=Verbatim(name),
+                    )
                 )
             )
             continue
@@ -252,11 +273,13 @@ def _idle_sentences(
         equal = [place for place, differs in pairs.items() if not differs]
         for first, second in equal[:PAIRS_NAMED]:
             said.append(
-                say(
-                    "{factor} {first} and {second} do not differ for any workload.",
-                    factor=Verbatim(name),
-                    first=_level(settings, factor, first),
-                    second=_level(settings, factor, second),
+                capitalised(
+                    say(
+                        "{factor} {first} and {second} do not differ for any workload.",
+                        factor=Verbatim(name),
+                        first=_level(settings, factor, first),
+                        second=_level(settings, factor, second),
+                    )
                 )
             )
     return said

@@ -39,8 +39,10 @@ class Cached:
     spread: float | None
     written_bytes: float
     holds_bytes: float | None
-    rate_bytes: float
-    """What the workload writes in a second there."""
+    rate_mb_s: float
+    """The most that the workload writes in a second there."""
+    fill_ns: int
+    """How long it takes at this rate to write what the cache holds, 0 where that is not said."""
 
 
 def cached_of(
@@ -93,8 +95,9 @@ def _at(
     )
     if not (alike or (fits and faster)):
         return None
-    seconds = settings.duration_ns / units.NS_PER_S
-    most = max((measures.written_bytes(each.answers[workload]) for each in visits), default=0)
+    rate = max((_rate_mb_s(each, workload) for each in visits), default=0.0)
+    # The cache of a scaled device is scaled with it, its rates are not.
+    scale = max((_scale_of(each, geometry) for each in visits), default=geometry.scale)
     return Cached(
         workload=workload,
         factor=factor,
@@ -103,7 +106,8 @@ def _at(
         spread=_spread(own) if own.size > 1 else None,
         written_bytes=written,
         holds_bytes=holds if fits else None,
-        rate_bytes=most / seconds,
+        rate_mb_s=rate,
+        fill_ns=round(holds / scale / rate * 1_000) if fits and holds and rate else 0,
     )
 
 
@@ -125,5 +129,14 @@ def _holds_bytes(visited: Visited) -> float | None:
 
 def _written_bytes(visited: Visited, workload: int, geometry: Geometry) -> float:
     """Return what a visit wrote until the end of a workload, on the full-size device."""
-    scale = (geometry_in(visited.configured.detail) or geometry).scale
-    return scale * sum(measures.written_bytes(each) for each in visited.answers[: workload + 1])
+    own = sum(measures.written_bytes(each) for each in visited.answers[: workload + 1])
+    return _scale_of(visited, geometry) * own
+
+
+def _scale_of(visited: Visited, geometry: Geometry) -> float:
+    return (geometry_in(visited.configured.detail) or geometry).scale
+
+
+def _rate_mb_s(visited: Visited, workload: int) -> float:
+    answer = visited.answers[workload]
+    return units.megabytes_per_second(measures.written_bytes(answer), answer.elapsed_ns)

@@ -65,7 +65,7 @@ def pages(settings: ConfigurationSettings, record: Record, findings: Findings) -
     sections = [
         _answer_section(
             verdict_of(settings, told, cached),
-            [*answer_of(settings, told, cached, record.geometry), *_advice(settings, advice, told)],
+            [answer_of(settings, told, cached, record.geometry), _advice(settings, advice, told)],
             hero,
             shares_table(settings, told),
         ),
@@ -135,9 +135,10 @@ def _advice(
 
 
 def _answer_section(
-    verdict: Verdict, answer: Sequence[str], hero: Block | None, shares: Table | None
+    verdict: Verdict, answer: Sequence[Sequence[str]], hero: Block | None, shares: Table | None
 ) -> Section:
-    blocks: list[Block] = [verdict, Paragraph(text=sentences(answer))]
+    blocks: list[Block] = [verdict]
+    blocks += [Paragraph(text=sentences(said)) for said in answer if said]
     if hero is not None:
         blocks.append(hero)
     if shares is not None:

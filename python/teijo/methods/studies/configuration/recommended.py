@@ -11,7 +11,7 @@ from teijo.analysis.difference import difference_of
 from teijo.document.model import Block, Column, Paragraph, Section, Table, Value
 from teijo.document.phrase import Verbatim, listed, say, sentences
 from teijo.methods.studies.configuration.answer import effects_of
-from teijo.methods.studies.configuration.cached import Cached
+from teijo.methods.studies.configuration.cached import ALIKE_SHARE, Cached
 from teijo.methods.studies.configuration.design import Cell, cells_of
 from teijo.methods.studies.configuration.judged import Judged
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
@@ -21,7 +21,8 @@ from teijo.methods.studies.configuration.settings import ConfigurationSettings
 class Share:
     """One workload: the recommended configuration's mean rate, the fastest one's and its name.
 
-    `behind` is whether the two differ by more than chance.
+    `behind` is whether the two differ by more than chance, by more than equal configurations do,
+    and by so much that it is seen.
     """
 
     judged: Judged
@@ -83,13 +84,14 @@ def _share(
     means = values.mean(axis=-1)
     best = int(np.argmax(means))
     found = None if best == at else difference_of(values[at].tolist(), values[best].tolist())
+    equal = max(ALIKE_SHARE, judged.noise_percent / 100)
     levels = [level for _, level in cells[at].levels]
     return Share(
         judged=judged,
         rate=float(means[at]),
         best=float(means[best]),
         best_name=cells[best].name,
-        behind=found is not None and found.shown,
+        behind=found is not None and found.shown and means[best] > means[at] * (1 + equal),
         cached=any(
             each.workload == place and _level_place(judged, cells, at, each.factor) == each.level
             for each in cached
