@@ -9,6 +9,9 @@ Value = str | float | int | None
 Tone = Literal["dut", "preparation", "test", "steady", "plain"]
 """Colour family of a header group, as the PTS whitepaper paints them."""
 
+Scale = Literal["linear", "log", "category"]
+Style = Literal["line", "points", "line and points", "dashed", "bars"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class HeaderGroup:
@@ -68,7 +71,7 @@ class Axis:
 
     name: str
     unit: str = ""
-    scale: Literal["linear", "log", "category"] = "linear"
+    scale: Scale = "linear"
     from_zero: bool = True
 
 
@@ -83,7 +86,7 @@ class Series:
     name: str
     x: tuple[Value, ...]
     y: tuple[float | None, ...]
-    style: Literal["line", "points", "line and points", "dashed", "bars"] = "line and points"
+    style: Style = "line and points"
     spread: tuple[tuple[float, float] | None, ...] = ()
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
@@ -162,48 +162,27 @@ HistogramMinutes = Annotated[
 ]
 
 
-class PtsSettings(Protocol):
-    """What the shared parts of the PTS methods read from either one's settings."""
+class PtsSettings(Settings, frozen=True):
+    """What every method of the PTS has; its load and data pattern are fields of each, or fixed."""
 
-    @property
-    def spec(self) -> str:
-        """The version's full id."""
-        ...
+    minute_ns: Minute
+    active_range_percent: RangePercent
+    amount_bytes: Amount
+    segments: Segments
 
-    @property
-    def minute_ns(self) -> int:
-        """The minute's length."""
-        ...
+    if TYPE_CHECKING:
 
-    @property
-    def active_range_percent(self) -> int:
-        """The share of the user capacity."""
-        ...
+        @property
+        def threads(self) -> int:
+            """Thread count."""
 
-    @property
-    def amount_bytes(self) -> int | None:
-        """The active range amount on this device."""
-        ...
+        @property
+        def queue_depth(self) -> int:
+            """Queue depth per thread."""
 
-    @property
-    def segments(self) -> int:
-        """The pieces the amount is spread over, on this device."""
-        ...
-
-    @property
-    def threads(self) -> int:
-        """Thread count."""
-        ...
-
-    @property
-    def queue_depth(self) -> int:
-        """Queue depth per thread."""
-        ...
-
-    @property
-    def content(self) -> Content:
-        """The data pattern."""
-        ...
+        @property
+        def content(self) -> Content:
+            """The data pattern."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,9 +27,9 @@ WINDOW_NAME = "measurement window"
 _MEASURED = {"MB/s": "Throughput", "ms": "Response time"}
 """What a tracking variable's unit is of; IOPS are a unit and its name in one."""
 _FINE_DIGITS = {"ms": 4}
+"""Digits more, of a unit in which a drive's numbers are far below one."""
 _SHARE_DIGITS = 12
 """A percentage in a double has no more to give."""
-"""Digits more, of a unit in which a drive's numbers are far below one."""
 
 
 def verdict_of(record: Record, findings: Findings, rounds_name: str = "rounds") -> Verdict:

@@ -5,34 +5,19 @@ The sweep's plots are in sweep_pages, those of the operating points in point_pag
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from teijo import units
-from teijo.analysis import measures
-from teijo.analysis.demand import OperatingPoints
-from teijo.document.model import (
-    Axis,
-    Block,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Series,
-    Span,
-    Table,
-    Verdict,
-    XYChart,
-)
+from teijo.document.grid import Beside, Edge, Figure, Grid, Line, matrix
+from teijo.document.model import Column, Document, Facts, Section, Series, Span, Verdict, XYChart
 from teijo.document.phrase import capitalised, say
 from teijo.methods.knobs import show_mix
-from teijo.methods.pages import assemble, ms
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.demand import point_pages, sweep_pages
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_name, stimulus_with
 from teijo.methods.pts.demand.stages import (
     POINT_NAMES,
-    PointRun,
     cells_per_round,
     chosen_points,
     point_runs,
@@ -41,9 +26,8 @@ from teijo.methods.pts.demand.stages import (
     prewrites_of,
     window_of,
 )
-from teijo.methods.pts.header import Loop, cache_remarks, pts_header
-from teijo.methods.pts.ledger.page import ledger_section
-from teijo.methods.pts.versions import version_of
+from teijo.methods.pts.header import Loop
+from teijo.methods.pts.report import IOPS, answered, by_round, numbered, plot, report
 from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
 from teijo.methods.scaled import scalar_told
 from teijo.terms.finding import Findings, SteadyState
@@ -52,7 +36,6 @@ from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
 
 CHECK = "Check minute"
-NO_ROUND = "No whole round yet."
 
 
 def pages(
@@ -62,7 +45,6 @@ def pages(
 
     `names` are the method's id, its title, and the test's short name in this version.
     """
-    version = version_of(settings.spec)
     exchanges = exchanges_of(record)
     minutes = preconditioned(exchanges)
     before = precondition_determination(settings, minutes)
@@ -83,17 +65,22 @@ def pages(
         *point_pages.sections(settings, runs),
         sweep_pages.outstanding_section(sweep),
     ]
-    numbered = [
-        replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
-        for place, section in enumerate(plots, start=1)
-    ]
-    loop = _loop(names, settings, findings, before)
-    header = pts_header(record, settings, version, loop, findings.ledger)
-    order = point_pages.order_blocks(settings, window)
-    summary = _summary_section(settings, record, findings, before, points, runs, order)
-    remarks = (*cache_remarks(record, version), *_precondition_remarks(settings, minutes, before))
-    sections = (summary, *numbered, ledger_section(findings.ledger, version))
-    return assemble(record, settings, header, sections, remarks)
+    return report(
+        record,
+        settings,
+        findings,
+        _loop(names, settings, findings, before),
+        summary=(
+            window_pages.verdict_of(record, findings),
+            _precondition_verdict(before),
+            window_pages.determination_table((*findings.steady_states, *before)),
+            *point_pages.summary_blocks(settings, points, runs),
+            *point_pages.order_blocks(settings, window),
+            _run_facts(record, findings),
+        ),
+        sections=numbered(plots),
+        remarks=_precondition_remarks(settings, minutes, before),
+    )
 
 
 def _loop(
@@ -162,15 +149,7 @@ def _precondition_remarks(
 # --- the summary ------------------------------------------------------------------------------
 
 
-def _summary_section(
-    settings: DemandSettings,
-    record: Record,
-    findings: Findings,
-    before: Sequence[SteadyState],
-    points: OperatingPoints | None,
-    runs: Sequence[PointRun],
-    order: Sequence[Block],
-) -> Section:
+def _run_facts(record: Record, findings: Findings) -> Facts:
     scalars = tuple(
         (
             capitalised(scalar.name),
@@ -180,12 +159,7 @@ def _summary_section(
         # The points have a table of their own.
         if scalar.name.partition(":")[0] not in POINT_NAMES
     )
-    blocks: list[Block] = [window_pages.verdict_of(record, findings), _precondition_verdict(before)]
-    blocks.append(window_pages.determination_table((*findings.steady_states, *before)))
-    blocks += point_pages.summary_blocks(settings, points, runs)
-    blocks += order
-    blocks.append(Facts(caption="Run", rows=(("Rounds measured", str(findings.rounds)), *scalars)))
-    return Section(title="Summary", blocks=tuple(blocks))
+    return Facts(caption="Run", rows=(("Rounds measured", str(findings.rounds)), *scalars))
 
 
 def _precondition_verdict(before: Sequence[SteadyState]) -> Verdict:
@@ -210,110 +184,82 @@ def _precondition_verdict(before: Sequence[SteadyState]) -> Verdict:
 def _precondition_section(
     settings: DemandSettings, minutes: Sequence[StepResult], before: Sequence[SteadyState]
 ) -> Section:
-    title = "Pre-conditioning IOPS"
+    title, every = "Pre-conditioning IOPS", settings.precondition_minutes
     if not minutes:
         text = "No minute yet." if settings.precondition_rounds_most else "No preconditioning."
-        return Section(title=title, blocks=(Paragraph(text=text),))
-    every = settings.precondition_minutes
-    numbers = tuple(range(1, len(minutes) + 1))
+        return plot(title, None, empty=text)
+
     iops = tuple(answer.iops for answer in minutes)
-    table = minutes_table(
-        [("yes" if number % every == 1 % every else "no") for number in numbers], minutes
-    )
-    window = before[0].window if is_steady(before) else None
-    first, last = (window.first_round, window.last_round) if window else (1, 1)
-    spans = (
-        Span(
-            name=window_pages.WINDOW_NAME,
-            first=float((first - 1) * every + 1),
-            last=float((last - 1) * every + 1),
+    numbers = tuple(range(1, len(minutes) + 1))
+    length = units.format_duration(settings.minute_ns)
+    checks = tuple("yes" if number % every == 1 % every else "no" for number in numbers)
+    grid = Grid(
+        rows=Edge(
+            name="Minute",
+            drawn_as=say("Minute (of {length})", length=length),
+            digits=0,
+            places=numbers,
+        ),
+        columns=(
+            Beside(column=Column(name="Check minute"), values=checks),
+            Line(figure=IOPS, name=stimulus_with(settings, 0), values=iops, style="line"),
+            *answered(minutes)[1:],
         ),
     )
-    chart = XYChart(
-        title="IOPS of the preconditioning by minute",
-        x=_minute_axis(settings),
-        y=Axis(name="IOPS"),
-        series=(
-            Series(name=stimulus_with(settings, 0), x=numbers, y=iops, style="line"),
-            Series(name="check minutes", x=numbers[::every], y=iops[::every], style="points"),
-        ),
-        table=table,
-        spans=spans if window else (),
+    chart = grid.chart(
+        "IOPS of the preconditioning by minute",
+        IOPS,
+        more=(Series(name="check minutes", x=numbers[::every], y=iops[::every], style="points"),),
+        table=grid.table(folded=True),
+        spans=_window_spans(before, every),
     )
     return Section(title=title, blocks=(chart,))
 
 
-def _minute_axis(settings: DemandSettings) -> Axis:
-    return Axis(
-        name=say("Minute (of {length})", length=units.format_duration(settings.minute_ns)),
-        from_zero=False,
+def _window_spans(before: Sequence[SteadyState], every: int) -> tuple[Span, ...]:
+    """Return the window of the preconditioning to shade, over an axis of minutes."""
+    window = before[0].window if is_steady(before) else None
+    if window is None:
+        return ()
+    first, last = (
+        float((round_number - 1) * every + 1)
+        for round_number in (window.first_round, window.last_round)
     )
-
-
-def minutes_table(checks: Sequence[str], minutes: Sequence[StepResult]) -> Table:
-    """Return one row a minute: whether it is a check minute, its IOPS and response times."""
-    return Table(
-        columns=(
-            Column(name="Minute", digits=0),
-            Column(name="Check minute"),
-            Column(name="IOPS", digits=1),
-            Column(name="ART", unit="ms", digits=4),
-            Column(name="MRT", unit="ms", digits=3),
-        ),
-        rows=tuple(
-            (
-                number,
-                check,
-                answer.iops,
-                ms(measures.latency_ns_mean(answer)),
-                ms(measures.latency_ns_max(answer)),
-            )
-            for number, (check, answer) in enumerate(zip(checks, minutes, strict=True), start=1)
-        ),
-        folded=True,
-    )
+    return (Span(name=window_pages.WINDOW_NAME, first=first, last=last),)
 
 
 def _precondition_window_section(before: Sequence[SteadyState]) -> Section:
     title = "Pre-conditioning steady state window"
     if not before:
-        return Section(title=title, blocks=(Paragraph(text="No preconditioning."),))
+        return plot(title, None, empty="No preconditioning.")
     return replace(window_pages.close_up_section(before[0], CHECK), title=title)
 
 
 def _prewrites_section(settings: DemandSettings, rounds: Rounds) -> Section:
     title = "Pre-writes between rounds"
     if not settings.prewrite_minutes:
-        return Section(title=title, blocks=(Paragraph(text="No pre-writes."),))
-    if not rounds.whole:
-        return Section(title=title, blocks=(Paragraph(text=NO_ROUND),))
-    numbers = tuple(each.number for each in rounds.whole)
-    minutes = [
-        tuple(answer.iops for answer in column)
-        for column in zip(*(prewrites_of(settings, each) for each in rounds.whole), strict=True)
-    ]
-    names = [say("minute {number}", number=place) for place in range(1, len(minutes) + 1)]
-    table = Table(
-        columns=(
-            Column(name="Round", digits=0),
-            *(Column(name=capitalised(name), unit="IOPS", digits=1) for name in names),
-        ),
-        rows=tuple(zip(numbers, *minutes, strict=True)),
-    )
-    chart = XYChart(
-        title="IOPS of the pre-writes by round, one line a minute",
-        x=Axis(name="Round", from_zero=False),
-        y=Axis(name="IOPS"),
-        series=tuple(
-            Series(name=name, x=numbers, y=values)
-            for name, values in zip(names, minutes, strict=True)
-        ),
-        table=table,
-        note=say(
-            "{stimulus} at TC {threads} QD {queue_depth}, before the sweep of every round.",
-            stimulus=stimulus_with(settings, 0),
-            threads=settings.threads,
-            queue_depth=settings.queue_depth,
-        ),
-    )
-    return Section(title=title, blocks=(chart,))
+        return plot(title, None, empty="No pre-writes.")
+
+    def chart() -> XYChart:
+        minutes = range(1, settings.prewrite_minutes + 1)
+        name = partial(say, "minute {number}")
+        grid = matrix(
+            by_round(rounds.whole),
+            [prewrites_of(settings, each) for each in rounds.whole],
+            minutes,
+            lambda answers, minute: answers[minute - 1].iops,
+            figure=lambda minute: Figure(name=capitalised(name(number=minute)), unit="IOPS"),
+            name=lambda minute: name(number=minute),
+        )
+        return grid.chart(
+            "IOPS of the pre-writes by round, one line a minute",
+            IOPS,
+            note=say(
+                "{stimulus} at TC {threads} QD {queue_depth}, before the sweep of every round.",
+                stimulus=stimulus_with(settings, 0),
+                threads=settings.threads,
+                queue_depth=settings.queue_depth,
+            ),
+        )
+
+    return plot(title, chart if rounds.whole else None)

@@ -12,17 +12,8 @@ from teijo.analysis.demand import (
     RestedPoint,
     rested_points,
 )
-from teijo.document.model import (
-    Axis,
-    Block,
-    Column,
-    Paragraph,
-    Section,
-    Series,
-    Table,
-    Value,
-    XYChart,
-)
+from teijo.document.grid import Edge, Grid, Line
+from teijo.document.model import Block, Column, Paragraph, Section, Table, Value
 from teijo.document.phrase import Verbatim, say, sentences
 from teijo.methods.pages import ms
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
@@ -34,6 +25,7 @@ from teijo.methods.pts.demand.stages import (
     named_points,
 )
 from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
+from teijo.methods.pts.report import IOPS, answered, plot
 from teijo.methods.rounds import Round
 
 NOT_YET = "Not measured yet."
@@ -224,40 +216,22 @@ def _stimulus(settings: DemandSettings, read_percent: int, run: PointRun) -> str
 def _prewrite_section(settings: DemandSettings, name: str, run: PointRun | None) -> Section:
     title = say("{name}IOPS: pre-writes", name=name)
     if run is None or not run.prewrite:
-        return Section(title=title, blocks=(Paragraph(text=NOT_YET),))
-    numbers = tuple(range(1, len(run.prewrite) + 1))
+        return plot(title, None, empty=NOT_YET)
     iops = tuple(answer.iops for answer in run.prewrite)
-    table = Table(
+    grid = Grid(
+        rows=Edge(name="Minute", digits=0, places=tuple(range(1, len(iops) + 1))),
         columns=(
-            Column(name="Minute", digits=0),
-            Column(name="IOPS", digits=1),
-            Column(name="ART", unit="ms", digits=4),
-            Column(name="MRT", unit="ms", digits=3),
+            Line(figure=IOPS, name=_stimulus(settings, 0, run), values=iops),
+            *answered(run.prewrite)[1:],
         ),
-        rows=tuple(
-            (
-                number,
-                answer.iops,
-                ms(measures.latency_ns_mean(answer)),
-                ms(measures.latency_ns_max(answer)),
-            )
-            for number, answer in zip(numbers, run.prewrite, strict=True)
-        ),
-        folded=True,
     )
-    chart = XYChart(
-        title="IOPS of the pre-write by minute",
-        x=Axis(name="Minute", from_zero=False),
-        y=Axis(name="IOPS"),
-        series=(Series(name=_stimulus(settings, 0, run), x=numbers, y=iops),),
-        table=table,
-    )
+    chart = grid.chart("IOPS of the pre-write by minute", IOPS, table=grid.table(folded=True))
     return Section(title=title, blocks=(chart,))
 
 
 def _histogram_section(settings: DemandSettings, name: str, run: PointRun | None) -> Section:
     title = say("{name}IOPS: response-time histogram", name=name)
     if run is None or run.histogram is None:
-        return Section(title=title, blocks=(Paragraph(text=NOT_YET),))
+        return plot(title, None, empty=NOT_YET)
     stimulus = _stimulus(settings, settings.read_percent, run)
     return histogram_section(title, stimulus, measures.latency_of(run.histogram))

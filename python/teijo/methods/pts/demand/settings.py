@@ -7,7 +7,6 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.phrase import say
 from teijo.methods import knobs, workload_words
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.versions import (
     COMPOSITE_BLOCKS,
@@ -44,13 +43,9 @@ def show_blocks(value: object) -> str:
     return knobs.show_size(value[0][0]) if single else workload_words.show_block_mix(value)
 
 
-class DemandSettings(Settings, frozen=True):
+class DemandSettings(shared.PtsSettings, frozen=True):
     """The numbers of one run, on the device at hand. Minutes are counts of the standard's."""
 
-    minute_ns: shared.Minute
-    active_range_percent: shared.RangePercent
-    amount_bytes: shared.Amount
-    segments: shared.Segments
     content: shared.DataPattern
     read_percent: Annotated[
         int,

@@ -4,13 +4,13 @@ intensity, CPU, and IOPS against the total outstanding I/Os.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from teijo.analysis.demand import DemandPoint, OperatingPoints
+from teijo.document.grid import Edge, Figure, Grid, matrix
 from teijo.document.model import (
     Axis,
     Column,
-    Paragraph,
     Rule,
     Section,
     Series,
@@ -23,10 +23,10 @@ from teijo.methods.pages import NOT_KNOWN, ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
 from teijo.methods.pts.demand.stages import cell_name, in_flight_shares, named_points
+from teijo.methods.pts.report import ART, IOPS, by_round, plot
 from teijo.methods.rounds import Round, Rounds
 from teijo.terms.finding import Cell, Findings
 
-NO_ROUND = "No whole round yet."
 SWEEP_NOTE = "Arithmetic mean over the rounds of the measurement window."
 
 
@@ -51,87 +51,61 @@ class Sweep:
 
 def tracking_section(sweep: Sweep, rounds: Rounds) -> Section:
     """Return the IOPS at the greatest queue depth by round, the tracking variable among them."""
-    title = "Demand Variation, IOPS tracking"
-    if not rounds.whole:
-        return Section(title=title, blocks=(Paragraph(text=NO_ROUND),))
     deepest = sweep.settings.queue_depth
-    numbers = tuple(each.number for each in rounds.whole)
-    counts = sorted(sweep.settings.thread_counts, reverse=True)
-    values = {
-        threads: tuple(each.at(cell_name(threads, deepest)).iops for each in rounds.whole)
-        for threads in counts
-    }
-    table = Table(
-        columns=(
-            Column(name="Round", digits=0),
-            *(Column(name=_threads_name(threads), unit="IOPS", digits=1) for threads in counts),
-        ),
-        rows=tuple(zip(numbers, *values.values(), strict=True)),
-    )
-    chart = XYChart(
-        title=say("IOPS at QD {queue_depth} by round", queue_depth=deepest),
-        x=Axis(name="Round", from_zero=False),
-        y=Axis(name="IOPS"),
-        series=tuple(
-            Series(name=_threads_name(threads), x=numbers, y=values[threads]) for threads in counts
-        ),
-        table=table,
-        spans=window_pages.window_spans(sweep.findings),
-        note=say(
-            "Steady state is determined on TC {threads} QD {queue_depth}.",
-            threads=sweep.settings.threads,
-            queue_depth=deepest,
-        ),
-    )
-    return Section(title=title, blocks=(chart,))
+
+    def chart() -> XYChart:
+        grid = matrix(
+            by_round(rounds.whole),
+            rounds.whole,
+            sorted(sweep.settings.thread_counts, reverse=True),
+            lambda each, threads: each.at(cell_name(threads, deepest)).iops,
+            figure=lambda threads: Figure(name=_threads_name(threads), unit="IOPS"),
+        )
+        return grid.chart(
+            say("IOPS at QD {queue_depth} by round", queue_depth=deepest),
+            IOPS,
+            spans=window_pages.window_spans(sweep.findings),
+            note=say(
+                "Steady state is determined on TC {threads} QD {queue_depth}.",
+                threads=sweep.settings.threads,
+                queue_depth=deepest,
+            ),
+        )
+
+    return plot("Demand Variation, IOPS tracking", chart if rounds.whole else None)
 
 
 def variation_section(sweep: Sweep) -> Section:
     """Return demand variation: IOPS against queue depth, one line a thread count."""
-    title = "Demand Variation"
-    if not sweep.findings.cells:
-        return Section(title=title, blocks=(Paragraph(text=NO_ROUND),))
-    counts, depths = sweep.rising()
-    chart = XYChart(
-        title=_over(sweep, "IOPS"),
-        x=Axis(name="Queue depth (QD)", scale="log"),
-        y=Axis(name="IOPS"),
-        series=tuple(
-            Series(
-                name=_threads_name(threads),
-                x=depths,
-                y=tuple(sweep.at(threads, depth).iops for depth in depths),
-            )
-            for threads in counts
-        ),
-        table=_matrix(sweep, "IOPS", 1, lambda cell: cell.iops),
-        note=SWEEP_NOTE,
-    )
-    return Section(title=title, blocks=(chart,))
+
+    def chart() -> XYChart:
+        grid = _by_depth(sweep, 1, lambda tc, qd: sweep.at(tc, qd).iops)
+        table = grid.table(_caption("IOPS"))
+        return grid.chart(_over(sweep, "IOPS"), IOPS, table=table, note=SWEEP_NOTE)
+
+    return plot("Demand Variation", chart if sweep.findings.cells else None)
 
 
 def intensity_section(sweep: Sweep) -> Section:
     """Return demand intensity: mean response time against IOPS, one line a thread count."""
     title = "Demand Intensity"
     if not sweep.findings.cells:
-        return Section(title=title, blocks=(Paragraph(text=NO_ROUND),))
+        return plot(title, None)
     limit = ms(sweep.settings.latency_limit_ns)
     counts, depths = sweep.rising()
-    series = tuple(
-        Series(
-            name=_threads_name(threads),
-            x=tuple(sweep.at(threads, depth).iops for depth in depths),
-            y=window_pages.drawn(
-                [ms(sweep.at(threads, depth).latency_ns_mean) for depth in depths], log=True
-            ),
-        )
-        for threads in counts
-    )
+    cells = {threads: [sweep.at(threads, depth) for depth in depths] for threads in counts}
     chart = XYChart(
         title=_over(sweep, "ART against IOPS"),
-        x=Axis(name="IOPS"),
-        y=Axis(name="ART", unit="ms", scale="log"),
-        series=series,
+        x=replace(IOPS.axis(), from_zero=True),
+        y=ART.axis(log=True),
+        series=tuple(
+            Series(
+                name=_threads_name(threads),
+                x=tuple(cell.iops for cell in row),
+                y=tuple(ms(cell.latency_ns_mean) or None for cell in row),
+            )
+            for threads, row in cells.items()
+        ),
         table=_points_table(sweep),
         rules=(
             Rule(name=say("{limit:g} ms", limit=limit), value=limit, style="dotted"),
@@ -139,66 +113,48 @@ def intensity_section(sweep: Sweep) -> Section:
         ),
         note="ART counts reads and writes together, each I/O once; mean over the window's rounds.",
     )
-    matrix = _matrix(sweep, "ART (ms)", 4, lambda cell: ms(cell.latency_ns_mean))
-    return Section(title=title, blocks=(chart, matrix))
+    means = _by_depth(sweep, 4, lambda tc, qd: ms(sweep.at(tc, qd).latency_ns_mean))
+    return Section(title=title, blocks=(chart, means.table(_caption("ART (ms)"))))
 
 
 def outstanding_section(sweep: Sweep) -> Section:
     """Return IOPS against the total outstanding I/Os."""
-    title = "IOPS against total OIO"
-    if not sweep.findings.cells:
-        return Section(title=title, blocks=(Paragraph(text=NO_ROUND),))
-    counts, depths = sweep.rising()
-    series = tuple(
-        Series(
-            name=_threads_name(threads),
-            x=tuple(threads * depth for depth in depths),
-            y=tuple(sweep.at(threads, depth).iops for depth in depths),
+
+    def chart() -> XYChart:
+        counts, depths = sweep.rising()
+        return XYChart(
+            title=_over(sweep, "IOPS against total OIO"),
+            x=Axis(name="Total OIO (TC × QD)", scale="log"),
+            y=IOPS.axis(),
+            series=tuple(
+                Series(
+                    name=_threads_name(threads),
+                    x=tuple(threads * depth for depth in depths),
+                    y=tuple(sweep.at(threads, depth).iops for depth in depths),
+                )
+                for threads in counts
+            ),
+            table=_points_table(sweep),
+            rules=_marks(sweep, lambda point: point.outstanding_ios),
+            note=SWEEP_NOTE,
         )
-        for threads in counts
-    )
-    chart = XYChart(
-        title=_over(sweep, "IOPS against total OIO"),
-        x=Axis(name="Total OIO (TC × QD)", scale="log"),
-        y=Axis(name="IOPS"),
-        series=series,
-        table=_points_table(sweep),
-        rules=_marks(sweep, lambda point: point.outstanding_ios),
-        note=SWEEP_NOTE,
-    )
-    return Section(title=title, blocks=(chart,))
+
+    return plot("IOPS against total OIO", chart if sweep.findings.cells else None)
 
 
 def cpu_section(sweep: Sweep) -> Section:
     """Return the CPU that the sweep took, where anybody gave an account of it."""
     title, window = "System CPU", sweep.window
     if not window:
-        return Section(title=title, blocks=(Paragraph(text=NO_ROUND),))
-    counts, depths = sweep.rising()
-    shares = {
-        (threads, depth): _cpu_percent(window, cell_name(threads, depth))
-        for threads in counts
-        for depth in depths
-    }
-    if all(share is None for share in shares.values()):
+        return plot(title, None)
+    grid = _by_depth(sweep, 2, lambda tc, qd: _cpu_percent(window, cell_name(tc, qd)))
+    if all(share is None for line in grid.lines for share in line.values):
         text = say("CPU: {value}. Nobody gave an account of it in this run.", value=NOT_KNOWN)
-        return Section(title=title, blocks=(Paragraph(text=text),))
-    table = _table_of(
-        sweep, say("CPU (% of one processor) by TC and QD"), 2, lambda tc, qd: shares[tc, qd]
-    )
-    chart = XYChart(
-        title="CPU time of this program by queue depth, one line a thread count",
-        x=Axis(name="Queue depth (QD)", scale="log"),
-        y=Axis(name="CPU", unit="% of one processor"),
-        series=tuple(
-            Series(
-                name=_threads_name(threads),
-                x=depths,
-                y=tuple(shares[threads, depth] for depth in depths),
-            )
-            for threads in counts
-        ),
-        table=table,
+        return plot(title, None, empty=text)
+    chart = grid.chart(
+        "CPU time of this program by queue depth, one line a thread count",
+        Figure(name="CPU", unit="% of one processor"),
+        table=grid.table(say("CPU (% of one processor) by TC and QD")),
         note="User and kernel time of the program that makes the I/O by the time that went by; "
         "other programs and the kernel's own threads are not in it.",
     )
@@ -234,23 +190,27 @@ def _marks(sweep: Sweep, place: Callable[[DemandPoint], float]) -> tuple[Rule, .
     )
 
 
-def _matrix(sweep: Sweep, name: str, digits: int, value: Callable[[Cell], float]) -> Table:
-    caption = say("{name} by thread count and queue depth", name=name)
-    return _table_of(sweep, caption, digits, lambda tc, qd: value(sweep.at(tc, qd)))
-
-
-def _table_of(
-    sweep: Sweep, caption: str, digits: int, value: Callable[[int, int], float | None]
-) -> Table:
+def _by_depth(sweep: Sweep, digits: int, at: Callable[[int, int], float | None]) -> Grid:
+    """Return a figure of every (thread count, queue depth), a line for each thread count."""
     counts, depths = sweep.rising()
-    return Table(
-        columns=(
-            Column(name="QD", digits=0),
-            *(Column(name=_threads_name(threads), digits=digits) for threads in counts),
+    return matrix(
+        Edge(
+            name="QD",
+            drawn_as="Queue depth (QD)",
+            digits=0,
+            places=depths,
+            scale="log",
+            from_zero=True,
         ),
-        rows=tuple((depth, *(value(threads, depth) for threads in counts)) for depth in depths),
-        caption=caption,
+        depths,
+        counts,
+        lambda depth, threads: at(threads, depth),
+        figure=lambda threads: Figure(name=_threads_name(threads), digits=digits),
     )
+
+
+def _caption(name: str) -> str:
+    return say("{name} by thread count and queue depth", name=name)
 
 
 def _points_table(sweep: Sweep) -> Table:

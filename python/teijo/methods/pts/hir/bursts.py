@@ -10,7 +10,6 @@ from teijo.analysis.recovery import Gain, Mean, gain_of, mean_of
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.versions import HIR_BLOCK_BYTES, IdleRecoveryRule, Version
 from teijo.methods.rounds import Exchange
@@ -26,13 +25,9 @@ IDLE = "idle"
 BASELINE = "baseline"
 
 
-class HirSettings(Settings, frozen=True):
+class HirSettings(shared.PtsSettings, frozen=True):
     """The numbers of one HIR run. Seconds and minutes are the standard's: `minute_ns` scales."""
 
-    minute_ns: shared.Minute
-    active_range_percent: shared.RangePercent
-    amount_bytes: shared.Amount
-    segments: shared.Segments
     threads: shared.Threads
     queue_depth: shared.QueueDepth
     content: shared.DataPattern

@@ -1,14 +1,13 @@
 """The report of PTS HIR: preconditioning, the wait states against time, and what idling gained."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.recovery import batch_means
+from teijo.document.grid import Beside, Edge, Figure, Grid, Line, matrix
 from teijo.document.model import (
-    Axis,
     Block,
     Column,
     Document,
@@ -17,16 +16,16 @@ from teijo.document.model import (
     Section,
     Series,
     Span,
+    Style,
     Table,
     Value,
     Verdict,
-    XYChart,
 )
 from teijo.document.phrase import say
-from teijo.methods.pages import assemble, ms
+from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
-from teijo.methods.pts.header import Loop, cache_remarks, pts_header
+from teijo.methods.pts.header import Loop
 from teijo.methods.pts.hir.bursts import (
     HirSettings,
     WaitState,
@@ -35,8 +34,7 @@ from teijo.methods.pts.hir.bursts import (
     state_name,
     stimulus_words,
 )
-from teijo.methods.pts.ledger.page import ledger_section
-from teijo.methods.pts.versions import version_of
+from teijo.methods.pts.report import IOPS, answered, numbered, report
 from teijo.methods.rounds import exchanges_of
 from teijo.methods.scaled import full_size, with_full_size_word
 from teijo.terms.finding import Findings
@@ -44,7 +42,6 @@ from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
-TITLE = "Host Idle Recovery"
 ROUND = "Round"
 
 
@@ -60,24 +57,22 @@ class Course:
 
 def pages(settings: HirSettings, record: Record, findings: Findings) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    version = version_of(settings.spec)
     log = log_of(settings, exchanges_of(record))
     course = Course(settings=settings, minutes=log.minutes, states=log.states, findings=findings)
-    plots = _plots(course)
-    numbered = [
-        replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
-        for place, section in enumerate(plots, start=1)
-    ]
-    header = pts_header(record, settings, version, _loop(settings, findings), findings.ledger)
-    sections = [_summary_section(course, record), *numbered]
-    sections.append(ledger_section(findings.ledger, version))
-    return assemble(record, settings, header, sections, cache_remarks(record, version))
+    return report(
+        record,
+        settings,
+        findings,
+        _loop(settings, findings),
+        summary=_summary(course, record),
+        sections=numbered(_plots(course)),
+    )
 
 
 def _loop(settings: HirSettings, findings: Findings) -> Loop:
     return Loop(
         method="pts.hir",
-        title=TITLE,
+        title="Host Idle Recovery",
         subtitle="HIR loop",
         workload_independent="none",
         workload_dependent=say(
@@ -106,7 +101,7 @@ def _loop(settings: HirSettings, findings: Findings) -> Loop:
 # --- the summary ------------------------------------------------------------------------------
 
 
-def _summary_section(course: Course, record: Record) -> Section:
+def _summary(course: Course, record: Record) -> list[Block]:
     blocks: list[Block] = [
         window_pages.verdict_of(record, course.findings),
         _verdict(course, record.geometry),
@@ -116,8 +111,7 @@ def _summary_section(course: Course, record: Record) -> Section:
         sentences = [text for state in course.states if (text := _sentence(state, record.geometry))]
         blocks += [Paragraph(text=text) for text in sentences]
         blocks.append(_rests(course))
-    blocks.append(Paragraph(text=_explanation(course.settings)))
-    return Section(title="Summary", blocks=tuple(blocks))
+    return [*blocks, Paragraph(text=_explanation(course.settings))]
 
 
 def _verdict(course: Course, geometry: Geometry) -> Verdict:
@@ -247,9 +241,29 @@ def _plots(course: Course) -> list[Section]:
 
 def _precondition_section(course: Course) -> Section:
     settings = course.settings
-    iops = tuple(answer.iops for answer in course.minutes)
-    rounds = tuple(place / settings.round_minutes for place in range(1, len(iops) + 1))
+    every = settings.round_minutes
+    minutes = tuple(range(1, len(course.minutes) + 1))
+    grid = Grid(
+        rows=Edge(
+            name=ROUND, digits=4, places=tuple(minute / every for minute in minutes), from_zero=True
+        ),
+        columns=(
+            Beside(column=Column(name="Minute", digits=0), values=minutes),
+            Line(
+                figure=IOPS,
+                name="every minute",
+                values=tuple(answer.iops for answer in course.minutes),
+                style="line",
+            ),
+        ),
+    )
     checks = tuple(answer.iops for answer in check_answers(settings, course.minutes))
+    last_minutes = Series(
+        name="last minute of the round",
+        x=tuple(float(place) for place in range(1, len(checks) + 1)),
+        y=checks,
+        style="points",
+    )
     title = "Preconditioning IOPS against round"
     window = course.findings.window_rounds
     spans = (
@@ -257,105 +271,78 @@ def _precondition_section(course: Course) -> Section:
         if window is None
         else (Span(name=window_pages.WINDOW_NAME, first=window[0] - 1.0, last=float(window[1])),)
     )
-    chart = XYChart(
-        title=title,
-        x=Axis(name=ROUND),
-        y=Axis(name="IOPS"),
-        series=(
-            Series(name="every minute", x=rounds, y=iops, style="line"),
-            Series(
-                name="last minute of the round",
-                x=tuple(float(place) for place in range(1, len(checks) + 1)),
-                y=checks,
-                style="points",
-            ),
-        ),
-        table=Table(
-            columns=(
-                Column(name="Minute", digits=0),
-                Column(name=ROUND, digits=4),
-                Column(name="IOPS", digits=1),
-            ),
-            rows=tuple(zip(range(1, len(iops) + 1), rounds, iops, strict=True)),
-            folded=True,
-        ),
-        spans=spans,
+    chart = grid.chart(
+        title, IOPS, more=(last_minutes,), table=grid.table(folded=True), spans=spans
     )
     return Section(title=title, blocks=(chart,))
 
 
 def _time_section(course: Course) -> Section:
-    settings = course.settings
-    origin_ns = course.states[0].bursts[0].started_ns
+    minute_ns, origin_ns = course.settings.minute_ns, course.states[0].bursts[0].started_ns
     title = "IOPS against time, all wait states"
 
     def at(answer: StepResult) -> float:
-        return (answer.started_ns + answer.elapsed_ns - origin_ns) / settings.minute_ns
+        return (answer.started_ns + answer.elapsed_ns - origin_ns) / minute_ns
 
-    minute_ns = settings.minute_ns
-    name = shared.time_name(minute_ns)
+    parts = [
+        (state, part, answer)
+        for state in course.states
+        for part, answers in (("burst", state.bursts), ("continuous", state.baseline))
+        for answer in answers
+    ]
+    answers = [answer for _, _, answer in parts]
+    iops, *times = answered(answers)
+    names = tuple(state_name(state.idle_s) for state, _, _ in parts)
+    means = tuple(
+        None if part != "burst" or state.burst_iops is None else state.burst_iops.value
+        for state, part, _ in parts
+    )
+    grid = Grid(
+        rows=Edge(
+            name=shared.time_name(minute_ns),
+            unit="min",
+            digits=4,
+            places=tuple(at(answer) for answer in answers),
+            from_zero=True,
+        ),
+        columns=(
+            Beside(column=Column(name="Wait state"), values=names),
+            Beside(column=Column(name="Part"), values=tuple(part for _, part, _ in parts)),
+            iops,
+            Beside(column=Column(name="Mean of the state", unit="IOPS", digits=1), values=means),
+            *times,
+        ),
+    )
+    bursts = (
+        Series(
+            name=state_name(state.idle_s),
+            x=tuple(at(answer) for answer in state.bursts),
+            y=tuple(answer.iops for answer in state.bursts),
+            style="points",
+        )
+        for state in course.states
+    )
     continuous = [[(at(a), a.iops) for a in state.baseline] for state in course.states]
-    means = [
+    levels = [
         [(at(answer), value.value) for answer in (state.bursts[0], state.bursts[-1])]
         for state in course.states
         if (value := state.burst_iops) is not None
     ]
-    chart = XYChart(
-        title=title,
-        x=Axis(name=name, unit="min"),
-        y=Axis(name="IOPS"),
-        series=(
-            *(
-                Series(
-                    name=state_name(state.idle_s),
-                    x=tuple(at(answer) for answer in state.bursts),
-                    y=tuple(answer.iops for answer in state.bursts),
-                    style="points",
-                )
-                for state in course.states
-            ),
+    chart = grid.chart(
+        title,
+        IOPS,
+        more=(
+            *bursts,
             *_stretches("continuous", continuous, "line"),
-            *_stretches("mean of the state", means, "dashed"),
+            *_stretches("mean of the state", levels, "dashed"),
         ),
-        table=Table(
-            columns=(
-                Column(name="End", unit="min", digits=4),
-                Column(name="Wait state"),
-                Column(name="Part"),
-                Column(name="IOPS", digits=1),
-                Column(name="Mean of the state", unit="IOPS", digits=1),
-                Column(name="ART", unit="ms", digits=4),
-                Column(name="MRT", unit="ms", digits=3),
-            ),
-            rows=tuple(
-                (
-                    at(answer),
-                    state_name(state.idle_s),
-                    part,
-                    answer.iops,
-                    mean,
-                    ms(measures.latency_ns_mean(answer)),
-                    ms(measures.latency_ns_max(answer)),
-                )
-                for state in course.states
-                for part, answer, mean in _parts(state)
-            ),
-            folded=True,
-        ),
+        table=grid.table(folded=True),
     )
     return Section(title=title, blocks=(chart,))
 
 
-def _parts(state: WaitState) -> Iterator[tuple[str, StepResult, float | None]]:
-    mean = state.burst_iops
-    for answer in state.bursts:
-        yield "burst", answer, None if mean is None else mean.value
-    for answer in state.baseline:
-        yield "continuous", answer, None
-
-
 def _stretches(
-    name: str, stretches: Sequence[Sequence[tuple[float, float]]], style: Literal["line", "dashed"]
+    name: str, stretches: Sequence[Sequence[tuple[float, float]]], style: Style
 ) -> tuple[Series, ...]:
     """Return one series of several stretches, broken between them; none of nothing."""
     x: list[Value] = []
@@ -375,40 +362,27 @@ def _batches_section(course: Course) -> Section:
     Single bursts swing with the drive's own cleaning, so equal batches are drawn.
     """
     title = "IOPS against burst, batch means"
-    batches = [(state, _batch_means(state)) for state in course.states]
-    numbers = sorted({number for _, pairs in batches for number, _ in pairs})
-    chart = XYChart(
-        title=title,
-        x=Axis(name="Burst"),
-        y=Axis(name="IOPS"),
-        series=tuple(
-            Series(
-                name=state_name(state.idle_s),
-                x=tuple(number for number, _ in pairs),
-                y=tuple(value for _, value in pairs),
-            )
-            for state, pairs in batches
-        ),
-        table=Table(
-            columns=(
-                Column(name="Burst", digits=0),
-                *(
-                    Column(name=state_name(state.idle_s), unit="IOPS", digits=1)
-                    for state, _ in batches
-                ),
-            ),
-            rows=tuple(
-                (number, *(dict(pairs).get(number) for _, pairs in batches)) for number in numbers
-            ),
-            folded=True,
-        ),
+    batches = {state.idle_s: _batch_means(state) for state in course.states}
+    bursts = sorted({burst for means in batches.values() for burst in means})
+    grid = matrix(
+        Edge(name="Burst", digits=0, places=tuple(bursts), from_zero=True),
+        bursts,
+        tuple(batches),
+        lambda burst, idle_s: batches[idle_s].get(burst),
+        figure=lambda idle_s: Figure(name=state_name(idle_s), unit="IOPS"),
+        sparse=True,
+    )
+    chart = grid.chart(
+        title,
+        IOPS,
+        table=grid.table(folded=True),
         note="Each point is the mean of the bursts since the point before.",
     )
     return Section(title=title, blocks=(chart,))
 
 
-def _batch_means(state: WaitState) -> list[tuple[int, float]]:
-    """Return (last burst, mean IOPS) of each batch."""
+def _batch_means(state: WaitState) -> dict[int, float]:
+    """Return the mean IOPS of each batch by its last burst."""
     means = batch_means([answer.iops for answer in state.bursts])
     length = len(state.bursts) // max(1, len(means))
-    return [(place * length, mean) for place, mean in enumerate(means, start=1)]
+    return {place * length: mean for place, mean in enumerate(means, start=1)}

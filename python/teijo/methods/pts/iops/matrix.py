@@ -7,7 +7,6 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.methods import knobs
-from teijo.methods.method import Settings
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.versions import (
@@ -27,13 +26,9 @@ from teijo.terms.step import Measure
 from teijo.terms.workload import Stream, Workload
 
 
-class IopsSettings(Settings, frozen=True):
+class IopsSettings(shared.PtsSettings, frozen=True):
     """The numbers of one IOPS run, on the device at hand."""
 
-    minute_ns: shared.Minute
-    active_range_percent: shared.RangePercent
-    amount_bytes: shared.Amount
-    segments: shared.Segments
     threads: shared.Threads
     queue_depth: shared.QueueDepth
     content: shared.DataPattern

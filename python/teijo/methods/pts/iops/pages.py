@@ -1,35 +1,35 @@
 """The report of PTS IOPS, its plots in the standard's order, as meaning without ink."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from teijo import units
-from teijo.document.model import (
-    Axis,
-    Bars3D,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Series,
-    Table,
-    XYChart,
-)
-from teijo.document.phrase import capitalised, say
+from teijo.document.grid import Figure, Grid, matrix
+from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value, XYChart
+from teijo.document.phrase import say
 from teijo.methods.knobs import show_mix
-from teijo.methods.pages import assemble, ms
+from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
-from teijo.methods.pts.header import Loop, cache_remarks, pts_header
-from teijo.methods.pts.iops.matrix import IopsSettings, cell_name, matrix
-from teijo.methods.pts.ledger.page import ledger_section
-from teijo.methods.pts.versions import version_of
+from teijo.methods.pts.header import Loop
+from teijo.methods.pts.iops import matrix as iops
+from teijo.methods.pts.iops.matrix import IopsSettings, cell_name
+from teijo.methods.pts.report import (
+    IOPS,
+    MIX_AXIS,
+    NO_ROUND,
+    by_block_size,
+    by_round,
+    numbered,
+    plot,
+    report,
+    run_facts,
+    sections_or,
+    sequential_words,
+)
 from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
-from teijo.methods.scaled import scalar_told
 from teijo.terms.finding import Cell, Findings
 from teijo.terms.record import Record
 
-TITLE = "IOPS"
 SELECT_PERFORMANCE = (
     ("0/100", "4 KiB"),
     ("100/0", "4 KiB"),
@@ -39,12 +39,17 @@ SELECT_PERFORMANCE = (
 )
 MATRIX_NOTE = "Arithmetic mean over the rounds of the measurement window."
 MATRIX_NOTES = MATRIX_NOTE + " The maximum latency is the maximum of the maxima."
+FIGURES: tuple[tuple[Figure, Callable[[Cell], float]], ...] = (
+    (IOPS, lambda cell: cell.iops),
+    (Figure(name="Throughput", unit="MB/s", digits=2), lambda cell: cell.throughput_mb_s),
+    (Figure(name="Mean latency", unit="ms", digits=4), lambda cell: ms(cell.latency_ns_mean)),
+    (Figure(name="Maximum latency", unit="ms", digits=3), lambda cell: ms(cell.latency_ns_max)),
+)
 
 
 def pages(settings: IopsSettings, record: Record, findings: Findings) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    version = version_of(settings.spec)
-    rounds = rounds_of(exchanges_of(record), len(matrix(settings, 1)))
+    rounds = rounds_of(exchanges_of(record), len(iops.matrix(settings, 1)))
     states = findings.steady_states
     plots = [
         _convergence_section(settings, findings, rounds),
@@ -52,24 +57,29 @@ def pages(settings: IopsSettings, record: Record, findings: Findings) -> Documen
         *(window_pages.close_up_section(state, "Round") for state in states),
         *_matrix_sections(settings, findings),
     ]
-    numbered = [
-        replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
-        for place, section in enumerate(plots, start=1)
-    ]
-    header = pts_header(record, settings, version, _loop(settings, findings), findings.ledger)
-    summary = _summary_section(record, findings)
-    sections = (summary, *numbered, ledger_section(findings.ledger, version))
-    return assemble(record, settings, header, sections, cache_remarks(record, version))
+    return report(
+        record,
+        settings,
+        findings,
+        _loop(settings, findings),
+        summary=(
+            window_pages.verdict_of(record, findings),
+            window_pages.determination_table(states),
+            *_select_performance(findings),
+            run_facts(record, findings),
+        ),
+        sections=numbered(plots),
+    )
 
 
 def _loop(settings: IopsSettings, findings: Findings) -> Loop:
-    times = settings.precondition_times
-    block = units.format_block_size(settings.precondition_block_bytes).replace(" ", "")
     return Loop(
         method="pts.iops",
-        title=TITLE,
+        title="IOPS",
         subtitle="IOPS loop",
-        workload_independent=f"{times}X SEQ/{block}" if times else "none",
+        workload_independent=sequential_words(
+            settings.precondition_times, settings.precondition_block_bytes
+        ),
         workload_dependent="Full IOPS loop",
         stimulus=(
             ("Stimulus", say("RND, {time} each", time=units.format_duration(settings.minute_ns))),
@@ -78,23 +88,6 @@ def _loop(settings: IopsSettings, findings: Findings) -> Loop:
         ),
         convergence=window_pages.convergence_word(findings),
         rounds=window_pages.window_name(findings),
-    )
-
-
-def _summary_section(record: Record, findings: Findings) -> Section:
-    scalars = tuple(
-        (capitalised(scalar.name), scalar_told(scalar, ",.3f", record.geometry))
-        for scalar in findings.scalars
-        if scalar.value is not None
-    )
-    return Section(
-        title="Summary",
-        blocks=(
-            window_pages.verdict_of(record, findings),
-            window_pages.determination_table(findings.steady_states),
-            *_select_performance(findings),
-            Facts(caption="Run", rows=(("Rounds measured", str(findings.rounds)), *scalars)),
-        ),
     )
 
 
@@ -115,158 +108,67 @@ def _select_performance(findings: Findings) -> tuple[Table, ...]:
         Column(name="Mean latency", unit="ms", digits=3),
         Column(name="Maximum latency", unit="ms", digits=3),
     )
-    rows = tuple(
-        (
-            f"RND {cell.labels[1][1]} {cell.labels[0][1]}",
-            cell.iops,
-            cell.throughput_mb_s,
-            ms(cell.latency_ns_mean),
-            ms(cell.latency_ns_max),
-        )
+    rows: list[tuple[Value, ...]] = [
+        (f"RND {cell.labels[1][1]} {cell.labels[0][1]}", *(of(cell) for _, of in FIGURES))
         for cell in asked
-    )
-    return (Table(columns=columns, rows=rows, caption="Select performance data"),)
+    ]
+    return (Table(columns=columns, rows=tuple(rows), caption="Select performance data"),)
 
 
 def _convergence_section(settings: IopsSettings, findings: Findings, rounds: Rounds) -> Section:
-    title = "Steady state convergence"
-    if not rounds.whole:
-        return Section(title=title, blocks=(Paragraph(text="No whole round yet."),))
     mixes = settings.mixes_read_percent
-    read_percent = 0 if 0 in mixes else min(mixes)
-    numbers = tuple(each.number for each in rounds.whole)
-    blocks = settings.block_sizes_bytes
-    values = {
-        block: tuple(each.at(cell_name(read_percent, block)).iops for each in rounds.whole)
-        for block in blocks
-    }
-    table = Table(
-        columns=(
-            Column(name="Round", digits=0),
-            *(
-                Column(name=units.format_block_size(block), unit="IOPS", digits=1)
-                for block in blocks
-            ),
-        ),
-        rows=tuple(
-            (number, *(values[block][place] for block in blocks))
-            for place, number in enumerate(numbers)
-        ),
-    )
-    chart = XYChart(
-        title=say("IOPS at R/W {mix} by round", mix=show_mix(read_percent)),
-        x=Axis(name="Round", from_zero=False),
-        y=Axis(name="IOPS", scale="log"),
-        series=tuple(
-            Series(
-                name=units.format_block_size(block),
-                x=numbers,
-                y=window_pages.drawn(values[block], log=True),
-            )
-            for block in blocks
-        ),
-        table=table,
-        spans=window_pages.window_spans(findings),
-        note=window_pages.broken_note(rounds),
-    )
-    return Section(title=title, blocks=(chart,))
+    mix = 0 if 0 in mixes else min(mixes)
+
+    def chart() -> XYChart:
+        grid = matrix(
+            by_round(rounds.whole),
+            rounds.whole,
+            settings.block_sizes_bytes,
+            lambda each, block: each.at(cell_name(mix, block)).iops,
+            figure=lambda block: Figure(name=units.format_block_size(block), unit="IOPS"),
+        )
+        return grid.chart(
+            say("IOPS at R/W {mix} by round", mix=show_mix(mix)),
+            IOPS,
+            log=True,
+            spans=window_pages.window_spans(findings),
+            note=window_pages.broken_note(rounds),
+        )
+
+    return plot("Steady state convergence", chart if rounds.whole else None)
 
 
 def _matrix_sections(settings: IopsSettings, findings: Findings) -> list[Section]:
     titles = ("IOPS table", "IOPS by block size and mix, 2-D", "IOPS by block size and mix, 3-D")
-    if not findings.cells:
-        text = Paragraph(text="No whole round yet.")
-        return [Section(title=title, blocks=(text,)) for title in titles]
-    iops = _matrix_table(settings, findings.cells, "IOPS", "", 1)
-    others = (
-        _matrix_table(settings, findings.cells, "Throughput", "MB/s", 2),
-        _matrix_table(settings, findings.cells, "Mean latency", "ms", 4),
-        _matrix_table(settings, findings.cells, "Maximum latency", "ms", 3),
-    )
-    note = Paragraph(text=MATRIX_NOTES)
-    return [
-        Section(title=titles[0], blocks=(iops, *others, note)),
-        Section(title=titles[1], blocks=(_two_dimensions(settings, findings.cells, iops),)),
-        Section(title=titles[2], blocks=(_three_dimensions(settings, findings.cells, iops),)),
-    ]
+    cells = {cell.labels: cell for cell in findings.cells}
 
+    def grid(figure: Figure, of: Callable[[Cell], float]) -> Grid:
+        def at(block: int, mix: int) -> float:
+            labels = (("r/w mix", show_mix(mix)), ("block size", units.format_block_size(block)))
+            return of(cells[labels])
 
-def _rising(settings: IopsSettings) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return block sizes with the smallest first, and mixes from all writes to all reads."""
-    return tuple(sorted(settings.block_sizes_bytes)), tuple(sorted(settings.mixes_read_percent))
+        sizes, mixes = settings.block_sizes_bytes, settings.mixes_read_percent
+        return by_block_size(sizes, mixes, at, digits=figure.digits or 0)
 
-
-def _number(cells: Sequence[Cell], block: int, read_percent: int, name: str) -> float:
-    labels = (
-        ("r/w mix", show_mix(read_percent)),
-        ("block size", units.format_block_size(block)),
-    )
-    cell = next(each for each in cells if each.labels == labels)
-    match name:
-        case "Throughput":
-            return cell.throughput_mb_s
-        case "Mean latency":
-            return ms(cell.latency_ns_mean)
-        case "Maximum latency":
-            return ms(cell.latency_ns_max)
-        case _:
-            return cell.iops
-
-
-def _matrix_table(
-    settings: IopsSettings, cells: Sequence[Cell], name: str, unit: str, digits: int
-) -> Table:
-    blocks, mixes = _rising(settings)
-    return Table(
-        columns=(
-            Column(name="Block size", unit="KiB"),
-            *(Column(name=show_mix(mix), digits=digits) for mix in mixes),
-        ),
-        rows=tuple(
-            (f"{block / units.KIB:g}", *(_number(cells, block, mix, name) for mix in mixes))
-            for block in blocks
-        ),
-        caption=say("{name} by block size and R/W mix", name=_with_unit(name, unit)),
-        folded=name != "IOPS",
-    )
-
-
-def _with_unit(name: str, unit: str) -> str:
-    return say("{name} ({unit})", name=name, unit=unit) if unit else name
-
-
-def _two_dimensions(settings: IopsSettings, cells: Sequence[Cell], table: Table) -> XYChart:
-    blocks, mixes = _rising(settings)
-    return XYChart(
-        title="IOPS by block size, one line a R/W mix",
-        x=Axis(name="Block size", unit="KiB", scale="log"),
-        y=Axis(name="IOPS", scale="log"),
-        series=tuple(
-            Series(
-                name=show_mix(mix),
-                x=tuple(block / units.KIB for block in blocks),
-                y=window_pages.drawn(
-                    [_number(cells, block, mix, "IOPS") for block in blocks], log=True
-                ),
+    def plots() -> Sequence[Sequence[Block]]:
+        tables = [
+            grid(figure, of).table(
+                say("{name} by block size and R/W mix", name=_with_unit(figure)),
+                folded=figure is not IOPS,
             )
-            for mix in mixes
-        ),
-        table=replace(table, folded=True),
-        note=MATRIX_NOTE,
-    )
+            for figure, of in FIGURES
+        ]
+        mean, table = grid(*FIGURES[0]), replace(tables[0], folded=True)
+        lines = mean.chart(
+            "IOPS by block size, one line a R/W mix", IOPS, log=True, table=table, note=MATRIX_NOTE
+        )
+        bars = mean.bars3d("IOPS by block size and R/W mix", IOPS, columns=MIX_AXIS, table=table)
+        return [[*tables, Paragraph(text=MATRIX_NOTES)], [lines], [bars]]
+
+    return sections_or(NO_ROUND, titles, plots if cells else None)
 
 
-def _three_dimensions(settings: IopsSettings, cells: Sequence[Cell], table: Table) -> Bars3D:
-    blocks, mixes = _rising(settings)
-    return Bars3D(
-        title="IOPS by block size and R/W mix",
-        rows=Axis(name="Block size", unit="KiB", scale="category"),
-        row_places=tuple(f"{block / units.KIB:g}" for block in blocks),
-        columns=Axis(name="R/W mix", scale="category"),
-        column_places=tuple(show_mix(mix) for mix in mixes),
-        z=Axis(name="IOPS"),
-        values=tuple(
-            tuple(_number(cells, block, mix, "IOPS") for mix in mixes) for block in blocks
-        ),
-        table=replace(table, folded=True),
-    )
+def _with_unit(figure: Figure) -> str:
+    if not figure.unit:
+        return figure.name
+    return say("{name} ({unit})", name=figure.name, unit=figure.unit)

@@ -11,7 +11,6 @@ from teijo.analysis.steady_state import Tracked, determine
 from teijo.document.phrase import Phrase, say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.versions import (
@@ -34,13 +33,9 @@ TRACKED = TrackingCell(read_percent=0, block_size_bytes=4 * units.KIB)
 """Steady state is determined on the average latency of RND 4 KiB 0/100."""
 
 
-class LatSettings(Settings, frozen=True):
+class LatSettings(shared.PtsSettings, frozen=True):
     """The numbers of one LAT run, on the device at hand. The load of the test is 1 × 1."""
 
-    minute_ns: shared.Minute
-    active_range_percent: shared.RangePercent
-    amount_bytes: shared.Amount
-    segments: shared.Segments
     content: shared.DataPattern
     mixes_read_percent: shared.Mixes
     block_sizes_bytes: shared.BlockSizes

@@ -1,54 +1,50 @@
 """The report of PTS LAT, its plots in the standard's order, as meaning without ink."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.document.model import (
-    Axis,
-    Bars3D,
-    Block,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Series,
-    Table,
-    Value,
-    XYChart,
-)
-from teijo.document.phrase import capitalised, say
+from teijo.document.grid import Figure, Grid, matrix
+from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value, XYChart
+from teijo.document.phrase import say
 from teijo.methods.knobs import show_mix
-from teijo.methods.pages import assemble, ms
+from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
-from teijo.methods.pts.header import Loop, cache_remarks, pts_header
+from teijo.methods.pts.header import Loop
 from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
+from teijo.methods.pts.lat import matrix as lat
 from teijo.methods.pts.lat.matrix import (
     TRACKED,
     LatSettings,
     cell_name,
     latency_over,
-    matrix,
     stimulus_name,
 )
 from teijo.methods.pts.lat.method import SELF_CHECK_NAME, furthest_share
-from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.loop import window_rounds_of
+from teijo.methods.pts.report import (
+    MIX_AXIS,
+    NO_ROUND,
+    by_block_size,
+    by_round,
+    numbered,
+    plot,
+    report,
+    run_facts,
+    sections_or,
+    sequential_words,
+)
 from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.rounds import Round, Rounds, exchanges_of, histogram_run_of, rounds_of
-from teijo.methods.scaled import scalar_told
 from teijo.terms.finding import Findings
 from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
-TITLE = "Latency"
 SELF_CHECK_LIMIT = 0.01
 """How far average latency × IOPS may be from 1 before it is pointed out."""
 HISTOGRAM_TITLE = "Response-time histogram and confidence levels"
-_Figure = Callable[[StepResult], float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +74,7 @@ def pages(settings: LatSettings, record: Record, findings: Findings) -> Document
     """Return the whole report of a record, growing or sealed."""
     version = version_of(settings.spec)
     exchanges = exchanges_of(record)
-    rounds = rounds_of(exchanges, len(matrix(settings, 1)))
+    rounds = rounds_of(exchanges, len(lat.matrix(settings, 1)))
     states = findings.steady_states
     rows = _rows(settings, window_rounds_of(states, rounds))
     plots = [
@@ -88,20 +84,26 @@ def pages(settings: LatSettings, record: Record, findings: Findings) -> Document
         *_matrix_sections(settings, version, rows),
     ]
     if settings.histogram_minutes is not None:
-        plots.append(_histogram_section(histogram_run_of(exchanges)))
-    numbered = [
-        replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
-        for place, section in enumerate(plots, start=1)
-    ]
-    header = pts_header(record, settings, version, _loop(settings, findings), findings.ledger)
-    summary = _summary_section(version, record, findings, rows)
-    sections = (summary, *numbered, ledger_section(findings.ledger, version))
-    return assemble(record, settings, header, sections, cache_remarks(record, version))
+        run = histogram_run_of(exchanges)
+        latency = EMPTY if run is None else measures.latency_of(run)
+        plots.append(histogram_section(HISTOGRAM_TITLE, _tracked_stimulus(), latency))
+    figures = (_figures_table(version, rows), _self_check(rows)) if rows else ()
+    return report(
+        record,
+        settings,
+        findings,
+        _loop(settings, findings),
+        summary=(
+            window_pages.verdict_of(record, findings),
+            window_pages.determination_table(states),
+            *figures,
+            run_facts(record, findings, form=",.4f", but=SELF_CHECK_NAME),
+        ),
+        sections=numbered(plots),
+    )
 
 
 def _loop(settings: LatSettings, findings: Findings) -> Loop:
-    times = settings.precondition_times
-    block = units.format_block_size(settings.precondition_block_bytes).replace(" ", "")
     length = units.format_duration(settings.minute_ns)
     run: tuple[tuple[str, str], ...] = ()
     if settings.histogram_minutes is not None:
@@ -118,11 +120,11 @@ def _loop(settings: LatSettings, findings: Findings) -> Loop:
         )
     return Loop(
         method="pts.lat",
-        title=TITLE,
+        title="Latency",
         subtitle="Latency loop",
-        workload_independent=say("{times}X SEQ/{block}", times=times, block=block)
-        if times
-        else "none",
+        workload_independent=sequential_words(
+            settings.precondition_times, settings.precondition_block_bytes
+        ),
         workload_dependent="Full latency loop",
         stimulus=(
             ("Stimulus", say("RND, {length} each", length=length)),
@@ -166,25 +168,6 @@ def _row(read_percent: int, block_size_bytes: int, window: Sequence[Round]) -> R
     )
 
 
-def _summary_section(
-    version: Version, record: Record, findings: Findings, rows: Sequence[Row]
-) -> Section:
-    scalars = tuple(
-        (capitalised(scalar.name), scalar_told(scalar, ",.4f", record.geometry))
-        for scalar in findings.scalars
-        if scalar.value is not None and scalar.name != SELF_CHECK_NAME
-    )
-    blocks: list[Block] = [
-        window_pages.verdict_of(record, findings),
-        window_pages.determination_table(findings.steady_states),
-    ]
-    if rows:
-        blocks += [_figures_table(version, rows), _self_check(rows)]
-    facts = (("Rounds measured", str(findings.rounds)), *scalars)
-    blocks.append(Facts(caption="Run", rows=facts))
-    return Section(title="Summary", blocks=tuple(blocks))
-
-
 def _self_check(rows: Sequence[Row]) -> Paragraph:
     """Say whether average latency × IOPS is 1, as it must be with one I/O outstanding."""
     suspects = [row for row in rows if row.is_suspect]
@@ -220,40 +203,31 @@ def _maximum_ms(answer: StepResult) -> float:
 
 
 def _convergence_section(
-    settings: LatSettings, findings: Findings, rounds: Rounds, which: str, figure: _Figure
+    settings: LatSettings,
+    findings: Findings,
+    rounds: Rounds,
+    which: str,
+    of: Callable[[StepResult], float],
 ) -> Section:
+    mix = TRACKED.read_percent
+
+    def chart() -> XYChart:
+        grid = matrix(
+            by_round(rounds.whole),
+            rounds.whole,
+            settings.block_sizes_bytes,
+            lambda each, block: of(each.at(cell_name(mix, block))),
+            figure=lambda block: Figure(name=units.format_block_size(block), unit="ms", digits=5),
+        )
+        return grid.chart(
+            say("{which} latency at R/W {mix} by round", which=which, mix=show_mix(mix)),
+            Figure(name=say("{which} latency", which=which), unit="ms"),
+            spans=window_pages.window_spans(findings),
+            note=window_pages.broken_note(rounds),
+        )
+
     title = say("Steady state convergence: {which} latency", which=which.lower())
-    if not rounds.whole:
-        return Section(title=title, blocks=(Paragraph(text="No whole round yet."),))
-    read_percent = TRACKED.read_percent
-    numbers = tuple(each.number for each in rounds.whole)
-    values = {
-        block: tuple(figure(each.at(cell_name(read_percent, block))) for each in rounds.whole)
-        for block in settings.block_sizes_bytes
-    }
-    table = Table(
-        columns=(
-            Column(name="Round", digits=0),
-            *(Column(name=units.format_block_size(block), unit="ms", digits=5) for block in values),
-        ),
-        rows=tuple(
-            (number, *(series[place] for series in values.values()))
-            for place, number in enumerate(numbers)
-        ),
-    )
-    chart = XYChart(
-        title=say("{which} latency at R/W {mix} by round", which=which, mix=show_mix(read_percent)),
-        x=Axis(name="Round", from_zero=False),
-        y=Axis(name=say("{which} latency", which=which), unit="ms"),
-        series=tuple(
-            Series(name=units.format_block_size(block), x=numbers, y=series)
-            for block, series in values.items()
-        ),
-        table=table,
-        spans=window_pages.window_spans(findings),
-        note=window_pages.broken_note(rounds),
-    )
-    return Section(title=title, blocks=(chart,))
+    return plot(title, chart if rounds.whole else None)
 
 
 def _matrix_sections(settings: LatSettings, version: Version, rows: Sequence[Row]) -> list[Section]:
@@ -262,26 +236,43 @@ def _matrix_sections(settings: LatSettings, version: Version, rows: Sequence[Row
         "Average latency by block size and mix, 3-D",
         "Maximum latency by block size and mix, 3-D",
     )
-    if not rows:
-        text = Paragraph(text="No whole round yet.")
-        return [Section(title=title, blocks=(text,)) for title in titles]
-    tables = (
-        _matrix_table(settings, rows, "Average latency", lambda row: row.average),
-        _matrix_table(settings, rows, "Maximum latency", lambda row: row.maximum),
-        _figures_table(version, rows),
-        Paragraph(text=_MATRIX_NOTE),
+    found = {(row.block_size_bytes, row.read_percent): row for row in rows}
+    figures: tuple[tuple[str, Callable[[Row], float]], ...] = (
+        ("Average latency", lambda row: row.average),
+        ("Maximum latency", lambda row: row.maximum),
     )
-    return [
-        Section(title=titles[0], blocks=tables),
-        Section(
-            title=titles[1],
-            blocks=(_bars(settings, rows, "Average latency", lambda row: row.average),),
-        ),
-        Section(
-            title=titles[2],
-            blocks=(_bars(settings, rows, "Maximum latency", lambda row: row.maximum),),
-        ),
-    ]
+
+    def grid(of: Callable[[Row], float]) -> Grid:
+        return by_block_size(
+            settings.block_sizes_bytes,
+            settings.mixes_read_percent,
+            lambda block, mix: of(found[block, mix]),
+            unit="ms",
+            digits=5,
+        )
+
+    def plots() -> Sequence[Sequence[Block]]:
+        tables = [
+            grid(of).table(say("{name} (ms) by block size and R/W mix", name=name))
+            for name, of in figures
+        ]
+        bars = [
+            grid(of).bars3d(
+                say("{name} by block size and R/W mix", name=name),
+                Figure(name=name, unit="ms"),
+                columns=MIX_AXIS,
+                table=table,
+            )
+            for (name, of), table in zip(figures, tables, strict=True)
+        ]
+        matrices: list[Block] = [
+            *tables,
+            _figures_table(version, rows),
+            Paragraph(text=_MATRIX_NOTE),
+        ]
+        return [matrices, *([each] for each in bars)]
+
+    return sections_or(NO_ROUND, titles, plots if rows else None)
 
 
 _MATRIX_NOTE = (
@@ -324,55 +315,6 @@ def _figures_table(version: Version, rows: Sequence[Row]) -> Table:
         caption="Latency over the measurement window",
         marked=tuple((place, last) for place, row in enumerate(rows) if row.is_suspect),
     )
-
-
-def _grid(
-    settings: LatSettings, rows: Sequence[Row], figure: Callable[[Row], float]
-) -> tuple[tuple[float, ...], ...]:
-    """Return figures by block size, smallest first, and by mix, from all writes to all reads."""
-    found = {(row.block_size_bytes, row.read_percent): figure(row) for row in rows}
-    return tuple(
-        tuple(found[block, mix] for mix in sorted(settings.mixes_read_percent))
-        for block in sorted(settings.block_sizes_bytes)
-    )
-
-
-def _matrix_table(
-    settings: LatSettings, rows: Sequence[Row], name: str, figure: Callable[[Row], float]
-) -> Table:
-    mixes = sorted(settings.mixes_read_percent)
-    blocks = sorted(settings.block_sizes_bytes)
-    return Table(
-        columns=(
-            Column(name="Block size", unit="KiB"),
-            *(Column(name=show_mix(mix), unit="ms", digits=5) for mix in mixes),
-        ),
-        rows=tuple(
-            (f"{block / units.KIB:g}", *values)
-            for block, values in zip(blocks, _grid(settings, rows, figure), strict=True)
-        ),
-        caption=say("{name} (ms) by block size and R/W mix", name=name),
-    )
-
-
-def _bars(
-    settings: LatSettings, rows: Sequence[Row], name: str, figure: Callable[[Row], float]
-) -> Bars3D:
-    return Bars3D(
-        title=say("{name} by block size and R/W mix", name=name),
-        rows=Axis(name="Block size", unit="KiB", scale="category"),
-        row_places=tuple(f"{block / units.KIB:g}" for block in sorted(settings.block_sizes_bytes)),
-        columns=Axis(name="R/W mix", scale="category"),
-        column_places=tuple(show_mix(mix) for mix in sorted(settings.mixes_read_percent)),
-        z=Axis(name=name, unit="ms"),
-        values=_grid(settings, rows, figure),
-        table=replace(_matrix_table(settings, rows, name, figure), folded=True),
-    )
-
-
-def _histogram_section(run: StepResult | None) -> Section:
-    latency = EMPTY if run is None else measures.latency_of(run)
-    return histogram_section(HISTOGRAM_TITLE, _tracked_stimulus(), latency)
 
 
 def _tracked_stimulus() -> str:

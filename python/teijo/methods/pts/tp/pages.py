@@ -4,53 +4,59 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from teijo import units
+from teijo.document.grid import Edge, Figure, Grid, Line, matrix
 from teijo.document.model import (
-    Axis,
     Block,
     Column,
     Document,
     Facts,
     Paragraph,
     Section,
-    Series,
     Table,
     Verdict,
     XYChart,
 )
-from teijo.document.phrase import capitalised, listed, say
+from teijo.document.phrase import listed, say
 from teijo.methods.knobs import show_mix
-from teijo.methods.pages import assemble, ms
+from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
-from teijo.methods.pts.header import NO_ROUNDS, Loop, cache_remarks, pts_header
-from teijo.methods.pts.ledger.page import ledger_section
+from teijo.methods.pts.header import NO_ROUNDS, Loop
+from teijo.methods.pts.report import (
+    NO_ROUND,
+    by_round,
+    numbered,
+    plot,
+    report,
+    run_rows,
+    sections_or,
+)
 from teijo.methods.pts.tp.method import part_findings
 from teijo.methods.pts.tp.parts import Part, TpSettings, cell_name, parts_of
-from teijo.methods.pts.versions import THROUGHPUT_READ_PERCENTS, version_of
-from teijo.methods.rounds import exchanges_of
-from teijo.methods.scaled import scalar_told
+from teijo.methods.pts.versions import THROUGHPUT_READ_PERCENTS
+from teijo.methods.rounds import Round, exchanges_of
 from teijo.terms.finding import Cell, Findings
 from teijo.terms.record import Record
 
-TITLE = "Throughput"
 MEAN_NOTE = "Arithmetic mean over the rounds of the measurement window."
 _MIXES = tuple(reversed(THROUGHPUT_READ_PERCENTS))
 """Writes first, as the standard's pages have them."""
+THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=2)
 _Judged = tuple[Part, Findings]
 
 
 def pages(settings: TpSettings, record: Record, findings: Findings) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    version = version_of(settings.spec)
     judged = [
         (part, part_findings(settings, part)) for part in parts_of(settings, exchanges_of(record))
     ]
-    loop = _loop(settings, findings, judged)
-    header = pts_header(record, settings, version, loop, findings.ledger)
-    sections = [_summary_section(record, findings, judged)]
-    for part, found in judged:
-        sections += _part_sections(part, found)
-    sections.append(ledger_section(findings.ledger, version))
-    return assemble(record, settings, header, sections, cache_remarks(record, version))
+    return report(
+        record,
+        settings,
+        findings,
+        _loop(settings, findings, judged),
+        summary=_summary(record, findings, judged),
+        sections=[section for part, found in judged for section in _part_sections(part, found)],
+    )
 
 
 def _loop(settings: TpSettings, findings: Findings, judged: Sequence[_Judged]) -> Loop:
@@ -64,7 +70,7 @@ def _loop(settings: TpSettings, findings: Findings, judged: Sequence[_Judged]) -
     ]
     return Loop(
         method="pts.tp",
-        title=TITLE,
+        title="Throughput",
         subtitle="TP loop",
         workload_independent=_preconditioning(settings),
         workload_dependent="Full TP loop",
@@ -91,28 +97,17 @@ def _preconditioning(settings: TpSettings) -> str:
     return say("{times}X SEQ/{size}", times=settings.precondition_times, size=size)
 
 
-def _summary_section(record: Record, findings: Findings, judged: Sequence[_Judged]) -> Section:
-    rows: list[tuple[str, str]] = [
-        (
-            say("Rounds measured, {block}", block=_name(part)),
-            str(found.rounds),
-        )
+def _summary(record: Record, findings: Findings, judged: Sequence[_Judged]) -> tuple[Block, ...]:
+    rounds = tuple(
+        (say("Rounds measured, {block}", block=_name(part)), str(found.rounds))
         for part, found in judged
-    ]
-    rows += [
-        (capitalised(scalar.name), scalar_told(scalar, ",.3f", record.geometry))
-        for scalar in findings.scalars
-        if scalar.value is not None
-    ]
-    return Section(
-        title="Summary",
-        blocks=(
-            _verdict(record, findings, judged),
-            window_pages.determination_table(findings.steady_states),
-            *(_tables(findings.cells) if findings.cells else ()),
-            *([_bars(findings.cells)] if len(judged) > 1 and findings.cells else ()),
-            Facts(caption="Run", rows=tuple(rows)),
-        ),
+    )
+    return (
+        _verdict(record, findings, judged),
+        window_pages.determination_table(findings.steady_states),
+        *(_tables(findings.cells) if findings.cells else ()),
+        *([_bars(findings.cells)] if len(judged) > 1 and findings.cells else ()),
+        Facts(caption="Run", rows=(*rounds, *run_rows(record, findings))),
     )
 
 
@@ -138,21 +133,14 @@ def _part_sections(part: Part, found: Findings) -> list[Section]:
     """Return one block size's five pages: writes, reads, window, table, bars."""
     state = found.steady_states[0]
     window = window_pages.close_up_section(state, "Round")
-    sections = [
-        *(_convergence_section(part, found, read_percent) for read_percent in _MIXES),
-        replace(
-            window,
-            title=say("{block}: steady state measurement window", block=_name(part)),
-        ),
-        *_cell_sections(part, found),
-    ]
-    return [
-        replace(
-            section,
-            label=say("Plot {place} of {count}", place=place, count=len(sections)),
-        )
-        for place, section in enumerate(sections, start=1)
-    ]
+    title = say("{block}: steady state measurement window", block=_name(part))
+    return numbered(
+        [
+            *(_convergence_section(part, found, mix) for mix in _MIXES),
+            replace(window, title=title),
+            *_cell_sections(part, found),
+        ]
+    )
 
 
 def _convergence_section(part: Part, found: Findings, read_percent: int) -> Section:
@@ -162,30 +150,23 @@ def _convergence_section(part: Part, found: Findings, read_percent: int) -> Sect
         if read_percent
         else say("{block}: convergence of the writes", block=name)
     )
-    rounds = part.rounds.whole
-    if not rounds:
-        return Section(title=title, blocks=(Paragraph(text="No whole round yet."),))
-    numbers = tuple(each.number for each in rounds)
-    values = tuple(
-        units.megabytes_per_second(answer.bytes, answer.elapsed_ns)
-        for answer in (each.at(cell_name(read_percent, part.block_size_bytes)) for each in rounds)
-    )
-    chart = XYChart(
-        title=say("Throughput of SEQ {block} at R/W {mix} by round", block=name, mix=mix),
-        x=Axis(name="Round", from_zero=False),
-        y=Axis(name="Throughput", unit="MB/s"),
-        series=(Series(name=cell_name(read_percent, part.block_size_bytes), x=numbers, y=values),),
-        table=Table(
-            columns=(
-                Column(name="Round", digits=0),
-                Column(name="Throughput", unit="MB/s", digits=2),
-            ),
-            rows=tuple(zip(numbers, values, strict=True)),
-        ),
-        spans=window_pages.window_spans(found),
-        note=window_pages.broken_note(part.rounds),
-    )
-    return Section(title=title, blocks=(chart,))
+    cell, rounds = cell_name(read_percent, part.block_size_bytes), part.rounds.whole
+
+    def rate(each: Round) -> float:
+        answer = each.at(cell)
+        return units.megabytes_per_second(answer.bytes, answer.elapsed_ns)
+
+    def chart() -> XYChart:
+        values = tuple(rate(each) for each in rounds)
+        line = Line(figure=THROUGHPUT, name=cell, values=values)
+        return Grid(rows=by_round(rounds), columns=(line,)).chart(
+            say("Throughput of SEQ {block} at R/W {mix} by round", block=name, mix=mix),
+            THROUGHPUT,
+            spans=window_pages.window_spans(found),
+            note=window_pages.broken_note(part.rounds),
+        )
+
+    return plot(title, chart if rounds else None)
 
 
 def _cell_sections(part: Part, found: Findings) -> list[Section]:
@@ -193,32 +174,19 @@ def _cell_sections(part: Part, found: Findings) -> list[Section]:
         say("{block}: throughput table", block=_name(part)),
         say("{block}: throughput by R/W mix", block=_name(part)),
     )
-    if not found.cells:
-        text = Paragraph(text="No whole round yet.")
-        return [Section(title=title, blocks=(text,)) for title in titles]
-    tables: tuple[Block, ...] = (*_tables(found.cells), Paragraph(text=MEAN_NOTE))
-    return [
-        Section(title=titles[0], blocks=tables),
-        Section(title=titles[1], blocks=(_bars(found.cells),)),
-    ]
+
+    def plots() -> Sequence[Sequence[Block]]:
+        return [[*_tables(found.cells), Paragraph(text=MEAN_NOTE)], [_bars(found.cells)]]
+
+    return sections_or(NO_ROUND, titles, plots if found.cells else None)
 
 
 def _tables(cells: Sequence[Cell]) -> tuple[Table, ...]:
     """Return throughput by block size and mix, and the same cells with all their figures."""
-    throughput = Table(
-        columns=(
-            Column(name="Block size"),
-            *(Column(name=show_mix(mix), unit="MB/s", digits=1) for mix in _MIXES),
-        ),
-        rows=tuple(
-            (block, *(_throughput(cells, block, mix) for mix in _MIXES)) for block in _blocks(cells)
-        ),
-        caption="Throughput by block size and R/W mix",
-    )
     figures = Table(
         columns=(
             Column(name="Workload"),
-            Column(name="Throughput", unit="MB/s", digits=2),
+            THROUGHPUT.column(),
             Column(name="IOPS", digits=1),
             Column(name="Mean latency", unit="ms", digits=4),
             Column(name="Maximum latency", unit="ms", digits=3),
@@ -235,36 +203,26 @@ def _tables(cells: Sequence[Cell]) -> tuple[Table, ...]:
         ),
         caption="All figures of the cells",
     )
-    return throughput, figures
+    return _grid(cells).table("Throughput by block size and R/W mix"), figures
 
 
 def _bars(cells: Sequence[Cell]) -> XYChart:
-    blocks = _blocks(cells)
-    return XYChart(
-        title="Throughput by block size and R/W mix",
-        x=Axis(name="Block size", scale="category"),
-        y=Axis(name="Throughput", unit="MB/s"),
-        series=tuple(
-            Series(
-                name=say("R/W {mix}", mix=show_mix(mix)),
-                x=blocks,
-                y=tuple(_throughput(cells, block, mix) for block in blocks),
-                style="bars",
-            )
-            for mix in _MIXES
-        ),
-        table=replace(_tables(cells)[0], folded=True),
-        note=MEAN_NOTE,
+    grid, title = _grid(cells), "Throughput by block size and R/W mix"
+    return grid.chart(title, THROUGHPUT, table=grid.table(title, folded=True), note=MEAN_NOTE)
+
+
+def _grid(cells: Sequence[Cell]) -> Grid:
+    found = {cell.labels: cell.throughput_mb_s for cell in cells}
+    blocks = tuple(dict.fromkeys(cell.labels[1][1] for cell in cells))
+    return matrix(
+        Edge(name="Block size", places=blocks, scale="category", from_zero=True),
+        blocks,
+        _MIXES,
+        lambda block, mix: found[("r/w mix", show_mix(mix)), ("block size", block)],
+        figure=lambda mix: Figure(name=show_mix(mix), unit="MB/s"),
+        name=lambda mix: say("R/W {mix}", mix=show_mix(mix)),
+        style="bars",
     )
-
-
-def _blocks(cells: Sequence[Cell]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(cell.labels[1][1] for cell in cells))
-
-
-def _throughput(cells: Sequence[Cell], block: str, read_percent: int) -> float:
-    labels = (("r/w mix", show_mix(read_percent)), ("block size", block))
-    return next(cell.throughput_mb_s for cell in cells if cell.labels == labels)
 
 
 def _block(block_size_bytes: int) -> str:

@@ -12,7 +12,6 @@ from teijo.analysis.steady_state import Tracked, determine
 from teijo.document.phrase import Phrase, say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.versions import (
@@ -29,13 +28,9 @@ from teijo.terms.step import Measure, Precondition, Purge
 from teijo.terms.workload import Access, Stream, Workload
 
 
-class TpSettings(Settings, frozen=True):
+class TpSettings(shared.PtsSettings, frozen=True):
     """The numbers of one TP run, on the device at hand."""
 
-    minute_ns: shared.Minute
-    active_range_percent: shared.RangePercent
-    amount_bytes: shared.Amount
-    segments: shared.Segments
     threads: shared.Threads
     queue_depth: shared.QueueDepth
     content: shared.DataPattern

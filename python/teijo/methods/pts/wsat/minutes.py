@@ -10,7 +10,6 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
 from teijo.document.phrase import say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.versions import WSAT_BLOCK_BYTES, Version
@@ -26,13 +25,9 @@ LEVEL_NAME = "level at the end, mean of the last fifth"
 Stop = Literal["steady", "capacity", "minutes"]
 
 
-class WsatSettings(Settings, frozen=True):
+class WsatSettings(shared.PtsSettings, frozen=True):
     """The numbers of one WSAT run, on the device at hand."""
 
-    minute_ns: shared.Minute
-    active_range_percent: shared.RangePercent
-    amount_bytes: shared.Amount
-    segments: shared.Segments
     threads: shared.Threads
     queue_depth: shared.QueueDepth
     content: shared.DataPattern

@@ -1,33 +1,31 @@
 """The report of PTS WSAT: the saturation curve against time, TGBW and drive fills."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.saturation import Sample, Saturation, saturation_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.model import (
-    Axis,
+    Block,
     Column,
     Document,
     Facts,
     Paragraph,
     Rule,
     Section,
-    Series,
     Span,
-    Table,
     Verdict,
-    XYChart,
 )
 from teijo.document.phrase import capitalised, say
-from teijo.methods.pages import assemble, ms
+from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
-from teijo.methods.pts.header import Loop, cache_remarks, pts_header
+from teijo.methods.pts.header import Loop
 from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
-from teijo.methods.pts.ledger.page import ledger_section
+from teijo.methods.pts.report import IOPS, RESPONSE_TIME, answered, numbered, report
 from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.pts.wsat.minutes import (
     LEVEL_NAME,
@@ -46,7 +44,6 @@ from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
-TITLE = "Write Saturation"
 CHECK = "Check minute"
 
 
@@ -65,36 +62,31 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Ruler:
-    """What a curve is drawn against: its axis, and the place of every minute's end on it."""
+    """What a curve is drawn against: the place of every minute's end on an edge."""
 
     name: str
-    axis: Axis
-    digits: int
-    places: tuple[float, ...]
+    edge: Edge
 
 
 def pages(settings: WsatSettings, record: Record, findings: Findings) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    version = version_of(settings.spec)
     exchanges = exchanges_of(record)
     answers = tuple(answer for _, answer in minutes_of(exchanges))
     curve = _curve(settings, record, findings, answers)
-    plots = _plots(version, curve) if curve is not None else []
+    plots = _plots(version_of(settings.spec), curve) if curve is not None else []
     if settings.check_minutes is not None:
         plots.append(window_pages.all_rounds_section(findings.steady_states, findings, CHECK))
         plots += [window_pages.close_up_section(state, CHECK) for state in findings.steady_states]
     if settings.histogram_minutes is not None:
         plots.append(_histogram_section(settings, histogram_run_of(exchanges)))
-    numbered = [
-        replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
-        for place, section in enumerate(plots, start=1)
-    ]
-    header = pts_header(record, settings, version, _loop(settings, findings), findings.ledger)
-    sections = [_summary_section(settings, record, findings, answers), *numbered]
-    if curve is not None:
-        sections.append(_table_section(curve))
-    sections.append(ledger_section(findings.ledger, version))
-    return assemble(record, settings, header, sections, cache_remarks(record, version))
+    return report(
+        record,
+        settings,
+        findings,
+        _loop(settings, findings),
+        summary=_summary(settings, record, findings, answers),
+        sections=[*numbered(plots), *([] if curve is None else [_table_section(curve)])],
+    )
 
 
 def _loop(settings: WsatSettings, findings: Findings) -> Loop:
@@ -107,7 +99,7 @@ def _loop(settings: WsatSettings, findings: Findings) -> Loop:
         ends = say("{ends} or five-round SS", ends=ends)
     return Loop(
         method="pts.wsat",
-        title=TITLE,
+        title="Write Saturation",
         subtitle="WSAT loop",
         workload_independent="none",
         workload_dependent=say("{stimulus}, continuous", stimulus=stimulus_words(settings)),
@@ -157,9 +149,9 @@ def _curve(
     )
 
 
-def _summary_section(
+def _summary(
     settings: WsatSettings, record: Record, findings: Findings, answers: Sequence[StepResult]
-) -> Section:
+) -> tuple[Block, ...]:
     written = sum(measures.written_bytes(answer) for answer in answers)
     stop = why_stop(settings, record.geometry, answers, written)
     rows = [
@@ -170,13 +162,12 @@ def _summary_section(
         for scalar in findings.scalars
         if scalar.value is not None or findings.converged is not None
     ]
-    blocks = (
+    return (
         _verdict(settings, record, findings),
         Paragraph(text=_stop_sentence(settings, stop)),
         Facts(caption="Write saturation", rows=tuple(rows)),
         Paragraph(text=_explanation(settings)),
     )
-    return Section(title="Summary", blocks=blocks)
 
 
 def _stop_sentence(settings: WsatSettings, stop: Stop | None) -> str:
@@ -248,48 +239,50 @@ def _plots(version: Version, curve: Curve) -> list[Section]:
 
 
 def _rulers(curve: Curve) -> tuple[Ruler, Ruler, Ruler]:
-    minute_ns = curve.settings.minute_ns
-    time = shared.time_name(minute_ns)
     written = tuple(sample.written_bytes for sample in curve.samples)
+    time = Edge(
+        name=shared.time_name(curve.settings.minute_ns),
+        unit="min",
+        digits=0,
+        places=tuple(float(place) for place in range(1, len(written) + 1)),
+        from_zero=True,
+    )
+    tgbw = Edge(
+        name="Total written (TGBW)",
+        unit="GB",
+        digits=3,
+        places=tuple(each / 1e9 for each in written),
+        from_zero=True,
+    )
+    fills = Edge(
+        name="Drive fills",
+        unit="user capacities",
+        digits=4,
+        places=tuple(each / curve.capacity_bytes for each in written),
+        from_zero=True,
+    )
     return (
-        Ruler(
-            name="time",
-            axis=Axis(name=time, unit="min"),
-            digits=0,
-            places=tuple(float(place) for place in range(1, len(written) + 1)),
-        ),
-        Ruler(
-            name="TGBW",
-            axis=Axis(name="Total written (TGBW)", unit="GB"),
-            digits=3,
-            places=tuple(each / 1e9 for each in written),
-        ),
-        Ruler(
-            name="drive fills",
-            axis=Axis(name="Drive fills", unit="user capacities"),
-            digits=4,
-            places=tuple(each / curve.capacity_bytes for each in written),
-        ),
+        Ruler(name="time", edge=time),
+        Ruler(name="TGBW", edge=tgbw),
+        Ruler(name="drive fills", edge=fills),
     )
 
 
 def _iops_section(curve: Curve, ruler: Ruler, *, log: bool) -> Section:
     scale = "log" if log else "linear"
     title = say("IOPS against {ruler}, {scale}", ruler=ruler.name, scale=scale)
-    iops = tuple(sample.iops for sample in curve.samples)
-    chart = XYChart(
-        title=title,
-        x=ruler.axis,
-        y=Axis(name="IOPS", scale="log" if log else "linear"),
-        series=(
-            Series(
-                name=stimulus_words(curve.settings),
-                x=ruler.places,
-                y=window_pages.drawn(iops, log=log),
-                style="line",
-            ),
-        ),
-        table=_against(ruler, (Column(name="IOPS", digits=1),), (iops,)),
+    line = Line(
+        figure=IOPS,
+        name=stimulus_words(curve.settings),
+        values=tuple(sample.iops for sample in curve.samples),
+        style="line",
+    )
+    grid = Grid(rows=ruler.edge, columns=(line,))
+    chart = grid.chart(
+        title,
+        IOPS,
+        log=log,
+        table=grid.table(folded=True),
         rules=_rules(curve, ruler),
         spans=_spans(curve, ruler),
     )
@@ -306,74 +299,53 @@ def _rules(curve: Curve, ruler: Ruler) -> tuple[Rule, ...]:
     if since is None:
         since, name = curve.saturation.settled_samples, "settled"
     if since:
-        rules.append(Rule(name=name, value=ruler.places[since - 1], at="x"))
+        rules.append(Rule(name=name, value=ruler.edge.number(since - 1), at="x"))
     return tuple(rules)
 
 
 def _spans(curve: Curve, ruler: Ruler) -> tuple[Span, ...]:
-    last = ruler.places[curve.saturation.plateau_samples - 1]
+    last = ruler.edge.number(curve.saturation.plateau_samples - 1)
     return (Span(name="FOB plateau", first=0.0, last=last),)
 
 
 def _latency_section(curve: Curve, ruler: Ruler) -> Section:
     title = say("Response time against {ruler}", ruler=ruler.name)
-    means = tuple(ms(measures.latency_ns_mean(answer)) for answer in curve.answers)
-    nines = tuple(five_nines_ms(measures.latency_of(answer)) for answer in curve.answers)
-    longest = tuple(ms(measures.latency_ns_max(answer)) for answer in curve.answers)
-    named: tuple[tuple[str, tuple[float | None, ...]], ...] = (
-        ("mean (ART)", means),
-        ("99.999 % (5 9s)", nines),
-        ("maximum (MRT)", longest),
+    named: tuple[tuple[str, Callable[[StepResult], float | None]], ...] = (
+        ("mean (ART)", lambda answer: ms(measures.latency_ns_mean(answer))),
+        ("99.999 % (5 9s)", lambda answer: five_nines_ms(measures.latency_of(answer))),
+        ("maximum (MRT)", lambda answer: ms(measures.latency_ns_max(answer))),
     )
-    columns = tuple(Column(name=name, unit="ms", digits=4) for name, _ in named)
-    chart = XYChart(
-        title=title,
-        x=ruler.axis,
-        y=Axis(name="Response time", unit="ms", scale="log"),
-        series=tuple(
-            Series(name=name, x=ruler.places, y=tuple(v or None for v in values), style="line")
-            for name, values in named
-        ),
-        table=_against(ruler, columns, tuple(values for _, values in named)),
+    lines = (
+        Line(
+            figure=Figure(name=name, unit="ms", digits=4),
+            values=tuple(of(answer) for answer in curve.answers),
+            style="line",
+        )
+        for name, of in named
+    )
+    grid = Grid(rows=ruler.edge, columns=tuple(lines))
+    chart = grid.chart(
+        title,
+        RESPONSE_TIME,
+        log=True,
+        table=grid.table(folded=True),
         note="A minute of fewer than 100,000 I/Os has no 99.999 % of its own.",
     )
     return Section(title=title, blocks=(chart,))
 
 
-def _against(
-    ruler: Ruler, columns: tuple[Column, ...], values: Sequence[tuple[float | None, ...]]
-) -> Table:
-    place = Column(name=ruler.axis.name, unit=ruler.axis.unit, digits=ruler.digits)
-    return Table(
-        columns=(place, *columns),
-        rows=tuple(zip(ruler.places, *values, strict=True)),
-        folded=True,
-    )
-
-
 def _table_section(curve: Curve) -> Section:
-    columns = (
-        Column(name="Minute", digits=0),
-        Column(name="TGBW", unit="GB", digits=3),
-        Column(name="Drive fills", digits=4),
-        Column(name="IOPS", digits=1),
-        Column(name="Throughput", unit="MB/s", digits=2),
-        Column(name="ART", unit="ms", digits=4),
-        Column(name="MRT", unit="ms", digits=3),
+    _, tgbw, fills = (each.edge for each in _rulers(curve))
+    rates = tuple(measures.throughput_mb_s(answer) for answer in curve.answers)
+    iops, *times = answered(curve.answers)
+    grid = Grid(
+        rows=Edge(name="Minute", digits=0, places=tuple(range(1, len(curve.answers) + 1))),
+        columns=(
+            Beside(column=Column(name="TGBW", unit="GB", digits=3), values=tgbw.places),
+            Beside(column=Column(name="Drive fills", digits=4), values=fills.places),
+            iops,
+            Beside(column=Column(name="Throughput", unit="MB/s", digits=2), values=rates),
+            *times,
+        ),
     )
-    rows = tuple(
-        (
-            place,
-            sample.written_bytes / 1e9,
-            sample.written_bytes / curve.capacity_bytes,
-            sample.iops,
-            measures.throughput_mb_s(answer),
-            ms(measures.latency_ns_mean(answer)),
-            ms(measures.latency_ns_max(answer)),
-        )
-        for place, (sample, answer) in enumerate(
-            zip(curve.samples, curve.answers, strict=True), start=1
-        )
-    )
-    table = Table(columns=columns, rows=rows, caption="Every minute", folded=True)
-    return Section(title="Every minute", blocks=(table,))
+    return Section(title="Every minute", blocks=(grid.table("Every minute", folded=True),))

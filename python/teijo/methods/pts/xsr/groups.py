@@ -9,7 +9,6 @@ from teijo.analysis import measures
 from teijo.analysis.recovery import Recovery, recovery_of
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.versions import CrossStimulusRule, Version
 from teijo.methods.rounds import MINUTE, exchanges_of, minutes_of
@@ -25,13 +24,9 @@ LEVEL_MINUTES = 120
 MinuteCount = knobs.whole_number(1, 100_000)
 
 
-class XsrSettings(Settings, frozen=True):
+class XsrSettings(shared.PtsSettings, frozen=True):
     """The numbers of one XSR run, on the device at hand."""
 
-    minute_ns: shared.Minute
-    active_range_percent: shared.RangePercent
-    amount_bytes: shared.Amount
-    segments: shared.Segments
     threads: shared.Threads
     queue_depth: shared.QueueDepth
     content: shared.DataPattern

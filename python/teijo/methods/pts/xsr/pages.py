@@ -1,13 +1,13 @@
 """The report of PTS XSR: throughput against time, the hours about each switch, response times."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.recovery import Recovery
+from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.model import (
-    Axis,
     Block,
     Column,
     Document,
@@ -15,20 +15,16 @@ from teijo.document.model import (
     Paragraph,
     Rule,
     Section,
-    Series,
     Span,
     Table,
     Value,
     Verdict,
-    XYChart,
 )
 from teijo.document.phrase import say
-from teijo.methods.pages import assemble, ms
+from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.header import NO_ROUNDS, Loop, cache_remarks, pts_header
-from teijo.methods.pts.ledger.page import ledger_section
-from teijo.methods.pts.versions import version_of
-from teijo.methods.pts.window_pages import drawn
+from teijo.methods.pts.header import NO_ROUNDS, Loop
+from teijo.methods.pts.report import ART, MRT, RESPONSE_TIME, answered, numbered, report
 from teijo.methods.pts.xsr.groups import (
     LEVEL_MINUTES,
     Group,
@@ -42,7 +38,7 @@ from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
-TITLE = "Cross Stimulus Recovery"
+THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=3)
 SWITCH_NAMES = ("Switch to random writes", "Switch back to sequential writes")
 
 
@@ -73,7 +69,6 @@ class Course:
 
 def pages(settings: XsrSettings, record: Record, findings: Findings) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    version = version_of(settings.spec)
     answers = tuple(answers_of(record))
     course = Course(
         settings=settings,
@@ -81,23 +76,20 @@ def pages(settings: XsrSettings, record: Record, findings: Findings) -> Document
         throughputs_mb_s=tuple(throughputs(answers)),
         recovery=recovery(settings, answers),
     )
-    plots = _plots(course)
-    numbered = [
-        replace(section, label=say("Plot {place} of {count}", place=place, count=len(plots)))
-        for place, section in enumerate(plots, start=1)
-    ]
-    header = pts_header(record, settings, version, _loop(settings), findings.ledger)
-    sections = [_summary_section(course, record), *numbered]
-    if answers:
-        sections.append(_table_section(course))
-    sections.append(ledger_section(findings.ledger, version))
-    return assemble(record, settings, header, sections, cache_remarks(record, version))
+    return report(
+        record,
+        settings,
+        findings,
+        _loop(settings),
+        summary=_summary(course, record),
+        sections=[*numbered(_plots(course)), *([_table_section(course)] if answers else [])],
+    )
 
 
 def _loop(settings: XsrSettings) -> Loop:
     return Loop(
         method="pts.xsr",
-        title=TITLE,
+        title="Cross Stimulus Recovery",
         subtitle="XSR loop",
         workload_independent="none",
         workload_dependent="none",
@@ -119,15 +111,14 @@ def _loop(settings: XsrSettings) -> Loop:
 # --- the summary ------------------------------------------------------------------------------
 
 
-def _summary_section(course: Course, record: Record) -> Section:
+def _summary(course: Course, record: Record) -> list[Block]:
     blocks: list[Block] = [_verdict(course)]
     if course.recovery is not None and course.whole:
         blocks.append(Paragraph(text=_second_reading(course.recovery)))
         blocks.append(_recovery_facts(course.recovery))
     if course.answers:
         blocks.append(_groups_table(course, record))
-    blocks.append(Paragraph(text=_explanation(course.settings)))
-    return Section(title="Summary", blocks=tuple(blocks))
+    return [*blocks, Paragraph(text=_explanation(course.settings))]
 
 
 def _verdict(course: Course) -> Verdict:
@@ -263,11 +254,13 @@ def _plots(course: Course) -> list[Section]:
         first = max(1, group.first_minute - LEVEL_MINUTES)
         last = min(len(course.answers), group.first_minute - 1 + LEVEL_MINUTES)
         plots.append(_throughput_section(course, range(first, last + 1), name))
-    means = tuple(ms(measures.latency_ns_mean(answer)) for answer in course.answers)
-    longest = tuple(ms(measures.latency_ns_max(answer)) for answer in course.answers)
-    plots.append(_latency_section(course, "Average response time against time", "ART", means))
-    plots.append(_latency_section(course, "Maximum response time against time", "MRT", longest))
-    return plots
+    means = [ms(measures.latency_ns_mean(answer)) for answer in course.answers]
+    longest = [ms(measures.latency_ns_max(answer)) for answer in course.answers]
+    return [
+        *plots,
+        _latency_section(course, "Average response time against time", ART, means),
+        _latency_section(course, "Maximum response time against time", MRT, longest),
+    ]
 
 
 def _throughput_section(course: Course, minutes: range, title: str) -> Section:
@@ -280,50 +273,39 @@ def _throughput_section(course: Course, minutes: range, title: str) -> Section:
         if recovered is not None and at in minutes:
             rules.append(Rule(name="recovered", value=float(at), at="x"))
     rates = course.throughputs_mb_s[minutes.start - 1 : minutes.stop - 1]
-    chart = XYChart(
-        title=title,
-        x=_time_axis(course, from_zero=minutes.start == 1),
-        y=Axis(name="Throughput", unit="MB/s"),
-        series=_by_group(course, minutes, rates),
-        table=_against(minutes, Column(name="Throughput", unit="MB/s", digits=3), rates),
-        rules=tuple(rules),
-        spans=_random_span(course, minutes),
-    )
+    grid = _against_time(course, minutes, THROUGHPUT, rates)
+    spans = _random_span(course, minutes)
+    chart = grid.chart(title, THROUGHPUT, table=grid.table(folded=True), rules=rules, spans=spans)
     return Section(title=title, blocks=(chart,))
 
 
 def _latency_section(
-    course: Course, title: str, name: str, latencies_ms: tuple[float, ...]
+    course: Course, title: str, figure: Figure, latencies_ms: Sequence[float]
 ) -> Section:
     minutes = range(1, len(latencies_ms) + 1)
-    chart = XYChart(
-        title=title,
-        x=_time_axis(course, from_zero=True),
-        y=Axis(name="Response time", unit="ms", scale="log"),
-        series=_by_group(course, minutes, drawn(latencies_ms, log=True)),
-        table=_against(minutes, Column(name=name, unit="ms", digits=4), latencies_ms),
-        spans=_random_span(course, minutes),
-    )
+    grid = _against_time(course, minutes, figure, latencies_ms)
+    spans = _random_span(course, minutes)
+    chart = grid.chart(title, RESPONSE_TIME, log=True, table=grid.table(folded=True), spans=spans)
     return Section(title=title, blocks=(chart,))
 
 
-def _time_axis(course: Course, *, from_zero: bool) -> Axis:
-    minute_ns = course.settings.minute_ns
-    name = shared.time_name(minute_ns)
-    return Axis(name=name, unit="min", from_zero=from_zero)
-
-
-def _by_group(course: Course, minutes: range, values: Sequence[float | None]) -> tuple[Series, ...]:
-    """Return one series a group that has minutes among these."""
-    series = []
-    for group in course.begun:
-        own = range(group.first_minute, group.first_minute + group.minutes)
-        pairs = [(m, v) for m, v in zip(minutes, values, strict=True) if m in own]
-        if pairs:
-            name = say("{number}: {stimulus}", number=group.number, stimulus=group.words)
-            x, y = zip(*pairs, strict=True)
-            series.append(Series(name=name, x=x, y=y, style="line"))
-    return tuple(series)
+def _against_time(course: Course, minutes: range, figure: Figure, values: Sequence[float]) -> Grid:
+    """Return a figure against time, a line for each group."""
+    names = [
+        say("{number}: {stimulus}", number=group.number, stimulus=group.words)
+        for group in course.begun
+        for _ in group.of(course.answers)
+    ]
+    edge = Edge(
+        name=shared.time_name(course.settings.minute_ns),
+        unit="min",
+        digits=0,
+        places=tuple(minutes),
+        from_zero=minutes.start == 1,
+    )
+    parts = tuple(names[minutes.start - 1 : minutes.stop - 1])
+    line = Line(figure=figure, values=tuple(values), parts=parts, style="line")
+    return Grid(rows=edge, columns=(line,))
 
 
 def _random_span(course: Course, minutes: range) -> tuple[Span, ...]:
@@ -335,34 +317,14 @@ def _random_span(course: Course, minutes: range) -> tuple[Span, ...]:
     return (Span(name="random writes", first=float(first), last=float(last)),)
 
 
-def _against(minutes: range, column: Column, values: Sequence[float]) -> Table:
-    return Table(
-        columns=(Column(name="Minute", digits=0), column),
-        rows=tuple(zip(minutes, values, strict=True)),
-        folded=True,
-    )
-
-
 def _table_section(course: Course) -> Section:
-    columns = (
-        Column(name="Minute", digits=0),
-        Column(name="Group", digits=0),
-        Column(name="Throughput", unit="MB/s", digits=3),
-        Column(name="IOPS", digits=1),
-        Column(name="ART", unit="ms", digits=4),
-        Column(name="MRT", unit="ms", digits=3),
+    numbers = tuple(group.number for group in course.begun for _ in group.of(course.answers))
+    grid = Grid(
+        rows=Edge(name="Minute", digits=0, places=tuple(range(1, len(numbers) + 1))),
+        columns=(
+            Beside(column=Column(name="Group", digits=0), values=numbers),
+            Beside(column=THROUGHPUT.column(), values=course.throughputs_mb_s),
+            *answered(course.answers),
+        ),
     )
-    rows = tuple(
-        (
-            group.first_minute + place,
-            group.number,
-            measures.throughput_mb_s(answer),
-            answer.iops,
-            ms(measures.latency_ns_mean(answer)),
-            ms(measures.latency_ns_max(answer)),
-        )
-        for group in course.begun
-        for place, answer in enumerate(group.of(course.answers))
-    )
-    table = Table(columns=columns, rows=rows, caption="Every minute", folded=True)
-    return Section(title="Every minute", blocks=(table,))
+    return Section(title="Every minute", blocks=(grid.table("Every minute", folded=True),))

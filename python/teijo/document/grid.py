@@ -1,0 +1,217 @@
+"""Numbers over one edge, said once: as a table, as lines or bars, as bars in depth."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from teijo.document.model import (
+    Axis,
+    Bars3D,
+    Column,
+    Rule,
+    Scale,
+    Series,
+    Span,
+    Style,
+    Table,
+    Value,
+    XYChart,
+)
+
+R = TypeVar("R")
+C = TypeVar("C")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """What a number is: its name, its only unit, and its digits after the point in a table."""
+
+    name: str
+    unit: str = ""
+    digits: int | None = 1
+
+    def column(self) -> Column:
+        """Return the column of a table that holds it."""
+        return Column(name=self.name, unit=self.unit, digits=self.digits)
+
+    def axis(self, *, log: bool = False) -> Axis:
+        """Return the axis of a chart that it is drawn against."""
+        return Axis(name=self.name, unit=self.unit, scale="log" if log else "linear")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edge:
+    """What the rows of a grid are: a name, a unit, and the place of each row on the axis.
+
+    A table shows the places with `digits`; `words` are what it shows instead, one for each.
+    `drawn_as` is what the axis is called, where a column has no room for that name.
+    """
+
+    name: str
+    places: tuple[Value, ...]
+    unit: str = ""
+    digits: int | None = None
+    words: tuple[str, ...] = ()
+    drawn_as: str = ""
+    scale: Scale = "linear"
+    from_zero: bool = False
+
+    def __post_init__(self) -> None:
+        assert len(self.words) in (0, len(self.places)), "a word for each place"
+
+    @property
+    def shown(self) -> tuple[Value, ...]:
+        """What the first column of a table holds."""
+        return self.words or self.places
+
+    def number(self, row: int) -> float:
+        """Return the place of a row, on an edge of numbers."""
+        place = self.places[row]
+        assert isinstance(place, float | int), place
+        return float(place)
+
+    def column(self) -> Column:
+        """Return the first column of a table."""
+        return Column(name=self.name, unit=self.unit, digits=self.digits)
+
+    def axis(self) -> Axis:
+        """Return the axis that the places are on."""
+        name = self.drawn_as or self.name
+        return Axis(name=name, unit=self.unit, scale=self.scale, from_zero=self.from_zero)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A column of numbers that is drawn too, one at each row; None where nothing was measured.
+
+    `figure` names it in the table, and in the chart where it has no `name` of its own there.
+    `parts` are names for each row: the chart then has a series for each of them. A row without
+    a value breaks the line; a `sparse` one goes on to its next value.
+    """
+
+    figure: Figure
+    values: tuple[float | None, ...]
+    name: str = ""
+    parts: tuple[str, ...] = ()
+    style: Style = "line and points"
+    sparse: bool = False
+
+    def __post_init__(self) -> None:
+        assert len(self.parts) in (0, len(self.values)), "a part for each value"
+
+    def series(self, places: Sequence[Value], *, log: bool) -> Iterator[Series]:
+        """Return what is drawn of it; zero has no place on a log axis."""
+        y = tuple(None if log and each is not None and each <= 0 else each for each in self.values)
+        names = self.parts or (self.name or self.figure.name,) * len(y)
+        for name in dict.fromkeys(names):
+            own = [
+                row
+                for row, each in enumerate(names)
+                if each == name and not (self.sparse and y[row] is None)
+            ]
+            x = tuple(places[row] for row in own)
+            yield Series(name=name, x=x, y=tuple(y[row] for row in own), style=self.style)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """A column of the table that is not drawn."""
+
+    column: Column
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """Lines over the rows of one edge, and what stands beside them in the table, in its order."""
+
+    rows: Edge
+    columns: tuple[Line | Beside, ...]
+
+    def __post_init__(self) -> None:
+        places = len(self.rows.places)
+        assert all(len(each.values) == places for each in self.columns), "a value for each row"
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The columns that are drawn."""
+        return tuple(each for each in self.columns if isinstance(each, Line))
+
+    def table(self, caption: str = "", *, folded: bool = False) -> Table:
+        """Return a row for each place of the edge."""
+        columns = (
+            each.figure.column() if isinstance(each, Line) else each.column for each in self.columns
+        )
+        values = (each.values for each in self.columns)
+        return Table(
+            columns=(self.rows.column(), *columns),
+            rows=tuple(zip(self.rows.shown, *values, strict=True)),
+            caption=caption,
+            folded=folded,
+        )
+
+    def chart(
+        self,
+        title: str,
+        y: Figure,
+        *,
+        log: bool = False,
+        table: Table | None = None,
+        more: Iterable[Series] = (),
+        rules: Iterable[Rule] = (),
+        spans: Iterable[Span] = (),
+        note: str = "",
+    ) -> XYChart:
+        """Return the lines over the rows' places, and `more` that no column of the table is."""
+        return XYChart(
+            title=title,
+            x=self.rows.axis(),
+            y=y.axis(log=log),
+            series=(
+                *(s for each in self.lines for s in each.series(self.rows.places, log=log)),
+                *more,
+            ),
+            table=table or self.table(),
+            rules=tuple(rules),
+            spans=tuple(spans),
+            note=note,
+        )
+
+    def bars3d(self, title: str, z: Figure, *, columns: Axis, table: Table) -> Bars3D:
+        """Return a bar at every row of every line; `columns` is the axis of the lines."""
+        values = (each.values for each in self.lines)
+        return Bars3D(
+            title=title,
+            rows=replace(self.rows.axis(), scale="category", from_zero=True),
+            row_places=tuple(str(each) for each in self.rows.shown),
+            columns=columns,
+            column_places=tuple(each.name or each.figure.name for each in self.lines),
+            z=z.axis(),
+            values=tuple(zip(*values, strict=True)),
+            table=replace(table, folded=True),
+        )
+
+
+def matrix(
+    rows: Edge,
+    keys: Sequence[R],
+    columns: Sequence[C],
+    at: Callable[[R, C], float | None],
+    *,
+    figure: Callable[[C], Figure],
+    name: Callable[[C], str] = lambda _: "",
+    style: Style = "line and points",
+    sparse: bool = False,
+) -> Grid:
+    """Return the grid of a number at every pair of keys, a line for each of the columns."""
+    lines = (
+        Line(
+            figure=figure(column),
+            name=name(column),
+            values=tuple(at(row, column) for row in keys),
+            style=style,
+            sparse=sparse,
+        )
+        for column in columns
+    )
+    return Grid(rows=rows, columns=tuple(lines))
