@@ -46,7 +46,7 @@ def test_memory_that_runs_out_in_a_simulated_device_is_a_host_error(tmp_path: Pa
     line = ("run", "workload", "sim:nvme-2tb?scale=1", "rw=randread", "seconds=100ms")
     done = limited(400, *line, "-o", str(tmp_path / "run"), "--report", "none")
     assert done.returncode == 6, done.stderr
-    assert "the simulated device needs up to" in done.stderr
+    assert "The simulated device needs up to" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

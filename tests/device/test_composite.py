@@ -273,7 +273,7 @@ def test_a_format_beside_a_discard_counts_as_the_discard(
     done = iter(
         [Purged(method="NVMe Format", claimed=False), Purged(method="block discard", claimed=True)]
     )
-    monkeypatch.setattr(block, "purge", lambda subject: next(done))
+    monkeypatch.setattr(block, "purge", lambda subject, moved: next(done))
     several = open_all(f"stripe:{a},{b}", serials(a, b))
     assert several.purge() == Purged(method="2 members, the weakest by block discard", claimed=True)
     several.release()

@@ -16,6 +16,7 @@ from teijo.device.checks import Subject
 from teijo.device.identify import Identification, describe
 from teijo.device.preflight import Preflight, consent_to_all
 from teijo.device.purge import _format
+from teijo.device.watched import unwatched
 from teijo.errors import UnsafeError
 from teijo.terms.geometry import Geometry, Identity
 from tests.device.test_stack import Tree
@@ -217,7 +218,7 @@ def test_a_drive_given_up_by_its_shown_serial_is_formatted(
 ) -> None:
     own = serial.canonical(serial.as_the_kernel_prints(raw))
     sent = drive(monkeypatch, raw)
-    assert _format(subject_of(own)) is not None
+    assert _format(subject_of(own), unwatched) is not None
     assert sent[-2:] == [LOOKED, nvme.FORMAT_NVM]
 
 
@@ -226,5 +227,5 @@ def test_another_drives_controller_is_not_formatted(
 ) -> None:
     sent = drive(monkeypatch, b"AB_C_1")
     with pytest.raises(UnsafeError, match="AB_C_1"):
-        _format(subject_of("AB C/1"))
+        _format(subject_of("AB C/1"), unwatched)
     assert nvme.FORMAT_NVM not in sent

@@ -69,7 +69,7 @@ def test_mistakes_in_its_name_are_told() -> None:
         open_target("sim:none", write=True)
     with pytest.raises(PlanError):
         open_target("sim:mlc-a?wings=2", write=True)
-    with pytest.raises(TargetError, match="at character 9"):
+    with pytest.raises(TargetError, match="At character 9"):
         open_target("sim:raid5(4×none)?chunk=64KiB", write=True)
     with pytest.raises(TargetError, match="real devices only"):
         open_target("sim:mlc-a", write=True, engine="fio")

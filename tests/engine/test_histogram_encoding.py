@@ -84,7 +84,7 @@ def test_an_empty_histogram_is_one_too() -> None:
 
 @pytest.mark.parametrize("blob", [b"", b"no histogram", bytes(40)])
 def test_other_bytes_are_refused_by_name(blob: bytes) -> None:
-    with pytest.raises(RunFileError, match="not an HdrHistogram V2"):
+    with pytest.raises(RunFileError, match="Not an HdrHistogram V2"):
         decode_histogram(blob)
 
 

@@ -148,8 +148,8 @@ def test_every_preset_says_what_it_is_and_opens() -> None:
         ("mlc-a", {"capactiy": "1GiB"}, PlanError, "op_percent"),
         ("mlc-a", {"capacity": "a lot"}, PlanError, "capacity=a lot"),
         ("mlc-a", {"op_percent": "0"}, PlanError, "spare"),
-        ("raid5(4×hdd-7299)", {}, TargetError, 'at character 9, "hdd-7299"'),
-        ("raid5(4×hdd-7200", {}, TargetError, "at its end"),
+        ("raid5(4×hdd-7299)", {}, TargetError, 'At character 9, "hdd-7299"'),
+        ("raid5(4×hdd-7200", {}, TargetError, "At its end"),
         ("raid5(2×hdd-7200)", {}, PlanError, "3 members at least"),
     ],
 )

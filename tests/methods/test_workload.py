@@ -226,7 +226,7 @@ def test_the_page_has_headline_time_series_and_distribution():
     [
         ({"rw": "randwrites"}, ["rw=randwrites", "none of randread", "--set rw=randrw"]),
         ({"rw": "randread", "read": "70"}, ["does not go with", "rw=randrw"]),
-        ({"seconds": "10", "bytes": "1GiB"}, ["both set"]),
+        ({"seconds": "10", "bytes": "1GiB"}, ["both given"]),
         ({"bytes": "0"}, ["more than 0 bytes"]),
         ({"size": "10 elephants"}, ["not a size"]),
         ({"bs": "1000"}, ["multiple of 512"]),

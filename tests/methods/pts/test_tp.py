@@ -320,7 +320,7 @@ def test_half_kib_is_dropped_on_4kn_drives_and_that_is_said():
     [
         ({"block_sizes": "768"}, ["it is 768 bytes", "multiple of 512 bytes"]),
         ({"block_sizes": ""}, ["no block sizes"]),
-        ({"precondition_block": "768"}, ["multiple of 512"]),
+        ({"precondition_block": "768"}, ["it is 768 bytes", "multiple of 512 bytes"]),
         ({"mixes": "0/100"}, ["Unknown setting 'mixes'"]),
         ({"rounds": "4"}, ["between 5 and"]),
         ({"block_sizes": "1GiB", "amount": "1GiB", "segments": "2"}, ["does not fit in a piece"]),

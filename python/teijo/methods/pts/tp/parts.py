@@ -53,7 +53,7 @@ class TpSettings(shared.PtsSettings, frozen=True):
             key="precondition_block",
             meaning="block size of the preconditioning; none for the test's own",
             example="128KiB",
-            parse=knobs.optional(knobs.size),
+            parse=knobs.optional(knobs.block_size),
             show=knobs.show_size,
         ),
     ]
