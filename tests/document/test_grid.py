@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line, matrix
 from teijo.document.model import Axis, Column
+from teijo.document.phrase import capitalised
 
 IOPS = Figure(name="IOPS")
 ROUNDS = Edge(name="Round", digits=0, places=(1, 2, 3))
@@ -93,7 +94,9 @@ def test_every_number_drawn_is_in_the_table_at_its_place(
         figure=lambda side: Figure(name=f"side {side}"),
     )
     chart = grid.chart("", IOPS)
-    drawn = {(s.name, x): y for s in chart.series for x, y in zip(s.x, s.y, strict=True)}
+    drawn = {
+        (capitalised(s.name), x): y for s in chart.series for x, y in zip(s.x, s.y, strict=True)
+    }
     shown = {
         (column.name, row[0]): value
         for row in chart.table.rows

@@ -62,7 +62,22 @@ def test_what_a_ledger_says_stands_beside_the_other_stamps():
 @pytest.mark.parametrize("kind", list(RemarkKind))
 def test_every_kind_of_remark_prints_with_its_remedy(kind):
     section = pages.remarks_section([Remark(kind=kind, text="so", step=3)])
-    assert section.blocks == (Note(kind=kind.value, text="so", remedy=REMEDIES[kind], step=3),)
+    assert section.blocks == (Note(kind=kind.value, text="So", remedy=REMEDIES[kind], step=3),)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "printed"),
+    [
+        ("parts of it were never written", "Parts of it were never written"),
+        ("minute 1s instead of 2s", "minute 1s instead of 2s"),
+        ("direct=no: memory answers too", "direct=no: memory answers too"),
+        ("sim:mlc-a is a simulation", "sim:mlc-a is a simulation"),
+    ],
+)
+def test_a_remark_begins_with_a_capital_but_for_a_setting_or_a_name(recorded, printed):
+    (note,) = pages.remarks_section([Remark(kind=RemarkKind.DEVIATION, text=recorded)]).blocks
+    assert isinstance(note, Note)
+    assert note.text == printed
 
 
 def test_no_remarks_is_said():

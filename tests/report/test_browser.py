@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -156,7 +157,9 @@ def test_on_a_page_of_400_px_each_plot_fits_with_its_whole_legend(tmp_path: Path
       }, 20);
     """
     inner = tmp_path / "inner.html"
-    text = html.render(iops_document())
+    document = iops_document()
+    title = "Client Demand Intensity / Response Time Histogram – Report Page (OPTIONAL)"
+    text = html.render(replace(document, header=replace(document.header, title=title)))
     inner.write_text(f"{text}<script>{looking}</script>", "utf-8")
     dom, console = visited(
         f'<iframe src="{inner.as_uri()}" style="width:400px;height:3000px;border:0"></iframe><p>'

@@ -17,6 +17,7 @@ from teijo.document.model import (
     Value,
     XYChart,
 )
+from teijo.document.phrase import capitalised
 
 R = TypeVar("R")
 C = TypeVar("C")
@@ -31,8 +32,8 @@ class Figure:
     digits: int | None = 1
 
     def column(self) -> Column:
-        """Return the column of a table that holds it."""
-        return Column(name=self.name, unit=self.unit, digits=self.digits)
+        """Return the column of a table that holds it, its heading with a capital."""
+        return Column(name=capitalised(self.name), unit=self.unit, digits=self.digits)
 
     def axis(self, *, log: bool = False) -> Axis:
         """Return the axis of a chart that it is drawn against."""

@@ -24,7 +24,7 @@ from teijo.document.model import (
     Verdict,
     XYChart,
 )
-from teijo.document.phrase import Verbatim, joined, listed, say
+from teijo.document.phrase import Verbatim, capitalised, joined, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.knobs import describe
 from teijo.methods.making_page import making_section
@@ -196,7 +196,7 @@ def remarks_section(remarks: Iterable[Remark]) -> Section:
     notes: list[Block] = [
         Note(
             kind=kind.value,
-            text=_with_steps(text, touched),
+            text=_with_steps(_as_sentence(text), touched),
             remedy=REMEDIES[kind],
             step=touched[0] if len(touched) == 1 else None,
         )
@@ -309,6 +309,12 @@ def _capacity(record: Record) -> str:
         return own
     nominal = units.format_capacity(geometry.nominal_capacity_bytes)
     return say("{own}, standing for {nominal}", own=own, nominal=nominal)
+
+
+def _as_sentence(text: str) -> str:
+    """Return what a remark says with a capital, but for a setting, a device or a key=value."""
+    setting = " instead of " in text
+    return capitalised(text) if text.partition(" ")[0].isalpha() and not setting else text
 
 
 def _with_steps(text: str, steps: list[int]) -> str:

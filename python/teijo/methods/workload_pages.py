@@ -87,7 +87,7 @@ def _stimulus_rows(settings: WorkloadSettings) -> tuple[tuple[str, str], ...]:
     if settings.streams:
         return tuple((Verbatim(each.name), each.title) for each in settings.streams)
     return (
-        ("rw", say("{rw}, {percent} % read", rw=settings.rw, percent=settings.read_percent)),
+        ("Access", say("{rw}, {percent} % read", rw=settings.rw, percent=settings.read_percent)),
         ("Block size", settings.block_name),
         ("OIO", threads_by_depth(settings.threads, settings.queue_depth)),
     )

@@ -120,6 +120,9 @@ def _pattern(template: str) -> re.Pattern[str]:
     parts = []
     for before, name, _, _ in Formatter().parse(template):
         parts.append(re.escape(before) + ("" if name is None else f"(?P<{name}>.+?)"))
+    first, rest = parts[0][:1], parts[0][1:]
+    if first.isalpha():
+        parts[0] = f"[{first.lower()}{first.upper()}]{rest}"
     return re.compile("".join(parts), re.DOTALL)
 
 

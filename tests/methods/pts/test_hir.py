@@ -207,7 +207,7 @@ def test_rests_are_told_as_measured_not_as_asked():
         if isinstance(block, Facts) and block.caption.startswith("Rests")
     ]
     # The first rest is 1 s longer; the second 1 s shorter, since only one start was moved.
-    assert "(4,000.0 to 6,000.0), asked 5,000.0" in dict(facts.rows)["idle 5 s"]
+    assert "(4,000.0 to 6,000.0), asked 5,000.0" in dict(facts.rows)["Idle 5 s"]
 
 
 # --- the report -------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def determination_document(states: Sequence[SteadyState]) -> Document:
         name="steady-state",
         header=Header(
             title="Steady state determination",
-            subtitle="numbers as given",
+            subtitle="Numbers as given",
             organisation="SNIA SSS PTS",
             revision="PTS 2.0.2",
             top=(("Rounds", str(findings.rounds)), ("Variables", str(len(states)))),

@@ -17,7 +17,7 @@ from teijo.document.model import (
     Verdict,
     XYChart,
 )
-from teijo.document.phrase import say
+from teijo.document.phrase import capitalised, say
 from teijo.methods.pts.header import NO_ROUNDS
 from teijo.methods.rounds import Rounds
 from teijo.terms.finding import Findings, SteadyState, Window
@@ -151,7 +151,7 @@ def all_rounds_section(states: Sequence[SteadyState], findings: Findings, x_name
             Column(name=x_name, digits=0),
             *(
                 Column(
-                    name=state.variable,
+                    name=capitalised(state.variable),
                     unit=state.unit,
                     digits=1 + _FINE_DIGITS.get(state.unit, 0),
                 )
@@ -201,7 +201,7 @@ def close_up_section(state: SteadyState, x_name: str) -> Section:
         ),
     )
     chart = XYChart(
-        title=state.variable,
+        title=capitalised(state.variable),
         x=Axis(name=x_name, from_zero=False),
         y=replace(value_axis(state.unit), from_zero=False),
         series=(

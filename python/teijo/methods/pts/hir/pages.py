@@ -21,7 +21,7 @@ from teijo.document.model import (
     Value,
     Verdict,
 )
-from teijo.document.phrase import say
+from teijo.document.phrase import capitalised, say
 from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
@@ -166,8 +166,8 @@ def _states_table(states: Sequence[WaitState], geometry: Geometry) -> Table:
         Column(name="First minute after", unit="IOPS", digits=1),
         Column(name="Baseline after", unit="IOPS", digits=1),
         Column(name="Gain", unit="%", digits=1),
-        Column(name="from", unit="%", digits=1),
-        Column(name="to", unit="%", digits=1),
+        Column(name="From", unit="%", digits=1),
+        Column(name="To", unit="%", digits=1),
         Column(name="ART", unit="ms", digits=3),
         Column(name="MRT", unit="ms", digits=2),
     )
@@ -211,7 +211,7 @@ def _rests(course: Course) -> Facts:
             most=ms(max(state.rests_ns)),
             asked=ms(asked_ns),
         )
-        rows.append((state_name(state.idle_s), told))
+        rows.append((capitalised(state_name(state.idle_s)), told))
     return Facts(caption="Rests as measured, without I/O", rows=tuple(rows))
 
 

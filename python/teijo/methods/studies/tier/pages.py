@@ -79,7 +79,7 @@ def _header(settings: TierSettings, record: Record) -> Header:
     ]
     return Header(
         title="Tier",
-        subtitle="fast storage before slow",
+        subtitle="Fast storage before slow",
         organisation="",
         revision="",
         top=run_rows(record),
