@@ -155,14 +155,14 @@ def _needed_sentence(pairing: Pairing, row: Judged) -> str:
     if row.needed.runs is None:
         return say(
             "{second} against {first}, {place}, {figure}: {percent:+.2f} %. From its rounds a "
-            "run's level is known to {level:.2g} % (standard error). If runs scatter by that much, "
+            "run's level is known to {level:.2f} % (standard error). If runs scatter by that much, "
             "{most} runs of each do not show it yet.",
             most=RUNS_MOST,
             **found,
         )
     return say(
         "{second} against {first}, {place}, {figure}: {percent:+.2f} %. From its rounds a run's "
-        "level is known to {level:.2g} % (standard error). If runs scatter by that much, {runs} "
+        "level is known to {level:.2f} % (standard error). If runs scatter by that much, {runs} "
         "runs of each show it four times in five: at least {more} more of each are needed.",
         runs=row.needed.runs,
         more=row.needed.more,
