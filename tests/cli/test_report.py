@@ -99,7 +99,7 @@ def test_a_run_is_judged_by_another_version_in_a_report_of_its_own(
     code, out, _ = teijo("report", tmp_path / "a.teijo", "--spec", "1.1", "--format", "text")
     assert code == 0
     assert "PTS-E 1.1" in out
-    assert "measured under 2.0.2-client, judged here by 1.1-enterprise" in out
+    assert "Measured under 2.0.2-client, judged here by 1.1-enterprise" in out
     code, out, _ = teijo("report", tmp_path / "a.teijo", "--spec", "1.1", "--format", "html")
     assert (code, out.strip()) == (0, str(tmp_path / "a-1.1-enterprise.html"))
     code, _, err = teijo("report", tmp_path / "a.teijo", "--spec", "9")

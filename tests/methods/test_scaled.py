@@ -121,7 +121,7 @@ def test_a_study_that_tells_the_full_size_says_so_on_each_of_its_columns_and_axe
     (section,) = at_full_size([Section(title="A", blocks=(chart, table))], SCALED, {"GB", "s"})
     drawn, rule, told = section.blocks
     assert isinstance(rule, Paragraph)
-    assert "sentences and settings are at full size" in rule.text
+    assert "sentences and settings of this study are those of the drive it stands for" in rule.text
     assert isinstance(drawn, XYChart)
     assert isinstance(told, Table)
     assert (drawn.x.unit, drawn.y.unit) == ("s at full size", "MB/s")

@@ -75,7 +75,7 @@ def _header(comparison: Comparison) -> Header:
     first = comparison.sides[0].name
     return Header(
         title=say("{title} – Report Page", title=TITLE),
-        subtitle=listed(Verbatim(one.match.name) for one in comparison.tests),
+        subtitle=listed(_title(one.match) for one in comparison.tests),
         organisation="Teijo",
         revision="",
         top=(

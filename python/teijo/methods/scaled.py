@@ -17,8 +17,8 @@ from teijo.terms.geometry import Geometry
 NOT_AVAILABLE: Final = "n/a"
 
 _STUDY_RULE: Final = (
-    "This study tells the drive it stands for: volumes and times in its sentences and settings "
-    "are at full size."
+    "One exception: the volumes and times in the sentences and settings of this study are those "
+    "of the drive it stands for, at full size."
 )
 
 

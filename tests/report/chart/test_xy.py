@@ -156,6 +156,28 @@ def test_the_window_and_the_rules_lie_inside_the_domain() -> None:
     assert rule["encoding"]["y"]["scale"]["domain"][1] >= 40.0
 
 
+def test_no_label_over_a_plot_stands_on_another() -> None:
+    drawn = chart(
+        Series(name="rate", x=(1, 2, 3), y=(10.0, 11.0, 12.0)),
+        rules=(Rule(name="settled", value=1.1, at="x"), Rule(name="end", value=1.2, at="x")),
+        spans=(
+            Span(name="cache takes it", first=1, last=1.5),
+            Span(name="stall", first=1.5, last=2),
+        ),
+    )
+    above = [
+        -each["mark"]["dy"]
+        for each in layers(drawn)
+        if each["mark"]["type"] == "text" and each["encoding"]["y"] == {"value": 0}
+    ]
+    assert len(above) == 4
+    assert all(b - a >= RULE_LABEL_PITCH_PX for a, b in itertools.pairwise(sorted(above)))
+    legend = next(
+        each["encoding"]["color"]["legend"] for each in layers(drawn) if "color" in each["encoding"]
+    )
+    assert legend["offset"] >= max(above)
+
+
 def test_labels_of_near_rules_do_not_lie_on_each_other() -> None:
     levels = (100.0, 100.1, 100.2)
     base = Series(name="s", x=(1, 2), y=(0.0, 200.0))

@@ -248,7 +248,7 @@ def _legend(names: Sequence[str], chart: XYChart, canvas: Canvas) -> Json | None
         return None
     widest_px = max((columns_of(name) for name in names), default=0) * CHARACTER_WIDTH_PX + 30
     lines = math.ceil(len(names) * widest_px / canvas.width_px)
-    marks = len([rule for rule in chart.rules if rule.at == "x"]) or bool(chart.spans)
+    marks = len(chart.spans) + len([rule for rule in chart.rules if rule.at == "x"])
     shown = {
         "columns": max(1, math.ceil(len(names) / max(1, lines))),
         "offset": 8 + RULE_LABEL_PITCH_PX * marks,
@@ -350,7 +350,7 @@ def _key(name: str) -> str:
 
 def _span_layers(chart: XYChart, x: Json, canvas: Canvas) -> list[Json]:
     layers: list[Json] = []
-    for span in chart.spans:
+    for place, span in enumerate(chart.spans):
         data = {"values": [{"x": span.first, "x2": span.last, "name": span.name}]}
         layers.append(
             {
@@ -362,11 +362,16 @@ def _span_layers(chart: XYChart, x: Json, canvas: Canvas) -> list[Json]:
         layers.append(
             {
                 "data": data,
-                "mark": _label(canvas, dx=0, dy=-8),
+                "mark": _label(canvas, dx=0, dy=-_lift_px(place)),
                 "encoding": _above(x),
             }
         )
     return layers
+
+
+def _lift_px(row: int) -> int:
+    """Return how far over the plot a label stands: each in a row of its own, none on another."""
+    return 8 + RULE_LABEL_PITCH_PX * row
 
 
 def _above(x: Json) -> Json:
@@ -398,11 +403,10 @@ def _rule_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Json]
     for place, rule in enumerate(up):
         data = {"values": [{"x": rule.value, "name": rule.name}]}
         layers.append({"data": data, "mark": _stroke(rule, canvas), "encoding": {"x": x}})
-        lift_px = 8 + RULE_LABEL_PITCH_PX * place
         layers.append(
             {
                 "data": data,
-                "mark": _label(canvas, dx=-2, dy=-lift_px),
+                "mark": _label(canvas, dx=-2, dy=-_lift_px(len(chart.spans) + place)),
                 "encoding": _above(x),
             }
         )
