@@ -5,7 +5,11 @@ import re
 import pytest
 
 from teijo.cli import tongue
+from teijo.engine.session import StuckIo
 from teijo.errors import sentence
+from teijo.report.language import Language, translator
+from teijo.runner.stage import stuck_text
+from teijo.units import NS_PER_S
 from tests.house.raised import sites, without_guess
 
 PIECES = ("ValueError", "Unreadable")
@@ -71,3 +75,35 @@ def test_a_text_that_nobody_translated_is_seen() -> None:
 )
 def test_a_sentence_is_found_with_its_full_stop_and_a_piece_within_it(text: str, told: str) -> None:
     assert tongue.said(text) == told
+
+
+OLDEST = (
+    StuckIo(direction="write", offset_bytes=8_192, length_bytes=4_096, age_ns=12 * NS_PER_S),
+    StuckIo(direction="read", offset_bytes=0, length_bytes=512, age_ns=300 * NS_PER_S),
+)
+FIO = (
+    "o I/O of fio has come back for 12 s, after 1,200; threads of fio that wait for the device: 4."
+)
+
+
+@pytest.mark.parametrize(
+    "stop", ["The device does not answer.", "Stopped at once by a signal.", "Stopped by SIGINT."]
+)
+@pytest.mark.parametrize(
+    "waiting",
+    [
+        stuck_text(OLDEST),
+        stuck_text(OLDEST * 5),
+        f"N{FIO}",
+        f"Fio cannot be ended: n{FIO}",
+        "The purge of /dev/sdx has not come back from the device for 2 min 00 s.",
+        "Laying out /tmp/x does not come back from the device.",
+    ],
+)
+def test_what_a_device_leaves_waiting_is_japanese_to_its_last_word(stop: str, waiting: str) -> None:
+    told = tongue.said(f"{stop} {waiting} 12 finished steps are kept in /tmp/x.teijo.open.")
+    english = set(re.findall(r"[A-Za-z]{3,}", re.sub(r"/[^ ]+", "", told)))
+    assert english <= {"fio", "write", "read", "min", "SIGINT"}
+    assert told.endswith("完了した 12 ステップは /tmp/x.teijo.open に保存されています。")
+    own = translator(Language.JAPANESE).text(waiting)
+    assert is_japanese(own) or waiting.startswith("Laying")

@@ -72,8 +72,9 @@ def test_a_japanese_word_that_was_dropped_does_not_come_back(room: str) -> None:
     assert wrong == {}, f"see the table in {__file__}"
 
 
-def test_every_japanese_sentence_of_a_report_ends_politely() -> None:
-    plain = {english: plain_ends(japanese) for english, japanese in said("report")}
+@pytest.mark.parametrize("room", CATALOGUES)
+def test_every_japanese_sentence_ends_politely(room: str) -> None:
+    plain = {english: plain_ends(japanese) for english, japanese in said(room)}
     assert {english: ends for english, ends in plain.items() if ends} == {}
 
 
