@@ -37,9 +37,13 @@ class Loops:
         control(LOOP_CTL_ADD, number)
         node = f"/dev/loop{number}"
         self.made.append(node)
-        # Whoever lists loop devices holds each for a moment, one that was just given back too.
-        patiently(lambda: attach(node, path, *options), errors=frozenset({errno.EBUSY}), seconds=60)
+        attach(node, path, *options)
         return Path(node)
+
+    def exchange(self, node: Path, path: Path) -> None:
+        """Put another file under a loop device."""
+        run("losetup", "-d", str(node))
+        attach(str(node), path)
 
     def new(self, name: str = "disk.img", size_bytes: int = LOOP_BYTES) -> Path:
         """Return a new loop device over a new file of zeros."""
@@ -50,16 +54,20 @@ class Loops:
 
 
 def attach(node: str, path: Path | str, *options: str) -> None:
-    """Set a loop device up.
+    """Put a file under a loop device that is free, or soon will be.
 
-    Raises:
-        OSError: EBUSY where somebody holds it.
+    Whoever lists loop devices holds each for a moment, one that was just given back too, and the
+    ring of a process that was killed lets go of its files a little later.
     """
-    command = ["losetup", *options, node, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode and "busy" in done.stderr:
-        raise OSError(errno.EBUSY, done.stderr)
-    assert done.returncode == 0, f"{command}: {done.stderr}"
+
+    def once() -> None:
+        command = ["losetup", *options, node, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode and "busy" in done.stderr:
+            raise OSError(errno.EBUSY, done.stderr)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+
+    patiently(once, errors=frozenset({errno.EBUSY}), seconds=60)
 
 
 def control(request: int, number: int) -> None:

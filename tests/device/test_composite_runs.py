@@ -18,7 +18,7 @@ from teijo.terms.remark import RemarkKind
 from teijo.terms.result import Gap, StepResult
 from teijo.units import KIB, MIB
 from tests.crash.runs import in_a_child, killed_after
-from tests.device.loops import LOOP_BYTES, Loops, run, serial_of
+from tests.device.loops import LOOP_BYTES, Loops, serial_of
 
 SHORT = {
     "minute": "20ms",
@@ -180,9 +180,8 @@ def test_a_run_does_not_go_on_with_another_member_in_the_place_of_one(
     a, b = pair
     path, text = tmp_path / "run.teijo", f"stripe?chunk=64KiB:{a},{b}"
     assert run_iops(path, text, serials(a, b), seq=4) == -9
-    run("losetup", "-d", str(b))
     (loops.folder / "c.img").write_bytes(bytes(LOOP_BYTES))
-    run("losetup", str(b), str(loops.folder / "c.img"))
+    loops.exchange(b, loops.folder / "c.img")
     with pytest.raises(IdentityError, match=r"serial: .*b\.img.* then, .*c\.img.* now") as caught:
         api.resume(path, destroy=serials(a, b))
     assert caught.value.exit_code == 4
