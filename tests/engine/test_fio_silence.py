@@ -55,7 +55,7 @@ def test_one_that_falls_silent_is_ended_and_the_device_said_to_be_stuck(
     script.write_text("trap '' INT; while :; do sleep 0.1; done")
     job = JobFile(text="", legs=(), signal_after_ns=None, notes=())
     with FioProcess("/bin/sh", script, 0) as fio:
-        with pytest.raises(StuckDevice, match="no I/O of fio has come back") as stuck:
+        with pytest.raises(StuckDevice, match=r"^No I/O of fio has come back") as stuck:
             session._watch(fio, job, None, Silence(PLAN, 1))
         assert fio.has_ended(0)
     assert stuck.value.exit_code == 5

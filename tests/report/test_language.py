@@ -154,13 +154,18 @@ def canned_runs() -> list[object]:
     ]
 
 
+def canned_report(method: Method, spec: str, steady: str) -> tuple[Document, set[str]]:
+    """Return the report of one of `canned_runs`, and the texts in it that are data."""
+    device = Canned(rate=lambda step: 5_000.0)
+    device.rate = lambda step: 5_000.0 if steady == "steady" else 5_000.0 + 40 * len(device.asked)
+    record = play(method, device, spec=spec).record
+    data = data_of(record, method.settings_from(record.run.settings))
+    return method.document(record, method.findings(record)), data
+
+
 @pytest.mark.parametrize(("method", "spec", "steady"), canned_runs())
 def test_every_text_of_every_report_is_translated_or_is_data(
     method: Method, spec: str, steady: str
 ) -> None:
-    device = Canned(rate=lambda step: 5_000.0)
-    device.rate = lambda step: 5_000.0 if steady == "steady" else 5_000.0 + 40 * len(device.asked)
-    record = play(method, device, spec=spec).record
-    report = method.document(record, method.findings(record))
-    data = data_of(record, method.settings_from(record.run.settings))
+    report, data = canned_report(method, spec, steady)
     assert untranslated(replace(report, name=""), JAPANESE, data) == set()

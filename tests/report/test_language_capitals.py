@@ -21,10 +21,8 @@ from teijo.document.model import (
 from teijo.document.phrase import Phrase, Verbatim
 from teijo.methods.method import Method
 from teijo.methods.workload_settings import WORDS
-from tests.methods.canned import Canned, play
-from tests.report.english import data_of
 from tests.report.samples import header
-from tests.report.test_language import canned_runs
+from tests.report.test_language import canned_report, canned_runs
 
 STATISTICS = frozenset({"min", "mean", "max", "p"})
 """Short names of figures, which are written as in formulae; p50, p99.9 begin so too."""
@@ -90,11 +88,7 @@ def _of(block: object) -> Iterator[tuple[str, str]]:
 def test_what_stands_over_a_part_of_a_report_begins_with_a_capital(
     method: Method, spec: str, steady: str
 ) -> None:
-    device = Canned(rate=lambda step: 5_000.0)
-    device.rate = lambda step: 5_000.0 if steady == "steady" else 5_000.0 + 40 * len(device.asked)
-    record = play(method, device, spec=spec).record
-    report = method.document(record, method.findings(record))
-    data = data_of(record, method.settings_from(record.run.settings))
+    report, data = canned_report(method, spec, steady)
     small = {each for each in openings(report) if begins_small(each[1])}
     assert {each for each in small if each[1] not in data} == set()
 

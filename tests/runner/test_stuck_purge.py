@@ -61,3 +61,5 @@ def test_a_purge_that_is_left_is_named_and_the_run_stays_open(
     (stuck,) = [one.text for one in record.remarks if one.kind is RemarkKind.IO_STUCK]
     assert stuck.startswith("The purge of /dev/x")
     assert words in stuck
+    assert stuck[-2:] != ".."
+    assert ".." not in left.value.message.replace(str(tmp_path), "")

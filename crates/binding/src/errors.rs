@@ -127,7 +127,7 @@ pub fn raised(py: Python<'_>, error: &impl Faced) -> PyErr {
 /// A text with a capital letter, unless it begins with a name: a device's, or a parameter's.
 fn sentence(text: &str) -> String {
     let first = text.split(' ').next().unwrap_or_default();
-    let is_word = first.chars().all(|letter| letter.is_ascii_lowercase());
+    let is_word = !first.is_empty() && first.bytes().all(|letter| letter.is_ascii_lowercase());
     if !is_word || text.contains(" has no parameter") && first != "a" {
         return text.into();
     }

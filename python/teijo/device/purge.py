@@ -17,7 +17,8 @@ from teijo.device.watched import Moved, unwatched
 from teijo.errors import DeviceError, UnsafeError
 from teijo.units import GIB, NS_PER_MS
 
-DISCARD_PIECE_BYTES: Final = 8 * GIB
+DISCARD_PIECE_BYTES: Final = GIB
+"""So much is discarded at once: a slow drive comes back from it before it is taken for stuck."""
 SAMPLES: Final = 64
 SAMPLE_BYTES: Final = 4096
 UNSUPPORTED: Final = frozenset({errno.EOPNOTSUPP, errno.EINVAL, errno.ENOTTY, errno.ENOSYS})

@@ -387,7 +387,7 @@ def _waiting(stop: BaseException) -> str:
     """Return what is known of a device that does not answer, where no I/O can be named."""
     match stop:
         case StuckDevice(message=message):
-            return f"{message[:1].upper()}{message[1:]}."
+            return message
         case StoppedAtOnce(what=what):
             return what
         case _:

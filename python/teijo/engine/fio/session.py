@@ -262,8 +262,9 @@ class Silence:
 
 
 def _stuck(fio: FioProcess, silence: Silence, waiting: int) -> StuckDevice:
+    told = silence.text(waiting)
     error = StuckDevice(
-        silence.text(waiting),
+        f"{told[:1].upper()}{told[1:]}",
         remedy="Look at the kernel's log (dmesg), and at what the device stands on.",
     )
     error.has_stuck_ios = fio.is_left

@@ -2,25 +2,28 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.document.grid import Beside, Edge, Figure, Grid, matrix
-from teijo.document.model import Axis, Block, Document, Facts, Paragraph, Section
+from teijo.document.model import Axis, Block, Document, Facts, Paragraph, Section, XYChart
 from teijo.document.phrase import capitalised, say
 from teijo.methods.knobs import show_mix
 from teijo.methods.pages import assemble, ms
+from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
 from teijo.methods.pts.ledger.page import ledger_section
 from teijo.methods.pts.settings import PtsSettings
 from teijo.methods.pts.versions import version_of
-from teijo.methods.rounds import Round
+from teijo.methods.rounds import Round, Rounds
 from teijo.methods.scaled import scalar_told
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
 
+K = TypeVar("K")
 NO_ROUND = "No whole round yet."
 IOPS = Figure(name="IOPS")
 ART = Figure(name="ART", unit="ms", digits=4)
@@ -62,6 +65,34 @@ def plot(title: str, chart: Callable[[], Block] | None, *, empty: str = NO_ROUND
     """Return a section of one chart; it says `empty` where there is nothing to draw yet."""
     block = Paragraph(text=empty) if chart is None else chart()
     return Section(title=title, blocks=(block,))
+
+
+def by_round_section(
+    title: str,
+    caption: str,
+    rounds: Rounds,
+    findings: Findings,
+    keys: Sequence[K],
+    at: Callable[[Round, K], float],
+    *,
+    y: Figure,
+    figure: Callable[[K], Figure],
+    name: Callable[[K], str] = lambda _: "",
+    log: bool = False,
+) -> Section:
+    """Return figures over the whole rounds, a line for each key, the window shaded."""
+
+    def chart() -> XYChart:
+        grid = matrix(by_round(rounds.whole), rounds.whole, keys, at, figure=figure, name=name)
+        return grid.chart(
+            caption,
+            y,
+            log=log,
+            spans=window_pages.window_spans(findings),
+            note=window_pages.broken_note(rounds),
+        )
+
+    return plot(title, chart if rounds.whole else None)
 
 
 def sections_or(

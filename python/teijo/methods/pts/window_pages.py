@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from teijo.analysis.steady_state import line_at
+from teijo.document.grid import Edge, Figure, Grid, Line
 from teijo.document.model import (
     Axis,
     Column,
@@ -145,34 +146,22 @@ def all_rounds_section(states: Sequence[SteadyState], findings: Findings, x_name
     if not states or not states[0].rounds:
         text = say("No whole {round} yet.", round=x_name.lower())
         return Section(title=title, blocks=(Paragraph(text=text),))
-    rounds = states[0].rounds
-    table = Table(
-        columns=(
-            Column(name=x_name, digits=0),
-            *(
-                Column(
-                    name=capitalised(state.variable),
-                    unit=state.unit,
-                    digits=1 + _FINE_DIGITS.get(state.unit, 0),
-                )
-                for state in states
+    lines = (
+        Line(
+            figure=Figure(
+                name=state.variable, unit=state.unit, digits=1 + _FINE_DIGITS.get(state.unit, 0)
             ),
-        ),
-        rows=tuple(
-            (number, *(state.values[place] for state in states))
-            for place, number in enumerate(rounds)
-        ),
-        caption="Tracking variables by round",
+            name=state.variable,
+            values=state.values,
+        )
+        for state in states
     )
-    chart = XYChart(
-        title="Tracking variables",
-        x=Axis(name=x_name, from_zero=False),
-        y=value_axis(states[0].unit, log=len(states) > 1),
-        series=tuple(
-            Series(name=state.variable, x=rounds, y=drawn(state.values, log=len(states) > 1))
-            for state in states
-        ),
-        table=table,
+    grid = Grid(rows=Edge(name=x_name, digits=0, places=states[0].rounds), columns=tuple(lines))
+    chart = grid.chart(
+        "Tracking variables",
+        _tracked(states[0].unit),
+        log=len(states) > 1,
+        table=grid.table("Tracking variables by round"),
         spans=window_spans(findings),
     )
     return Section(title=title, blocks=(chart,))
@@ -203,7 +192,7 @@ def close_up_section(state: SteadyState, x_name: str) -> Section:
     chart = XYChart(
         title=capitalised(state.variable),
         x=Axis(name=x_name, from_zero=False),
-        y=replace(value_axis(state.unit), from_zero=False),
+        y=replace(_tracked(state.unit).axis(), from_zero=False),
         series=(
             Series(name="measured", x=numbers, y=window.values),
             Series(name="least-squares line", x=numbers, y=line, style="dashed"),
@@ -220,10 +209,9 @@ def close_up_section(state: SteadyState, x_name: str) -> Section:
     return Section(title=title, blocks=(chart, window_facts(window, state.unit)))
 
 
-def value_axis(unit: str, *, log: bool = False) -> Axis:
-    """Return the axis of a tracking variable's unit."""
-    name = _MEASURED.get(unit, unit) or "Value"
-    return Axis(name=name, unit=unit, scale="log" if log else "linear")
+def _tracked(unit: str) -> Figure:
+    """Return what a tracking variable of a unit is."""
+    return Figure(name=_MEASURED.get(unit, unit) or "Value", unit=unit)
 
 
 def window_facts(window: Window, unit: str) -> Facts:
@@ -315,11 +303,6 @@ def share_digits(windows: Sequence[Window], *, least: int = 2) -> int:
         if all((round(share, digits) <= limit) == ok for share, limit, ok in judged)
     )
     return next(enough, _SHARE_DIGITS)
-
-
-def drawn(values: Sequence[float], *, log: bool) -> tuple[float | None, ...]:
-    """Return the values as a chart can draw them: a log axis has no place for zero."""
-    return tuple(None if log and value <= 0 else value for value in values)
 
 
 def _equation(window: Window) -> str:

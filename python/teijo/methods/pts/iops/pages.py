@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from teijo import units
-from teijo.document.grid import Figure, Grid, matrix
-from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value, XYChart
+from teijo.document.grid import Figure, Grid
+from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value
 from teijo.document.phrase import say
 from teijo.methods.knobs import show_mix
 from teijo.methods.pages import ms
@@ -18,9 +18,8 @@ from teijo.methods.pts.report import (
     MIX_AXIS,
     NO_ROUND,
     by_block_size,
-    by_round,
+    by_round_section,
     numbered,
-    plot,
     report,
     run_facts,
     sections_or,
@@ -118,24 +117,17 @@ def _select_performance(findings: Findings) -> tuple[Table, ...]:
 def _convergence_section(settings: IopsSettings, findings: Findings, rounds: Rounds) -> Section:
     mixes = settings.mixes_read_percent
     mix = 0 if 0 in mixes else min(mixes)
-
-    def chart() -> XYChart:
-        grid = matrix(
-            by_round(rounds.whole),
-            rounds.whole,
-            settings.block_sizes_bytes,
-            lambda each, block: each.at(cell_name(mix, block)).iops,
-            figure=lambda block: Figure(name=units.format_block_size(block), unit="IOPS"),
-        )
-        return grid.chart(
-            say("IOPS at R/W {mix} by round", mix=show_mix(mix)),
-            IOPS,
-            log=True,
-            spans=window_pages.window_spans(findings),
-            note=window_pages.broken_note(rounds),
-        )
-
-    return plot("Steady state convergence", chart if rounds.whole else None)
+    return by_round_section(
+        "Steady state convergence",
+        say("IOPS at R/W {mix} by round", mix=show_mix(mix)),
+        rounds,
+        findings,
+        settings.block_sizes_bytes,
+        lambda each, block: each.at(cell_name(mix, block)).iops,
+        y=IOPS,
+        figure=lambda block: Figure(name=units.format_block_size(block), unit="IOPS"),
+        log=True,
+    )
 
 
 def _matrix_sections(settings: IopsSettings, findings: Findings) -> list[Section]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.document.grid import Figure, Grid, matrix
-from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value, XYChart
+from teijo.document.grid import Figure, Grid
+from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value
 from teijo.document.phrase import say
 from teijo.methods.knobs import show_mix
 from teijo.methods.pages import ms
@@ -27,9 +27,8 @@ from teijo.methods.pts.report import (
     MIX_AXIS,
     NO_ROUND,
     by_block_size,
-    by_round,
+    by_round_section,
     numbered,
-    plot,
     report,
     run_facts,
     sections_or,
@@ -210,24 +209,16 @@ def _convergence_section(
     of: Callable[[StepResult], float],
 ) -> Section:
     mix = TRACKED.read_percent
-
-    def chart() -> XYChart:
-        grid = matrix(
-            by_round(rounds.whole),
-            rounds.whole,
-            settings.block_sizes_bytes,
-            lambda each, block: of(each.at(cell_name(mix, block))),
-            figure=lambda block: Figure(name=units.format_block_size(block), unit="ms", digits=5),
-        )
-        return grid.chart(
-            say("{which} latency at R/W {mix} by round", which=which, mix=show_mix(mix)),
-            Figure(name=say("{which} latency", which=which), unit="ms"),
-            spans=window_pages.window_spans(findings),
-            note=window_pages.broken_note(rounds),
-        )
-
-    title = say("Steady state convergence: {which} latency", which=which.lower())
-    return plot(title, chart if rounds.whole else None)
+    return by_round_section(
+        say("Steady state convergence: {which} latency", which=which.lower()),
+        say("{which} latency at R/W {mix} by round", which=which, mix=show_mix(mix)),
+        rounds,
+        findings,
+        settings.block_sizes_bytes,
+        lambda each, block: of(each.at(cell_name(mix, block))),
+        y=Figure(name=say("{which} latency", which=which), unit="ms"),
+        figure=lambda block: Figure(name=units.format_block_size(block), unit="ms", digits=5),
+    )
 
 
 def _matrix_sections(settings: LatSettings, version: Version, rows: Sequence[Row]) -> list[Section]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from teijo import units
-from teijo.document.grid import Edge, Figure, Grid, Line, matrix
+from teijo.document.grid import Edge, Figure, Grid, matrix
 from teijo.document.model import (
     Block,
     Column,
@@ -23,9 +23,8 @@ from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import NO_ROUNDS, Loop
 from teijo.methods.pts.report import (
     NO_ROUND,
-    by_round,
+    by_round_section,
     numbered,
-    plot,
     report,
     run_rows,
     sections_or,
@@ -150,23 +149,23 @@ def _convergence_section(part: Part, found: Findings, read_percent: int) -> Sect
         if read_percent
         else say("{block}: convergence of the writes", block=name)
     )
-    cell, rounds = cell_name(read_percent, part.block_size_bytes), part.rounds.whole
+    cell = cell_name(read_percent, part.block_size_bytes)
 
-    def rate(each: Round) -> float:
+    def rate(each: Round, cell: str) -> float:
         answer = each.at(cell)
         return units.megabytes_per_second(answer.bytes, answer.elapsed_ns)
 
-    def chart() -> XYChart:
-        values = tuple(rate(each) for each in rounds)
-        line = Line(figure=THROUGHPUT, name=cell, values=values)
-        return Grid(rows=by_round(rounds), columns=(line,)).chart(
-            say("Throughput of SEQ {block} at R/W {mix} by round", block=name, mix=mix),
-            THROUGHPUT,
-            spans=window_pages.window_spans(found),
-            note=window_pages.broken_note(part.rounds),
-        )
-
-    return plot(title, chart if rounds else None)
+    return by_round_section(
+        title,
+        say("Throughput of SEQ {block} at R/W {mix} by round", block=name, mix=mix),
+        part.rounds,
+        found,
+        (cell,),
+        rate,
+        y=THROUGHPUT,
+        figure=lambda _: THROUGHPUT,
+        name=lambda cell: cell,
+    )
 
 
 def _cell_sections(part: Part, found: Findings) -> list[Section]:

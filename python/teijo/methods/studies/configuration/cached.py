@@ -107,7 +107,7 @@ def _at(
         written_bytes=written,
         holds_bytes=holds if fits else None,
         rate_mb_s=rate,
-        fill_ns=round(holds / scale / rate * 1_000) if fits and holds and rate else 0,
+        fill_ns=_fill_ns(holds / scale, rate) if fits and holds and rate else 0,
     )
 
 
@@ -135,6 +135,10 @@ def _written_bytes(visited: Visited, workload: int, geometry: Geometry) -> float
 
 def _scale_of(visited: Visited, geometry: Geometry) -> float:
     return (geometry_in(visited.configured.detail) or geometry).scale
+
+
+def _fill_ns(size_bytes: float, rate_mb_s: float) -> int:
+    return round(size_bytes / rate_mb_s * units.NS_PER_US)  # a byte takes 1 µs at 1 MB/s
 
 
 def _rate_mb_s(visited: Visited, workload: int) -> float:
