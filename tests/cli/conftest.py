@@ -1,4 +1,4 @@
-"""One command line, run in this process: its exit code, its data and its talk."""
+"""One command line, run in this process: its exit code, its data and its messages."""
 
 from collections.abc import Callable
 

@@ -14,10 +14,10 @@ import pytest
 from rich.console import Console
 
 from teijo import api
+from teijo.cli.console import as_json as written
 from teijo.cli.live import live
 from teijo.cli.progress import Plain, as_json
 from teijo.cli.standing import Standing
-from teijo.cli.talk import as_json as written
 from teijo.document.model import (
     Column,
     Document,
@@ -217,10 +217,10 @@ def attacked_run() -> list[Any]:
 
 
 def test_progress_lines_and_json_lines_are_harmless(teijo: Teijo) -> None:
-    from teijo.cli import talk
+    from teijo.cli import console
 
     lines: list[str] = []
-    plain = Plain(Standing(Hands()), lambda line: lines.append(talk.visible(line)))
+    plain = Plain(Standing(Hands()), lambda line: lines.append(console.visible(line)))
     for event in attacked_run():
         plain(event)
         told = written(as_json(event))

@@ -1,4 +1,4 @@
-"""The verb `run`: paths on stdout, talk on stderr, and a run that can be repeated."""
+"""The verb `run`: paths on stdout, messages on stderr, and a run that can be repeated."""
 
 import json
 import os
@@ -107,9 +107,9 @@ def test_holes_are_read_only_where_that_is_set_and_the_run_file_knows_it(
     with (scratch / "sparse").open("wb") as file:
         file.truncate(2**24)
     reads = ("rw=randread", "bs=4KiB", "bytes=1MiB", "-o", scratch / "a", "--report", "none")
-    code, _, talk = teijo("run", "workload", scratch / "sparse", *reads)
+    code, _, messages = teijo("run", "workload", scratch / "sparse", *reads)
     assert code == 2
-    assert "--set holes=allow" in talk
+    assert "--set holes=allow" in messages
     assert teijo("run", "workload", scratch / "sparse", *reads, "--set", "holes=allow")[0] == 0
     run = package.open(scratch / "a.teijo")
     assert run.record.identity.target == f"{scratch}/sparse?holes=allow"

@@ -8,7 +8,7 @@ import pytest
 from teijo.analysis.difference import difference_between, difference_of
 from teijo.analysis.repeats import TOLERANCE, level_of_run
 from teijo.compare.figures import IOPS, LATENCY, LATENCY_MAX, Figure
-from teijo.compare.judged import ALL_CELLS, Judged, Pairing, Verdict, Why, pairings_of
+from teijo.compare.judged import ALL_CELLS, Judged, Pairing, Reason, Verdict, pairings_of
 from teijo.compare.sides import matches_of
 from teijo.terms.record import Record
 from tests.compare.drawn import record, side
@@ -65,7 +65,7 @@ def test_a_planted_five_percent_is_not_decided_from_one_run_each_and_says_how_ma
         assert found.count(Verdict.SLOWER) == 0
         assert found.overall is not None
         assert found.overall.verdict is Verdict.NOT_DECIDABLE
-        assert found.overall.why is Why.CLOSE
+        assert found.overall.why is Reason.CLOSE
         assert found.overall.needed is not None
         assert found.overall.needed.more in (1, 2)
         assert found.overall.difference is not None
@@ -92,10 +92,10 @@ def test_a_window_that_is_not_steady_is_not_decided_from_one_run() -> None:
     found = pairing(record(1), swinging)
     assert found.count(Verdict.FASTER) == 0
     assert found.overall is not None
-    assert found.overall.why is Why.WINDOWS
+    assert found.overall.why is Reason.WINDOWS
     both = pairing(record(3, iops=4_000, scatter=0.3, overrides={"rounds": "6"}), swinging)
     assert both.overall is not None
-    assert both.overall.why in (Why.NOT_STEADY, None)
+    assert both.overall.why in (Reason.NOT_STEADY, None)
     assert both.count(Verdict.FASTER) == 0
 
 
@@ -103,7 +103,7 @@ def test_a_maximum_is_not_decided_from_one_run_each_however_far_apart() -> None:
     found = pairing(record(1, test="lat"), record(2, test="lat", iops=1_000))
     maxima = [row for row in found.rows if row.figure is LATENCY_MAX]
     assert {row.verdict for row in maxima} == {Verdict.NOT_DECIDABLE}
-    assert {row.why for row in maxima} == {Why.MAXIMUM}
+    assert {row.why for row in maxima} == {Reason.MAXIMUM}
     means = [row for row in found.rows if row.figure is LATENCY]
     assert {row.verdict for row in means} == {Verdict.SLOWER}
 

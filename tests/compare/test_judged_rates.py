@@ -10,7 +10,7 @@ import pytest
 
 from teijo.analysis.difference import difference_of
 from teijo.compare.figures import IOPS, Quantity, repeated
-from teijo.compare.judged import Judged, Pairing, Verdict, Why, pairing_of
+from teijo.compare.judged import Judged, Pairing, Reason, Verdict, pairing_of
 
 PAIRS = 120
 CELLS = 6
@@ -126,7 +126,7 @@ def test_operating_points_of_different_load_are_not_decided_from_one_run_each() 
         for run, load in ((slow, "TC 4 QD 1"), (fast, "TC 1 QD 4"))
     )
     found = pairing_of("a", "b", one, other)
-    assert {row.why for row in found.rows} == {Why.LOADS}
+    assert {row.why for row in found.rows} == {Reason.LOADS}
     alike = pairing_of("a", "b", one, [replace(each, load="TC 4 QD 1") for each in other])
     assert {row.verdict for row in alike.rows} == {Verdict.FASTER}
 

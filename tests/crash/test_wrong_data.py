@@ -17,7 +17,7 @@ from teijo.cli import app
 from teijo.device import inspect_target, open_target
 from teijo.document.model import Table, Verdict
 from teijo.errors import Interrupted, InvalidMeasurement
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import insist
 from teijo.methods.read_back import read_back
 from teijo.runfile import reader
@@ -50,7 +50,7 @@ class TwoPasses(PaperMethod):
         )
         self.workload = Workload(streams=(stream,))
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         del settings
         fill = Precondition(workload=self.workload, total_bytes=geometry.capacity_bytes)
         yield from insist(fill)

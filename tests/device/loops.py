@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device.patience import patiently
 from teijo.device.preflight import claim, consent
+from teijo.device.retry import retry_for
 from teijo.units import MIB
 
 LOOP_BYTES = 32 * MIB
@@ -67,7 +67,7 @@ def attach(node: str, path: Path | str, *options: str) -> None:
             raise OSError(errno.EBUSY, done.stderr)
         assert done.returncode == 0, f"{command}: {done.stderr}"
 
-    patiently(once, errors=frozenset({errno.EBUSY}), seconds=60)
+    retry_for(once, errors=frozenset({errno.EBUSY}), seconds=60)
 
 
 def control(request: int, number: int) -> None:

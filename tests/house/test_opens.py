@@ -27,7 +27,7 @@ ALLOWED = {
     ("runfile/recorder.py", "os.open"): "a run file that is there, to lock it",
     ("device/preflight.py", "os.open"): "a block device that is there, never with O_CREAT",
     ("outside/file.py", "os.open"): "for reading only",
-    ("device/letting_go.py", "os.open"): "O_EXCL on a device that is there, never with O_CREAT",
+    ("device/release.py", "os.open"): "O_EXCL on a device that is there, never with O_CREAT",
 }
 WRITERS = {"write_text", "write_bytes", "touch", "symlink_to", "hardlink_to", "mkdir", "makedirs"}
 RUST = re.compile(r"\b(File::create\w*|OpenOptions|fs::write|OFlags::CREATE|O_CREAT)\b")

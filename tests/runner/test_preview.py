@@ -39,14 +39,14 @@ def whole_of(name: str) -> Preview:
 def played(name: str) -> tuple[StepRecord, ...]:
     """Return the first steps of the expected run, at most 129, with their answers on paper."""
     method = method_named(name)
-    talk = method.steps(method.settings(method.default_spec, {}, DRIVE), DRIVE)
+    asking = method.steps(method.settings(method.default_spec, {}, DRIVE), DRIVE)
     paper = Paper(capacity_bytes=DRIVE.capacity_bytes, rates=Rates(), share=settling)
     steps = []
-    step = next(talk)
+    step = next(asking)
     for seq in range(1, min(whole_of(name).expected.steps, 130)):
         answer = paper.carry_out(step)
         steps.append(StepRecord(seq=seq, step=step, seed=seq, answer=answer))
-        step = talk.send(answer)
+        step = asking.send(answer)
     return tuple(steps)
 
 

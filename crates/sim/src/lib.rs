@@ -2,17 +2,17 @@
 //! I/O it was given, and the engine's own worker drives it. The engine never names this crate.
 
 pub mod backend;
-mod below;
 pub mod cache;
 mod clip;
 pub mod compose;
 pub mod content;
+mod data_backend;
 pub mod device;
 mod digest;
 pub mod disk;
+mod downstream;
 pub mod fault;
 pub mod flash;
-mod holding;
 mod parameters;
 pub mod params;
 pub mod presets;

@@ -19,8 +19,8 @@ use teijo_engine::worker::{Worker, WorkerLap};
 
 use crate::backend::{left_q16, Seam, SimBackend, VirtualClock};
 use crate::content::CONTENT_MOST_BYTES;
+use crate::data_backend::{locked, DataBackend, SharedContent};
 use crate::device::{Damage, Device, Ended, Facts, Health};
-use crate::holding::{locked, HoldingBackend, SharedContent};
 
 use agenda::Agenda;
 
@@ -59,7 +59,7 @@ struct Stimulus<B: Seam> {
 /// A stimulus whose I/Os move data, or none: what verifies moves some.
 enum Running<D: Device> {
     Plain(Stimulus<SimBackend<D>>),
-    Holding(Stimulus<HoldingBackend<D>>),
+    Holding(Stimulus<DataBackend<D>>),
 }
 
 impl<D: Device> Running<D> {
@@ -228,7 +228,7 @@ impl<D: Device> SimSession<D> {
         let clock = &self.clock;
         let workers = seated(&crew, plan, clock, |number, seat| {
             let (depth, block_bytes) = (seat.stream.depth, seat.stream.plan.block_bytes);
-            HoldingBackend::new(clock.clone(), number, depth, block_bytes, content.clone())
+            DataBackend::new(clock.clone(), number, depth, block_bytes, content.clone())
         });
         Ok(Running::Holding(Stimulus { crew, workers }))
     }

@@ -1,4 +1,4 @@
-"""The command line, one file a verb. Data goes to stdout, talk to stderr; see `app.main`."""
+"""The command line, one file a verb. Data goes to stdout, messages to stderr; see `app.main`."""
 
 import gc
 import os
@@ -46,7 +46,7 @@ def main() -> None:
 
 def _open_missing() -> None:
     """Open what a caller has closed of stdin, stdout and stderr, so that no other file takes its
-    number: a line of talk must not land in a run file or on a device.
+    number: a message must not land in a run file or on a device.
     """
     for number in (0, 1, 2):
         try:

@@ -17,6 +17,7 @@ import typer
 from teijo.cli import (
     calibrate,
     compare,
+    console,
     device,
     devices,
     export,
@@ -29,7 +30,6 @@ from teijo.cli import (
     run,
     seal,
     steady,
-    talk,
     tongue,
     verify,
 )
@@ -46,7 +46,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=talk.examples(
+    epilog=console.examples(
         "teijo quick .                         a first look at the drive this folder is on",
         "teijo run iops sim:mlc-a              a whole PTS run on a simulated drive",
         "teijo preview iops /dev/nvme1n1       how long it takes, and what it writes",
@@ -60,7 +60,7 @@ def print_version(asked: bool) -> None:
     if asked:
         from importlib.metadata import version
 
-        talk.put(f"teijo {version('teijo')}")
+        console.put(f"teijo {version('teijo')}")
         raise typer.Exit
 
 
@@ -118,7 +118,7 @@ def verb_name(room: ModuleType) -> str:
 
 
 for room in ROOMS:
-    app.command(verb_name(room), cls=Verb, epilog=talk.examples(*room.EXAMPLES))(room.verb)
+    app.command(verb_name(room), cls=Verb, epilog=console.examples(*room.EXAMPLES))(room.verb)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -127,13 +127,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     tongue.speak(tongue.asked(given, os.environ))
     try:
         code = _spoken(given)
-        talk.finish()
-    except talk.Unread:
-        code = talk.CLOSED_PIPE
+        console.finish()
+    except console.Unread:
+        code = console.CLOSED_PIPE
     except TeijoError as error:
         if os.environ.get("TEIJO_DEBUG") == "1" and error.__cause__ is not None:
             traceback.print_exception(error)
-        talk.explain(error.message, error.remedy)
+        console.explain(error.message, error.remedy)
         code = error.exit_code
     except Exception as error:
         if os.environ.get("TEIJO_DEBUG") == "1":
@@ -149,10 +149,10 @@ def _unforeseen(error: Exception) -> int:
         error = MemoryError()
     if isinstance(error, OSError | MemoryError):
         told = host_error(error)
-        talk.explain(told.message, told.remedy)
+        console.explain(told.message, told.remedy)
         return told.exit_code
     first = next(iter(str(error).splitlines()), "")
-    talk.explain(
+    console.explain(
         f"Teijo itself failed: {type(error).__name__}: {first}",
         "Please report this, with the lines that TEIJO_DEBUG=1 shows.",
     )
@@ -161,8 +161,8 @@ def _unforeseen(error: Exception) -> int:
 
 def _finish_quietly() -> None:
     """Bring what was written to stdout before an error; that it cannot be is no second one."""
-    with suppress(talk.Unread, TeijoError):
-        talk.finish()
+    with suppress(console.Unread, TeijoError):
+        console.finish()
 
 
 def _spoken(arguments: list[str]) -> int:
@@ -172,17 +172,17 @@ def _spoken(arguments: list[str]) -> int:
             args=_without_lang(arguments),
             prog_name="teijo",
             standalone_mode=False,
-            terminal_width=min(talk.width(sys.stdout) or layout.WIDEST, layout.WIDEST),
+            terminal_width=min(console.width(sys.stdout) or layout.WIDEST, layout.WIDEST),
         )
     except typer.TyperException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
-            talk.say_lines(error.message)
+            console.say_lines(error.message)
             return int(error.exit_code)
         message, remedy = explained(error)
-        talk.explain(message, remedy)
+        console.explain(message, remedy)
         return int(error.exit_code)
     except typer.Abort:
-        talk.say(tongue.tr("Aborted!"))
+        console.say(tongue.tr("Aborted!"))
         return 1
     return left if isinstance(left, int) else 0
 

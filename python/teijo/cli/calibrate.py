@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from teijo.cli import talk, tongue
+from teijo.cli import console, tongue
 from teijo.cli.options import Json
 
 EXAMPLES = (
@@ -27,7 +27,7 @@ def verb(
 
     found = api.calibrate(round(seconds * NS_PER_S))
     if as_json:
-        talk.put_json(asdict(found))
+        console.put_json(asdict(found))
         return
     rows = [
         (tongue.said(what), _ns(single_ns), _ns(deep_ns), _rate(deep_ns))
@@ -36,11 +36,11 @@ def verb(
             ("engine's loop (no backend)", found.loop_ns, found.loop_ns_deep),
         )
     ]
-    for line in talk.columns(("ONE THREAD, 4 KiB", "AT QD 1", "AT QD 32", "IS AT MOST"), rows):
-        talk.put(line)
-    talk.put("")
+    for line in console.columns(("ONE THREAD, 4 KiB", "AT QD 1", "AT QD 32", "IS AT MOST"), rows):
+        console.put(line)
+    console.put("")
     rate = f"{found.copy_bytes_per_second / 1e9:,.1f}"
-    talk.put(tongue.tr("memory copied: {rate} GB/s", rate=rate))
+    console.put(tongue.tr("memory copied: {rate} GB/s", rate=rate))
 
 
 def _ns(figure_ns: float) -> str:

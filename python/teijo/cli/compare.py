@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import console
 from teijo.cli.options import Json, Lang, ReportLang, is_there, printers_from, to_stdout
 from teijo.errors import UsageError
 
@@ -78,7 +78,7 @@ def verb(
     words = [word for word in allow.split(",") if word.strip()]
     comparison = api.compare(runs, allow=words)
     if as_json:
-        talk.put_json(_told(comparison))
+        console.put_json(_told(comparison))
     document = api.comparison_document(comparison)
     if alone:
         print_to_stdout(document, alone, lang)
@@ -88,11 +88,11 @@ def verb(
         from teijo.report.language import Language
 
         told = text.render(document, language=Language(lang.value)).rstrip("\n")
-        (talk.say_lines if as_json else talk.put_lines)(told)
+        (console.say_lines if as_json else console.put_lines)(told)
         return
     first = next(iter(runs.values()))[0] if isinstance(runs, dict) else runs[0]
     for path in print_all(document, document.name, printers, output or first.path.parent, lang):
-        (talk.say if as_json else talk.put)(str(path))
+        (console.say if as_json else console.put)(str(path))
 
 
 def _runs(texts: Sequence[str]) -> "list[Run] | dict[str, list[Run]]":

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from teijo.cli import talk
+from teijo.cli import console
 from teijo.cli.options import Json, Target
 from teijo.cli.tongue import reported, said, tr
 from teijo.outside.text import shell_path
@@ -51,14 +51,14 @@ def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
     word, accept = shell_path(target), warnings([seen])
     preflight("may it be destroyed?", seen)
     if seen.destroy:
-        talk.put("")
-        talk.put(tr("To write to it, and lose everything on it:"))
-        talk.put(f"  teijo run pts.iops {word} --destroy {shlex.quote(seen.destroy)}{accept}")
+        console.put("")
+        console.put(tr("To write to it, and lose everything on it:"))
+        console.put(f"  teijo run pts.iops {word} --destroy {shlex.quote(seen.destroy)}{accept}")
     else:
-        talk.put("")
-        talk.put(" ".join([tr("It must not be written."), *remedies(seen)]))
-    talk.put(tr("To read from it:"))
-    talk.put(f"  teijo run workload {word}{accept} --set rw=randread bs=4KiB qd=32 seconds=10")
+        console.put("")
+        console.put(" ".join([tr("It must not be written."), *remedies(seen)]))
+    console.put(tr("To read from it:"))
+    console.put(f"  teijo run workload {word}{accept} --set rw=randread bs=4KiB qd=32 seconds=10")
 
 
 def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
@@ -80,17 +80,17 @@ def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
     if refused:
         names = ", ".join(one.identity.target for one in refused)
         found = dict.fromkeys(remedy for one in refused for remedy in remedies(one))
-        talk.put("")
+        console.put("")
         refusal = tr("It must not be written, for {names} must not.", names=names)
-        talk.put(" ".join([refusal, *found]))
+        console.put(" ".join([refusal, *found]))
     else:
         destroy = f" --destroy {shlex.quote(seen.destroy)}" if seen.destroy else ""
         loss = "To write to it, and lose everything on every block device of it:"
-        talk.put("")
-        talk.put(said(loss if destroy else "To write to it:"))
-        talk.put(f"  teijo run pts.iops {word}{destroy}{accept}")
-    talk.put(tr("To read from it:"))
-    talk.put(f"  teijo run workload {word}{accept} --set rw=randread bs=4KiB qd=32 seconds=10")
+        console.put("")
+        console.put(said(loss if destroy else "To write to it:"))
+        console.put(f"  teijo run pts.iops {word}{destroy}{accept}")
+    console.put(tr("To read from it:"))
+    console.put(f"  teijo run workload {word}{accept} --set rw=randread bs=4KiB qd=32 seconds=10")
 
 
 def warnings(seen: "Sequence[Inspection]") -> str:
@@ -104,22 +104,22 @@ def warnings(seen: "Sequence[Inspection]") -> str:
         for warning in (one.condition.warnings or () if one.condition else ())
     ]
     if rows:
-        talk.put("")
-        talk.put(tr("warnings: what it says against itself"))
-        for line in talk.columns(("DRIVE", "WARNING", "WHICH MEANS"), rows):
-            talk.put("  " + line)
+        console.put("")
+        console.put(tr("warnings: what it says against itself"))
+        for line in console.columns(("DRIVE", "WARNING", "WHICH MEANS"), rows):
+            console.put("  " + line)
     refusing = sorted({name for _, name, _ in rows} & REFUSING)
     return f" {OPTION} {','.join(refusing)}" if refusing else ""
 
 
 def preflight(question: str, seen: "Inspection") -> None:
     """Print the answer of every check."""
-    talk.put("")
-    talk.put(tr("preflight: {question}", question=said(question)))
+    console.put("")
+    console.put(tr("preflight: {question}", question=said(question)))
     checks = seen.preflight.checks
     rows = [(said(one.verdict), said(one.name), said(one.evidence)) for one in checks]
-    for line in talk.columns(("VERDICT", "CHECK", "WHAT WAS SEEN"), rows):
-        talk.put("  " + line)
+    for line in console.columns(("VERDICT", "CHECK", "WHAT WAS SEEN"), rows):
+        console.put("  " + line)
 
 
 def remedies(seen: "Inspection") -> list[str]:
@@ -148,8 +148,8 @@ def show_new_file(target: str, size_bytes: int, as_json: bool) -> None:
         put_json(identity, geometry, {"exists": False})
         return
     facts(identity, geometry)
-    talk.put("")
-    talk.put(tr("The file does not exist yet; `teijo run` makes it, and leaves it there."))
+    console.put("")
+    console.put(tr("The file does not exist yet; `teijo run` makes it, and leaves it there."))
 
 
 def show_open(target: str, as_json: bool) -> None:
@@ -167,13 +167,13 @@ def show_open(target: str, as_json: bool) -> None:
         facts(opened.identity, opened.geometry)
         for remark in remarks:
             kind, text = reported(remark.kind.value), reported(remark.text)
-            talk.put(tr("remark: {kind}: {text}", kind=kind, text=text))
+            console.put(tr("remark: {kind}: {text}", kind=kind, text=text))
 
 
 def put_json(identity: "Identity", geometry: "Geometry", more: dict[str, object]) -> None:
     """Print a device as JSON."""
     whole = {"identity": who(identity), "geometry": asdict(geometry), **more}
-    talk.put_json(whole)
+    console.put_json(whole)
 
 
 def who(identity: "Identity") -> dict[str, object]:
@@ -205,4 +205,4 @@ def facts(identity: "Identity", geometry: "Geometry") -> None:
     shown = [(said(name), value) for name, value in rows if value]
     width = max(columns_of(name) for name, _ in shown)
     for name, value in shown:
-        talk.put(f"{' ' * (width - columns_of(name))}{name}  {value}")
+        console.put(f"{' ' * (width - columns_of(name))}{name}  {value}")

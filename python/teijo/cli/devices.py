@@ -1,6 +1,6 @@
 """The verb `devices`: what can be measured on this machine, and what uses it now."""
 
-from teijo.cli import talk, tongue
+from teijo.cli import console, tongue
 from teijo.cli.options import Json
 
 EXAMPLES = (
@@ -26,7 +26,7 @@ def verb(as_json: Json = False) -> None:
             "simulated": [asdict(one) for one in presets],
             "simulated_kinds": [{"name": name, "about": about} for name, about in kinds],
         }
-        talk.put_json(listed)
+        console.put_json(listed)
         return
     rows = [
         (
@@ -38,9 +38,9 @@ def verb(as_json: Json = False) -> None:
         )
         for one in found
     ]
-    for line in talk.columns(("BLOCK DEVICE", "MODEL", "SERIAL", "CAPACITY", "IN USE"), rows):
-        talk.put(line)
-    talk.put("")
+    for line in console.columns(("BLOCK DEVICE", "MODEL", "SERIAL", "CAPACITY", "IN USE"), rows):
+        console.put(line)
+    console.put("")
     simulated = [
         (
             f"sim:{one.name}",
@@ -50,9 +50,9 @@ def verb(as_json: Json = False) -> None:
         )
         for one in presets
     ]
-    for line in talk.columns(("SIMULATED", "NUMBERS ARE", "CAPACITY", "WHAT IT IS"), simulated):
-        talk.put(line)
-    talk.put("")
+    for line in console.columns(("SIMULATED", "NUMBERS ARE", "CAPACITY", "WHAT IT IS"), simulated):
+        console.put(line)
+    console.put("")
     together = [(f"sim:{name}(…)", tongue.said(about)) for name, about in kinds]
-    for line in talk.columns(("PUT TOGETHER", "WHAT IT IS"), together):
-        talk.put(line)
+    for line in console.columns(("PUT TOGETHER", "WHAT IT IS"), together):
+        console.put(line)

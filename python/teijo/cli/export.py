@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import console
 from teijo.creating import deliver
 
 EXAMPLES = (
@@ -54,10 +54,10 @@ def verb(
         )
     data = api.export(file, to=to.value, table=table.value)
     if output is None:
-        talk.put_bytes(data)
+        console.put_bytes(data)
     else:
         written(output, data)
-        talk.put(str(output))
+        console.put(str(output))
 
 
 def written(path: Path, data: bytes) -> None:

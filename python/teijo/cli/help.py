@@ -7,7 +7,7 @@ from typing import Any
 import typer
 import typer.core
 
-from teijo.cli import layout, talk
+from teijo.cli import console, layout
 from teijo.cli.mistakes import Program as Mistaken
 from teijo.cli.mistakes import argument_word, option_value, usage
 from teijo.cli.tongue import said, tr
@@ -64,7 +64,7 @@ def _printing(option: Any) -> Any:
 def _print_page(context: Any, parameter: Any, asked: bool) -> None:
     del parameter
     if asked and not context.resilient_parsing:
-        talk.put_lines(context.get_help())
+        console.put_lines(context.get_help())
         context.exit()
 
 

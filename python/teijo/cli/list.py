@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import talk, tongue
+from teijo.cli import console, tongue
 from teijo.cli.options import Json
 
 if TYPE_CHECKING:
@@ -36,15 +36,15 @@ def verb(
 
     found = list(api.listing(folder, recursive=recursive))
     if as_json:
-        talk.put_json([asdict(each) | {"path": str(each.path)} for each in found])
+        console.put_json([asdict(each) | {"path": str(each.path)} for each in found])
         return
     if not found:
         none = "{folder}: there is no run file here (NAME.teijo or NAME.teijo.open)"
-        talk.say(tongue.tr(none, folder=folder))
+        console.say(tongue.tr(none, folder=folder))
         return
     head = ("DATE", "DEVICE", "METHOD", "FILE", "VERDICT")
-    for line in talk.columns(head, [_row(each, folder) for each in found]):
-        talk.put(line)
+    for line in console.columns(head, [_row(each, folder) for each in found]):
+        console.put(line)
 
 
 def _row(each: "Listed", folder: Path) -> tuple[str, ...]:

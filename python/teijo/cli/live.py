@@ -9,7 +9,8 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from teijo.cli import layout, talk
+from teijo.cli import layout
+from teijo.cli.console import CELL_MOST, STDERR, width
 from teijo.cli.standing import Standing, begun, coarse, hook_lines
 from teijo.cli.tongue import reported, tr
 from teijo.outside.text import visible
@@ -26,9 +27,9 @@ _PERCENT: Final = 6
 @contextmanager
 def live(standing: Standing, console: Console | None = None) -> Iterator[Observer]:
     """Give an observer whose events a screen on stderr shows until the block ends."""
-    # `talk.TALK` is stderr, and goes on where a terminal that went away would raise.
-    file: Any = talk.TALK
-    console = console or Console(file=file, width=talk.width(sys.stderr))
+    # `STDERR` is stderr, and goes on where a terminal that went away would raise.
+    file: Any = STDERR
+    console = console or Console(file=file, width=width(sys.stderr))
     with Live(
         get_renderable=lambda: screen(standing, console.width, console.encoding),
         console=console,
@@ -98,7 +99,7 @@ def bar(share: float, room: int, encoding: str) -> str:
 
 def shown(text: str, encoding: str) -> str:
     """Return text that the terminal neither obeys nor fails to write."""
-    whole = visible(text, most=talk.CELL_MOST)
+    whole = visible(text, most=CELL_MOST)
     return whole.encode(encoding, "backslashreplace").decode(encoding)
 
 

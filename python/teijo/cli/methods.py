@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import talk, tongue
+from teijo.cli import console, tongue
 from teijo.cli.options import Json, Spec
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ def verb(
     if method is None:
         listed = registry.CARDS
         if as_json:
-            talk.put_json([summary(one) for one in listed])
+            console.put_json([summary(one) for one in listed])
             return
-        for line in talk.columns(
+        for line in console.columns(
             ("METHOD", "MEASURES", "VERSIONS"),
             [(one.id, tongue.said(one.summary), ", ".join(one.specs) or "-") for one in listed],
         ):
-            talk.put(line)
+            console.put(line)
         return
     show(registry.method_named(method), spec, as_json)
 
@@ -67,25 +67,25 @@ def show(method: "Method", spec: str, as_json: bool) -> None:
             for one in settings
         ]
         whole = summary(method) | {"spec": spec, "settings": listed}
-        talk.put_json(whole)
+        console.put_json(whole)
         return
     title = tongue.reported(method.title)
-    talk.put_lines(f"{method.id}: {title}\n\n{tongue.said(method.summary)}\n")
+    console.put_lines(f"{method.id}: {title}\n\n{tongue.said(method.summary)}\n")
     if method.specs:
         versions = ", ".join(
             tongue.tr("{spec} (default)", spec=one) if one == method.default_spec else one
             for one in method.specs
         )
-        talk.put_lines(tongue.tr("Versions: {versions}", versions=versions) + "\n")
+        console.put_lines(tongue.tr("Versions: {versions}", versions=versions) + "\n")
         of_a_spec = "Settings (--set KEY=VALUE), as {spec} has them on a 1 TB drive:"
-        talk.put_lines(tongue.tr(of_a_spec, spec=spec) + "\n")
+        console.put_lines(tongue.tr(of_a_spec, spec=spec) + "\n")
     else:
-        talk.put_lines(tongue.tr("Settings (--set KEY=VALUE):") + "\n")
+        console.put_lines(tongue.tr("Settings (--set KEY=VALUE):") + "\n")
     rows = [
         (one.key, one.value, tongue.reported(one.meaning) + also(one.aliases)) for one in settings
     ]
-    for line in talk.columns(("KEY", "DEFAULT", "MEANING"), rows):
-        talk.put("  " + line)
+    for line in console.columns(("KEY", "DEFAULT", "MEANING"), rows):
+        console.put("  " + line)
 
 
 def also(aliases: tuple[str, ...]) -> str:

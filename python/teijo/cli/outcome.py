@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from teijo.cli import apart, talk, tongue
+from teijo.cli import apart, console, tongue
 from teijo.cli.memory import check_for_report
 from teijo.cli.options import Lang, ProgressMode
 from teijo.creating import make_folder, replace_atomically
@@ -61,12 +61,12 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
             apart.note_stuck()
         with suppress(HostError):
             for path in left:
-                talk.name(path)
+                console.name(path)
         if mode is not ProgressMode.NDJSON:
             raise
         code = error.exit_code
         told = {"event": "error", "message": error.message, "remedy": error.remedy, "code": code}
-        talk.say_json(told)
+        console.say_json(told)
         raise typer.Exit(code) from error
 
 
@@ -144,7 +144,7 @@ def leave(
 
     def name(path: Path) -> None:
         try:
-            talk.name(path)
+            console.name(path)
         except HostError as error:
             unnamed.append(error)
 
@@ -153,11 +153,11 @@ def leave(
     if mode is ProgressMode.NDJSON:
         limits = [asdict(each) for each in run.judged]
         told = {"event": "verdict", "converged": run.findings.converged, "text": text}
-        talk.say_json(told | {"limits": limits} if limits else told)
+        console.say_json(told | {"limits": limits} if limits else told)
     else:
-        talk.say_lines(text)
+        console.say_lines(text)
         if in_vain := run.record.identity.facts.get(IN_VAIN):
-            talk.say(f"{IN_VAIN}: {in_vain}")
+            console.say(f"{IN_VAIN}: {in_vain}")
     if printers:
         tell = _tell_json if mode is ProgressMode.NDJSON else _tell
         for path in reports(run.document(), run.path, printers, folder, lang, tell=tell):
@@ -181,16 +181,16 @@ def leave_limits(runs: "Sequence[Run]") -> None:
 
 
 def _tell(path: Path) -> None:
-    talk.say(tongue.tr("making {path} …", path=path))
+    console.say(tongue.tr("making {path} …", path=path))
 
 
 def _tell_json(path: Path) -> None:
-    talk.say_json({"event": "reporting", "path": str(path)})
+    console.say_json({"event": "reporting", "path": str(path)})
 
 
 def _tell_person(path: Path) -> None:
     """Tell on a terminal only: a short command prints its data and nothing else."""
-    if talk.width(sys.stderr) is not None:
+    if console.width(sys.stderr) is not None:
         _tell(path)
 
 
@@ -279,20 +279,20 @@ def print_to_stdout(document: "Document", printer: str, lang: Lang = Lang.EN) ->
         case "text":
             from teijo.report import text
 
-            talk.put_lines(text.render(document, language=language).rstrip("\n"))
+            console.put_lines(text.render(document, language=language).rstrip("\n"))
         case "html":
             from teijo.report import html
 
-            talk.put_bytes(html.render(document, language).encode())
+            console.put_bytes(html.render(document, language).encode())
         case "pdf":
-            if talk.width(sys.stdout) is not None:
+            if console.width(sys.stdout) is not None:
                 raise UsageError(
                     "A PDF is binary, and stdout is a terminal",
                     remedy="Name a folder with -o, or lead stdout to a file: > report.pdf",
                 )
             from teijo.report import pdf
 
-            talk.put_bytes(pdf.render(document, language))
+            console.put_bytes(pdf.render(document, language))
         case _:
             raise AssertionError(printer)
 

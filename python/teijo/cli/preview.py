@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import console
 from teijo.cli.options import (
     Json,
     Method,
@@ -72,10 +72,10 @@ def verb(
     except HostError as error:
         hook = error  # it may be missing here and be there where the run will be
     if as_json:
-        talk.put_json(as_object(seen) | {"hook": hook_as_object(hook)})
+        console.put_json(as_object(seen) | {"hook": hook_as_object(hook)})
         return
     for line in (*table(seen), *hook_lines(hook)):
-        talk.put(line)
+        console.put(line)
 
 
 def as_object(seen: "Preview") -> dict[str, object]:
@@ -104,7 +104,7 @@ def table(seen: "Preview") -> list[str]:
         ("steps", *(f"{end.steps:,}" for end in ends)),
     ]
     head = ("", "AT LEAST (steady at once)", "EXPECTED (settles)", "AT MOST (never steady)")
-    lines = [*talk.columns(head, rows), "", f"Assumed: {seen.assumed}."]
+    lines = [*console.columns(head, rows), "", f"Assumed: {seen.assumed}."]
     if rated is not None:
         size = format_capacity(rated.rated_bytes)
         if rated.low_bytes < rated.high_bytes:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import IO
 
-from teijo.cli import talk
+from teijo.cli import console
 from teijo.cli.options import ProgressMode
 from teijo.cli.standing import Standing, begun, hook_lines
 from teijo.cli.tongue import reported, said, tr
@@ -50,9 +50,9 @@ def telling(mode: ProgressMode | None) -> Iterator[Observer]:
             with live(Standing(time.monotonic_ns)) as observer:
                 yield observer
         case ProgressMode.PLAIN:
-            yield Plain(Standing(time.monotonic_ns), talk.say)
+            yield Plain(Standing(time.monotonic_ns), console.say)
         case ProgressMode.NDJSON:
-            yield lambda event: talk.say_json(as_json(event))
+            yield lambda event: console.say_json(as_json(event))
 
 
 def paints(stream: IO[str], environment: Mapping[str, str]) -> bool:

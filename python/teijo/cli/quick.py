@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import talk, tongue
+from teijo.cli import console, tongue
 from teijo.cli.options import (
     AcceptWarning,
     Destroy,
@@ -117,7 +117,7 @@ def verb(
     )
     printed = reports(run.document(), run.path, printers, report_dir or path.parent, lang)
     if as_json:
-        talk.put_json(_json(run, printed))
+        console.put_json(_json(run, printed))
     else:
         _tell(run, printed)
     leave_limits([run])
@@ -138,12 +138,12 @@ def _tell(run: "Run", printed: list[Path]) -> None:
     from teijo.report.language import Language
 
     told = text.first_section(run.document(), width=80, language=Language(tongue.spoken()))
-    talk.put_lines(told.rstrip("\n"))
+    console.put_lines(told.rstrip("\n"))
     kinds = dict.fromkeys(tongue.reported(remark.kind.value) for remark in run.remarks)
-    talk.put("")
-    talk.put(tongue.tr("remarks: {kinds}", kinds=", ".join(kinds)))
+    console.put("")
+    console.put(tongue.tr("remarks: {kinds}", kinds=", ".join(kinds)))
     for place in (run.path, *printed):
-        talk.put(str(place))
+        console.put(str(place))
 
 
 def _json(run: "Run", printed: list[Path]) -> dict[str, object]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import console
 from teijo.cli.options import Lang, Limits, ReportLang, printers_from, to_stdout
 from teijo.errors import UsageError
 
@@ -85,7 +85,7 @@ def verb(
                 print_to_stdout(run.document(), alone or "text", lang)
                 continue
             for path in reports(run.document(), name, printers, output or file.parent, lang):
-                talk.put(str(path))
+                console.put(str(path))
     leave_limits(told)
 
 

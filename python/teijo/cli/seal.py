@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import console
 
 EXAMPLES = (
     "teijo seal run.teijo --sign ~/.ssh/id_ed25519   writes run.teijo.sig",
@@ -33,4 +33,4 @@ def verb(
 
     for path in api.seal(file, key=key):
         if path is not None:
-            talk.put(str(path))
+            console.put(str(path))

@@ -1,4 +1,4 @@
-"""Where a run stands, folded from its events: what a live screen shows and a line of talk says."""
+"""Where a run stands, folded from its events: what a live screen shows and a message says."""
 
 from collections.abc import Callable
 from pathlib import Path

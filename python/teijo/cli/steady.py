@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import console
 from teijo.cli.options import Json, printers_from, to_stdout
 from teijo.cli.spreadsheet import columns_of, number_of
 from teijo.errors import UsageError
@@ -73,13 +73,13 @@ def verb(
         print_to_stdout(document, alone)
         return
     if as_json:
-        talk.put_json(_told(states))
+        console.put_json(_told(states))
     elif not printers:
         from teijo.report import text
 
-        talk.put_lines(text.render(document).rstrip("\n"))
+        console.put_lines(text.render(document).rstrip("\n"))
     for path in print_all(document, "steady-state", printers, output):
-        (talk.say if as_json else talk.put)(str(path))
+        (console.say if as_json else console.put)(str(path))
     if check and states[0].reached is None:
         raise typer.Exit(NOT_STEADY)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from teijo.cli import talk
+from teijo.cli import console
 from teijo.cli.options import Json
 from teijo.cli.tongue import reported, said, tr
 
@@ -67,11 +67,11 @@ def verb(
         api.verify(file, signers=signers, replay=replay, observer=_Telling(file)) for file in files
     ]
     if as_json:
-        talk.put_json([_data(one) for one in found])
+        console.put_json([_data(one) for one in found])
     else:
         for one in found:
             for line in _lines(one):
-                talk.put(line)
+                console.put(line)
     bad = [one for one in found if not one.holds]
     if bad:
         names = ", ".join(shell_path(one.path) for one in bad)
@@ -96,9 +96,9 @@ class _Telling:
         now_ns = time.monotonic_ns()
         if isinstance(event, StepStarted) and now_ns - self._said_ns >= QUIET_NS:
             self._said_ns = now_ns
-            if talk.width(sys.stderr) is not None:
+            if console.width(sys.stderr) is not None:
                 told = tr("{file}: step {seq} again …", file=self._file, seq=event.seq)
-                talk.say(told)
+                console.say(told)
 
 
 def _lines(one: "Verified") -> list[str]:
@@ -129,7 +129,7 @@ def _lines(one: "Verified") -> list[str]:
     word = "ok" if one.signature_holds else "WRONG"
     rows.append(("signature", word, told_signature(one.signature).removeprefix("WRONG: ")))
     told = tuple((said(check), said(word), said(text)) for check, word, text in rows)
-    lines = talk.columns(("check", "", ""), told)
+    lines = console.columns(("check", "", ""), told)
     return [head, *(f"  {line}" for line in lines), _verdict(one)]
 
 

@@ -41,7 +41,7 @@ class Verdict(StrEnum):
 SHOWN = (Verdict.FASTER, Verdict.SLOWER)
 
 
-class Why(StrEnum):
+class Reason(StrEnum):
     """Why one run each does not decide."""
 
     CLOSE = "they are closer than one run each can tell"
@@ -69,7 +69,7 @@ class Judged:
     difference: Difference | None
     together: float | None = None
     needed: Needed | None = None
-    bar: Why | None = None
+    bar: Reason | None = None
     planned: Needed | None = None
 
     @property
@@ -83,9 +83,9 @@ class Judged:
         return Verdict.NOT_SHOWN if self.needed is None else Verdict.NOT_DECIDABLE
 
     @property
-    def why(self) -> Why | None:
+    def why(self) -> Reason | None:
         """Why one run each does not decide, None where it does or nothing differs."""
-        return (self.bar or Why.CLOSE) if self.verdict is Verdict.NOT_DECIDABLE else None
+        return (self.bar or Reason.CLOSE) if self.verdict is Verdict.NOT_DECIDABLE else None
 
     @property
     def _differs(self) -> bool:
@@ -239,15 +239,15 @@ def _printed(level: Level | None, quantity: Quantity) -> Level | None:
     return replace(level, mean=quantity.value, squared_error=max(level.squared_error, floor))
 
 
-def _bar(one: Quantity, other: Quantity) -> Why | None:
+def _bar(one: Quantity, other: Quantity) -> Reason | None:
     """Return what keeps one run each from deciding, however far apart they are."""
     if one.figure is LATENCY_MAX:
-        return Why.MAXIMUM
+        return Reason.MAXIMUM
     if one.steady is not other.steady or len(one.batches) != len(other.batches):
-        return Why.WINDOWS
+        return Reason.WINDOWS
     if one.load != other.load:
-        return Why.LOADS
-    return Why.NOT_STEADY if one.steady is False else None
+        return Reason.LOADS
+    return Reason.NOT_STEADY if one.steady is False else None
 
 
 def _overall(pairs: Sequence[tuple[Quantity, Quantity]]) -> Judged | None:

@@ -19,7 +19,7 @@ from teijo.device.marker import NOBODY, Hold, Holder
 from teijo.device.mounts import Mount, mount_of_descriptor, swap_files
 from teijo.device.not_opened import not_opened
 from teijo.device.openers import openers
-from teijo.device.patience import patiently
+from teijo.device.retry import retry_for
 from teijo.device.stack import loops
 from teijo.device.target import FileTarget
 from teijo.device.watched import SILENCE_NS, Moved, unwatched, watched
@@ -413,7 +413,7 @@ def _lock(fd: int, target: FileTarget, *, write: bool) -> None:
     kind = fcntl.LOCK_EX if write else fcntl.LOCK_SH
 
     def lock(seconds: float) -> None:
-        patiently(
+        retry_for(
             lambda: fcntl.flock(fd, kind | fcntl.LOCK_NB),
             errors=frozenset({errno.EWOULDBLOCK}),
             seconds=seconds,

@@ -17,7 +17,7 @@ from teijo.device.checks import CHECKS, Check, Subject, ask
 from teijo.device.identify import Identification, identify
 from teijo.device.kernel import HOST, Roots
 from teijo.device.not_opened import not_opened
-from teijo.device.patience import patiently
+from teijo.device.retry import retry_for
 from teijo.errors import DeviceError, TargetError, UnsafeError
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.units import format_size
@@ -69,7 +69,7 @@ def claim(
     mode = os.O_RDWR if write else os.O_RDONLY
     refusal = ""
     try:
-        fd = patiently(
+        fd = retry_for(
             lambda: os.open(path, mode | os.O_EXCL | os.O_DIRECT | os.O_CLOEXEC),
             errors=frozenset({errno.EBUSY}),
             seconds=CLAIM_WAIT_SECONDS,
@@ -233,7 +233,7 @@ def _more_rights(error: OSError) -> str:
 def _locked(fd: int) -> bool:
     """Take the lock that keeps udev away (systemd.io/BLOCK_DEVICE_LOCKING)."""
     try:
-        patiently(
+        retry_for(
             lambda: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB),
             errors=frozenset({errno.EWOULDBLOCK}),
             seconds=LOCK_WAIT_SECONDS,

@@ -7,8 +7,8 @@ from functools import partial
 from teijo.device.device import Configured
 from teijo.device.hook import run_hook
 from teijo.device.hook_consent import Hook
-from teijo.device.letting_go import open_place, wait_until_free
 from teijo.device.medium import Medium
+from teijo.device.release import open_place, wait_until_free
 from teijo.device.sessions import Engine, open_session
 from teijo.device.watched import SILENCE_NS, watched
 from teijo.engine.session import Session

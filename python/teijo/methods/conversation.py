@@ -18,15 +18,15 @@ class Heard:
 
 def heard(method: Method, settings: Settings, record: Record) -> Heard:
     """Give a method the recorded answers for as long as it asks for the recorded steps."""
-    talk = method.steps(settings, record.geometry)
+    steps = method.steps(settings, record.geometry)
     used = 0
     try:
-        asks = next(talk)
+        asks = next(steps)
         for exchange in record.steps:
             if step_to_json(asks) != step_to_json(exchange.step):
                 break
             used += 1
-            asks = talk.send(exchange.answer)
+            asks = steps.send(exchange.answer)
     except StopIteration as end:
         return Heard(used=used, ending=end.value, asks=None)
     return Heard(used=used, ending=None, asks=asks)

@@ -14,7 +14,7 @@ from teijo.terms.result import Answer
 from teijo.terms.step import Step
 from teijo.terms.watch import Watch
 
-Conversation = Generator[Step, Answer, Ending]
+Steps = Generator[Step, Answer, Ending]
 """A method at work: yields steps, is sent their answers, returns how it ended."""
 
 
@@ -60,7 +60,7 @@ class Method(Protocol):
         """Return what these settings change against the standard, one remark each."""
         ...
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Return the conversation. The same answers give the same steps, always."""
         ...
 

@@ -27,9 +27,9 @@ from teijo.document.model import (
 from teijo.document.phrase import Verbatim, capitalised, joined, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.knobs import describe
-from teijo.methods.making_page import making_section
 from teijo.methods.method import Settings
 from teijo.methods.scaled import with_rule
+from teijo.methods.self_checks import self_checks_section
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import REMEDIES, Remark, RemarkKind
 from teijo.terms.result import Gap, Health, StepResult
@@ -102,7 +102,7 @@ def with_headline(sections: Iterable[Section]) -> tuple[Section, ...]:
 def appendix_sections(record: Record, settings: Settings) -> tuple[Section, ...]:
     """Return what every method's report ends with."""
     sections = (
-        making_section(record),
+        self_checks_section(record),
         checks_section(record),
         conditions_section(record, settings),
         device_section(record),

@@ -11,7 +11,7 @@ from teijo.analysis import measures, percentile
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import insist
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.read_back import PHASE, read_back
@@ -85,7 +85,7 @@ class FreeWorkload:
         self,
         settings: Settings,
         geometry: Geometry,
-    ) -> Conversation:
+    ) -> Steps:
         """Drive the workload once, from its start again after a gap; read back what it wrote."""
         asked = step_of(_own(settings))
         answer = yield from insist(asked)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from teijo.analysis import validity
 from teijo.errors import DeviceError
-from teijo.methods.method import Conversation
+from teijo.methods.method import Steps
 from teijo.runner.compile import interval_ns
 from teijo.runner.events import Remarked, StepDone, StepStarted
 from teijo.runner.handlers.configure import configure
@@ -24,19 +24,19 @@ from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.units import format_duration
 
 
-class Talk:
+class Conversation:
     """A conversation and where it stands: `step` is asked for, or `ending` was reached."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, steps: Steps) -> None:
         """Ask for the first step."""
-        self._conversation = conversation
+        self._steps = steps
         self.step: Step | None = None
         self.ending: Ending | None = None
-        self._advance(lambda: next(conversation))
+        self._advance(lambda: next(steps))
 
     def answer(self, answer: Answer) -> None:
         """Send an answer; ask for the next step."""
-        self._advance(lambda: self._conversation.send(answer))
+        self._advance(lambda: self._steps.send(answer))
 
     def _advance(self, ask: Callable[[], Step]) -> None:
         try:
@@ -46,7 +46,9 @@ class Talk:
             assert self.ending is not None, "a conversation ends with how it ended"
 
 
-def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]) -> Ending:
+def drive(
+    stage: Stage, conversation: Conversation, seq: int, told: Callable[[StepRecord], None]
+) -> Ending:
     """Carry out what is asked for, from step number `seq` on, until the method has its answer.
 
     `told` is given every exchange once it is on the disk.
@@ -59,8 +61,8 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
         Interrupted, KeyboardInterrupt: somebody asked to stop, or the write budget is used up;
             the running step is abandoned.
     """
-    while talk.step is not None:
-        step = talk.step
+    while conversation.step is not None:
+        step = conversation.step
         seed = seed_of(stage, seq, step)
         stage.interrupt.check()
         if stage.budget is not None:
@@ -80,12 +82,12 @@ def drive(stage: Stage, talk: Talk, seq: int, told: Callable[[StepRecord], None]
                 f"The device failed in step {seq} ({step.phase}): {outcome.failure}.",
                 remedy="What was measured is kept. Look at the kernel log and at the drive's own.",
             )
-        talk.answer(outcome.result)
-        if talk.step is None:
+        conversation.answer(outcome.result)
+        if conversation.step is None:
             look_at_the_end(stage, seq, outcome.result)
         seq += 1
-    assert talk.ending is not None
-    return talk.ending
+    assert conversation.ending is not None
+    return conversation.ending
 
 
 def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:

@@ -8,7 +8,7 @@ from teijo.engine.plan import Plan
 from teijo.errors import PlanError
 from teijo.methods.method import Method, Settings
 from teijo.runner.compile import compile_measure
-from teijo.runner.drive import Talk
+from teijo.runner.drive import Conversation
 from teijo.runner.extent import Extent, Preview
 from teijo.runner.paper import Paper, Rates, Share, always_full, restless, settling
 from teijo.runner.replay import check_asked
@@ -104,12 +104,12 @@ def _extent(
     *,
     replayable: bool,
 ) -> Extent:
-    talk = Talk(method.steps(settings, geometry))
+    conversation = Conversation(method.steps(settings, geometry))
     paper = Paper(capacity_bytes=geometry.capacity_bytes, rates=rates, share=share)
     if after is not None:
-        _catch_up(talk, paper, after, replayable=replayable)
+        _catch_up(conversation, paper, after, replayable=replayable)
     steps = 0
-    while talk.step is not None:
+    while conversation.step is not None:
         if steps == _MOST_STEPS:
             raise PlanError(
                 f"The plan has more than {_MOST_STEPS:,} steps on a device of "
@@ -117,7 +117,7 @@ def _extent(
                 remedy="Measure less: fewer rounds, a longer minute, or a smaller range.",
             )
         steps += 1
-        talk.answer(paper.carry_out(talk.step))
+        conversation.answer(paper.carry_out(conversation.step))
     return Extent(
         steps=steps,
         duration_ns=paper.now_ns,
@@ -126,14 +126,16 @@ def _extent(
     )
 
 
-def _catch_up(talk: Talk, paper: Paper, record: Record, *, replayable: bool) -> None:
+def _catch_up(
+    conversation: Conversation, paper: Paper, record: Record, *, replayable: bool
+) -> None:
     for exchange in record.steps:
-        check_asked(talk, exchange, record.run.version)
+        check_asked(conversation, exchange, record.run.version)
         if isinstance(exchange.answer, StepResult):
             paper.settle(exchange.step, exchange.answer)
-        talk.answer(exchange.answer)
-    if record.steps and talk.step is not None and not replayable:
-        talk.answer(Gap())
+        conversation.answer(exchange.answer)
+    if record.steps and conversation.step is not None and not replayable:
+        conversation.answer(Gap())
 
 
 def _each(choose: Callable[[Iterable[int]], int], ends: Sequence[Extent]) -> Extent:

@@ -1,7 +1,7 @@
 """A run rehearsed on paper: the record that a drive which settles would leave, at assumed rates."""
 
 from teijo.methods.method import Method, Settings
-from teijo.runner.drive import Talk
+from teijo.runner.drive import Conversation
 from teijo.runner.paper import Paper, Rates, settling
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record, RunInfo, StepRecord
@@ -12,14 +12,14 @@ _STEPS_MOST = 20_000
 
 def rehearsed(method: Method, settings: Settings, geometry: Geometry) -> Record:
     """Return the record of a method on a device on paper; its figures mean nothing."""
-    talk = Talk(method.steps(settings, geometry))
+    conversation = Conversation(method.steps(settings, geometry))
     paper = Paper(capacity_bytes=geometry.capacity_bytes, rates=Rates(), share=settling)
     steps: list[StepRecord] = []
-    while talk.step is not None and len(steps) < _STEPS_MOST:
-        step = talk.step
+    while conversation.step is not None and len(steps) < _STEPS_MOST:
+        step = conversation.step
         answer = paper.carry_out(step)
         steps.append(StepRecord(seq=len(steps) + 1, step=step, seed=0, answer=answer))
-        talk.answer(answer)
+        conversation.answer(answer)
     run = RunInfo(
         id="",
         method=method.id,

@@ -7,7 +7,7 @@ from teijo.errors import IdentityError, RunFileError
 from teijo.outside.text import shell_path
 from teijo.runfile.codec import rows_of
 from teijo.runner.compile import interval_ns
-from teijo.runner.drive import Talk, carry_out, seed_of
+from teijo.runner.drive import Conversation, carry_out, seed_of
 from teijo.runner.events import StepDone, StepStarted
 from teijo.runner.stage import Stage
 from teijo.terms.configured import geometry_in, identity_in
@@ -18,7 +18,7 @@ from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Configure, Step, step_to_json
 
 
-def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
+def catch_up(stage: Stage, conversation: Conversation, record: Record) -> StepRecord | None:
     """Bring method and device to where the record ends, and mark the run as going on.
 
     A device that can be replayed carries out the recorded steps again, and must give the very
@@ -38,11 +38,11 @@ def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
     # A device that is made anew has no stamps of an attempt before.
     stage.resumptions = 0 if stage.device.replayable else len(resumed) + 1
     for exchange in record.steps:
-        check_asked(talk, exchange, record.run.version)
+        check_asked(conversation, exchange, record.run.version)
         if stage.device.replayable:
             _execute_again(stage, exchange, record.run.version)
         _take_over(stage, exchange)
-        talk.answer(exchange.answer)
+        conversation.answer(exchange.answer)
     stage.replaying = False
     done = len(record.steps)
     stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=_remark(done, stage)))
@@ -51,7 +51,11 @@ def catch_up(stage: Stage, talk: Talk, record: Record) -> StepRecord | None:
         return None
     stage.origin_ns = stage.device.session.now_ns() - _ended_ns(record)
     stage.ended_ns = None
-    return None if talk.step is None else _leave_gap(stage, talk, talk.step, done + 1)
+    return (
+        None
+        if conversation.step is None
+        else _leave_gap(stage, conversation, conversation.step, done + 1)
+    )
 
 
 def _warnings_since(record: Record, device: Device) -> list[Remark]:
@@ -77,13 +81,13 @@ def _remark(done: int, stage: Stage) -> str:
     return f"Resumed after step {done}; {how}."
 
 
-def _leave_gap(stage: Stage, talk: Talk, step: Step, seq: int) -> StepRecord:
+def _leave_gap(stage: Stage, conversation: Conversation, step: Step, seq: int) -> StepRecord:
     seed = seed_of(stage, seq, step)
     gap = Gap()
     stage.miss(step)
     stage.recorder.record_gap(seq, step, seed, gap, interval_ns=interval_ns(step))
     stage.observer(StepDone(seq=seq, step=step, answer=gap))
-    talk.answer(gap)
+    conversation.answer(gap)
     return StepRecord(seq=seq, step=step, seed=seed, answer=gap)
 
 
@@ -161,13 +165,13 @@ def check_consistent(record: Record, path: Path) -> None:
             )
 
 
-def check_asked(talk: Talk, exchange: StepRecord, version: str) -> None:
+def check_asked(conversation: Conversation, exchange: StepRecord, version: str) -> None:
     """Make sure that a method asks for what was recorded.
 
     Raises:
         RunFileError: it does not.
     """
-    if talk.step is None or step_to_json(talk.step) != step_to_json(exchange.step):
+    if conversation.step is None or step_to_json(conversation.step) != step_to_json(exchange.step):
         raise RunFileError(
             f"At step {exchange.seq} this teijo asks for another step than was recorded.",
             remedy=f"Resume with the teijo that began the run, {version}.",

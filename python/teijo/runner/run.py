@@ -40,7 +40,7 @@ from teijo.runfile.space import estimate_bytes
 from teijo.runner.budget import FACT, OPTION, Budget
 from teijo.runner.ceiling import described
 from teijo.runner.clocks import Clocks
-from teijo.runner.drive import Talk, clock_remarks, drive
+from teijo.runner.drive import Conversation, clock_remarks, drive
 from teijo.runner.environment import describe_host
 from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
 from teijo.runner.extent import Preview, refuse_beyond
@@ -246,18 +246,18 @@ class _Act:
             check_identity(self._record, self._device, self._recorder.under_way())
             check_consistent(self._record, self._recorder.names.open)
         # Of the device as it was in the beginning: a hook may have made it another since then.
-        talk = Talk(self._method.steps(self._settings, self._record.geometry))
+        conversation = Conversation(self._method.steps(self._settings, self._record.geometry))
         if resumed:
             self._check_budget(ahead)
             self._judge()
-            gap = catch_up(stage, talk, self._record)
+            gap = catch_up(stage, conversation, self._record)
             self._untouched = False
             if gap is not None:
                 self._steps.append(gap)
             if self._budget is not None:
                 self._recorder.note(FACT, self._budget.fact)
         self._judge()
-        ending = drive(stage, talk, len(self._steps) + 1, self._told)
+        ending = drive(stage, conversation, len(self._steps) + 1, self._told)
         if self._seen != len(self._steps):
             self._judge()
         self._device.session.finish()

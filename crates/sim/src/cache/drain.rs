@@ -5,7 +5,7 @@ use teijo_engine::backend::Op;
 use super::extents::Span;
 use super::params::Mode;
 use super::policy::time_ns;
-use super::ram::{Cache, Errand};
+use super::ram::{Cache, IoPurpose};
 use crate::device::{Ended, Outcome, Ticket};
 
 pub(super) const IO_ERROR: i32 = -5;
@@ -143,9 +143,9 @@ impl Cache {
         self.cursor_bytes = span.1;
         let length_bytes = span.1 - span.0;
         self.pace_ns = at_ns.max(self.pace_ns) + time_ns(length_bytes, self.policy.drain_ns_q24);
-        let errand = Errand::Drain { span, round };
-        self.below
-            .send(errand, Op::Write, span.0, length_bytes as u32, at_ns);
+        let purpose = IoPurpose::Drain { span, round };
+        self.downstream
+            .send(purpose, Op::Write, span.0, length_bytes as u32, at_ns);
     }
 
     /// A drain has ended.
@@ -235,8 +235,8 @@ impl Cache {
             return;
         }
         self.flushing.stage = Stage::Flushing;
-        self.below
-            .send(Errand::Flush { round }, Op::Flush, 0, 0, at_ns);
+        self.downstream
+            .send(IoPurpose::Flush { round }, Op::Flush, 0, 0, at_ns);
     }
 
     fn begin_next(&mut self, at_ns: u64) {

@@ -6,7 +6,7 @@ use teijo_engine::backend::Op;
 use super::extents::{Cover, Span};
 use super::lru::Found;
 use super::params::Mode;
-use super::ram::{Cache, Errand};
+use super::ram::{Cache, IoPurpose};
 use crate::device::{Ended, Outcome, Ticket};
 
 /// A write that waits for room.
@@ -45,9 +45,10 @@ fn whole(span: Span) -> i32 {
 impl Cache {
     /// Lets a host I/O go by.
     pub(super) fn pass(&mut self, ticket: Ticket, op: Op, span: Span, at_ns: u64) {
-        let errand = Errand::Pass { ticket, op, span };
+        let purpose = IoPurpose::Pass { ticket, op, span };
         let length_bytes = length(span) as u32;
-        self.below.send(errand, op, span.0, length_bytes, at_ns);
+        self.downstream
+            .send(purpose, op, span.0, length_bytes, at_ns);
         self.look_ahead(at_ns);
     }
 
@@ -318,9 +319,9 @@ impl Cache {
     fn fetch(&mut self, span: Span, readers: Vec<usize>, at_ns: u64) -> usize {
         let fetch = self.fetches.put(Fetch { span, readers });
         let length_bytes = length(span) as u32;
-        let errand = Errand::Fetch(fetch);
-        self.below
-            .send(errand, Op::Read, span.0, length_bytes, at_ns);
+        let purpose = IoPurpose::Fetch(fetch);
+        self.downstream
+            .send(purpose, Op::Read, span.0, length_bytes, at_ns);
         fetch
     }
 

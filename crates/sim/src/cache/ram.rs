@@ -12,15 +12,15 @@ use super::lru::Lru;
 use super::policy::{time_ns, Policy, Settings};
 use super::slab::Slab;
 use super::streams::Streams;
-use crate::below::Below;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
 use crate::compose::{members_counts, members_facts, Node};
 use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
+use crate::downstream::Downstream;
 
 /// Why an I/O was sent below.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Errand {
+pub(super) enum IoPurpose {
     /// A host I/O that goes by: it ends when it ends below.
     Pass { ticket: Ticket, op: Op, span: Span },
     /// Data that somebody reads, or will.
@@ -60,7 +60,7 @@ pub struct Cache {
     label: Label,
     pub(super) policy: Policy,
     pub(super) capacity_bytes: u64,
-    pub(super) below: Below<Errand>,
+    pub(super) downstream: Downstream<IoPurpose>,
     /// Acknowledged and not sent below: of the batch that is flushed, and what came after it.
     pub(super) batch: Extents,
     pub(super) dirty: Extents,
@@ -108,7 +108,7 @@ impl Cache {
             },
             policy,
             capacity_bytes,
-            below: Below::new(part),
+            downstream: Downstream::new(part),
             batch: extents(),
             dirty: extents(),
             sending: Flying::default(),
@@ -140,7 +140,7 @@ impl Cache {
 
     /// The device below.
     pub fn part(&self) -> &Node {
-        self.below.device()
+        self.downstream.device()
     }
 
     /// Bytes that are acknowledged and not below; those on their way count.
@@ -250,23 +250,23 @@ impl Device for Cache {
 
     #[inline]
     fn next_ns(&self) -> u64 {
-        self.own_ns.min(self.below.next_ns())
+        self.own_ns.min(self.downstream.next_ns())
     }
 
     fn step(&mut self, ended: &mut Vec<Ended>) {
         let at_ns = self.next_ns();
-        if self.below.next_ns() > at_ns {
+        if self.downstream.next_ns() > at_ns {
             self.act(at_ns, ended);
             return;
         }
-        let Some((errand, outcome)) = self.below.step() else {
+        let Some((purpose, outcome)) = self.downstream.step() else {
             return;
         };
-        match errand {
-            Errand::Pass { ticket, op, span } => self.passed(ticket, op, span, outcome, ended),
-            Errand::Fetch(fetch) => self.fetched(fetch, outcome, ended),
-            Errand::Drain { span, round } => self.drained(span, round, outcome, ended),
-            Errand::Flush { round } => self.flushed(round, outcome, ended),
+        match purpose {
+            IoPurpose::Pass { ticket, op, span } => self.passed(ticket, op, span, outcome, ended),
+            IoPurpose::Fetch(fetch) => self.fetched(fetch, outcome, ended),
+            IoPurpose::Drain { span, round } => self.drained(span, round, outcome, ended),
+            IoPurpose::Flush { round } => self.flushed(round, outcome, ended),
         }
     }
 
@@ -275,12 +275,12 @@ impl Device for Cache {
         self.tally.discarded_bytes += self.forget();
         self.flushing.void();
         let (mut done_ns, mut ended) = (at_ns, Vec::new());
-        while self.below.in_flight() > 0 {
+        while self.downstream.in_flight() > 0 {
             done_ns = done_ns.max(self.next_ns());
             self.step(&mut ended);
         }
         assert!(ended.is_empty(), "nothing was in flight");
-        let done_ns = self.below.device_mut().purge(done_ns);
+        let done_ns = self.downstream.device_mut().purge(done_ns);
         (self.pace_ns, self.ram_free_ns) = (done_ns, done_ns);
         self.look_ahead(done_ns);
         done_ns
@@ -288,18 +288,18 @@ impl Device for Cache {
 
     fn idle(&mut self, from_ns: u64, to_ns: u64) {
         rest(self, to_ns);
-        self.below.device_mut().idle(from_ns, to_ns);
+        self.downstream.device_mut().idle(from_ns, to_ns);
     }
 
     fn content(&mut self, left_q16: u32) {
-        self.below.device_mut().content(left_q16);
+        self.downstream.device_mut().content(left_q16);
     }
 
     /// Without a battery the RAM is empty afterwards, and writes that waited for room and flushes
     /// fail; what was on its way below may be there or not, and counts as lost.
     fn power_cut(&mut self, at_ns: u64) -> u64 {
         if self.policy.battery {
-            return self.below.device_mut().power_cut(at_ns);
+            return self.downstream.device_mut().power_cut(at_ns);
         }
         let lost_bytes = self.forget();
         self.tally.lost_bytes += lost_bytes;
@@ -311,13 +311,13 @@ impl Device for Cache {
         };
         self.cut
             .extend(failed.map(|ticket| Ended { ticket, outcome }));
-        let lost_below_bytes = self.below.device_mut().power_cut(at_ns);
+        let lost_below_bytes = self.downstream.device_mut().power_cut(at_ns);
         self.look_ahead(at_ns);
         lost_bytes + lost_below_bytes
     }
 
     fn volatile(&self) -> Vec<(u64, u64)> {
-        let mut volatile = self.below.device().volatile();
+        let mut volatile = self.downstream.device().volatile();
         if !self.policy.battery {
             let unsent = self.dirty.spans().chain(self.batch.spans());
             let spans = unsent.chain(self.sending.spans().iter().copied());
@@ -404,7 +404,7 @@ impl Device for Cache {
     /// Over everything but the order in which free places are used again, which nothing sees.
     fn digest(&self) -> u64 {
         let mut digest = Digest::new();
-        digest.mix([self.part().digest(), self.below.in_flight() as u64]);
+        digest.mix([self.part().digest(), self.downstream.in_flight() as u64]);
         for set in [&self.dirty, &self.batch] {
             digest.mix(
                 set.spans()
@@ -412,13 +412,13 @@ impl Device for Cache {
                     .chain([set.bytes()]),
             );
         }
-        let flight = |errand: &Errand| match *errand {
-            Errand::Pass { ticket, span, .. } => [0, ticket, span.0, span.1],
-            Errand::Fetch(_) => [1, 0, 0, 0],
-            Errand::Drain { span, round } => [2, round, span.0, span.1],
-            Errand::Flush { round } => [3, round, 0, 0],
+        let flight = |purpose: &IoPurpose| match *purpose {
+            IoPurpose::Pass { ticket, span, .. } => [0, ticket, span.0, span.1],
+            IoPurpose::Fetch(_) => [1, 0, 0, 0],
+            IoPurpose::Drain { span, round } => [2, round, span.0, span.1],
+            IoPurpose::Flush { round } => [3, round, 0, 0],
         };
-        let mut flights: Vec<[u64; 4]> = self.below.flights().map(flight).collect();
+        let mut flights: Vec<[u64; 4]> = self.downstream.flights().map(flight).collect();
         flights.sort_unstable();
         digest.mix(flights.into_iter().flatten());
         let units = self.lru.units();

@@ -12,11 +12,11 @@ use super::lottery::{Draw, Lottery};
 use super::params::{Befalls, FaultParams, FAULT_PARAMETERS};
 use super::thin::Thin;
 use super::window::Window;
-use crate::below::Below;
 use crate::clip::{LOGICAL_BLOCK_BYTES, NO_SPACE};
 use crate::compose::{members_counts, members_facts, Node};
 use crate::device::{serve_alone, Damage, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
+use crate::downstream::Downstream;
 
 const IO_ERROR: i32 = -5;
 pub(super) const NO_DEVICE: i32 = -19;
@@ -46,7 +46,7 @@ pub struct Faulty {
     /// As given, and with its volumes as those of the simulated device.
     pub(super) given: FaultParams,
     pub(super) params: FaultParams,
-    pub(super) below: Below<Io>,
+    pub(super) downstream: Downstream<Io>,
     pub(super) lottery: Lottery,
     pub(super) thin: Option<Thin>,
     pub(super) window: Window,
@@ -94,7 +94,7 @@ impl Faulty {
             gone: false,
             injected: Injected::default(),
             damage: Vec::new(),
-            below: Below::new(part),
+            downstream: Downstream::new(part),
             given,
             params,
         }
@@ -102,7 +102,7 @@ impl Faulty {
 
     /// The device within.
     pub fn part(&self) -> &Node {
-        self.below.device()
+        self.downstream.device()
     }
 
     /// Whether a media error befalls an I/O that comes in now.
@@ -129,7 +129,7 @@ impl Faulty {
     /// Whether thin provisioning has room for an I/O.
     fn has_room(&mut self, op: Op, offset_bytes: u64, length_bytes: u32) -> bool {
         let length = u64::from(length_bytes);
-        let lies_within = offset_bytes + length <= self.below.device().capacity_bytes();
+        let lies_within = offset_bytes + length <= self.downstream.device().capacity_bytes();
         match &mut self.thin {
             Some(thin) if op == Op::Write && lies_within => thin.take(offset_bytes, length),
             Some(thin) if op == Op::Discard && lies_within => {
@@ -151,7 +151,8 @@ impl Faulty {
             length_bytes,
             ..
         } = *request;
-        self.below.send(io, op, offset_bytes, length_bytes, at_ns);
+        self.downstream
+            .send(io, op, offset_bytes, length_bytes, at_ns);
     }
 
     /// The part has ended an I/O: it is told now, or later.
@@ -161,7 +162,7 @@ impl Faulty {
             return;
         };
         let Outcome { done_ns, result } = outcome;
-        let capacity_bytes = self.below.device().capacity_bytes() as f64;
+        let capacity_bytes = self.downstream.device().capacity_bytes() as f64;
         let from = self.params.slow_from_percent / 100.0 * capacity_bytes;
         let to = from + self.params.slow_percent / 100.0 * capacity_bytes;
         let place = request.offset_bytes as f64;
@@ -268,9 +269,9 @@ impl Faulty {
     /// Lets what nobody waits for any more come to its end; returns when that is.
     fn settle(&mut self, at_ns: u64) -> u64 {
         self.now_ns = self.now_ns.max(at_ns);
-        while self.below.in_flight() > 0 {
-            self.now_ns = self.now_ns.max(self.below.next_ns());
-            self.below.step();
+        while self.downstream.in_flight() > 0 {
+            self.now_ns = self.now_ns.max(self.downstream.next_ns());
+            self.downstream.step();
         }
         self.later.clear();
         self.now_ns
@@ -331,7 +332,7 @@ impl Device for Faulty {
 
     fn next_ns(&self) -> u64 {
         let later_ns = self.later.peek().map_or(u64::MAX, |Reverse(later)| later.0);
-        let first_ns = self.below.next_ns().min(later_ns).min(self.own_ns());
+        let first_ns = self.downstream.next_ns().min(later_ns).min(self.own_ns());
         first_ns.max(self.now_ns)
     }
 
@@ -339,8 +340,8 @@ impl Device for Faulty {
         self.damage.clear();
         let at_ns = self.next_ns();
         self.now_ns = at_ns;
-        if self.below.next_ns() <= at_ns {
-            if let Some((io, outcome)) = self.below.step() {
+        if self.downstream.next_ns() <= at_ns {
+            if let Some((io, outcome)) = self.downstream.step() {
                 self.answered(io, outcome, ended);
             }
             return;
@@ -371,7 +372,7 @@ impl Device for Faulty {
             thin.clear();
         }
         self.window.lose();
-        let done_ns = self.below.device_mut().purge(at_ns);
+        let done_ns = self.downstream.device_mut().purge(at_ns);
         self.now_ns = self.now_ns.max(done_ns);
         done_ns
     }
@@ -384,7 +385,7 @@ impl Device for Faulty {
             let own_ns = self.own_ns().max(from_ns);
             let until_ns = own_ns.min(to_ns);
             if until_ns > from_ns {
-                self.below.device_mut().idle(from_ns, until_ns);
+                self.downstream.device_mut().idle(from_ns, until_ns);
                 from_ns = until_ns;
             }
             if own_ns > to_ns {
@@ -398,7 +399,7 @@ impl Device for Faulty {
     }
 
     fn content(&mut self, left_q16: u32) {
-        self.below.device_mut().content(left_q16);
+        self.downstream.device_mut().content(left_q16);
     }
 
     fn power_cut(&mut self, at_ns: u64) -> u64 {

@@ -70,8 +70,8 @@ impl Faulty {
 
     /// What is volatile here and in the part is lost.
     pub(super) fn lose(&mut self, at_ns: u64) {
-        let mut lost = self.below.device().volatile();
-        self.injected.lost_below_bytes += self.below.device_mut().power_cut(at_ns);
+        let mut lost = self.downstream.device().volatile();
+        self.injected.lost_below_bytes += self.downstream.device_mut().power_cut(at_ns);
         let own = self.window.lose();
         self.injected.lost_bytes += own.iter().map(|(_, length)| length).sum::<u64>();
         lost.extend(own);

@@ -28,7 +28,7 @@ struct Request {
 
 /// One work of a request: member I/Os in flight, and what follows them.
 #[derive(Clone, Debug, Default)]
-struct Errand {
+struct MemberWork {
     request: usize,
     untold: u32,
     /// When the member I/Os whose end is known have ended.
@@ -64,10 +64,10 @@ pub struct Array {
     members: Vec<Node>,
     failed: Vec<bool>,
     requests: Slab<Request>,
-    errands: Slab<Errand>,
-    /// When an errand goes on that waits for no member: (time, errand).
+    member_work: Slab<MemberWork>,
+    /// When an work goes on that waits for no member: (time, work).
     later: BinaryHeap<Reverse<(u64, usize)>>,
-    /// What is due first, and at which member; `None` for an errand of `later`.
+    /// What is due first, and at which member; `None` for an work of `later`.
     next: (u64, Option<usize>),
     /// Member I/Os each member has not told the end of.
     waiting: Vec<u32>,
@@ -109,7 +109,7 @@ impl Array {
             members,
             failed,
             requests: Slab::default(),
-            errands: Slab::default(),
+            member_work: Slab::default(),
             later: BinaryHeap::new(),
             next: (u64::MAX, None),
             mirror: 0,
@@ -193,12 +193,12 @@ impl Array {
 
     /// Sends `pieces` to the members; returns when those whose end is known have ended, and how
     /// many are not.
-    fn send(&mut self, errand: usize, op: Op, pieces: &[Piece], at_ns: u64) -> (u64, u32, i32) {
+    fn send(&mut self, work: usize, op: Op, pieces: &[Piece], at_ns: u64) -> (u64, u32, i32) {
         let (mut ready_ns, mut untold, mut failure) = (at_ns, 0, 0);
         for piece in pieces {
             let member = piece.member as usize;
             let length = piece.length_bytes as u32;
-            let ticket = errand as Ticket;
+            let ticket = work as Ticket;
             let place = &mut self.members[member];
             let told = place.submit(ticket, op, piece.offset_bytes, length, at_ns);
             if let Some(Outcome { done_ns, result }) = told {
@@ -220,17 +220,17 @@ impl Array {
         } else {
             (reads, writes, Op::Read)
         };
-        let errand = self.errands.put(Errand::default());
-        let (ready_ns, untold, failure) = self.send(errand, op, &first, at_ns);
+        let work = self.member_work.put(MemberWork::default());
+        let (ready_ns, untold, failure) = self.send(work, op, &first, at_ns);
         self.fail(request, failure);
         if untold == 0 && then.is_empty() {
-            self.errands.free.push(errand);
+            self.member_work.free.push(work);
             return Some(ready_ns);
         }
         if untold == 0 {
-            self.later.push(Reverse((ready_ns, errand)));
+            self.later.push(Reverse((ready_ns, work)));
         }
-        self.errands.places[errand] = Errand {
+        self.member_work.places[work] = MemberWork {
             request,
             untold,
             ready_ns,
@@ -245,30 +245,30 @@ impl Array {
         }
     }
 
-    /// Goes on with an errand whose member I/Os have all ended.
-    fn go_on(&mut self, errand: usize, at_ns: u64, ended: &mut Vec<Ended>) {
-        let Errand {
+    /// Goes on with an work whose member I/Os have all ended.
+    fn go_on(&mut self, work: usize, at_ns: u64, ended: &mut Vec<Ended>) {
+        let MemberWork {
             request,
             ready_ns,
             ref mut then,
             ..
-        } = self.errands.places[errand];
+        } = self.member_work.places[work];
         if ready_ns > at_ns {
-            self.later.push(Reverse((ready_ns, errand)));
+            self.later.push(Reverse((ready_ns, work)));
             return;
         }
         let writes = std::mem::take(then);
         if writes.is_empty() {
-            self.errands.free.push(errand);
+            self.member_work.free.push(work);
             self.close(request, at_ns, ended);
             return;
         }
-        let (ready_ns, untold, failure) = self.send(errand, Op::Write, &writes, at_ns);
+        let (ready_ns, untold, failure) = self.send(work, Op::Write, &writes, at_ns);
         self.fail(request, failure);
-        let place = &mut self.errands.places[errand];
+        let place = &mut self.member_work.places[work];
         (place.ready_ns, place.untold) = (ready_ns, untold);
         if untold == 0 {
-            self.errands.free.push(errand);
+            self.member_work.free.push(work);
             self.close(request, ready_ns, ended);
         }
     }
@@ -367,19 +367,19 @@ impl Device for Array {
             self.members[member].step(&mut of_member);
             for Ended { ticket, outcome } in of_member.drain(..) {
                 self.waiting[member] -= 1;
-                let errand = ticket as usize;
-                let place = &mut self.errands.places[errand];
+                let work = ticket as usize;
+                let place = &mut self.member_work.places[work];
                 place.untold -= 1;
                 place.ready_ns = place.ready_ns.max(outcome.done_ns);
                 let (request, is_last) = (place.request, place.untold == 0);
                 self.fail(request, outcome.result);
                 if is_last {
-                    self.go_on(errand, at_ns, ended);
+                    self.go_on(work, at_ns, ended);
                 }
             }
             self.ended = of_member;
-        } else if let Some(Reverse((_, errand))) = self.later.pop() {
-            self.go_on(errand, at_ns, ended);
+        } else if let Some(Reverse((_, work))) = self.later.pop() {
+            self.go_on(work, at_ns, ended);
         }
         self.refresh();
     }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use teijo_engine::backend::Op;
 
-use crate::below::Below;
 use crate::clip::LOGICAL_BLOCK_BYTES;
 use crate::compose::{members_counts, members_facts, Node};
 use crate::device::{Device, Facts, Health, Label, Outcome};
 use crate::digest::Digest;
+use crate::downstream::Downstream;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Side {
@@ -19,8 +19,8 @@ pub(super) enum Side {
 /// A fast device and a slow one; `T` says why an I/O was sent.
 #[derive(Clone, Debug)]
 pub(super) struct Pair<T> {
-    fast: Below<T>,
-    slow: Below<T>,
+    fast: Downstream<T>,
+    slow: Downstream<T>,
     label: Label,
     /// What each is written as by itself, the fast one first; empty where nobody said it.
     texts: Vec<String>,
@@ -83,8 +83,8 @@ impl<T> Pair<T> {
         let [fast, slow] = <[Node; 2]>::try_from(parts)
             .map_err(|_| format!("it is made of a fast device and a slow one, and has {count}"))?;
         Ok(Self {
-            fast: Below::new(fast),
-            slow: Below::new(slow),
+            fast: Downstream::new(fast),
+            slow: Downstream::new(slow),
             label: Label::Plausible {
                 why: "put together of simulated parts, each with a label of its own among the \
                       parameters; the whole was held against arithmetic, not against a product",
@@ -93,7 +93,7 @@ impl<T> Pair<T> {
         })
     }
 
-    fn below_mut(&mut self, side: Side) -> &mut Below<T> {
+    fn below_mut(&mut self, side: Side) -> &mut Downstream<T> {
         match side {
             Side::Fast => &mut self.fast,
             Side::Slow => &mut self.slow,

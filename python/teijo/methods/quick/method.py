@@ -7,7 +7,7 @@ from teijo.analysis import measures
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import insist
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.quick.figures import figures_of, passes_of
@@ -94,7 +94,7 @@ class Quick:
             )
         return tuple(remarks)
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Write the amount once; then each test with all its passes: reads first, rests between.
 
         After a gap the amount is written again, then the missing pass is asked for again.

@@ -6,7 +6,7 @@ use super::super::pair::{Piece, Range, Side};
 use super::super::params::{Mode, Promote};
 use super::drain::Load;
 use super::slots::{extent, sectors, MOST_SECTORS};
-use super::{Fetch, SsdCache, Stalled, Why, SECTOR};
+use super::{Fetch, IoPurpose, SsdCache, Stalled, SECTOR};
 use crate::device::{Ended, Outcome};
 
 impl SsdCache {
@@ -56,7 +56,8 @@ impl SsdCache {
 
     fn send(&mut self, request: usize, op: Op, piece: Piece, at_ns: u64) {
         self.requests.hold(request);
-        self.pair.send(Why::Host { request }, op, piece, at_ns);
+        self.pair
+            .send(IoPurpose::Host { request }, op, piece, at_ns);
     }
 
     /// Whether the policy takes `chunk`, which has no slot, in at this access.
@@ -147,7 +148,8 @@ impl SsdCache {
         }
         for (piece, fetch) in wants {
             self.counters.fetched_bytes += piece.length_bytes;
-            self.pair.send(Why::Fetch { fetch }, Op::Read, piece, at_ns);
+            self.pair
+                .send(IoPurpose::Fetch { fetch }, Op::Read, piece, at_ns);
         }
     }
 
@@ -165,7 +167,7 @@ impl SsdCache {
             }
             self.slots.end_fetch(slot, mask);
             let piece = self.piece(Side::Fast, slot, mask);
-            let why = Why::Store { slot };
+            let why = IoPurpose::Store { slot };
             self.pair.send(why, Op::Write, piece, outcome.done_ns);
         }
         let ends = requests.drain(..);
@@ -273,7 +275,8 @@ impl SsdCache {
                     sectors: (first, end),
                 } = self.drain.job(job).loads[place];
                 let piece = self.piece(Side::Fast, slot, sectors(first, end));
-                self.pair.send(Why::Collect { job }, Op::Read, piece, at_ns);
+                self.pair
+                    .send(IoPurpose::Collect { job }, Op::Read, piece, at_ns);
             }
         }
     }
@@ -298,7 +301,7 @@ impl SsdCache {
                 length_bytes,
             };
             self.pair
-                .send(Why::Drain { job }, Op::Write, range.on_slow(), at_ns);
+                .send(IoPurpose::Drain { job }, Op::Write, range.on_slow(), at_ns);
             return;
         }
         self.drain.end(job, &mut self.slots, at_ns);
@@ -321,19 +324,19 @@ impl SsdCache {
         }
     }
 
-    pub(super) fn came(&mut self, why: Why, outcome: Outcome, ended: &mut Vec<Ended>) {
-        match why {
-            Why::Host { request } => ended.extend(self.requests.release(request, outcome)),
-            Why::Fetch { fetch } => self.fetched(fetch, outcome, ended),
-            Why::Store { slot } => {
+    pub(super) fn came(&mut self, purpose: IoPurpose, outcome: Outcome, ended: &mut Vec<Ended>) {
+        match purpose {
+            IoPurpose::Host { request } => ended.extend(self.requests.release(request, outcome)),
+            IoPurpose::Fetch { fetch } => self.fetched(fetch, outcome, ended),
+            IoPurpose::Store { slot } => {
                 if outcome.result < 0 {
                     self.slots.forget_copies(slot);
                 }
                 self.slots.unpin(slot);
             }
-            Why::Collect { job } => self.drained(job, true, outcome, ended),
-            Why::Drain { job } => self.drained(job, false, outcome, ended),
-            Why::Discard { request, range } => {
+            IoPurpose::Collect { job } => self.drained(job, true, outcome, ended),
+            IoPurpose::Drain { job } => self.drained(job, false, outcome, ended),
+            IoPurpose::Discard { request, range } => {
                 if outcome.result >= 0 {
                     self.discarded(range);
                     self.resume(outcome.done_ns, ended);
@@ -376,7 +379,7 @@ impl SsdCache {
             (Op::Discard, _) => {
                 self.counters.trimmed_bytes += range.length_bytes;
                 self.requests.hold(request);
-                let why = Why::Discard { request, range };
+                let why = IoPurpose::Discard { request, range };
                 self.pair.send(why, Op::Discard, range.on_slow(), at_ns);
             }
             (Op::Flush, _) => self.flush(request, at_ns),

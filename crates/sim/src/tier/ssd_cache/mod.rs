@@ -28,7 +28,7 @@ const SECTOR: u64 = LOGICAL_BLOCK_BYTES as u64;
 
 /// Why an I/O was sent below.
 #[derive(Clone, Copy, Debug)]
-enum Why {
+enum IoPurpose {
     /// A host I/O, or a part of it.
     Host { request: usize },
     /// A read of the slow device that is stored as well.
@@ -78,7 +78,7 @@ struct Counters {
 pub struct SsdCache {
     params: SsdCacheParams,
     capacity: Capacity,
-    pair: Pair<Why>,
+    pair: Pair<IoPurpose>,
     slots: Slots,
     dirty_limit_chunks: u32,
     drain: Drain,
@@ -318,12 +318,12 @@ impl Device for SsdCache {
     fn digest(&self) -> u64 {
         let mut digest = Digest::new();
         self.pair.digest(&mut digest, |why| match why {
-            Why::Host { .. } => 0,
-            Why::Fetch { .. } => 1,
-            Why::Collect { .. } => 2,
-            Why::Drain { .. } => 3,
-            Why::Discard { range, .. } => range.offset_bytes << 3 | 4,
-            Why::Store { slot } => u64::from(*slot) << 3 | 5,
+            IoPurpose::Host { .. } => 0,
+            IoPurpose::Fetch { .. } => 1,
+            IoPurpose::Collect { .. } => 2,
+            IoPurpose::Drain { .. } => 3,
+            IoPurpose::Discard { range, .. } => range.offset_bytes << 3 | 4,
+            IoPurpose::Store { slot } => u64::from(*slot) << 3 | 5,
         });
         digest.mix(self.slots.numbers());
         digest.mix(self.drain.numbers());

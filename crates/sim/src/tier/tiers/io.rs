@@ -6,7 +6,7 @@ use super::super::pair::{Piece, Range, Side};
 use super::migration::Exchange;
 use super::moves::{Move, Waiting};
 use super::places::Place;
-use super::{Tier, Why};
+use super::{IoPurpose, Tier};
 use crate::device::{Ended, Outcome};
 
 impl Tier {
@@ -90,7 +90,8 @@ impl Tier {
     pub(super) fn send(&mut self, request: usize, op: Op, piece: Option<Piece>, at_ns: u64) {
         if let Some(piece) = piece {
             self.requests.hold(request);
-            self.pair.send(Why::Host { request }, op, piece, at_ns);
+            self.pair
+                .send(IoPurpose::Host { request }, op, piece, at_ns);
         }
     }
 
@@ -178,7 +179,7 @@ impl Tier {
         let piece = self.piece(place, 0, chunk_bytes);
         self.moves.get(number).pending += 1;
         self.counters.moved_bytes += if op == Op::Write { chunk_bytes } else { 0 };
-        self.pair.send(Why::Move { number }, op, piece, at_ns);
+        self.pair.send(IoPurpose::Move { number }, op, piece, at_ns);
     }
 
     /// One I/O of a move has ended.

@@ -28,7 +28,7 @@ const EMPTY_NS: u64 = 10_000;
 
 /// Why an I/O was sent below.
 #[derive(Clone, Copy, Debug)]
-enum Why {
+enum IoPurpose {
     Host {
         request: usize,
     },
@@ -57,7 +57,7 @@ struct Counters {
 pub struct Tier {
     params: TierParams,
     capacity: Capacity,
-    pair: Pair<Why>,
+    pair: Pair<IoPurpose>,
     places: Places,
     heat: Heat,
     /// Of fast places, where chunks move up as they are asked for.
@@ -194,10 +194,10 @@ impl Device for Tier {
     fn step(&mut self, ended: &mut Vec<Ended>) {
         if self.pair.next_ns() <= self.migrate_ns {
             match self.pair.step() {
-                Some((Why::Host { request }, outcome)) => {
+                Some((IoPurpose::Host { request }, outcome)) => {
                     ended.extend(self.requests.release(request, outcome));
                 }
-                Some((Why::Move { number }, outcome)) => self.carried(number, outcome, ended),
+                Some((IoPurpose::Move { number }, outcome)) => self.carried(number, outcome, ended),
                 None => {}
             }
             return;
@@ -308,8 +308,8 @@ impl Device for Tier {
     fn digest(&self) -> u64 {
         let mut digest = Digest::new();
         self.pair.digest(&mut digest, |why| match why {
-            Why::Host { .. } => 0,
-            Why::Move { .. } => 1,
+            IoPurpose::Host { .. } => 0,
+            IoPurpose::Move { .. } => 1,
         });
         digest.mix(self.places.numbers());
         digest.mix(self.heat.numbers());

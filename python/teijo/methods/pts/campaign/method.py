@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from teijo.document.model import Document
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.pts.campaign.parts import record_of, split, steps_of
 from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, planned
 from teijo.methods.pts.versions import DEFAULT_SPEC, SPECS
@@ -54,13 +54,13 @@ class Campaign:
             remarks |= dict.fromkeys(test.deviations(own, geometry))
         return tuple(remarks)
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Hold every test's conversation; steady only if all that ask for it are."""
         endings: set[Ending] = set()
         for part in _own(settings).parts:
             test = TESTS[part.test]
-            talk = test.steps(test.settings_from(part.settings), geometry)
-            endings.add((yield from _labelled(talk, part.name)))
+            steps = test.steps(test.settings_from(part.settings), geometry)
+            endings.add((yield from _labelled(steps, part.name)))
         if "not steady" in endings:
             return "not steady"
         return "steady" if "steady" in endings else "done"
@@ -122,12 +122,12 @@ def _own(settings: Settings) -> CampaignSettings:
     return settings
 
 
-def _labelled(talk: Conversation, name: str) -> Generator[Step, Answer, Ending]:
+def _labelled(steps: Steps, name: str) -> Generator[Step, Answer, Ending]:
     """Pass a conversation on, its steps labelled with the test they belong to."""
     try:
-        step = next(talk)
+        step = next(steps)
         while True:
-            step = talk.send((yield replace(step, part=name)))
+            step = steps.send((yield replace(step, part=name)))
     except StopIteration as end:
         ending: Ending = end.value
         return ending

@@ -11,7 +11,7 @@ from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady, purge, rounds_until_steady
 from teijo.methods.pts import settings as shared
@@ -111,7 +111,7 @@ class Demand:
             remarks.append(Remark(kind=RemarkKind.DEVIATION, text=text))
         return tuple(remarks)
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Purge, precondition, sweep until steady, then look closely at three points of it."""
         del geometry
         settings = _own(settings)

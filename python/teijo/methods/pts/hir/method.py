@@ -9,7 +9,7 @@ from teijo.analysis import measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.model import Document
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import is_steady, purge
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.hir.bursts import (
@@ -84,7 +84,7 @@ class Hir:
         ruled = standard(version, geometry)
         return tuple(shared.shared_deviations(settings, ruled, version, geometry))
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Purge, write to steady state, then every wait state; from the purge after a gap."""
         del geometry
         settings = _own(settings)

@@ -10,7 +10,7 @@ from teijo.analysis import measures
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import is_steady, precondition, purge, rounds_until_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.iops.matrix import (
@@ -99,7 +99,7 @@ class Iops:
             )
         return tuple(remarks)
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Purge, precondition, and measure rounds until all tracking variables are steady."""
         settings = _own(settings)
         yield from purge()

@@ -12,7 +12,7 @@ from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import (
     histogram_run,
     is_steady,
@@ -126,7 +126,7 @@ class Lat:
         )
         return (*shared.shared_deviations(settings, ruled, version, geometry), *dropped)
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Purge, precondition, measure rounds until steady; then the histogram's run, if any."""
         settings = _own(settings)
         yield from purge()

@@ -12,7 +12,7 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import is_steady, precondition, purge, rounds_until_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.ledger.ledger import with_ledger
@@ -96,7 +96,7 @@ class Tp:
         )
         return (*shared.shared_deviations(settings, ruled, version, geometry, load), *dropped)
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """For each block size: purge, precondition, and measure rounds until it is steady."""
         settings = _own(settings)
         steady = []

@@ -11,7 +11,7 @@ from teijo.analysis.saturation import Saturation, saturation_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.model import Document
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import histogram_run, is_steady, purge
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.ledger.ledger import with_ledger
@@ -87,7 +87,7 @@ class Wsat:
         ruled = standard(version, geometry)
         return tuple(shared.shared_deviations(settings, ruled, version, geometry))
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Purge, then write minute after minute, from the purge again after a gap; then the
         histogram's run, where there is one.
         """

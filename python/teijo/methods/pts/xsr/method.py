@@ -8,7 +8,7 @@ from teijo.analysis import measures
 from teijo.analysis.recovery import Recovery
 from teijo.document.model import Document
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import purge
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.ledger.ledger import with_ledger
@@ -74,7 +74,7 @@ class Xsr:
         ruled, load = standard(version, geometry), rule_of(version).load
         return tuple(shared.shared_deviations(settings, ruled, version, geometry, load))
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Purge, then write minute after minute; from the purge again after a gap."""
         del geometry
         settings = _own(settings)

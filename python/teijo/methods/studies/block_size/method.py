@@ -10,7 +10,7 @@ from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import insist
 from teijo.methods.rounds import ROUND, Exchange, exchanges_of, rounds_of
 from teijo.methods.studies.block_size.cells import block, cells_in_block, preconditioning
@@ -61,7 +61,7 @@ class BlockSize:
         """Return nothing: there is no standard to deviate from."""
         return ()
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Fill the range, then measure block after block; a block anew after a gap in it."""
         settings = _own(settings)
         for step in preconditioning(settings, geometry):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import purge
 from teijo.methods.rounds import exchanges_of
 from teijo.methods.studies.cache_overflow.bursts import (
@@ -79,7 +79,7 @@ class CacheOverflow:
         """Return nothing: there is no standard to deviate from."""
         return ()
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Purge, then burst after burst with the rests between; from the start after a gap."""
         settings = _own(settings)
         while True:

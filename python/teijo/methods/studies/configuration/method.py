@@ -6,7 +6,7 @@ from teijo.analysis import measures
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.studies.configuration import plan
 from teijo.methods.studies.configuration.design import (
@@ -90,7 +90,7 @@ class Configuration:
         """Return nothing: there is no standard to deviate from."""
         return ()
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Visit every configuration of every block; after a gap, a visit from its beginning."""
         own = _own(settings)
         for visit in visits_of(own):

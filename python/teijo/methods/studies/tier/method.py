@@ -14,7 +14,7 @@ from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.phrases import insist
 from teijo.methods.rounds import exchanges_of
 from teijo.methods.studies.tier.cells import (
@@ -92,7 +92,7 @@ class Tier:
         """Return nothing: there is no standard to deviate from."""
         return ()
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         """Measure the tier, look closer at its cliffs and at each twice, then each device alone.
 
         A cell that a gap broke is measured again from its first slice.

@@ -35,7 +35,7 @@ COLUMNS = (
 )
 
 
-def making_section(record: Record) -> Section | None:
+def self_checks_section(record: Record) -> Section | None:
     """Return the page, None for a run of which nobody could give an account (virtual time)."""
     told = [
         (each, each.step, each.answer)

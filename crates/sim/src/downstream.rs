@@ -15,7 +15,7 @@ type Told = Reverse<(u64, u64, usize, i32)>;
 
 /// A device below, and what is in flight there. `T` says why an I/O was sent.
 #[derive(Clone, Debug)]
-pub(crate) struct Below<T> {
+pub(crate) struct Downstream<T> {
     device: Node,
     flights: Vec<Option<T>>,
     free: Vec<usize>,
@@ -25,7 +25,7 @@ pub(crate) struct Below<T> {
     ended: Vec<Ended>,
 }
 
-impl<T> Below<T> {
+impl<T> Downstream<T> {
     pub fn new(device: Node) -> Self {
         Self {
             device,
@@ -120,7 +120,7 @@ mod tests {
 
     /// (why, when it ended) of `count` random reads sent at once.
     fn ends(text: &str, count: u64) -> Vec<(u64, u64)> {
-        let mut below = Below::new(open(text).unwrap());
+        let mut below = Downstream::new(open(text).unwrap());
         for number in 0..count {
             let offset = number * 7_919 % 1_000 * (1 << 20);
             below.send(number, Op::Read, offset, 4 * KIB, 0);

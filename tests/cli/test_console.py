@@ -11,7 +11,7 @@ from typing import IO
 
 import pytest
 
-from teijo.cli import layout, talk
+from teijo.cli import console, layout
 from tests.house.tree import PACKAGE
 
 READS = ("workload", "sim:mlc-a", "rw=randread", "seconds=100ms")
@@ -68,7 +68,7 @@ def test_a_log_on_a_full_disk_ends_no_run(progress: str, tmp_path: Path) -> None
 def test_data_that_nobody_reads_ends_as_cat_does(tmp_path: Path, closed_pipe: IO[bytes]) -> None:
     for arguments in (("methods",), ("--help",), ("devices", "--json")):
         done = teijo(*arguments, folder=tmp_path, stdout=closed_pipe)
-        assert (done.returncode, done.stderr) == (talk.CLOSED_PIPE, b"")
+        assert (done.returncode, done.stderr) == (console.CLOSED_PIPE, b"")
 
 
 def test_data_that_a_full_disk_does_not_take_is_a_failure_of_the_host(tmp_path: Path) -> None:
@@ -173,4 +173,4 @@ class Stream:
 
 
 def test_a_stream_whose_width_cannot_be_asked_is_as_wide_as_it_likes() -> None:
-    assert talk.width(Stream()) is None  # type: ignore[arg-type]
+    assert console.width(Stream()) is None  # type: ignore[arg-type]

@@ -27,14 +27,14 @@ struct Slot {
 
 /// One worker's side of a simulated device that holds data.
 #[derive(Debug)]
-pub(crate) struct HoldingBackend<D> {
+pub(crate) struct DataBackend<D> {
     plain: SimBackend<D>,
     content: SharedContent,
     slots: Vec<Slot>,
     block_bytes: usize,
 }
 
-impl<D: Device> HoldingBackend<D> {
+impl<D: Device> DataBackend<D> {
     pub fn new(
         clock: VirtualClock,
         worker: u32,
@@ -96,7 +96,7 @@ impl<D: Device> HoldingBackend<D> {
     }
 }
 
-impl<D: Device> Seam for HoldingBackend<D> {
+impl<D: Device> Seam for DataBackend<D> {
     type Device = D;
 
     fn plain(&mut self) -> &mut SimBackend<D> {
@@ -108,7 +108,7 @@ impl<D: Device> Seam for HoldingBackend<D> {
     }
 }
 
-impl<D: Device> Backend for HoldingBackend<D> {
+impl<D: Device> Backend for DataBackend<D> {
     const HAS_DATA: bool = true;
 
     fn buffer(&mut self, slot: u16) -> &mut [u8] {

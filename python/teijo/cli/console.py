@@ -1,4 +1,4 @@
-"""What the program says and where: data to stdout, talk to stderr, no colour needed to read it.
+"""What the program says and where: data to stdout, messages to stderr, no colour needed to read it.
 
 Nothing else writes to a terminal: what came from outside passes `teijo.outside.text` here.
 """
@@ -82,10 +82,10 @@ def finish() -> None:
 
 
 def say(line: str) -> None:
-    """Write one line of talk to stderr, at once; where nobody listens, nothing happens."""
+    """Write one message to stderr, at once; where nobody listens, nothing happens."""
     for part in _broken(visible(line), sys.stderr):
-        TALK.write(part + "\n")
-    TALK.flush()
+        STDERR.write(part + "\n")
+    STDERR.flush()
 
 
 def say_lines(text: str) -> None:
@@ -96,8 +96,8 @@ def say_lines(text: str) -> None:
 
 def say_json(value: object) -> None:
     """Write a value as one line of JSON to stderr, at once."""
-    TALK.write(as_json(value) + "\n")
-    TALK.flush()
+    STDERR.write(as_json(value) + "\n")
+    STDERR.flush()
 
 
 def as_json(value: object, *, indent: int | None = None) -> str:
@@ -127,8 +127,8 @@ def examples(*lines: str) -> str:
 def columns(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return the lines of a plain table: a head, then rows, left-aligned, two spaces apart.
 
-    The head is in the language of the talk. On a terminal the last column is broken between words;
-    where that leaves no room, each row stands in lines of its own.
+    The head is in the language of the messages. On a terminal the last column is broken between
+    words; where that leaves no room, each row stands in lines of its own.
     """
     heads = tuple(tongue.said(text) for text in head)
     shown = [[visible(text, most=CELL_MOST) for text in row] for row in [heads, *rows]]
@@ -155,7 +155,7 @@ def spelled(text: str, stream: IO[str]) -> str:
         return ascii(text)[1:-1]
 
 
-class Talk:
+class Stderr:
     """stderr, as long as somebody reads it: a log that is closed or full ends no measurement."""
 
     @property
@@ -183,7 +183,7 @@ class Talk:
         return getattr(sys.stderr, attribute)
 
 
-TALK = Talk()
+STDERR = Stderr()
 
 
 def _data(line: str) -> None:

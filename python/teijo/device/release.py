@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from teijo.device.patience import patiently
+from teijo.device.retry import retry_for
 
 WAIT_SECONDS: Final = 2.0
 _BUSY: Final = frozenset({errno.EAGAIN, errno.EBUSY})
@@ -28,7 +28,7 @@ def wait_until_free(path: Path) -> None:
     Somebody else may hold it for reasons of theirs: that is not asked here, and the hook will tell.
     """
     try:
-        patiently(lambda: _hold_alone(path), errors=_BUSY, seconds=WAIT_SECONDS)
+        retry_for(lambda: _hold_alone(path), errors=_BUSY, seconds=WAIT_SECONDS)
     except OSError:
         return
 

@@ -8,7 +8,7 @@ Got = TypeVar("Got")
 PAUSE_SECONDS = 0.01
 
 
-def patiently(attempt: Callable[[], Got], *, errors: frozenset[int], seconds: float) -> Got:
+def retry_for(attempt: Callable[[], Got], *, errors: frozenset[int], seconds: float) -> Got:
     """Return what `attempt` returns, asking again while it fails with one of the errors.
 
     The ring (io_uring) of a process that ended lets go of its files a little later, and udev

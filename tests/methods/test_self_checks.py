@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from teijo.document.model import Facts, Table
-from teijo.methods.making_page import UNKNOWN, making_section
+from teijo.methods.self_checks import UNKNOWN, self_checks_section
 from teijo.methods.workload import FreeWorkload, step_of
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
@@ -24,7 +24,7 @@ def record(answer: StepResult, **settings: str) -> Record:
 
 
 def row(answer: StepResult, **settings: str) -> dict[str, object]:
-    section = making_section(record(answer, **settings))
+    section = self_checks_section(record(answer, **settings))
     assert section is not None
     table = section.blocks[0]
     assert isinstance(table, Table)
@@ -62,7 +62,7 @@ def test_an_open_loop_asks_for_no_depth():
 
 
 def test_the_clock_and_what_the_kernel_granted_are_named():
-    section = making_section(record(ANSWER))
+    section = self_checks_section(record(ANSWER))
     assert section is not None
     facts = section.blocks[-1]
     assert isinstance(facts, Facts)
@@ -71,7 +71,7 @@ def test_the_clock_and_what_the_kernel_granted_are_named():
 
 
 def test_in_virtual_time_there_is_no_such_page():
-    assert making_section(record(replace(ANSWER, witness=None))) is None
+    assert self_checks_section(record(replace(ANSWER, witness=None))) is None
 
 
 def test_the_page_is_in_the_report():
