@@ -18,7 +18,7 @@ from teijo.engine.session import (
     Progress,
     StuckIo,
 )
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record
@@ -261,7 +261,7 @@ class PaperMethod:
     def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
         return ()
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         assert isinstance(settings, PaperSettings)
         yield Purge()
         fill = workload(0, 128 * 1024, Access.SEQUENTIAL)

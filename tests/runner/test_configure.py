@@ -9,7 +9,7 @@ import pytest
 from teijo.device import Hook, open_target
 from teijo.device.device import Device
 from teijo.errors import HostError, Interrupted
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.runfile import reader
 from teijo.runner.events import Event, Observer, StepDone, unobserved
 from teijo.runner.preview import preview
@@ -38,7 +38,7 @@ class Rebuilding(PaperMethod):
         self._make = make
         self.hook = make("").hook
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         writes = workload(0, 4096, Access.SEQUENTIAL)
         for number, text in enumerate(OTHERS, 1):
             measure = Measure(workload=writes, duration_ns=10 * MS, round_number=number, cell=text)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from teijo.methods.method import Conversation, Settings
+from teijo.methods.method import Settings, Steps
 from teijo.methods.pts.hir.method import Hir
 from teijo.methods.pts.xsr.method import Xsr
 from teijo.runfile import reader
@@ -42,7 +42,7 @@ class Steps(PaperMethod):
         super().__init__()
         self.asked = steps
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Conversation:
+    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         yield from (step for step in self.asked)
         return "steady"
 

@@ -9,7 +9,7 @@ import pytest
 
 import teijo
 from teijo import api
-from teijo.compare.judged import SHOWN, Pairing, Verdict, Why
+from teijo.compare.judged import SHOWN, Pairing, Reason, Verdict
 
 SLOWED = ("program_us", "read_us", "read_command_us", "rmw_us", "erase_us")
 READS = "100/0"
@@ -87,7 +87,7 @@ def test_one_run_each_of_a_drive_five_percent_slower_says_how_many_more_show_it(
     found = pairing(equals[:1], slowed[:1])
     assert found.overall is not None
     assert found.overall.verdict is Verdict.NOT_DECIDABLE
-    assert found.overall.why is Why.CLOSE, "runs of one device may lie as far apart"
+    assert found.overall.why is Reason.CLOSE, "runs of one device may lie as far apart"
     assert found.overall.needed is not None
     assert found.overall.needed.runs is not None
     assert found.overall.difference is not None
