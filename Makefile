@@ -97,12 +97,13 @@ nthcall: .stamps/apt-run $(STAMPS)/built ## let every call of libc fail, one aft
 	@shim=$$($(BIN)/python -c 'from tests.faults import shim; print(shim.build())'); \
 	LD_PRELOAD=$$shim TEIJO_SHIM=$$shim $(BIN)/python -m tests.faults.warm $(NTH)
 
-lint: $(STAMPS)/built ## check format, clippy, ruff, types and import order
+lint: $(STAMPS)/built ## check format, clippy, ruff, types, the native module's stub and import order
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff check --quiet python tests examples benchmarks
 	$(BIN)/ruff format --quiet --check python tests examples benchmarks
 	$(BIN)/mypy --no-error-summary
+	@$(BIN)/stubtest --mypy-config-file pyproject.toml teijo.engine._native >.stamps/stubs || { cat .stamps/stubs; false; }
 	@$(BIN)/lint-imports --no-cache --no-logo >.stamps/imports || { cat .stamps/imports; false; }
 	@echo 'lint: clean'
 
