@@ -13,7 +13,7 @@ from teijo.analysis.demand import (
     rested_points,
 )
 from teijo.terms.histogram import Histogram
-from teijo.terms.result import StepResult, StreamResult
+from teijo.terms.result import OperationResult, StepResult
 
 MS = 1_000_000
 LIMIT = 5 * MS
@@ -161,10 +161,10 @@ def test_the_order_of_the_sweep_does_not_matter(answers, random):
 def answer(elapsed_ns: int, *latencies_ns: tuple[int, ...]) -> StepResult:
     """Return a step with these latencies, one direction each."""
     parts = tuple(
-        StreamResult(
+        OperationResult(
             stream="main",
-            direction="read" if place else "write",
-            ios=len(part),
+            operation="read" if place else "write",
+            count=len(part),
             bytes=len(part) * 4096,
             errors={},
             latency=Histogram(

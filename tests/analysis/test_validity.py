@@ -8,7 +8,7 @@ import pytest
 from teijo.analysis import validity
 from teijo.report.language import Language, translator
 from teijo.terms.remark import RemarkKind
-from teijo.terms.result import StepResult, StreamResult, Witness
+from teijo.terms.result import OperationResult, StepResult, Witness
 from teijo.terms.step import Measure
 from teijo.terms.workload import Rate, Stream, Workload
 from tests.methods.canned import flow
@@ -29,7 +29,7 @@ def step(*, rate: float | None = None) -> Measure:
 
 
 def answer(
-    *parts: StreamResult,
+    *parts: OperationResult,
     witness: Witness | None = SOUND,
     counted: Mapping[str, int] | None = None,
 ) -> StepResult:

@@ -10,7 +10,7 @@ from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.histogram import EMPTY, Histogram
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark
-from teijo.terms.result import Answer, Gap, Intervals, StepResult, StreamResult
+from teijo.terms.result import Answer, Gap, Intervals, OperationResult, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 
 GIB = 1024**3
@@ -49,13 +49,13 @@ def latencies(count: int, mean_ns: int, max_ns: int | None = None) -> Histogram:
 
 def flow(
     direction: str, ios: int, block_bytes: int, *, mean_ns: int = 1_000, max_ns: int | None = None
-) -> StreamResult:
+) -> OperationResult:
     """Return the result of one direction; one interval holds it all."""
     one = np.array([ios], np.int64)
-    return StreamResult(
+    return OperationResult(
         stream="main",
-        direction=direction,  # type: ignore[arg-type]
-        ios=ios,
+        operation=direction,
+        count=ios,
         bytes=ios * block_bytes,
         errors={},
         latency=latencies(ios, mean_ns, max_ns),

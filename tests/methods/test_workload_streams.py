@@ -11,7 +11,7 @@ from teijo.methods.workload import FreeWorkload, step_of
 from teijo.methods.workload_settings import WorkloadSettings
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import StepResult, StreamResult
+from teijo.terms.result import OperationResult, StepResult
 from teijo.terms.step import Measure
 from teijo.terms.workload import Access, Schedule
 from tests.methods.canned import DRIVE, flow, latencies, record_of
@@ -28,7 +28,7 @@ def settings(**overrides: str) -> WorkloadSettings:
     return METHOD.settings("", overrides, DRIVE)
 
 
-def answered(asked: WorkloadSettings, *parts: StreamResult) -> Record:
+def answered(asked: WorkloadSettings, *parts: OperationResult) -> Record:
     answer = StepResult(started_ns=0, elapsed_ns=2_000_000_000, results=parts)
     step = StepRecord(seq=1, step=step_of(asked), seed=1, answer=answer)
     return record_of(METHOD, asked, (step,), "done")

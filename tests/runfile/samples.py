@@ -11,7 +11,7 @@ from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.histogram import EMPTY, Histogram
 from teijo.terms.record import Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Gap, Intervals, StepResult, StreamResult, Witness
+from teijo.terms.result import Gap, Intervals, OperationResult, StepResult, Witness
 from teijo.terms.step import Idle, Measure, Precondition, Purge, Step
 from teijo.terms.verification import Fault, Faults, Verification, Written
 from teijo.terms.workload import Access, ActiveRange, Rate, Stream, Workload
@@ -170,28 +170,28 @@ def measured(number: int) -> StepResult:
         started_ns=number * 10 * SECOND,
         elapsed_ns=2 * SECOND,
         results=(
-            StreamResult(
+            OperationResult(
                 stream="oltp",
-                direction="read",
-                ios=4,
+                operation="read",
+                count=4,
                 bytes=4 * 8192,
                 errors={5: 2, 0: 1},
                 latency=histogram(100, 200, 200, 900 + number),
                 intervals=series(3, 1),
             ),
-            StreamResult(
+            OperationResult(
                 stream="oltp",
-                direction="write",
-                ios=0,
+                operation="write",
+                count=0,
                 bytes=0,
                 errors={},
                 latency=EMPTY,
                 intervals=series(),
             ),
-            StreamResult(
+            OperationResult(
                 stream="log",
-                direction="write",
-                ios=1,
+                operation="write",
+                count=1,
                 bytes=65536,
                 errors={},
                 latency=histogram(1500),
@@ -201,10 +201,10 @@ def measured(number: int) -> StepResult:
             ),
         ),
         commands=(
-            StreamResult(
+            OperationResult(
                 stream="log",
-                direction="discard",
-                ios=2,
+                operation="discard",
+                count=2,
                 bytes=2 * 65536,
                 errors={95: 1},
                 latency=histogram(300, 400),

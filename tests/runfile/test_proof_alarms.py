@@ -14,7 +14,7 @@ from teijo.runfile.proof.making import depth_flaws
 from teijo.runner.events import Event, RunStarted
 from teijo.terms.histogram import Histogram
 from teijo.terms.record import StepRecord
-from teijo.terms.result import StepResult, StreamResult
+from teijo.terms.result import OperationResult, StepResult
 from teijo.terms.step import Measure
 from teijo.terms.workload import Stream, Workload
 from tests.crash.runs import DRIVE, SEED, in_a_child, kill_me, killed_after, run_iops
@@ -175,8 +175,8 @@ def flaws_of_depth(latency_ns: int, **witness: Any) -> int:
         started_ns=0,
         elapsed_ns=account.wall_ns,
         results=(
-            StreamResult(
-                stream="a", direction="read", ios=1, bytes=4096, errors={}, latency=latency
+            OperationResult(
+                stream="a", operation="read", count=1, bytes=4096, errors={}, latency=latency
             ),
         ),
         witness=account,

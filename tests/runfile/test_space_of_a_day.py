@@ -11,7 +11,7 @@ from teijo.methods.workload import FreeWorkload, step_of
 from teijo.runfile import reader
 from teijo.terms.histogram import Histogram, bucket_width_ns
 from teijo.terms.record import Record, StepRecord
-from teijo.terms.result import Intervals, StepResult, StreamResult
+from teijo.terms.result import Intervals, OperationResult, StepResult
 from teijo.units import MIB
 from tests.methods.canned import DRIVE, record_of
 from tests.runfile.samples import SECOND, WITNESS, open_run
@@ -20,7 +20,7 @@ METHOD = FreeWorkload()
 DAY_S = 86_400
 
 
-def direction(name: str, seed: int) -> StreamResult:
+def direction(name: str, seed: int) -> OperationResult:
     """Return a day of a busy drive: every second differs in everything that is counted."""
     draw = np.random.default_rng(seed)
     ios = draw.integers(40_000, 60_000, DAY_S)
@@ -30,10 +30,10 @@ def direction(name: str, seed: int) -> StreamResult:
     counts[0] += int(ios.sum()) - int(counts.sum())
     low, high = int(values[0]), int(values[-1])
     latency = Histogram(values, counts, int((values * counts).sum()), low, high)
-    return StreamResult(
+    return OperationResult(
         stream="main",
-        direction=name,  # type: ignore[arg-type]
-        ios=int(ios.sum()),
+        operation=name,
+        count=int(ios.sum()),
         bytes=int(ios.sum()) * 4096,
         errors={},
         latency=latency,

@@ -17,7 +17,7 @@ def test_commands_have_rows_of_their_own_everywhere(tmp_path: Path) -> None:
     run = api.run("workload", "sim:s3700", output=tmp_path / "run", settings=SETTINGS, seed=1)
     answer = run.record.steps[0].answer
     assert isinstance(answer, StepResult)
-    counts = {part.direction: part.ios for part in answer.commands}
+    counts = {part.operation: part.count for part in answer.commands}
     assert set(counts) == {"flush", "discard"}
     total = answer.ios + counts["discard"]
     assert counts["discard"] / total == pytest.approx(0.1, abs=0.02)

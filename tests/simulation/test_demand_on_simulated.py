@@ -78,7 +78,7 @@ def test_the_composite_moves_its_mix_of_sizes_and_directions(cbw: teijo.Run) -> 
     ios = sum(answer.ios for answer in answers)
     assert ios > 100_000
     assert sum(answer.bytes for answer in answers) / ios == pytest.approx(mean_bytes, rel=0.02)
-    reads = sum(part.ios for answer in answers for part in answer.of("read"))
+    reads = sum(part.count for answer in answers for part in answer.of("read"))
     assert reads / ios == pytest.approx(0.40, abs=0.01)
 
 
@@ -87,7 +87,7 @@ def test_preconditioning_and_pre_writes_only_write(cbw: teijo.Run) -> None:
     for each in cbw.record.steps:
         writes = isinstance(each.step, Measure) and each.step.phase in ("precondition", "pre-write")
         if writes and isinstance(each.answer, StepResult):
-            assert {part.direction for part in each.answer.results if part.ios} == {"write"}
+            assert {part.operation for part in each.answer.results if part.count} == {"write"}
             seen += 1
     assert seen >= 121 + 3 * 5
 

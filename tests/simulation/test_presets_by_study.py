@@ -162,5 +162,5 @@ def assert_counted(folder: Path, name: str, seed: int) -> None:
     longest = max(part.latency.max_ns for part in answer.results)
     assert spent >= 8 * (answer.elapsed_ns - longest)
     (cell,) = run.findings.cells
-    ios = sum(part.ios for part in answer.results)
+    ios = sum(part.count for part in answer.results)
     assert cell.iops == pytest.approx(ios * 1e9 / answer.elapsed_ns)

@@ -15,8 +15,8 @@ def test_totals_are_over_all_streams_and_directions():
     assert answer.ios == 45
     assert answer.bytes == 40 * 4096 + 5 * 512
     assert answer.iops == pytest.approx(22.5)
-    assert [part.ios for part in answer.of("write")] == [10, 5]
-    assert [part.ios for part in answer.of("read")] == [30]
+    assert [part.count for part in answer.of("write")] == [10, 5]
+    assert [part.count for part in answer.of("read")] == [30]
 
 
 def test_no_time_is_no_iops():

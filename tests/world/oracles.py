@@ -265,7 +265,7 @@ def _in_plain_numbers(answer: StepResult) -> dict[str, Any]:
         "elapsed_ns": answer.elapsed_ns,
         "parts": [
             (
-                part.stream, part.direction, part.ios, part.bytes, sorted(part.errors.items()),
+                part.stream, part.operation, part.count, part.bytes, sorted(part.errors.items()),
                 part.latency.sum_ns, part.latency.min_ns, part.latency.max_ns,
                 part.latency.counts.tolist(),
                 [] if part.intervals is None else part.intervals.ios.tolist(),

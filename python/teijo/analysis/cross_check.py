@@ -161,14 +161,14 @@ def occupancy_of(stimulus: Stimulus) -> Occupancy | None:
     results = [result for answer in answers for result in answer.results]
     untimed = any(answer.commands for answer in answers) or any(each.errors for each in results)
     asked = _asked(first)
-    if not elapsed_ns or not any(result.ios for result in results) or untimed or not asked:
+    if not elapsed_ns or not any(result.count for result in results) or untimed or not asked:
         return None
-    edge = max(result.latency.max_ns for result in results) / elapsed_ns
+    edge = max(result.timed.max_ns for result in results) / elapsed_ns
     drain_ns = 0
     if isinstance(last, Measure) and not last.open_ended:
         drain_ns = max(0, ended.elapsed_ns - last.duration_ns)
     return Occupancy(
-        by_latency=sum(result.latency.sum_ns for result in results) / elapsed_ns,
+        by_latency=sum(result.timed.sum_ns for result in results) / elapsed_ns,
         asked=asked,
         drain=drain_ns / elapsed_ns,
         extra=edge if isinstance(first, Measure) and first.continues else 0.0,

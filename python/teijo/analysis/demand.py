@@ -111,7 +111,7 @@ def in_flight_share(answers: Sequence[StepResult], outstanding_ios: int) -> floa
     That is the time all I/Os took together, by the time that went by: 1 where the demand was
     kept up from the first moment to the last, 0 where nothing was answered.
     """
-    taken_ns = sum(part.latency.sum_ns for answer in answers for part in answer.results)
+    taken_ns = sum(part.timed.sum_ns for answer in answers for part in answer.results)
     gone_ns = sum(answer.elapsed_ns for answer in answers)
     return taken_ns / gone_ns / outstanding_ios if gone_ns else 0.0
 

@@ -18,7 +18,7 @@ NAND_WRITES = "nand_writes_bytes"
 
 def latency_of(answer: StepResult) -> Histogram:
     """Return the latencies of all the step's I/Os, reads and writes, exactly merged."""
-    return merged(result.latency for result in answer.results)
+    return merged(result.timed for result in answer.results)
 
 
 def response_of(answer: StepResult) -> Histogram | None:
@@ -29,14 +29,14 @@ def response_of(answer: StepResult) -> Histogram | None:
 
 def latency_ns_mean(answer: StepResult) -> float:
     """Return the mean latency of all I/Os: the sum of sums by the sum of counts, 0 for none."""
-    count = sum(result.latency.count for result in answer.results)
-    total = sum(result.latency.sum_ns for result in answer.results)
+    count = sum(result.timed.count for result in answer.results)
+    total = sum(result.timed.sum_ns for result in answer.results)
     return total / count if count else 0.0
 
 
 def latency_ns_max(answer: StepResult) -> int:
     """Return the longest latency of any I/O, 0 for none."""
-    return max((result.latency.max_ns for result in answer.results), default=0)
+    return max((result.timed.max_ns for result in answer.results), default=0)
 
 
 def throughput_mb_s(answer: StepResult) -> float:
@@ -59,8 +59,8 @@ def exact_mb_s(answer: StepResult) -> Fraction:
 
 def exact_latency_ms(answer: StepResult) -> Fraction:
     """Return the mean latency of all I/Os in ms, rounded nowhere."""
-    count = sum(result.latency.count for result in answer.results)
-    total = sum(result.latency.sum_ns for result in answer.results)
+    count = sum(result.timed.count for result in answer.results)
+    total = sum(result.timed.sum_ns for result in answer.results)
     return _exact(total, count * units.NS_PER_MS)
 
 
@@ -70,7 +70,7 @@ def _exact(amount: int, over: int) -> Fraction:
 
 def written_bytes(answer: StepResult) -> int:
     """Return the bytes that the step wrote."""
-    return sum(result.bytes for result in answer.of("write"))
+    return sum(result.moved_bytes for result in answer.of("write"))
 
 
 def errors_of(answer: StepResult) -> int:

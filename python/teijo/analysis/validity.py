@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import StepResult, StreamResult, Witness
+from teijo.terms.result import OperationResult, StepResult, Witness
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.workload import Stream
 from teijo.units import NS_PER_MS, NS_PER_S, format_duration, per_second
@@ -73,7 +73,7 @@ def schedule_remarks(step: Load, answer: StepResult) -> list[Remark]:
         parts += [
             part
             for part in answer.commands
-            if part.stream == stream.name and part.direction == "discard"
+            if part.stream == stream.name and part.operation == "discard"
         ]
         text = _behind(stream, parts, answer.elapsed_ns)
         if text:
@@ -81,10 +81,10 @@ def schedule_remarks(step: Load, answer: StepResult) -> list[Remark]:
     return found
 
 
-def _behind(stream: Stream, parts: list[StreamResult], elapsed_ns: int) -> str:
+def _behind(stream: Stream, parts: list[OperationResult], elapsed_ns: int) -> str:
     assert stream.rate is not None
     asked = stream.rate.ios_per_second
-    done = sum(part.ios + sum(part.errors.values()) for part in parts)
+    done = sum(part.count + sum(part.errors.values()) for part in parts)
     waiting = next((part.backlog_end for part in parts if part.backlog_end is not None), None)
     due = asked * elapsed_ns / NS_PER_S if waiting is None else done + waiting
     slack = max(stream.outstanding_ios, due / 1000)
@@ -165,7 +165,7 @@ def device_remarks(step: Load, answer: StepResult) -> list[Remark]:
         return [Remark(kind=RemarkKind.BUFFERED, text=text)]
     if shares.ios_share is not None:
         more_ios = (shares.ios_share - 1) * answer.ios
-        flushes = sum(part.ios for part in answer.commands if part.direction == "flush")
+        flushes = sum(part.count for part in answer.commands if part.operation == "flush")
         slack_ios = _boundary_ios(step, answer) + flushes  # some drivers' flushes are writes
         if abs(more_ios) > SPLIT_SHARE_MOST * answer.ios + slack_ios:
             return [
@@ -199,13 +199,13 @@ def device_shares(answer: StepResult) -> DeviceShares:
     ios = _counted(answer, "kernel_reads", "kernel_writes")
     if moved is None or ios is None or not answer.bytes or not answer.ios:
         return DeviceShares(bytes_share=None, ios_share=None, foreign_bytes=None)
-    discards = [part for part in answer.commands if part.direction == "discard"]
-    discarded_bytes = sum(part.bytes for part in discards)
+    discards = [part for part in answer.commands if part.operation == "discard"]
+    discarded_bytes = sum(part.moved_bytes for part in discards)
     apart_bytes = _counted(answer, "kernel_discard_bytes") or 0
     if discarded_bytes > apart_bytes:
         as_writes = 1 - apart_bytes / discarded_bytes
         moved -= discarded_bytes - apart_bytes
-        ios -= round(as_writes * sum(part.ios for part in discards))
+        ios -= round(as_writes * sum(part.count for part in discards))
     return DeviceShares(
         bytes_share=moved / answer.bytes,
         ios_share=ios / answer.ios,

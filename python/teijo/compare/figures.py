@@ -304,7 +304,7 @@ def _by_interval(place: str, answers: Sequence[StepResult]) -> list[Quantity]:
     count, elapsed_ns = sum(a.ios for a in answers), sum(a.elapsed_ns for a in answers)
     if not count:
         return []
-    total_ns = sum(part.latency.sum_ns for answer in answers for part in answer.results)
+    total_ns = sum(part.timed.sum_ns for answer in answers for part in answer.results)
     found = ((IOPS, count * 1e9 / elapsed_ns, rates), (LATENCY, ms(total_ns / count), latencies))
     return [
         Quantity(

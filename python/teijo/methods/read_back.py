@@ -20,7 +20,7 @@ def read_back(workload: Workload, geometry: Geometry, answer: StepResult) -> Pre
     stream wrote in less than a pass is read to where it ended and no further.
     """
     writers = [stream for stream in workload.streams if stream.writes]
-    if not any(part.ios for part in answer.of("write")):
+    if not any(part.count for part in answer.of("write")):
         return None
     share_percent = max(stream.active_range.share_percent for stream in writers)
     active_range = ActiveRange(share_percent=share_percent)

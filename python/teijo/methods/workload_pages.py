@@ -37,7 +37,7 @@ from teijo.methods.workload_settings import WorkloadSettings
 from teijo.terms.finding import Findings
 from teijo.terms.histogram import Histogram, merged
 from teijo.terms.record import Record
-from teijo.terms.result import Intervals, StepResult, StreamResult
+from teijo.terms.result import Intervals, OperationResult, StepResult
 
 POINTS_MOST = 1440
 """Points of a line; a day by the minute."""
@@ -147,13 +147,13 @@ def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Fi
     return Section(title="Result", blocks=blocks)
 
 
-def _name(answer: StepResult, part: StreamResult) -> str:
+def _name(answer: StepResult, part: OperationResult) -> str:
     """Return what a part of the answer is called: its stream is named where there are several."""
     several = len({each.stream for each in answer.results}) > 1
     if not several:
-        return part.direction
+        return part.operation
     stream = Verbatim(part.stream)
-    return say("{stream} {direction}", stream=stream, direction=part.direction)
+    return say("{stream} {direction}", stream=stream, direction=part.operation)
 
 
 def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[Block, ...]:
@@ -171,7 +171,7 @@ def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[B
         if part.stream not in asked:
             continue
         name = _name(answer, part)
-        rows.append((name, "service", *_times(part.latency)))
+        rows.append((name, "service", *_times(part.timed)))
         if part.response is not None:
             rows.append((name, "response", *_times(part.response)))
     columns = (
@@ -193,7 +193,7 @@ def _schedule_table(asked: Mapping[str, float], answer: StepResult) -> Table:
     rows: list[tuple[Value, ...]] = []
     for name, rate in asked.items():
         parts = [part for part in answer.results if part.stream == name]
-        done = sum(part.ios + sum(part.errors.values()) for part in parts)
+        done = sum(part.count + sum(part.errors.values()) for part in parts)
         backlogs = [(part.backlog_max, part.backlog_end) for part in parts]
         most, end = backlogs[0] if backlogs else (None, None)
         rows.append((Verbatim(name), rate, units.per_second(done, answer.elapsed_ns), most, end))
@@ -222,15 +222,15 @@ def _times(latency: Histogram) -> tuple[Value, ...]:
     )
 
 
-def _row(name: str, answer: StepResult, parts: Sequence[StreamResult]) -> tuple[Value, ...]:
-    ios = sum(part.ios for part in parts)
-    size = sum(part.bytes for part in parts)
+def _row(name: str, answer: StepResult, parts: Sequence[OperationResult]) -> tuple[Value, ...]:
+    ios = sum(part.count for part in parts)
+    size = sum(part.moved_bytes for part in parts)
     return (
         name,
         ios,
         units.per_second(ios, answer.elapsed_ns),
         units.megabytes_per_second(size, answer.elapsed_ns),
-        *_times(merged(part.latency for part in parts)),
+        *_times(merged(part.timed for part in parts)),
         sum(sum(part.errors.values()) for part in parts),
     )
 
@@ -294,7 +294,7 @@ Interval = tuple[float, float, float, float | None]
 """(end in s, IOPS, MB/s, mean latency in ms) of one interval."""
 
 
-def _per_interval(answer: StepResult, part: StreamResult) -> list[Interval]:
+def _per_interval(answer: StepResult, part: OperationResult) -> list[Interval]:
     """Return the series of one stream and direction, intervals joined where there are too many.
 
     The last point is as long as the step went on in it. A remnant shorter than half a point
@@ -373,7 +373,7 @@ def _error_tables(answer: StepResult) -> tuple[Block, ...]:
     rows = tuple(
         itertools.chain.from_iterable(
             (
-                (Verbatim(part.stream), part.direction, str(number), count)
+                (Verbatim(part.stream), part.operation, str(number), count)
                 for number, count in sorted(part.errors.items())
             )
             for part in (*answer.results, *answer.commands)

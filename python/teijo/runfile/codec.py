@@ -14,13 +14,12 @@ from teijo.errors import RunFileError
 from teijo.terms.histogram import Histogram
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import (
-    Command,
-    Direction,
+    COMMANDS,
     Gap,
     Health,
     Intervals,
+    OperationResult,
     StepResult,
-    StreamResult,
     Witness,
 )
 from teijo.terms.verification import Fault, Faults, Verification, Written
@@ -147,19 +146,19 @@ def rows_of(answer: StepResult | Gap, *, intervals: bool = True) -> AnswerRows:
                     row
                     for result in answer.results
                     if intervals and result.intervals is not None
-                    for row in interval_rows(result.stream, result.direction, result.intervals)
+                    for row in interval_rows(result.stream, result.operation, result.intervals)
                 ),
                 remarks=tuple((remark.kind.value, remark.text) for remark in answer.remarks),
             )
 
 
-def _result_row(place: int, result: StreamResult) -> Row:
-    latency = result.latency
+def _result_row(place: int, result: OperationResult) -> Row:
+    latency = result.timed
     return (
         place,
         result.stream,
-        result.direction,
-        result.ios,
+        result.operation,
+        result.count,
         result.bytes,
         to_json({str(errno): count for errno, count in result.errors.items()}),
         latency.sum_ns,
@@ -214,8 +213,8 @@ def answer_of(
         started_ns=_whole(step["started_ns"]),
         elapsed_ns=_count(step["elapsed_ns"]),
         gap_ns=_whole(step["gap_ns"]),
-        results=tuple(part for part in parts if part.direction in ("read", "write")),
-        commands=tuple(part for part in parts if part.direction in ("flush", "discard")),
+        results=tuple(part for part in parts if part.operation not in COMMANDS),
+        commands=tuple(part for part in parts if part.operation in COMMANDS),
         cursors=_counters(step["cursors"]),
         health_before=_counters(step["health_before"]),
         health_after=_counters(step["health_after"]),
@@ -259,16 +258,16 @@ def _written(text: Value) -> tuple[Written, ...]:
 
 def _stream_result(
     row: Mapping[str, Value], intervals: NDArray[np.int64], interval_ns: int
-) -> StreamResult:
+) -> OperationResult:
     ios = _count(row["ios"])
     latency = _histogram(row, "histogram", "latency", ios)
     has_response = row.get("response_histogram") is not None
     if row["intervals"] is not None and len(intervals) != row["intervals"]:
         raise ValueError(f"{len(intervals)} intervals are there, {row['intervals']!r} were written")
-    return StreamResult(
+    return OperationResult(
         stream=str(row["stream"]),
-        direction=_direction(row["direction"]),
-        ios=ios,
+        operation=_direction(row["direction"]),
+        count=ios,
         bytes=_count(row["bytes"]),
         errors={int(errno): _count(n) for errno, n in from_json(row["errors"]).items()},
         latency=latency,
@@ -362,7 +361,7 @@ def _count_or_none(value: Value) -> int | None:
     return None if value is None else _count(value)
 
 
-def _direction(value: Value) -> Direction | Command:
+def _direction(value: Value) -> str:
     match value:
         case "read" | "write" | "flush" | "discard":
             return value

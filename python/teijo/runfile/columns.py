@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from teijo.terms.histogram import EMPTY, Histogram
 from teijo.terms.record import Record, StepRecord
-from teijo.terms.result import Gap, StepResult, StreamResult
+from teijo.terms.result import Gap, OperationResult, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge
 
 Columns = dict[str, NDArray[Any]]
@@ -108,12 +108,12 @@ def results(record: Record) -> Columns:
             round_of(step) or 0,
             cell_of(step) or "",
             result.stream,
-            result.direction,
+            result.operation,
             answer.elapsed_ns,
-            result.ios,
+            result.count,
             result.bytes,
             sum(result.errors.values()),
-            *_latency(result.latency),
+            *_latency(result.timed),
             *_latency(result.response or EMPTY),
             result.backlog_max or 0,
             result.backlog_end or 0,
@@ -145,7 +145,7 @@ def intervals(record: Record) -> Columns:
     columns: Columns = {
         "seq": np.repeat(np.array([seq for seq, _, _ in series], np.int64), lengths),
         "stream": np.repeat(np.array([one.stream for _, one, _ in series], np.str_), lengths),
-        "direction": np.repeat(np.array([one.direction for _, one, _ in series], np.str_), lengths),
+        "direction": np.repeat(np.array([one.operation for _, one, _ in series], np.str_), lengths),
         "start_ns": _joined(part.index * part.length_ns for _, _, part in series),
         "length_ns": np.repeat(
             np.array([part.length_ns for _, _, part in series], np.int64), lengths
@@ -178,7 +178,7 @@ def cell_of(record: StepRecord) -> str | None:
             return None
 
 
-def _results(record: Record) -> Iterable[tuple[StepRecord, StepResult, StreamResult]]:
+def _results(record: Record) -> Iterable[tuple[StepRecord, StepResult, OperationResult]]:
     """Yield (step, its answer, result) of every result, flushes and discards after the I/Os."""
     for step in record.steps:
         if isinstance(step.answer, StepResult):

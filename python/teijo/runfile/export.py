@@ -18,7 +18,7 @@ from teijo.runfile.columns import Table
 from teijo.terms.finding import Findings, SteadyState
 from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record, StepRecord
-from teijo.terms.result import Gap, StepResult, StreamResult, Witness
+from teijo.terms.result import Gap, OperationResult, StepResult, Witness
 from teijo.terms.step import step_to_json
 from teijo.terms.workload import Workload
 
@@ -190,14 +190,14 @@ def _workload(record: StepRecord) -> list[dict[str, Any]] | None:
     return [asdict(stream) for stream in workload.streams]
 
 
-def _result(result: StreamResult) -> dict[str, Any]:
+def _result(result: OperationResult) -> dict[str, Any]:
     return {
         "stream": result.stream,
-        "direction": result.direction,
-        "ios": result.ios,
+        "direction": result.operation,
+        "ios": result.count,
         "bytes": result.bytes,
         "errors": {str(errno): count for errno, count in result.errors.items()},
-        "latency_ns": _latency(result.latency),
+        "latency_ns": _latency(result.timed),
         "response_ns": None if result.response is None else _latency(result.response),
         "backlog_max": result.backlog_max,
         "backlog_end": result.backlog_end,

@@ -195,7 +195,7 @@ class Recorder:
         rows = rows_of(answer, intervals=False)
         changes = dict(zip(STEP_COLUMNS, rows.step, strict=True))
         series = [
-            (result.stream, result.direction, numbers_of(result.intervals))
+            (result.stream, result.operation, numbers_of(result.intervals))
             for result in answer.results
             if result.intervals is not None
         ]

@@ -81,7 +81,7 @@ class Budget:
 
     def settle(self, step: Step, result: StepResult) -> None:
         """Count what a finished step wrote, and how fast."""
-        written = sum(part.bytes for part in result.of("write"))
+        written = sum(part.moved_bytes for part in result.of("write"))
         self.spent_bytes += written
         self._step = None
         if isinstance(step, Measure) and result.elapsed_ns:

@@ -12,7 +12,7 @@ import numpy as np
 
 from teijo.runner.compile import interval_ns
 from teijo.terms.histogram import Histogram
-from teijo.terms.result import Direction, StepResult, StreamResult
+from teijo.terms.result import Direction, OperationResult, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access, Stream
 from teijo.units import NS_PER_S
@@ -103,7 +103,7 @@ class Paper:
         """Return the answer to a step, and take note of what it did."""
         answer = self._answer(step)
         self.now_ns += answer.elapsed_ns
-        self.written_bytes += sum(part.bytes for part in answer.of("write"))
+        self.written_bytes += sum(part.moved_bytes for part in answer.of("write"))
         self.intervals += len(answer.results) * (answer.elapsed_ns // interval_ns(step) + 1)
         self.settle(step, answer)
         return answer
@@ -114,7 +114,7 @@ class Paper:
         tired = 0.0 if fresh else self.state.drive_writes
         if isinstance(step, Measure | Precondition):
             weights = {stream.name: _weight(stream) for stream in step.workload.streams}
-            written = sum(part.bytes * weights[part.stream] for part in answer.of("write"))
+            written = sum(part.moved_bytes * weights[part.stream] for part in answer.of("write"))
             tired += written / self.capacity_bytes
         self.state = State(steps=self.state.steps + 1, drive_writes=tired)
 
@@ -149,7 +149,7 @@ def _weight(stream: Stream) -> float:
 
 def _stream_results(
     stream: Stream, elapsed_ns: int, share: float, rates: Rates
-) -> list[StreamResult]:
+) -> list[OperationResult]:
     block = stream.block_bytes_mean
     rate = min(rates.ios_per_second, rates.bytes_per_second / block) * share
     if stream.rate is not None:
@@ -165,18 +165,18 @@ def _stream_results(
     ]
 
 
-def _exactly(results: list[StreamResult], total_bytes: int) -> list[StreamResult]:
+def _exactly(results: list[OperationResult], total_bytes: int) -> list[OperationResult]:
     """Give a byte-bounded step the bytes it asks for."""
-    have = sum(result.bytes for result in results) or 1
-    return [replace(result, bytes=result.bytes * total_bytes // have) for result in results]
+    have = sum(result.moved_bytes for result in results) or 1
+    return [replace(result, bytes=result.moved_bytes * total_bytes // have) for result in results]
 
 
 def _result(
     stream: str, direction: Direction, ios: int, size_bytes: int, latency_ns: int
-) -> StreamResult:
+) -> OperationResult:
     latency = Histogram(
         np.array([latency_ns]), np.array([ios]), ios * latency_ns, latency_ns, latency_ns
     )
-    return StreamResult(
-        stream=stream, direction=direction, ios=ios, bytes=size_bytes, errors={}, latency=latency
+    return OperationResult(
+        stream=stream, operation=direction, count=ios, bytes=size_bytes, latency=latency
     )

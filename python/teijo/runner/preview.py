@@ -91,7 +91,7 @@ def _trial(stream: Stream, geometry: Geometry) -> Plan:
 def written_bytes(steps: Sequence[StepRecord]) -> int:
     """Return the bytes that recorded steps wrote."""
     answers = (each.answer for each in steps if isinstance(each.answer, StepResult))
-    return sum(part.bytes for answer in answers for part in answer.of("write"))
+    return sum(part.moved_bytes for answer in answers for part in answer.of("write"))
 
 
 def _extent(

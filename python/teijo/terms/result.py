@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from teijo.terms.remark import Remark
 from teijo.terms.verification import Verification, Written
 
 Direction = Literal["read", "write"]
-Command = Literal["flush", "discard"]
+COMMANDS: Final = ("flush", "discard")
+"""Operations of block work that move no data: they are no I/Os and stand beside them."""
 
 IN_FLIGHT = "in_flight_mean"
 """In a step's detail: as of a witness, where there is none (virtual time)."""
@@ -52,25 +53,42 @@ class Intervals:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamResult:
-    """One stream and direction. Errors are counted by errno (0: short I/O), never timed.
+class OperationResult:
+    """What came of one operation of one stream: how often it was completed, and how long it took.
 
-    `latency` is service time, from the issue of an I/O. `response` counts from its intended
-    start: of an open loop only, and None where the engine does not measure it; in a closed loop
-    the two are one. `backlog_max` and `backlog_end` are of the whole open-loop stream: most
-    arrivals that waited at one time, and arrivals due but not issued at the end.
+    `operation` is its name: "read" or "write" of blocks, "flush" or "discard" beside them, one of
+    files ("create", "stat", "delete", "fsync"), or of a database (a statement's name). `bytes` are
+    None of an operation that moves no data. `latency` is service time, from the issue of an
+    operation, and None where only a count is known, as of an imported result. Errors are counted
+    by errno (0: short I/O), never timed.
+
+    `response` counts from the intended start: of an open loop only, and None where the engine does
+    not measure it; in a closed loop the two are one. `backlog_max` and `backlog_end` are of the
+    whole open-loop stream: most arrivals that waited at one time, and arrivals due but not issued
+    at the end.
     """
 
     stream: str
-    direction: Direction | Command
-    ios: int
-    bytes: int
-    errors: Mapping[int, int]
-    latency: Histogram
+    operation: str
+    count: int
+    bytes: int | None = None
+    errors: Mapping[int, int] = field(default_factory=dict)
+    latency: Histogram | None = None
     intervals: Intervals | None = None
     response: Histogram | None = None
     backlog_max: int | None = None
     backlog_end: int | None = None
+
+    @property
+    def moved_bytes(self) -> int:
+        """Bytes moved: 0 of an operation that moves no data."""
+        return self.bytes or 0
+
+    @property
+    def timed(self) -> Histogram:
+        """The latencies, of an operation that was timed, as every one is that was not imported."""
+        assert self.latency is not None, f"{self.operation} was not timed"
+        return self.latency
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,39 +152,40 @@ class StepResult:
     rests in it (`rest_ns`), but for the drain of a stimulus that had been left running.
     `cursors` says where each sequential stream goes on, in bytes from the start
     of its active range. `detail` carries facts of the step's kind (the purge method used).
-    `witness` is None where nobody could give an account (virtual time, fio). `commands` are the
-    flushes and discards, which move no data: they have a count and a latency of their own, and
-    are in none of the figures of the step. `verification` is None where no read was held to
-    anything; `written` is what later steps may hold reads to.
+    `witness` is None where nobody could give an account (virtual time, fio). `results` are the
+    operations that were asked for. `commands` are the flushes and discards of block work: they
+    have a count and a latency of their own, and are in none of the figures of the step.
+    `verification` is None where no read was held to anything; `written` is what later steps may
+    hold reads to.
     """
 
     started_ns: int
     elapsed_ns: int
     gap_ns: int = 0
-    results: tuple[StreamResult, ...] = ()
+    results: tuple[OperationResult, ...] = ()
     cursors: Mapping[str, int] = field(default_factory=dict)
     health_before: Health = field(default_factory=dict)
     health_after: Health = field(default_factory=dict)
     detail: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
     witness: Witness | None = None
-    commands: tuple[StreamResult, ...] = ()
+    commands: tuple[OperationResult, ...] = ()
     verification: Verification | None = None
     written: tuple[Written, ...] = ()
 
-    def of(self, direction: Direction) -> tuple[StreamResult, ...]:
-        """Return the results of one direction, over all streams."""
-        return tuple(result for result in self.results if result.direction == direction)
+    def of(self, operation: str) -> tuple[OperationResult, ...]:
+        """Return the results of one operation, over all streams."""
+        return tuple(result for result in self.results if result.operation == operation)
 
     @property
     def ios(self) -> int:
-        """I/Os completed, reads and writes of all streams."""
-        return sum(result.ios for result in self.results)
+        """Operations completed, all of all streams: of block work, reads and writes."""
+        return sum(result.count for result in self.results)
 
     @property
     def bytes(self) -> int:
-        """Bytes moved, reads and writes of all streams."""
-        return sum(result.bytes for result in self.results)
+        """Bytes moved, by all operations of all streams."""
+        return sum(result.moved_bytes for result in self.results)
 
     @property
     def rest_ns(self) -> int:

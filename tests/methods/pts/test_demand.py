@@ -309,7 +309,7 @@ def test_the_sweep_of_the_findings_is_what_the_answers_add_up_to():
             if not first <= (step.round_number or 0) <= last:
                 continue
             assert isinstance(answer, StepResult)
-            ios = sum(part.ios for part in answer.results)
+            ios = sum(part.count for part in answer.results)
             iops.append(ios / 60)
             means.append(sum(part.latency.sum_ns for part in answer.results) / ios)
         assert len(iops) == 5

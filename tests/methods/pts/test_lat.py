@@ -41,8 +41,8 @@ class OneAtATime(Canned):
             return answer
         results = []
         for part in answer.results:
-            mean_ns = self.latency_ns(step, part.direction)
-            latency = latencies(part.ios, mean_ns, mean_ns * self.spike)
+            mean_ns = self.latency_ns(step, part.operation)
+            latency = latencies(part.count, mean_ns, mean_ns * self.spike)
             results.append(replace(part, latency=latency))
         busy_ns = sum(part.latency.sum_ns for part in results)
         return replace(

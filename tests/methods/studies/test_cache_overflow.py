@@ -12,7 +12,7 @@ from teijo.methods.studies.cache_overflow.method import CacheOverflow
 from teijo.report.language import Language, translator
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Answer, Gap, Intervals, StepResult, StreamResult
+from teijo.terms.result import Answer, Gap, Intervals, OperationResult, StepResult
 from teijo.terms.step import Idle, Measure, Purge, Step
 from teijo.units import NS_PER_S
 from tests.methods.canned import DRIVE, GIB, Played, latencies, play, record_of
@@ -66,17 +66,17 @@ class CachedDevice:
             case _:
                 raise AssertionError(step)
 
-    def written(self, step: Measure) -> StreamResult:
+    def written(self, step: Measure) -> OperationResult:
         stream = step.workload.streams[0]
         block = stream.block_size_bytes
         source = 400 * MB if stream.rate is None else stream.rate.ios_per_second * block
         samples = [self.sample(source, step.interval_ns / 1e9) for _ in range(self.count(step))]
         size = np.array(samples).round().astype(np.int64)
         ios = size // block
-        return StreamResult(
+        return OperationResult(
             stream=stream.name,
-            direction="write",
-            ios=int(ios.sum()),
+            operation="write",
+            count=int(ios.sum()),
             bytes=int(size.sum()),
             errors={},
             latency=latencies(int(ios.sum()), 1_000_000),

@@ -334,8 +334,8 @@ def test_a_fall_within_the_scatter_of_the_slices_is_not_called_a_tier() -> None:
 def louder(answer: Answer, factor: float) -> StepResult:
     assert isinstance(answer, StepResult)
     (part,) = answer.results
-    block, ios = part.bytes // part.ios, round(part.ios * factor)
-    return replace(answer, results=(flow(part.direction, ios, block),))
+    block, ios = part.bytes // part.count, round(part.count * factor)
+    return replace(answer, results=(flow(part.operation, ios, block),))
 
 
 def test_a_fall_that_was_not_gone_back_from_yet_is_open() -> None:

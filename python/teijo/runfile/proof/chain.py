@@ -200,7 +200,7 @@ def _load_flaws(
             courses[stream.name] = _Course(begun if goes_on else begins_at(stream, begun, length))
         course = courses[stream.name]
         parts = [part for part in (*answer.results, *answer.commands) if part.stream == stream.name]
-        course.moved_bytes += sum(part.bytes for part in parts if part.direction != "flush")
+        course.moved_bytes += sum(part.moved_bytes for part in parts if part.operation != "flush")
         course.failed += sum(sum(part.errors.values()) for part in parts)
         if not left_open or simulated:
             loose = course.failed + (stream.outstanding_ios if left_open else 0)
@@ -303,7 +303,7 @@ def _growth_flaws(seq: int, step: Measure | Precondition, answer: StepResult) ->
         if name not in answer.health_before or name not in answer.health_after:
             continue
         grown = answer.health_after[name] - answer.health_before[name]
-        moved = sum(part.bytes for part in answer.results if part.direction == direction)
+        moved = sum(part.moved_bytes for part in answer.results if part.operation == direction)
         if abs(grown - moved) > loose:
             text = say(
                 "the device's {counter} grew by {grown:,}, and {moved:,} B were moved",

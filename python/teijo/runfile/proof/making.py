@@ -64,12 +64,12 @@ def depth_flaws(record: Record) -> Flaws:
 
 
 def _latency_ns(answer: StepResult) -> int:
-    return sum(part.latency.sum_ns for part in (*answer.results, *answer.commands))
+    return sum(part.timed.sum_ns for part in (*answer.results, *answer.commands))
 
 
 def _longest_ns(answer: StepResult) -> int:
     parts = (*answer.results, *answer.commands)
-    return max((part.latency.max_ns for part in parts), default=0)
+    return max((part.timed.max_ns for part in parts), default=0)
 
 
 class _Held:

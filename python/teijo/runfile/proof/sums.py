@@ -15,7 +15,7 @@ from teijo.runfile.proof.flaw import Check, Flaw, Flaws, answered, engine_is_fio
 from teijo.terms.geometry import Geometry
 from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record, StepRecord
-from teijo.terms.result import Intervals, StepResult, StreamResult
+from teijo.terms.result import Intervals, OperationResult, StepResult
 from teijo.terms.step import Measure, Precondition, Step
 from teijo.terms.workload import Access, Stream
 
@@ -25,6 +25,10 @@ _LINEAR_BITS: Final = 11
 _SHIFT_MOST: Final = 62
 
 Ints = NDArray[np.int64]
+
+
+_Column = tuple[Callable[[Intervals], Ints], Callable[[OperationResult], int], bool]
+"""A column of a series, what it must add up to, and whether of fio it is known exactly."""
 
 
 def result_flaws(record: Record) -> Flaws:
@@ -42,25 +46,25 @@ def _load_flaws(
 ) -> Flaws:
     fio = engine_is_fio(record)
     streams = {stream.name: stream for stream in step.workload.streams}
-    found = [(part.stream, part.direction) for part in answer.results]
+    found = [(part.stream, part.operation) for part in answer.results]
     if found != [(one.name, way) for one in step.workload.streams for way in _ways(one)]:
         text = "its results are of other streams or directions than it asks for"
         yield Flaw(check=Check.RESULTS, text=text, step=each.seq)
         return
     for part in answer.results:
         least, most = _bytes_of(part, streams[part.stream], step, record.geometry)
-        if not least <= part.bytes <= most:
+        if not least <= part.moved_bytes <= most:
             text = say(
                 "{stream}, {direction}: {ios:,} I/Os cannot be {bytes:,} B",
                 stream=part.stream,
-                direction=part.direction,
-                ios=part.ios,
+                direction=part.operation,
+                ios=part.count,
                 bytes=part.bytes,
             )
             yield Flaw(check=Check.RESULTS, text=text, step=each.seq)
     parts = (*answer.results, *answer.commands)
     if isinstance(step, Precondition) and not any(part.errors for part in parts):
-        moved = sum(part.bytes for part in parts)
+        moved = sum(part.moved_bytes for part in parts)
         # fio ends with the blocks it has begun.
         queued = sum(one.outstanding_ios * one.block_size_bytes for one in step.workload.streams)
         over = moved - step.total_bytes
@@ -79,7 +83,7 @@ def _ways(stream: Stream) -> list[str]:
 
 
 def _bytes_of(
-    part: StreamResult, stream: Stream, step: Step, geometry: Geometry
+    part: OperationResult, stream: Stream, step: Step, geometry: Geometry
 ) -> tuple[int, int]:
     """Return how many bytes so many I/Os may be.
 
@@ -87,7 +91,7 @@ def _bytes_of(
     short one at each end of a segment, and any that is bound by bytes has short ones at its end.
     """
     sizes = stream.sizes_bytes
-    most = part.ios * max(sizes)
+    most = part.count * max(sizes)
     if stream.verified and stream.access is not Access.RANDOM:
         return 0, most  # blocks end where the stamps of earlier steps begin
     short = stream.threads if isinstance(step, Precondition) else 0
@@ -96,7 +100,7 @@ def _bytes_of(
         length_bytes = min(length_bytes, stream.active_range.amount_bytes or length_bytes)
         passes = 2 + most // max(length_bytes, 1)
         short += stream.active_range.segments * passes
-    return part.ios * min(sizes) - short * max(sizes), most
+    return part.count * min(sizes) - short * max(sizes), most
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class _Part:
     seq: int
     stream: Stream | None
     elapsed_ns: int
-    part: StreamResult
+    part: OperationResult
 
 
 def _parts(record: Record) -> list[_Part]:
@@ -128,17 +132,17 @@ def latency_flaws(record: Record) -> Flaws:
     """Give each result whose sum or extremes its histogram does not allow."""
     parts = _parts(record)
     slack = _FIO_SHARE if engine_is_fio(record) else 0.0
-    yield from _histogram_flaws([(one, one.part.latency) for one in parts], slack)
+    yield from _histogram_flaws([(one, one.part.timed) for one in parts], slack)
     open_loops = [(one, one.part.response) for one in parts if one.part.response is not None]
     responses = [(one, response) for one, response in open_loops if response is not None]
     yield from _histogram_flaws(responses, slack)
     for one, response in responses:
-        service = one.part.latency
+        service = one.part.timed
         if response.count != service.count or response.sum_ns < service.sum_ns:
             text = say(
                 "{stream}, {direction}: responses are not as many, or shorter than the service",
                 stream=one.part.stream,
-                direction=one.part.direction,
+                direction=one.part.operation,
             )
             yield Flaw(check=Check.LATENCIES, text=text, step=one.seq)
 
@@ -174,7 +178,7 @@ def _latency_flaw(one: _Part) -> Flaw:
     text = say(
         "{stream}, {direction}: sum, minimum or maximum is not what the histogram holds",
         stream=one.part.stream,
-        direction=one.part.direction,
+        direction=one.part.operation,
     )
     return Flaw(check=Check.LATENCIES, text=text, step=one.seq)
 
@@ -195,7 +199,7 @@ def interval_flaws(record: Record) -> Flaws:
     ]
     for one in _parts(record):
         series = one.part.intervals
-        if series is not None and not len(series.index) and (one.part.ios or one.part.errors):
+        if series is not None and not len(series.index) and (one.part.count or one.part.errors):
             yield _interval_flaw(one)
     if not timed:
         return
@@ -208,7 +212,7 @@ def _interval_flaw(one: _Part) -> Flaw:
     text = say(
         "{stream}, {direction}: the time series is not that of the result",
         stream=one.part.stream,
-        direction=one.part.direction,
+        direction=one.part.operation,
     )
     return Flaw(check=Check.INTERVALS, text=text, step=one.seq)
 
@@ -229,11 +233,11 @@ def _begins(timed: _Timed) -> tuple[Ints, Ints]:
 def _unsummed(timed: _Timed, *, fio: bool) -> NDArray[np.bool_]:
     """Tell of each series whether its sums are not those of the result."""
     begins, _ = _begins(timed)
-    columns: tuple[tuple[Callable[[Intervals], Ints], Callable[[StreamResult], int], bool], ...] = (
-        (lambda series: series.ios, lambda part: part.ios, False),
-        (lambda series: series.bytes, lambda part: part.bytes, False),
+    columns: tuple[_Column, ...] = (
+        (lambda series: series.ios, lambda part: part.count, False),
+        (lambda series: series.bytes, lambda part: part.moved_bytes, False),
         (lambda series: series.errors, lambda part: sum(part.errors.values()), False),
-        (lambda series: series.latency_ns_sum, lambda part: part.latency.sum_ns, fio),
+        (lambda series: series.latency_ns_sum, lambda part: part.timed.sum_ns, fio),
     )
     bad = np.zeros(len(timed), bool)
     for column, of_result, rounded in columns:
@@ -272,7 +276,7 @@ def _impossible(timed: _Timed, record: Record) -> NDArray[np.bool_]:
     none = np.iinfo(np.int64).max
     lowest = np.minimum.reduceat(np.where(ios > 0, shortest, none), begins)
     highest = np.maximum.reduceat(longest, begins)
-    some = np.array([one.part.ios > 0 for one, _ in timed])
-    bad |= some & (lowest != np.array([one.part.latency.min_ns for one, _ in timed]))
-    bad |= some & (highest != np.array([one.part.latency.max_ns for one, _ in timed]))
+    some = np.array([one.part.count > 0 for one, _ in timed])
+    bad |= some & (lowest != np.array([one.part.timed.min_ns for one, _ in timed]))
+    bad |= some & (highest != np.array([one.part.timed.max_ns for one, _ in timed]))
     return bad

@@ -10,7 +10,7 @@ from teijo.runner.clocks import asleep_ns
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
 from teijo.terms.histogram import Histogram
-from teijo.terms.result import IN_FLIGHT, Intervals, StepResult, StreamResult, Witness
+from teijo.terms.result import IN_FLIGHT, Intervals, OperationResult, StepResult, Witness
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.verification import Fault, Faults, Verification, Written
 from teijo.units import megabytes_per_second, per_second
@@ -133,11 +133,11 @@ def _witness(
     )
 
 
-def _stream_result(part: DirectionLap, plan: Plan) -> StreamResult:
-    return StreamResult(
+def _stream_result(part: DirectionLap, plan: Plan) -> OperationResult:
+    return OperationResult(
         stream=part.stream,
-        direction=part.direction,
-        ios=part.ios,
+        operation=part.direction,
+        count=part.ios,
         bytes=part.bytes,
         errors=dict(part.errors),
         latency=Histogram(

@@ -98,7 +98,7 @@ def scaled(share: float) -> Callable[[StepRecord], StepRecord]:
     def change(each: StepRecord) -> StepRecord:
         assert isinstance(each.answer, StepResult)
         results = tuple(
-            replace(part, bytes=round(part.bytes * share), ios=round(part.ios * share))
+            replace(part, bytes=round(part.bytes * share), count=round(part.count * share))
             for part in each.answer.results
         )
         return replace(each, answer=replace(each.answer, results=results))

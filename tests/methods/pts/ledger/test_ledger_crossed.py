@@ -72,7 +72,7 @@ def failing(record: Record, direction: str) -> Record:
         return replace(
             answer,
             results=tuple(
-                replace(part, errors={EIO: 3}) if part.direction == direction else part
+                replace(part, errors={EIO: 3}) if part.operation == direction else part
                 for part in answer.results
             ),
         )

@@ -238,7 +238,7 @@ def _row(name: str, part: Part | None, geometry: Geometry) -> tuple[Value, ...]:
         unknown = [None] * (4 if geometry.scale > 1 else 2)
         return (name, "", "not begun", "", *unknown, "", None)
     answers = [each.answer for each in part.record.steps if isinstance(each.answer, StepResult)]
-    written = sum(result.bytes for answer in answers for result in answer.of("write"))
+    written = sum(result.moved_bytes for answer in answers for result in answer.of("write"))
     return (
         name,
         purge_method(part.record),

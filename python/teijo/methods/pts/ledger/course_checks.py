@@ -255,7 +255,7 @@ def prewrites(case: Case) -> Found:
         for round_ in rounds
     ]
     ios = [
-        answer.ios - sum(part.ios for part in answer.of("read"))
+        answer.ios - sum(part.count for part in answer.of("read"))
         for round_ in rounds
         for _, step, answer in round_
         if (step.cell or "").startswith(PREWRITE_CELL)
@@ -317,7 +317,7 @@ def histogram(case: Case) -> Found:
             return met_if(minutes is None, "no run for the histogram took place")
         return untold("not yet")
     _, answer = found[-1]
-    counted = sum(part.latency.count for part in answer.results)
+    counted = sum(part.timed.count for part in answer.results)
     text = say(
         "{minutes:.3f} min, {counted:,} latencies of {ios:,} I/Os",
         minutes=answer.elapsed_ns / MINUTE_NS,

@@ -82,7 +82,7 @@ def failed(case: Case) -> Found:
     kinds: Counter[tuple[str, int]] = Counter()
     for _, answer in loaded:
         for part in (*answer.results, *answer.commands):
-            kinds.update({(part.direction, code): count for code, count in part.errors.items()})
+            kinds.update({(part.operation, code): count for code, count in part.errors.items()})
     lost = +kinds
     done = sum(answer.ios for _, answer in loaded)
     if not lost:

@@ -95,7 +95,7 @@ def _course(
         is_precondition=isinstance(step, Precondition),
         range_bytes=whole,
         start_bytes=start if start < whole else 0,
-        moved_bytes=sum(part.bytes for part in answer.results if part.stream == stream.name),
+        moved_bytes=sum(part.moved_bytes for part in answer.results if part.stream == stream.name),
         end_bytes=answer.cursors[stream.name],
         slack_bytes=block * (stream.outstanding_ios * goes_on + failed),
     )

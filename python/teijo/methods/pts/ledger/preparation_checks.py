@@ -66,7 +66,7 @@ def block_and_order(case: Case) -> Found:
     for stretch in case.stretches:
         for _, step, answer in stretch.preconditioned:
             (stream,) = step.workload.streams
-            reads = sum(part.ios for part in answer.of("read"))
+            reads = sum(part.count for part in answer.of("read"))
             mean = answer.bytes / answer.ios if answer.ios else 0.0
             asked = _block_asked(case, stretch)
             holds &= stream.access == "sequential" and not reads

@@ -250,7 +250,7 @@ def _mix(cells: Sequence[Measured]) -> _Mix:
     """
     stream = cells[0][1].workload.streams[0]
     parts = [part for _, _, answer in cells for part in answer.results]
-    tried = [(part.direction, part.ios + sum(part.errors.values())) for part in parts]
+    tried = [(part.operation, part.count + sum(part.errors.values())) for part in parts]
     ios = sum(count for _, count in tried)
     reads = sum(count for direction, count in tried if direction == "read")
     if not ios:

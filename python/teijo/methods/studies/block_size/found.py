@@ -133,8 +133,8 @@ def blocks_of(settings: BlockSizeSettings, record: Record) -> BlockSizes:
 def latency_ns(answer: StepResult, direction: Direction) -> float | None:
     """Return the mean latency of one direction of a step, None where it had no such I/O."""
     parts = answer.of(direction)
-    count = sum(part.latency.count for part in parts)
-    return sum(part.latency.sum_ns for part in parts) / count if count else None
+    count = sum(part.timed.count for part in parts)
+    return sum(part.timed.sum_ns for part in parts) / count if count else None
 
 
 def _point(point: Point, answers: Sequence[StepResult]) -> PointFound:

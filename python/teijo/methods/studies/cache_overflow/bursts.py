@@ -230,7 +230,7 @@ def _written(answer: StepResult, count: int, lengths: Floats) -> Floats:
     total = np.zeros(count)
     for part in answer.of("write"):
         if part.intervals is None or not part.intervals.index.size:
-            total += part.bytes * lengths / lengths.sum()
+            total += part.moved_bytes * lengths / lengths.sum()
             continue
         places = np.minimum(part.intervals.index, count - 1)
         np.add.at(total, places, part.intervals.bytes)
@@ -282,7 +282,7 @@ def bursts_of(
 
 def _latency_ns_mean(answers: Sequence[StepResult]) -> float:
     """Return the mean over all writes, each counted once."""
-    parts = [part.latency for answer in answers for part in answer.results]
+    parts = [part.timed for answer in answers for part in answer.results]
     count = sum(part.count for part in parts)
     return sum(part.sum_ns for part in parts) / count if count else 0.0
 
