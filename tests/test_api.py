@@ -3,15 +3,21 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 import pytest
 
 import teijo
 from teijo import api
-from teijo.errors import HostError, PlanError, RunFileError, TargetError
+from teijo.cli import device as device_verb
+from teijo.cli import preview as preview_verb
+from teijo.device import parse_target
+from teijo.engine import SimulatedSession
+from teijo.errors import HostError, Interrupted, PlanError, RunFileError, TargetError
 from teijo.runner.events import Event, Judged, LayingOut, RunStarted, StepDone, StepStarted
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure
@@ -155,6 +161,63 @@ def test_no_two_steps_of_a_run_have_one_seed_but_those_of_one_stimulus(tmp_path:
     assert len(minutes) == 6
     assert len({each.seed for each in minutes}) == 1, "its offsets go on from minute to minute"
     assert all(each.step.continues for each in minutes[1:])
+
+
+def calls_in(act: Callable[[], object], *functions: Callable[..., object]) -> list[int]:
+    """Return how often each function is called while something is done."""
+    codes = [each.__code__ for each in functions]  # type: ignore[attr-defined]
+    counted = [0] * len(codes)
+
+    def note(frame: FrameType, event: str, arg: object) -> None:
+        if event == "call" and frame.f_code in codes:
+            counted[codes.index(frame.f_code)] += 1
+
+    sys.setprofile(note)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+@pytest.mark.parametrize("verb", ["preview", "run", "quick", "device"])
+def test_a_verb_reads_its_target_once_makes_it_once_and_evaluates_settings_once(
+    tmp_path: Path, verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drive, output = "sim:mlc-a?capacity=64MiB&dies=2", tmp_path / "run"
+    limit = ("iops > 1",)
+    acts: dict[str, Callable[[], object]] = {
+        "preview": lambda: preview_verb.verb("workload", drive, settings=["rw=read", "bytes=1MiB"]),
+        "run": lambda: api.run(
+            "workload", drive, output=output, settings=BRIEF, max_drive_writes=9, limits=limit
+        ),
+        "quick": lambda: api.quick(
+            drive, output=output, settings={"passes": "2", "seconds": "10ms", "prepare": "no"}
+        ),
+        "device": lambda: device_verb.verb(drive),
+    }
+    name = {"quick": "quick", "device": "workload"}.get(verb, "workload")
+    counted = calls_in(
+        acts[verb], parse_target, SimulatedSession.__init__, type(api.method(name)).settings
+    )
+    assert counted == [1, 1, 0 if verb == "device" else 1]
+    capsys.readouterr()
+
+
+def test_a_resume_reads_its_target_once_and_the_settings_it_has_once(tmp_path: Path) -> None:
+    def stop(event: Event) -> None:
+        if isinstance(event, StepDone):
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted):
+        teijo.run("iops", "sim:mlc-a?capacity=64MiB&dies=2", output=tmp_path / "a",
+                  settings=SHORT, observer=stop)  # fmt: skip
+    method = type(api.method("iops"))
+    counted = calls_in(
+        lambda: api.resume(tmp_path / "a.teijo.open"),
+        parse_target, SimulatedSession.__init__, method.settings,
+    )  # fmt: skip
+    assert counted == [1, 1, 0]
 
 
 def test_of_many_short_steps_not_each_is_looked_at_but_the_last_is(tmp_path: Path) -> None:

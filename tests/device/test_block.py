@@ -2,17 +2,17 @@
 
 import fcntl
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from teijo.device import (
-    health_of,
     inspect_target,
     kernel,
     list_devices,
     open_target,
-    rehearsal_of,
+    survey,
 )
 from teijo.device import purge as purging
 from teijo.device.nvme import Namespace
@@ -283,15 +283,20 @@ def test_a_serial_for_another_kind_of_target_is_a_mistake(tmp_path: Path) -> Non
 
 
 def test_the_counters_of_a_device_can_be_had_before_it_is_opened(loop: Path) -> None:
-    counted = health_of(str(loop))
+    counted = survey(str(loop)).health()
     assert counted["kernel_write_bytes"] >= 0
     assert "percentage_used" not in counted  # a loop has no wear, and says nothing of it
 
 
 def test_only_a_simulated_device_costs_nothing_to_try(loop: Path) -> None:
-    assert rehearsal_of(str(loop)) is None
-    assert health_of("sim:mlc-a") == {}
-    device = rehearsal_of("sim:mlc-a?capacity=64MiB&dies=2")
-    assert device is not None
-    assert device.replayable
-    device.close()
+    assert survey(str(loop)).simulated is None
+    seen = survey("sim:mlc-a?capacity=64MiB&dies=2")
+    assert seen.health() == {}
+    assert seen.simulated is not None
+    assert seen.simulated.replayable
+    seen.close()
+
+
+def test_a_survey_of_a_block_device_sizes_it_as_its_opening_does(loop: Path) -> None:
+    with closing(open_target(str(loop), write=False)) as device:
+        assert survey(str(loop)).geometry == device.geometry

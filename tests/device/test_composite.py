@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device import block, geometry_of, inspect_target, kernel, open_target
+from teijo.device import block, inspect_target, kernel, open_target, survey
 from teijo.device.composite import Composite, open_composite
 from teijo.device.kernel import read_text
 from teijo.device.purge import Purged
@@ -331,7 +331,7 @@ def test_looking_shows_every_member_and_what_gives_all_up(
     seen = inspect_target(text)
     assert [member.identity.target for member in seen.members] == [str(a), str(b)]
     assert seen.destroy == serials(a, b)
-    assert seen.geometry == geometry_of(text)
+    assert seen.geometry == survey(text).geometry
     assert seen.geometry.capacity_bytes == 2 * LOOP_BYTES
     open_all(text, seen.destroy).release()
     loops.over(b)
@@ -341,8 +341,8 @@ def test_looking_shows_every_member_and_what_gives_all_up(
 def test_looking_at_files_makes_none(tmp_path: Path) -> None:
     text = f"stripe?chunk=64KiB:{tmp_path}/a?size=4MiB,{tmp_path}/b?size=5MiB"
     assert inspect_target(text).geometry.capacity_bytes == 2 * SIZE
-    assert geometry_of(text).capacity_bytes == 2 * SIZE
-    assert geometry_of(text).capacity_bytes % (64 * KIB) == 0
+    assert survey(text).geometry.capacity_bytes == 2 * SIZE
+    assert survey(text).geometry.capacity_bytes % (64 * KIB) == 0
     assert list(tmp_path.iterdir()) == []
 
 

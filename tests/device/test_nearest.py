@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from teijo.device.nearest import guess, shortened, sibling
-from teijo.device.simulated import open_simulated
+from teijo.device.simulated import make_simulated
 from teijo.device.target import SimulatedTarget, parse_target
 from teijo.errors import PlanError, TargetError, TeijoError
 
@@ -18,7 +18,7 @@ def test_a_simulated_device_is_answered_by_the_nearest_in_one_line(text: str, sa
     target = parse_target(text)
     assert isinstance(target, SimulatedTarget)
     with pytest.raises(TeijoError) as refusal:
-        open_simulated(target, engine="native")
+        make_simulated(target)
     assert says in refusal.value.message
     assert len(refusal.value.message) < 100, "all there are is said by the remedy"
     assert "There are: " in refusal.value.remedy

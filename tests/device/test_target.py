@@ -100,16 +100,18 @@ def test_a_typing_error_is_answered_with_the_word_that_was_meant(tmp_path: Path)
 def test_holes_as_a_setting_go_behind_every_file(tmp_path: Path, text: str, expected: str) -> None:
     here = str(tmp_path)
     given = {"rw": "randread", "holes": "allow"}
-    target, rest = split_settings(text.replace("HERE", here), given)
-    assert (target, rest) == (expected.replace("HERE", here), {"rw": "randread"})
-    match parse_target(target):
+    target, rest = split_settings(parse_target(text.replace("HERE", here)), given)
+    assert rest == {"rw": "randread"}
+    assert target == parse_target(expected.replace("HERE", here))
+    match target:
         case FileTarget() as one:
             assert one.allow_holes
         case CompositeTarget(members=members):
             assert all(isinstance(one, FileTarget) and one.allow_holes for one in members)
         case SimulatedTarget() | BlockTarget() as other:
             pytest.fail(f"{other} is no file")
-    assert split_settings("sim:mlc-a", {"rw": "write"}) == ("sim:mlc-a", {"rw": "write"})
+    drive = parse_target("sim:mlc-a")
+    assert split_settings(drive, {"rw": "write"}) == (drive, {"rw": "write"})
 
 
 @pytest.mark.parametrize(
@@ -124,11 +126,12 @@ def test_holes_of_what_has_none_or_said_twice_are_refused(
     tmp_path: Path, text: str, value: str, why: str
 ) -> None:
     with pytest.raises(TargetError, match=why):
-        parse_target(split_settings(text.replace("HERE", str(tmp_path)), {"holes": value})[0])
+        split_settings(parse_target(text.replace("HERE", str(tmp_path))), {"holes": value})
 
 
 def test_a_block_device_has_no_holes_but_a_file_beside_it_has(loop: Path, tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="is of a file"):
-        split_settings(str(loop), {"holes": "allow"})
-    target, _ = split_settings(f"concat:{loop},{tmp_path}/a?size=8MiB", {"holes": "allow"})
-    assert target == f"concat:{loop},{tmp_path}/a?size=8MiB&holes=allow"
+        split_settings(parse_target(str(loop)), {"holes": "allow"})
+    several = parse_target(f"concat:{loop},{tmp_path}/a?size=8MiB")
+    target, _ = split_settings(several, {"holes": "allow"})
+    assert target.text == f"concat:{loop},{tmp_path}/a?size=8MiB&holes=allow"

@@ -56,9 +56,10 @@ DEVICE_WORDS = (
 def feed_target(text: str | bytes) -> object:
     assert isinstance(text, str)
     options.name_of(text)
+    target = parse_target(text)
     if len(text) % 2:
-        split_settings(text, {"holes": "allow"})
-    return parse_target(text)
+        split_settings(target, {"holes": "allow"})
+    return target
 
 
 SIMULATED = (

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from teijo.api.acting import hook, preview, resume, run
+    from teijo.api.acting import hook, preview, preview_with_hook, resume, run
     from teijo.api.comparing import compare, comparison_document
     from teijo.api.quick_look import quick
     from teijo.api.reading import (
@@ -45,6 +45,7 @@ __all__ = [
     "parts",
     "present",
     "preview",
+    "preview_with_hook",
     "quick",
     "rescore",
     "resume",
@@ -57,7 +58,7 @@ __all__ = [
 ]
 
 _PLACES: Final = {
-    "api.acting": ("hook", "preview", "resume", "run"),
+    "api.acting": ("hook", "preview", "preview_with_hook", "resume", "run"),
     "api.comparing": ("compare", "comparison_document"),
     "api.quick_look": ("quick",),
     "api.reading": ("Run", "analyse", "export", "open", "parts", "present", "rescore"),

@@ -12,23 +12,13 @@ from teijo.api import reading
 from teijo.api.reading import Run
 from teijo.compare.limit import limits_from
 from teijo.compare.limit_outcome import FACT, fact_of, recorded_limits
-from teijo.device import (
-    Hook,
-    facts_of,
-    geometry_of,
-    health_of,
-    hook_to_resume,
-    hook_to_run,
-    open_target,
-    rehearsal_of,
-    split_settings,
-)
+from teijo.device import Hook, Survey, hook_to_resume, hook_to_run, open_target, survey
 from teijo.device.device import Device
 from teijo.device.marker import Holder
 from teijo.device.sessions import Engine
-from teijo.errors import Interrupted, PlanError, RunFileError, StoppedAtOnce, TeijoError
+from teijo.errors import HostError, Interrupted, PlanError, RunFileError, StoppedAtOnce, TeijoError
 from teijo.methods.knobs import checked_notes
-from teijo.methods.method import Method, hook_of, settings_on
+from teijo.methods.method import Method, Settings, hook_of, settings_on
 from teijo.methods.registry import method_named
 from teijo.runfile import reader
 from teijo.runfile.names import Names
@@ -52,7 +42,7 @@ _PAPER = Geometry(capacity_bytes=2**50, nominal_capacity_bytes=2**50)
 
 def run(
     method: str,
-    target: str,
+    target: str | Survey,
     *,
     output: Path | str,
     spec: str = "",
@@ -71,29 +61,27 @@ def run(
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
 
-    `output` is NAME or NAME.teijo, `settings` as `--set` has them, `spec` "" the newest version,
-    `destroy` the serial of a block device to overwrite ("S1,S2" of several). `max_drive_writes`
-    bounds what is written, in user capacities; `hook` is the digest of the hook, `limits` and
-    `notes` are recorded. An I/O that is older than `io_timeout_ns` ends the run.
+    `target` is a text or its survey, `output` NAME or NAME.teijo, `settings` as `--set` has them,
+    `spec` "" the newest version, `destroy` the serial to overwrite ("S1,S2" of several). `hook` is
+    the digest of the hook; `max_drive_writes` bounds what is written, in user capacities. An I/O
+    that is older than `io_timeout_ns` ends the run.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
     """
     accept, said = accepted(accept_warnings), checked_notes(notes or {})
-    chosen = method_named(method)
+    chosen, seed = method_named(method), _seed(seed)
     spec = spec or chosen.default_spec
-    target, settings, cpus = _split(target, settings or {})
-    seed = _seed(seed)
-    on_paper = chosen.settings(spec, settings, _PAPER)
-    consented = _shown(hook_to_run(hook_of(on_paper), hook), observer)
+    seen = survey(target, settings) if isinstance(target, str) else target
+    numbers, cpus = _evaluated(chosen, spec, seen)
+    consented = _shown(hook_to_run(hook_of(numbers), hook), observer)
     Names.of(output).check_free()  # before a target is laid out, which takes long
-    limits = limits_from(limits)
-    _check_ahead(target, chosen, spec, settings, max_drive_writes, limits)
+    _check_ahead(chosen, numbers, seen.geometry, max_drive_writes, limits := limits_from(limits))
     run_id = acts.new_run_id()
     opened = partial(
         open_target,
-        target,
-        write=chosen.writes(on_paper),
+        seen,
+        write=chosen.writes(numbers),
         destroy=destroy,
         overwrite=overwrite,
         engine=engine,
@@ -105,10 +93,12 @@ def run(
         silence_ns=io_timeout_ns,
     )
     with _closed_unless_stuck(_heard(opened), cpus) as device:
+        if device.geometry != seen.geometry:  # a file's blocks are known once it is open
+            numbers, _ = _evaluated(chosen, spec, replace(seen, geometry=device.geometry))
         order = acts.Order(
             method=chosen,
             spec=spec,
-            settings=settings_on(chosen, spec, settings, device.geometry, device.identity.facts),
+            settings=numbers,
             seed=seed,
             device=device,
             output=Path(output),
@@ -193,10 +183,10 @@ def resume(
             )
 
 
-def _split(target: str, settings: Mapping[str, str]) -> tuple[str, Mapping[str, str], Cpus]:
-    """Return the target with its own settings, those of the method, and the processors."""
-    target, others = split_settings(target, settings)
-    return target, *split_cpus(others)
+def _evaluated(method: Method, spec: str, seen: Survey) -> tuple[Settings, Cpus]:
+    """Return the settings of a method on what was surveyed, and the processors it is kept on."""
+    given, cpus = split_cpus(seen.settings)
+    return settings_on(method, spec, given, seen.geometry, seen.facts), cpus
 
 
 def _heard(opening: Callable[[], Device]) -> Device:
@@ -246,10 +236,9 @@ def _note(recorder: Recorder, limits: Sequence[str]) -> None:
 
 
 def _check_ahead(
-    target: str,
     method: Method,
-    spec: str,
-    overrides: Mapping[str, str],
+    settings: Settings,
+    geometry: Geometry,
     max_drive_writes: float | None,
     limits: Sequence[str],
 ) -> None:
@@ -261,8 +250,6 @@ def _check_ahead(
     from teijo.runner.extent import refuse_beyond
     from teijo.runner.rehearsal import rehearsed
 
-    geometry = geometry_of(target)
-    settings = settings_on(method, spec, overrides, geometry, facts_of(target))
     if max_drive_writes is not None:
         refuse_beyond(max_drive_writes, paper.preview(method, settings, geometry))
     if not limits:
@@ -323,21 +310,39 @@ def preview(
     `rates` None assumes usual ones, or tries a simulated device for a moment. `endurance_bytes`
     is what the drive is rated for (TBW); None takes what its own counters imply, if they do.
     """
+    return preview_with_hook(
+        method, target, spec=spec, settings=settings, rates=rates, endurance_bytes=endurance_bytes
+    )[0]
+
+
+def preview_with_hook(
+    method: str,
+    target: str,
+    *,
+    spec: str = "",
+    settings: Mapping[str, str] | None = None,
+    rates: "Rates | None" = None,
+    endurance_bytes: int | None = None,
+) -> "tuple[Preview, Hook | HostError | None]":
+    """Return a preview, and the hook the run would start; an error where it is missing here.
+
+    See `preview`; the settings are evaluated once for both.
+    """
     from teijo.analysis.endurance import endurance_from, endurance_told
     from teijo.runner import preview as paper
 
     chosen = method_named(method)
-    target, settings = split_settings(target, settings or {})
-    settings, _ = split_cpus(settings)
-    geometry = geometry_of(target)
-    spec = spec or chosen.default_spec
-    numbers = settings_on(chosen, spec, settings, geometry, facts_of(target))
-    if rates is None and (device := rehearsal_of(target)) is not None:
-        with closing(device):
-            rates = paper.rates_tried(device)
-    told = None if endurance_bytes is None else endurance_told(endurance_bytes)
-    endurance = told or endurance_from(health_of(target))
-    return replace(paper.preview(chosen, numbers, geometry, rates), endurance=endurance)
+    with closing(survey(target, settings)) as seen:
+        numbers, _ = _evaluated(chosen, spec or chosen.default_spec, seen)
+        if rates is None and seen.simulated is not None:
+            rates = paper.rates_tried(seen.simulated)
+        told = None if endurance_bytes is None else endurance_told(endurance_bytes)
+        endurance = told or endurance_from(seen.health())
+    found = replace(paper.preview(chosen, numbers, seen.geometry, rates), endurance=endurance)
+    try:
+        return found, hook_to_run(hook_of(numbers), None)
+    except HostError as error:
+        return found, error  # it may be missing here and be there where the run will be
 
 
 def _holder(run_id: str, names: Names) -> Holder:

@@ -2,18 +2,13 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from teijo.api.acting import run
 from teijo.api.reading import Run
+from teijo.device import survey
 from teijo.device.sessions import Engine
-from teijo.device.target import (
-    BlockTarget,
-    CompositeTarget,
-    FileTarget,
-    SimulatedTarget,
-    parse_target,
-)
 from teijo.errors import TargetError, UnsafeError
 from teijo.outside.text import unspeakable
 from teijo.runner.events import Observer, unobserved
@@ -48,10 +43,11 @@ def quick(
         TeijoError: as `run`.
     """
     place, made = quick_target(target, size)
-    asked = dict(settings or {})
+    seen = survey(place, settings)
+    asked = dict(seen.settings)
     if made:
         asked.setdefault("prepare", "no")  # it was laid out right before
-        asked.setdefault("amount", _size_in(place))
+        asked.setdefault("amount", str(seen.geometry.capacity_bytes))
     elif size:
         asked.setdefault("amount", size)
     if read_only:
@@ -59,9 +55,8 @@ def quick(
     try:
         return run(
             "quick",
-            place,
+            replace(seen, settings=asked),
             output=output,
-            settings=asked,
             seed=seed,
             destroy=destroy,
             overwrite=overwrite,
@@ -117,11 +112,3 @@ def _check_size(size: str) -> None:
         raise TargetError(f"--size: {error}", remedy="Write it like --size 4GiB.") from error
     if not size_bytes:
         raise TargetError(f"--size: {format_size(0)} is no size", remedy="Write it like 4GiB.")
-
-
-def _size_in(text: str) -> str:
-    match parse_target(text):
-        case FileTarget(size_bytes=int(size_bytes)):
-            return str(size_bytes)
-        case FileTarget() | BlockTarget() | CompositeTarget() | SimulatedTarget():
-            return SIZE

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from teijo.api import reading
 from teijo.api.signed import signature_on
-from teijo.device import rehearsal_of
+from teijo.device import parse_target
+from teijo.device.simulated import make_simulated
+from teijo.device.target import SimulatedTarget
 from teijo.document.phrase import say
 from teijo.errors import IdentityError, InvalidMeasurement, PlanError, RunFileError, UsageError
 from teijo.methods.conversation import heard
@@ -135,10 +137,10 @@ def _replay(record: Record, observer: Observer) -> tuple[_Flaws, _Flaws]:
     if not is_simulated(record):
         return (), _of_replay("the device is real, and cannot be asked the same again")
     try:
-        device = rehearsal_of(target)
-        if device is None:
+        named = parse_target(target)
+        if not isinstance(named, SimulatedTarget):
             return _of_replay(f"{target} is no simulated device"), ()
-        with closing(device), reading.of_a_file(record):
+        with closing(make_simulated(named)) as device, reading.of_a_file(record):
             method = method_named(record.run.method)
             return tuple(replayed(record, method, device, observer)), ()
     except (UsageError, IdentityError) as error:

@@ -13,7 +13,7 @@ from teijo.report.width import columns_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from teijo.device import Inspection
+    from teijo.device import Inspection, Survey
     from teijo.terms.geometry import Geometry, Identity
 
 EXAMPLES = (
@@ -25,21 +25,21 @@ EXAMPLES = (
 
 def verb(target: Target, as_json: Json = False) -> None:
     """Show who TARGET is and whether it may be written. Nothing is written by this."""
-    from teijo.device import inspect_target, parse_target
+    from teijo.device import inspect_target, parse_target, survey
     from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, SimulatedTarget
 
     match parse_target(target):
-        case BlockTarget():
-            show_block(target, inspect_target(target), as_json)
+        case BlockTarget() as block:
+            show_block(target, inspect_target(block), as_json)
         case FileTarget() as file if not file.path.exists():
             show_new_file(target, file.size_bytes or 0, as_json)
-        case FileTarget():
+        case FileTarget() as file:
             # Looking at a file is no measurement: holes in it are no reason to refuse.
-            show_open(f"{target}{'&' if '?' in target else '?'}holes=allow", as_json)
-        case SimulatedTarget():
-            show_open(target, as_json)
-        case CompositeTarget():
-            show_several(target, inspect_target(target), as_json)
+            show_open(survey(file, {"holes": "allow"}), as_json)
+        case SimulatedTarget() as simulated:
+            show_open(survey(simulated), as_json)
+        case CompositeTarget() as several:
+            show_several(target, inspect_target(several), as_json)
 
 
 def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
@@ -152,13 +152,13 @@ def show_new_file(target: str, size_bytes: int, as_json: bool) -> None:
     console.put(tr("The file does not exist yet; `teijo run` makes it, and leaves it there."))
 
 
-def show_open(target: str, as_json: bool) -> None:
+def show_open(seen: "Survey", as_json: bool) -> None:
     """Print an existing file or a simulated device, opened for reading."""
     from contextlib import closing
 
     from teijo.device import open_target
 
-    with closing(open_target(target, write=False)) as opened:
+    with closing(open_target(seen, write=False)) as opened:
         remarks = opened.remarks()
         if as_json:
             listed = [{"kind": one.kind.value, "text": one.text} for one in remarks]

@@ -63,14 +63,9 @@ def verb(
 
     from teijo import api
 
-    seen = api.preview(
+    seen, hook = api.preview_with_hook(
         method, target, spec=spec, settings=given, rates=told, endurance_bytes=rated_bytes
     )
-    hook: Hook | HostError | None
-    try:
-        hook = api.hook(method, spec=spec, settings=given)
-    except HostError as error:
-        hook = error  # it may be missing here and be there where the run will be
     if as_json:
         console.put_json(as_object(seen) | {"hook": hook_as_object(hook)})
         return

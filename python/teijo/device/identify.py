@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from teijo.device import bus, kernel, nvme, serial
-from teijo.device.kernel import HOST, Number, Roots, read_text
+from teijo.device.kernel import HOST, Number, Roots, read_count, read_text
 from teijo.device.stack import Node, disks, node_of, whole_disk
 from teijo.terms.geometry import Geometry, Identity
 
+SECTOR_BYTES: Final = 512
+"""What sysfs counts sizes in, whatever the blocks of the device are."""
 BOOT_ID: Final = Path("sys/kernel/random/boot_id")
 KERNEL_NAMES: Final = (
     ("loop", "loop"),
@@ -99,6 +101,26 @@ def _geometry(fd: int) -> Geometry:
         nominal_capacity_bytes=capacity,
         logical_block_bytes=kernel.logical_block_bytes(fd),
         physical_block_bytes=kernel.physical_block_bytes(fd),
+    )
+
+
+def geometry_in_sysfs(path: Path, roots: Roots = HOST) -> Geometry | None:
+    """Return the geometry of a block device that is not opened; None where sysfs tells none."""
+    try:
+        node = node_of(Number.of(path.stat().st_rdev), roots)
+    except OSError:
+        return None
+    queue = whole_disk(node, roots).folder / "queue"
+    sectors = read_count(node.folder / "size")
+    logical = read_count(queue / "logical_block_size")
+    physical = read_count(queue / "physical_block_size")
+    if not sectors or not logical or not physical:
+        return None
+    return Geometry(
+        capacity_bytes=sectors * SECTOR_BYTES,
+        nominal_capacity_bytes=sectors * SECTOR_BYTES,
+        logical_block_bytes=logical,
+        physical_block_bytes=physical,
     )
 
 

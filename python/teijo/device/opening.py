@@ -1,8 +1,7 @@
 """A target text becomes an open device, or a clear refusal."""
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,14 +14,14 @@ from teijo.device.composition import geometry_over, identity_over
 from teijo.device.device import Device
 from teijo.device.file import open_file
 from teijo.device.fitness import Fitness, look
-from teijo.device.health import Condition, health
+from teijo.device.health import Condition
 from teijo.device.hook_consent import Hook
 from teijo.device.layout import Progress
 from teijo.device.marker import NOBODY, Holder
 from teijo.device.preflight import Preflight, claim, examine
 from teijo.device.real import device_on
 from teijo.device.sessions import Engine
-from teijo.device.simulated import open_simulated
+from teijo.device.survey import Survey, file_size, survey
 from teijo.device.target import (
     BlockTarget,
     CompositeTarget,
@@ -36,7 +35,6 @@ from teijo.device.watched import SILENCE_NS
 from teijo.errors import TargetError
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
-from teijo.terms.result import Health
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +54,7 @@ class Inspection:
 
 
 def open_target(
-    text: str,
+    where: str | Survey,
     *,
     write: bool,
     destroy: str | None = None,
@@ -70,13 +68,13 @@ def open_target(
     hook: Hook | None = None,
     silence_ns: int = SILENCE_NS,
 ) -> Device:
-    """Return the device a target text names, claimed until it is closed.
+    """Return the device that a survey or a target text names, claimed until it is closed.
 
     `write` asks for a device that may be destroyed: a block device then needs `destroy`, its
-    serial (of several: all, as "S1,S2"), and a file that teijo did not make `overwrite`.
-    `results` are folders that must not lie on it. A file that is not there is laid out only if
-    `make` or where the hook took it away, and left when nothing comes back for `silence_ns`. A
-    drive is measured in spite of the warnings in `accept`, and configured by no program but `hook`.
+    serial ("S1,S2" of several), and a file that teijo did not make `overwrite`. `results` are
+    folders that must not lie on it. A missing file is laid out only if `make` or where the hook
+    took it away, and left when nothing comes back for `silence_ns`. A drive is measured in spite
+    of the warnings in `accept`, and configured by no program but `hook`.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
@@ -84,12 +82,13 @@ def open_target(
         teijo.errors.DeviceError: it refuses direct I/O, or went away.
         teijo.errors.HostError: there is no space for the file, or the engine is missing.
     """
-    target = _fitting(parse_target(text), destroy=destroy, engine=engine)
+    seen = survey(where) if isinstance(where, str) else where
     device = partial(device_on, engine=engine, hook=hook)
-    match target:
+    match _fitting(seen.target, destroy=destroy, engine=engine):
         case SimulatedTarget():
-            return open_simulated(target, engine=engine)
-        case FileTarget():
+            assert seen.simulated is not None, "a survey makes it"
+            return seen.simulated
+        case FileTarget() as target:
             file = partial(
                 open_file,
                 target,
@@ -100,17 +99,13 @@ def open_target(
                 silence_ns=silence_ns,
             )
             return device(partial(file, make=make), file, place=str(target.path.absolute()))
-        case BlockTarget():
+        case BlockTarget() as target:
             block = partial(
-                open_block,
-                target,
-                write=write,
-                destroy=destroy,
-                results=tuple(results),
+                open_block, target, write=write, destroy=destroy, results=tuple(results),
                 accept=accept,
-            )
+            )  # fmt: skip
             return device(block, block, place=str(target.path))
-        case CompositeTarget():
+        case CompositeTarget() as target:
             several = partial(
                 open_composite,
                 target,
@@ -135,6 +130,11 @@ def _fitting(target: Target, *, destroy: str | None, engine: Engine) -> Target:
                 f"{target.text} is simulated, and --destroy names a real device",
                 remedy="Leave --destroy away, or name the device.",
             )
+        case SimulatedTarget() if engine != "native":
+            raise TargetError(
+                f"{target.text} is simulated, and {engine} drives real devices only",
+                remedy="Leave --engine away, or name a file or a device.",
+            )
         case FileTarget() if destroy is not None:
             raise TargetError(
                 f"{target.text} is a file, and --destroy names a block device",
@@ -148,7 +148,7 @@ def _fitting(target: Target, *, destroy: str | None, engine: Engine) -> Target:
     return target
 
 
-def inspect_target(text: str) -> Inspection:
+def inspect_target(where: str | Target) -> Inspection:
     """Return what preflight says of a block device, without opening it for writing.
 
     It is claimed for the moment it is looked at, so that the answer is not a guess.
@@ -156,14 +156,16 @@ def inspect_target(text: str) -> Inspection:
     Raises:
         teijo.errors.TargetError: it is no block device, or cannot be opened.
     """
-    target = parse_target(text)
+    target = parse_target(where) if isinstance(where, str) else where
     match target:
         case BlockTarget():
             return _inspect_block(target)
         case CompositeTarget():
             return _inspect_members(target)
         case FileTarget() | SimulatedTarget():
-            raise TargetError(f"{text} is no block device", remedy="`teijo devices` lists them.")
+            raise TargetError(
+                f"{target.text} is no block device", remedy="`teijo devices` lists them."
+            )
 
 
 def _inspect_members(target: CompositeTarget) -> Inspection:
@@ -194,7 +196,7 @@ def _inspect_member(member: Member) -> Inspection:
             finally:
                 file.release()
         case FileTarget():
-            identity, geometry = Identity(kind="file", target=member.text), _file_size(member)
+            identity, geometry = Identity(kind="file", target=member.text), file_size(member)
     return Inspection(
         identity=identity, geometry=geometry, preflight=Preflight(checks=()), destroy=""
     )
@@ -215,75 +217,3 @@ def _inspect_block(target: BlockTarget) -> Inspection:
         )
     finally:
         os.close(subject.fd)
-
-
-def geometry_of(text: str) -> Geometry:
-    """Return a target's size; a file that does not exist is not made for it.
-
-    Raises:
-        teijo.errors.TargetError: it is not there, or no target.
-    """
-    match parse_target(text):
-        case FileTarget() as target:
-            return _file_size(target)
-        case BlockTarget() as target:
-            subject = claim(target.path, write=False)
-            os.close(subject.fd)
-            return subject.found.geometry
-        case CompositeTarget() as target:
-            tell_apart(target)
-            return geometry_over(target, [geometry_of(member.text) for member in target.members])
-        case SimulatedTarget() as target:
-            with closing(open_simulated(target, engine="native")) as device:
-                return device.geometry
-        case other:
-            assert_never(other)
-
-
-def facts_of(text: str) -> Mapping[str, str]:
-    """Return what a simulated target is made of; nothing of any other.
-
-    Raises:
-        teijo.errors.TargetError: there is no such device, or it is no target.
-    """
-    match parse_target(text):
-        case SimulatedTarget() as target:
-            with closing(open_simulated(target, engine="native")) as device:
-                return device.identity.facts
-        case FileTarget() | BlockTarget() | CompositeTarget():
-            return {}
-
-
-def health_of(text: str) -> Health:
-    """Return the counters of a block device that is not open yet; none of any other target.
-
-    Raises:
-        teijo.errors.TargetError: it is not there, or no target.
-    """
-    match parse_target(text):
-        case BlockTarget() as target:
-            subject = claim(target.path, write=False)
-            try:
-                return health(subject.fd)
-            finally:
-                os.close(subject.fd)
-        case FileTarget() | CompositeTarget() | SimulatedTarget():
-            return {}
-
-
-def rehearsal_of(text: str) -> Device | None:
-    """Return a device that is as the target and costs nothing to try; None where there is none.
-
-    Raises:
-        teijo.errors.TargetError: it is no target.
-    """
-    match parse_target(text):
-        case SimulatedTarget() as target:
-            return open_simulated(target, engine="native")
-        case FileTarget() | BlockTarget() | CompositeTarget():
-            return None
-
-
-def _file_size(target: FileTarget) -> Geometry:
-    size = target.path.stat().st_size if target.size_bytes is None else target.size_bytes
-    return Geometry(capacity_bytes=size, nominal_capacity_bytes=size)

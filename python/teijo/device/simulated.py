@@ -6,7 +6,6 @@ from typing import Final
 from teijo import engine as door
 from teijo.device.device import Configured
 from teijo.device.nearest import shortened
-from teijo.device.sessions import Engine
 from teijo.device.target import SimulatedTarget, parse_target
 from teijo.device.watched import SILENCE_NS
 from teijo.document.phrase import say
@@ -142,18 +141,13 @@ def _with_unit(value: str, unit: str) -> str:
     return f"{value} {unit}" if unit in UNITS and not has_its_own else value
 
 
-def open_simulated(target: SimulatedTarget, *, engine: Engine) -> SimulatedDevice:
+def make_simulated(target: SimulatedTarget) -> SimulatedDevice:
     """Make a simulated device.
 
     Raises:
-        teijo.errors.TargetError: there is no such device, or fio is to drive it.
+        teijo.errors.TargetError: there is no such device.
         teijo.errors.PlanError: no such parameter, or an impossible value.
     """
-    if engine != "native":
-        raise TargetError(
-            f"{target.text} is simulated, and {engine} drives real devices only",
-            remedy="Leave --engine away, or name a file or a device.",
-        )
     return SimulatedDevice(target, _simulation_of(target))
 
 

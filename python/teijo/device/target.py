@@ -6,7 +6,7 @@ Nothing is opened here but the file `sim:FILE.toml` names; `opening.py` does the
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, assert_never
 from urllib.parse import parse_qsl
@@ -105,8 +105,8 @@ def parse_target(text: str) -> Target:
     return _single(text)
 
 
-def split_settings(text: str, settings: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """Return a target text with the target's own settings in it, and the method's that are left.
+def split_settings(target: Target, settings: Mapping[str, str]) -> tuple[Target, Mapping[str, str]]:
+    """Return a target with its own settings in it, and the method's that are left.
 
     `holes` is the one there is; of several members it is every file's. Within the text it is
     recorded with the run, so that a resume opens the same target.
@@ -115,31 +115,41 @@ def split_settings(text: str, settings: Mapping[str, str]) -> tuple[str, Mapping
         teijo.errors.TargetError: the target has no files, or says `holes` itself.
     """
     if "holes" not in settings:
-        return text, settings
+        return target, settings
     query = f"holes={settings['holes']}"
     rest = {key: value for key, value in settings.items() if key != "holes"}
-    match parse_target(text):
+    match target:
         case FileTarget():
-            return _with_query(text, query), rest
+            return _with_query(target, query), rest
         case CompositeTarget(members=members) if any(isinstance(m, FileTarget) for m in members):
-            several = _SEVERAL.fullmatch(text)
+            several = _SEVERAL.fullmatch(target.text)
             assert several is not None, "it was read as a composite"
-            parts = (
-                _with_query(part, query) if isinstance(member, FileTarget) else part
-                for member, part in zip(members, _COMMA.split(several[3]), strict=True)
+            parts = _COMMA.split(several[3])
+            for place, member in enumerate(members):
+                if isinstance(member, FileTarget):
+                    parts[place] += _joint(parts[place]) + query
+            text = target.text[: several.start(3)] + ",".join(parts)
+            members = tuple(
+                _with_query(member, query) if isinstance(member, FileTarget) else member
+                for member in members
             )
-            return text[: several.start(3)] + ",".join(parts), rest
+            return replace(target, text=text, members=members), rest
         case SimulatedTarget() | BlockTarget() | CompositeTarget():
             raise TargetError(
-                f"holes={settings['holes']} is of a file, and {text} is none",
+                f"holes={settings['holes']} is of a file, and {target.text} is none",
                 remedy="Leave the setting away: only a file has blocks that were never written.",
             )
         case other:
             assert_never(other)
 
 
-def _with_query(text: str, query: str) -> str:
-    return f"{text}{'&' if '?' in text else '?'}{query}"
+def _with_query(target: FileTarget, query: str) -> FileTarget:
+    text = target.text + _joint(target.text) + query
+    return _file(text, target.path, _pairs(text.partition("?")[2]))
+
+
+def _joint(text: str) -> str:
+    return "&" if "?" in text else "?"
 
 
 def _single(text: str) -> SimulatedTarget | Member:
