@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use teijo_engine::crew::Progress;
 use teijo_engine::histogram::Histogram;
-use teijo_engine::interval::IntervalPair;
-use teijo_engine::lap::{DirectionLap, Interval, Lap, StreamLap};
+use teijo_engine::interval::{Interval, IntervalPair};
+use teijo_engine::lap::{DirectionLap, Lap, StreamLap};
 use teijo_engine::witness::Witness;
 
 use crate::native::word_of;

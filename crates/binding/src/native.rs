@@ -6,11 +6,12 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use teijo_engine::backend::Op;
+use teijo_engine::backend::BackendKind;
 use teijo_engine::contention::{waited_percent, CONTENDED_PERCENT};
-use teijo_engine::flight::Stuck;
+use teijo_engine::error::Stuck;
 use teijo_engine::place::Pins;
-use teijo_engine::session::{BackendKind, Session};
+use teijo_engine::request::Op;
+use teijo_engine::session::Session;
 use teijo_engine::volume::{Layout, Volume};
 
 use crate::errors::{not_free, raised};

@@ -1,10 +1,10 @@
 //! `teijo.engine.plan.Plan`, read attribute by attribute.
 
 use pyo3::prelude::*;
-use teijo_engine::access::derive_seed;
 use teijo_engine::plan::{
     Access, BlockShare, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan, Verify, Zone,
 };
+use teijo_engine::seed::derive_seed;
 
 use crate::verified::PyVerify;
 

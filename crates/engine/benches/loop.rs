@@ -8,11 +8,12 @@ use std::fs::{File, OpenOptions};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-use teijo_engine::access::derive_seed;
+use teijo_engine::backend::BackendKind;
 use teijo_engine::clock::{Clock, CpuClock, HostClock};
 use teijo_engine::histogram::Histogram;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan};
-use teijo_engine::session::{BackendKind, Session};
+use teijo_engine::seed::derive_seed;
+use teijo_engine::session::Session;
 
 const HOLE_BYTES: u64 = 2 << 30;
 const SLICES: usize = 9;

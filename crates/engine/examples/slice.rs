@@ -9,10 +9,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::ExitCode;
 
+use teijo_engine::backend::BackendKind;
 use teijo_engine::clock::{Clock, CpuClock};
 use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan};
-use teijo_engine::session::{BackendKind, Session};
+use teijo_engine::session::Session;
 use teijo_engine::technique::{Technique, Techniques};
 
 struct Slice {

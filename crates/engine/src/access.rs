@@ -6,31 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::backend::Op;
 use crate::permutation::Permutation;
 use crate::plan::{Access, Order, Range, StreamPlan, Zone};
+use crate::request::{Extent, Op};
+use crate::seed::{derive_seed, scale};
 use crate::skew::{AliasTable, Pareto, Zipf};
-
-/// A piece of the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    pub offset_bytes: u64,
-    pub length_bytes: u32,
-}
-
-/// Maps a number in 0..2^64 to 0..`count` by the high half of the product.
-#[inline]
-pub(crate) fn scale(draw: u64, count: u64) -> u64 {
-    ((u128::from(draw) * u128::from(count)) >> 64) as u64
-}
-
-/// Mixes a seed and a number into an independent seed (the finalizer of splitmix64).
-pub fn derive_seed(seed: u64, number: u64) -> u64 {
-    let mut mixed = seed.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
-}
 
 /// Where blocks of one length may begin: every so many bytes of a segment.
 #[derive(Clone, Copy, Debug)]

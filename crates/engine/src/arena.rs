@@ -4,8 +4,8 @@
 use std::io;
 use std::ptr::{self, NonNull};
 
-use crate::crew::Stream;
 use crate::error::{errno_of, EngineError};
+use crate::plan::StreamPlan;
 use crate::technique::{Technique, Techniques};
 
 const HUGE_PAGE_BYTES: usize = 2 << 20;
@@ -26,13 +26,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    pub fn of(stream: &Stream) -> Self {
+    /// What a worker of a stream needs that holds `depth` I/Os.
+    pub fn of(plan: &StreamPlan, depth: u16) -> Self {
         Self {
-            depth: stream.depth,
-            block_bytes: stream.plan.block_bytes,
-            reads: stream.plan.read_percent > 0,
-            writes: stream.plan.writes(),
-            min_complete_max: min_complete_max(stream),
+            depth,
+            block_bytes: plan.block_bytes,
+            reads: plan.read_percent > 0,
+            writes: plan.writes(),
+            min_complete_max: min_complete_max(plan, depth),
         }
     }
 
@@ -43,11 +44,11 @@ impl Shape {
 
 /// An open loop times every arrival, and few I/Os are few completions: both want each at once. In
 /// a deep closed loop one wake for up to a quarter of the depth saves the others.
-fn min_complete_max(stream: &Stream) -> u32 {
-    if stream.is_open_loop() {
+fn min_complete_max(plan: &StreamPlan, depth: u16) -> u32 {
+    if plan.rate.is_some() {
         1
     } else {
-        (u32::from(stream.depth) / 4).clamp(1, 16)
+        (u32::from(depth) / 4).clamp(1, 16)
     }
 }
 

@@ -6,11 +6,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use crate::arena::{Arena, Shape};
-use crate::backend::ring::{Entry, Patience, Ring};
+use crate::backend::ring::{Entry, Ring, WaitLimit};
+use crate::backend::BackendKind;
 use crate::clock::{Clock, HostClock};
 use crate::error::EngineError;
 use crate::plan::{Bound, Plan, Range, StreamPlan};
-use crate::session::{BackendKind, Session};
+use crate::session::Session;
 use crate::technique::Techniques;
 
 const BLOCK_BYTES: u32 = 4096;
@@ -83,7 +84,7 @@ fn nop_ns(depth: u32, for_ns: u64, clock: HostClock) -> io::Result<f64> {
             // SAFETY: an entry of zeros is a no-operation and names no memory.
             unsafe { ring.push(Entry::default()) };
         }
-        while !ring.enter(0, Patience::default())? {}
+        while !ring.enter(0, WaitLimit::default())? {}
         while ring.reap().is_some() {
             ios += 1;
         }

@@ -2,20 +2,23 @@
 //! run without a further question, within its range.
 
 use crate::access::lay_zones;
-use crate::crew::Depth;
+use crate::content::SECTOR_BYTES;
 use crate::error::EngineError;
-use crate::plan::{Access, Bound, Content, Plan, StreamPlan};
-use crate::verify;
+use crate::plan::{Access, Bound, Content, Depth, Order, Plan, StreamPlan};
 
 /// More I/Os in flight per worker than any ring takes.
 const DEPTH_MAX: u32 = 32_768;
 const WORKERS_MAX: u64 = 4_096;
 /// Lengths beyond are cut short by the kernel.
 const BLOCK_BYTES_MAX: u32 = 1 << 30;
+/// The place of a sector in its block is 16 bits of its stamp.
+const VERIFIED_BLOCK_BYTES_MAX: u32 = (SECTOR_BYTES as u32) << 16;
+/// Of a first pass or write: those that follow are counted up from here.
+const GENERATION_MAX: u64 = 1 << 62;
 const SIZES_MAX: usize = 32;
 const ZONES_MAX: usize = 256;
 /// Of a stream that counts over all its passes.
-pub(crate) const CURSOR_BYTES_MAX: u64 = 1 << 62;
+const CURSOR_BYTES_MAX: u64 = 1 << 62;
 /// Ranks are drawn as doubles.
 const PLACES_MAX: u64 = 1 << 52;
 /// Beyond, one block would have every access.
@@ -47,7 +50,7 @@ pub(crate) fn check_plan(plan: &Plan, depth: Depth) -> Result<(), EngineError> {
         check_access(stream, plan)?;
         check_content(stream)?;
     }
-    verify::check_plan(plan).map_or(Ok(()), |reason| Err(EngineError::PlanRefused { reason }))
+    unverifiable(plan).map_or(Ok(()), |reason| Err(EngineError::PlanRefused { reason }))
 }
 
 fn check_load(plan: &StreamPlan, depth: Depth) -> Result<(), EngineError> {
@@ -203,4 +206,66 @@ fn check_content(plan: &StreamPlan) -> Result<(), EngineError> {
         Content::Compressible { percent } | Content::Dedupable { percent } => percent,
     };
     check(percent <= 100, "a share of the content is 0 to 100 %")
+}
+
+/// Why a plan cannot be verified, if so.
+fn unverifiable(plan: &Plan) -> Option<&'static str> {
+    let verified = plan.streams.iter().filter_map(|one| one.verify.as_ref());
+    let mut runs = verified.clone().map(|verify| verify.run);
+    let first = runs.next()?;
+    if runs.any(|run| run != first) || verified.clone().count() < plan.streams.len() {
+        return Some("the streams of a plan verify all for one run, or not at all");
+    }
+    let is_generation = |one: u64| (1..=GENERATION_MAX).contains(&one);
+    let past = verified.clone().flat_map(|verify| &verify.written);
+    let mut generations = verified
+        .clone()
+        .map(|verify| verify.generation)
+        .chain(past.map(|past| past.generation));
+    if !generations.all(is_generation) {
+        return Some("a generation is 1 to 2^62");
+    }
+    let mut odd = verified.flat_map(|verify| &verify.written).map(|past| {
+        let block_bytes = match past.order {
+            Order::Sequential => u64::MAX,
+            Order::Shuffled { block_bytes, .. } => u64::from(block_bytes),
+        };
+        let room = past.range.segment_bytes;
+        past.range.segments == 0
+            || room == 0
+            || block_bytes == 0
+            || block_bytes != u64::MAX && room < block_bytes
+            || past.range.segments > 1 && past.range.stride_bytes < room
+            || past
+                .range
+                .segments
+                .checked_mul(room)
+                .is_none_or(|all| all > 1 << 62)
+            || past.from_bytes > past.to_bytes
+            || past.to_bytes > CURSOR_BYTES_MAX
+    });
+    if odd.any(|odd| odd) {
+        return Some("what was written before has no range");
+    }
+    plan.streams
+        .iter()
+        .find_map(unverifiable_stream)
+        .or_else(|| {
+            let is_whole = plan.grain_bytes().is_multiple_of(SECTOR_BYTES as u64);
+            (!is_whole).then_some("only whole sectors of 512 B on their own grid are verified")
+        })
+}
+
+fn unverifiable_stream(plan: &StreamPlan) -> Option<&'static str> {
+    if plan.discard_percent > 0 {
+        return Some("what is discarded cannot be verified");
+    }
+    if plan.block_bytes > VERIFIED_BLOCK_BYTES_MAX {
+        return Some("a block that is verified is 32 MiB at most");
+    }
+    match plan.content {
+        Content::Random | Content::Refill | Content::Compressible { .. } => None,
+        Content::Dedupable { .. } => Some("repeated sectors cannot carry stamps to verify"),
+        Content::Zero => Some("zeros cannot carry stamps to verify"),
+    }
 }

@@ -7,8 +7,8 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::access::{derive_seed, scale};
 use crate::plan::Content;
+use crate::seed::{derive_seed, scale};
 
 pub const SECTOR_BYTES: usize = 512;
 /// Duplicates come in pieces of this length, or of a block where that is shorter.

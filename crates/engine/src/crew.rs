@@ -8,58 +8,15 @@ use std::sync::Arc;
 use crate::access::{Cursor, Shuffle};
 use crate::check::check_plan;
 use crate::control::LapControl;
-use crate::error::EngineError;
-use crate::flight::{Flights, Stuck};
+use crate::error::{EngineError, Stuck};
+use crate::flight::Flights;
 use crate::interval::IntervalPair;
 use crate::lap::{Lap, StreamLap};
-use crate::plan::{Access, Plan, StreamPlan};
-use crate::tally::Board;
+use crate::plan::{Access, Depth, Plan, StreamPlan};
+use crate::stream::{Seat, Stream};
 use crate::verify::Ledger;
 use crate::witness::{InFlight, Witness};
 use crate::worker::WorkerLap;
-
-/// One stream as its workers share it.
-pub struct Stream {
-    pub index: usize,
-    pub plan: StreamPlan,
-    pub workers: u32,
-    /// I/Os in flight per worker.
-    pub depth: u16,
-    pub cursor: Cursor,
-    /// The order of a shuffled stream.
-    pub shuffle: Option<Shuffle>,
-    /// What must be read where, if the plan verifies.
-    pub ledger: Option<Arc<Ledger>>,
-    /// Its blocks are taken through the ledger.
-    pub ordered: bool,
-}
-
-impl Stream {
-    pub fn is_open_loop(&self) -> bool {
-        self.plan.rate.is_some()
-    }
-}
-
-/// A worker's place in the crew.
-#[derive(Clone)]
-pub struct Seat {
-    pub stream: Arc<Stream>,
-    /// Number of the worker within its stream.
-    pub number: u32,
-    pub control: Arc<LapControl>,
-    pub halt: Arc<AtomicBool>,
-    pub board: Arc<Board>,
-    pub flights: Arc<Flights>,
-}
-
-/// How a stream's outstanding I/Os are held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
-    /// `threads` workers with `queue_depth` each.
-    Queued,
-    /// `threads` x `queue_depth` workers with one each, for backends that can hold one only.
-    OnePerWorker,
-}
 
 /// Totals of a lap while it runs.
 #[derive(Clone, Debug, Default, PartialEq)]

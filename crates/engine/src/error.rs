@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use crate::backend::Streak;
-use crate::flight::{write_stuck, Stuck};
+use crate::request::Op;
 
 /// A device that fails this often without one success is taken for gone.
 const FAILURES_IN_A_ROW_MAX: u64 = 1_000;
+
+/// So many are named in a message.
+const NAMED_MAX: usize = 4;
 
 /// Why the engine refuses a plan, cannot start, or had to end a lap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +55,54 @@ pub enum EngineError {
     PinRefused { cpu: u32, errno: i32 },
     /// Waiting for completions failed, which is no failure of an I/O.
     WaitFailed { errno: i32 },
+}
+
+/// Failures of one member without a success between them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Streak {
+    /// Number of the member, from 0.
+    pub member: usize,
+    /// Of the last one; 0 for an I/O that moved nothing.
+    pub errno: i32,
+    pub failures: u64,
+}
+
+/// An I/O that the device does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    pub op: Op,
+    pub offset_bytes: u64,
+    pub length_bytes: u32,
+    /// Since it was issued.
+    pub age_ns: u64,
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let op = match self.op {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Flush => "flush",
+            Op::Discard => "discard",
+        };
+        let seconds = self.age_ns as f64 / 1e9;
+        if self.op == Op::Flush {
+            return write!(out, "a {op} since {seconds:.1} s");
+        }
+        let (length, offset) = (self.length_bytes, self.offset_bytes);
+        write!(out, "a {op} of {length} B at {offset} since {seconds:.1} s")
+    }
+}
+
+/// Names the oldest of several, and counts the others.
+fn write_stuck(out: &mut fmt::Formatter<'_>, stuck: &[Stuck]) -> fmt::Result {
+    for (number, one) in stuck.iter().take(NAMED_MAX).enumerate() {
+        write!(out, "{}{one}", if number > 0 { ", " } else { "" })?;
+    }
+    match stuck.len().saturating_sub(NAMED_MAX) {
+        0 => Ok(()),
+        more => write!(out, " and {more} more"),
+    }
 }
 
 /// Whether a device that fails so is gone, and need not be asked again.
@@ -177,3 +227,29 @@ impl fmt::Display for EngineError {
 }
 
 impl std::error::Error for EngineError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_the_first_few_and_counts_the_rest() {
+        struct Said(Vec<Stuck>);
+        impl fmt::Display for Said {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write_stuck(out, &self.0)
+            }
+        }
+        let stuck = |op, number: u64| Stuck {
+            op,
+            offset_bytes: number * 512,
+            length_bytes: 512,
+            age_ns: number * 1_500_000_000,
+        };
+        let mut all = vec![stuck(Op::Write, 2), stuck(Op::Flush, 1)];
+        let first = "a write of 512 B at 1024 since 3.0 s, a flush since 1.5 s";
+        assert_eq!(Said(all.clone()).to_string(), first);
+        all.extend((3..7).map(|number| stuck(Op::Discard, number)));
+        assert!(Said(all).to_string().ends_with(" since 6.0 s and 2 more"));
+    }
+}

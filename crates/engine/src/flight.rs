@@ -1,17 +1,13 @@
 //! The I/Os in flight of one worker. Written by it alone, and seen by whoever watches: what a
 //! device does not answer can be named while the worker waits for it, or is stuck in the kernel.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::access::Extent;
-use crate::backend::Op;
+use crate::error::Stuck;
+use crate::request::{Extent, Op};
 
 /// No result of an I/O.
 const NO_DATA: i32 = i32::MIN;
-/// So many are named in a message.
-const NAMED_MAX: usize = 4;
-
 /// One I/O, as its worker knows it. Its slot is its number.
 #[derive(Clone, Copy)]
 pub(crate) struct Flight {
@@ -147,44 +143,6 @@ impl Slot {
     }
 }
 
-/// An I/O that the device does not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stuck {
-    pub op: Op,
-    pub offset_bytes: u64,
-    pub length_bytes: u32,
-    /// Since it was issued.
-    pub age_ns: u64,
-}
-
-impl fmt::Display for Stuck {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let op = match self.op {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Flush => "flush",
-            Op::Discard => "discard",
-        };
-        let seconds = self.age_ns as f64 / 1e9;
-        if self.op == Op::Flush {
-            return write!(out, "a {op} since {seconds:.1} s");
-        }
-        let (length, offset) = (self.length_bytes, self.offset_bytes);
-        write!(out, "a {op} of {length} B at {offset} since {seconds:.1} s")
-    }
-}
-
-/// Names the oldest of several, and counts the others.
-pub(crate) fn write_stuck(out: &mut fmt::Formatter<'_>, stuck: &[Stuck]) -> fmt::Result {
-    for (number, one) in stuck.iter().take(NAMED_MAX).enumerate() {
-        write!(out, "{}{one}", if number > 0 { ", " } else { "" })?;
-    }
-    match stuck.len().saturating_sub(NAMED_MAX) {
-        0 => Ok(()),
-        more => write!(out, " and {more} more"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,26 +182,5 @@ mod tests {
             0,
             "a clock is never before the issue"
         );
-    }
-
-    #[test]
-    fn a_message_names_the_first_few_and_counts_the_rest() {
-        struct Said(Vec<Stuck>);
-        impl fmt::Display for Said {
-            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write_stuck(out, &self.0)
-            }
-        }
-        let stuck = |op, number: u64| Stuck {
-            op,
-            offset_bytes: number * 512,
-            length_bytes: 512,
-            age_ns: number * 1_500_000_000,
-        };
-        let mut all = vec![stuck(Op::Write, 2), stuck(Op::Flush, 1)];
-        let first = "a write of 512 B at 1024 since 3.0 s, a flush since 1.5 s";
-        assert_eq!(Said(all.clone()).to_string(), first);
-        all.extend((3..7).map(|number| stuck(Op::Discard, number)));
-        assert!(Said(all).to_string().ends_with(" since 6.0 s and 2 more"));
     }
 }

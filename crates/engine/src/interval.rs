@@ -3,7 +3,18 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::lap::Interval;
+/// One interval of the time series.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Number of the interval since the lap began.
+    pub index: u32,
+    pub ios: u64,
+    pub bytes: u64,
+    pub errors: u64,
+    pub latency_sum_ns: u64,
+    pub latency_min_ns: u64,
+    pub latency_max_ns: u64,
+}
 
 /// Read and write counts of one interval, in this order.
 pub type IntervalPair = [Interval; 2];

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::error::EngineError;
 use crate::histogram::Histogram;
+use crate::interval::Interval;
 use crate::plan::Written;
 use crate::verify::Findings;
 use crate::witness::Witness;
@@ -58,19 +59,6 @@ pub struct DirectionLap {
     pub intervals: Vec<Interval>,
     /// What reads were found to hold; reads of a plan that verifies only.
     pub findings: Findings,
-}
-
-/// One interval of the time series.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Interval {
-    /// Number of the interval since the lap began.
-    pub index: u32,
-    pub ios: u64,
-    pub bytes: u64,
-    pub errors: u64,
-    pub latency_sum_ns: u64,
-    pub latency_min_ns: u64,
-    pub latency_max_ns: u64,
 }
 
 impl DirectionLap {

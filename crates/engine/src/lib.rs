@@ -3,33 +3,54 @@
 //! [`crew::Crew`] holds the workers of a plan together, on threads or in virtual time. The engine
 //! opens no path: it is handed a [`volume::Volume`] of open descriptors, or somebody's backend.
 
-pub mod access;
-pub mod arena;
-pub mod backend;
+// Each group below is a layer: a file uses its own layer and those under it, without circles
+// (tests/house/test_layers.py).
+
+// A target under measurement, and what the host could do at best.
 pub mod ceiling;
-mod check;
-pub mod clock;
-pub mod content;
-pub mod contention;
-pub mod control;
-pub mod crew;
-pub mod error;
+pub mod session;
+
+// The threads of a session, and the watch over a lap.
 mod fit;
+mod thread;
+pub mod watch;
+
+// All workers of a plan together.
+pub mod crew;
+
+// The loop of one worker.
+pub mod worker;
+
+// What the workers of a stream share, and what they count.
+pub mod control;
 pub mod flight;
-pub mod histogram;
 pub mod interval;
 pub mod lap;
+pub mod stream;
+mod tally;
+pub mod witness;
+
+// What carries the I/O.
+pub mod arena;
+pub mod backend;
+pub mod contention;
+pub mod volume;
+
+// Whether a plan can be run; offsets, content, arrivals and verification.
+pub mod access;
+mod check;
+pub mod content;
 mod pacing;
 pub mod permutation;
+pub mod skew;
+pub mod verify;
+
+// The ground: the plan, one I/O, errors, time and numbers.
+pub mod clock;
+pub mod error;
+pub mod histogram;
 pub mod place;
 pub mod plan;
-pub mod session;
-pub mod skew;
-mod tally;
+pub mod request;
+pub mod seed;
 pub mod technique;
-mod thread;
-pub mod verify;
-pub mod volume;
-pub mod watch;
-pub mod witness;
-pub mod worker;

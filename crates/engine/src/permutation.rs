@@ -1,7 +1,7 @@
 //! A keyed order of the numbers below any count, forward and back, without a table: a Feistel
 //! network over the next power of four, walked until it lands below the count.
 
-use crate::access::derive_seed;
+use crate::seed::derive_seed;
 
 const ROUNDS: usize = 4;
 

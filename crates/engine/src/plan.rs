@@ -14,6 +14,46 @@ pub struct Plan {
     pub continues: bool,
 }
 
+impl Plan {
+    /// The largest length that divides every block and offset.
+    pub(crate) fn grain_bytes(&self) -> u64 {
+        let mut grain = match self.bound {
+            Bound::Time { .. } => 0,
+            Bound::Bytes { total_bytes } => total_bytes,
+        };
+        for stream in &self.streams {
+            grain = gcd(grain, stream.range.grain_bytes());
+            grain = match stream.access {
+                Access::Sequential { cursor_bytes } => gcd(grain, cursor_bytes),
+                Access::Random
+                | Access::Shuffled { .. }
+                | Access::Zoned(_)
+                | Access::Zipf { .. }
+                | Access::Pareto { .. } => gcd(grain, u64::from(stream.grid_bytes())),
+            };
+            for bytes in stream.sizes_bytes() {
+                grain = gcd(grain, u64::from(bytes));
+            }
+            for past in stream.verify.iter().flat_map(|verify| &verify.written) {
+                grain = gcd(grain, past.range.grain_bytes());
+                grain = gcd(gcd(grain, past.from_bytes), past.to_bytes);
+                if let Order::Shuffled { block_bytes, .. } = past.order {
+                    grain = gcd(grain, u64::from(block_bytes));
+                }
+            }
+        }
+        grain
+    }
+}
+
+fn gcd(one: u64, other: u64) -> u64 {
+    if other == 0 {
+        one
+    } else {
+        gcd(other, one % other)
+    }
+}
+
 /// When a lap ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
@@ -103,6 +143,15 @@ impl StreamPlan {
     }
 }
 
+/// How a stream's outstanding I/Os are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// `threads` workers with `queue_depth` each.
+    Queued,
+    /// `threads` x `queue_depth` workers with one each, for backends that can hold one only.
+    OnePerWorker,
+}
+
 /// One size of a mix and how often it is drawn against the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockShare {
@@ -155,6 +204,17 @@ pub struct Range {
     pub segments: u64,
     pub segment_bytes: u64,
     pub stride_bytes: u64,
+}
+
+impl Range {
+    fn grain_bytes(&self) -> u64 {
+        let stride_bytes = if self.segments > 1 {
+            self.stride_bytes
+        } else {
+            0
+        };
+        gcd(gcd(self.start_bytes, self.segment_bytes), stride_bytes)
+    }
 }
 
 /// What is written.

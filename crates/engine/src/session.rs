@@ -12,16 +12,15 @@ use rustix::io::{preadv2, Errno, ReadWriteFlags};
 
 use crate::arena::Shape;
 use crate::backend::uring::UringBackend;
-use crate::backend::{FileBackend, Setup};
+use crate::backend::{BackendKind, FileBackend, Setup};
 use crate::clock::{Clock, CpuClock, HostClock};
 use crate::contention::{suited, waited_percent};
-use crate::crew::{Crew, Depth, Progress};
-use crate::error::EngineError;
+use crate::crew::{Crew, Progress};
+use crate::error::{EngineError, Stuck};
 use crate::fit::{check_fit, check_ring, refused_direct};
-use crate::flight::Stuck;
 use crate::lap::Lap;
 use crate::place::Pins;
-use crate::plan::Plan;
+use crate::plan::{Depth, Plan};
 use crate::technique::{Technique, Techniques};
 use crate::thread::{Briefing, Job, WorkerThread};
 use crate::volume::Volume;
@@ -30,15 +29,6 @@ use crate::witness::Census;
 
 /// As the kernel's block layer has it by a multiple of its own 30 s.
 const IO_TIMEOUT_NS: u64 = 120_000_000_000;
-
-/// What carries the I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BackendKind {
-    Uring,
-    Sync,
-    /// No device at all.
-    Null,
-}
 
 /// Why a session is on its backend.
 #[derive(Clone, Debug, PartialEq, Eq)]

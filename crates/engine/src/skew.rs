@@ -1,7 +1,7 @@
 //! Draws that are not uniform, each O(1) and exact: shares by weight, ranks by Zipf's law, and
 //! the self-similar ranks that fio calls Pareto.
 
-use crate::access::scale;
+use crate::seed::scale;
 
 /// Draws a number with a probability in proportion to its weight: Vose's alias table.
 #[derive(Clone, Debug)]
@@ -145,7 +145,7 @@ impl Pareto {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::derive_seed;
+    use crate::seed::derive_seed;
 
     const DRAWS: u64 = if cfg!(miri) { 2_000 } else { 400_000 };
 

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::backend::Op;
 use crate::histogram::Histogram;
 use crate::interval::{Meter, Series};
 use crate::lap::DirectionLap;
+use crate::request::Op;
 
 /// What a worker shows of its lap while it runs. Written by its worker alone.
 #[derive(Debug, Default)]

@@ -9,12 +9,11 @@ use crate::arena::Shape;
 use crate::backend::null::NullBackend;
 use crate::backend::sync::SyncBackend;
 use crate::backend::uring::UringBackend;
-use crate::backend::{FileBackend, Setup};
+use crate::backend::{BackendKind, FileBackend, Setup};
 use crate::clock::{Clock, HostClock, ThreadCpuClock};
-use crate::crew::Seat;
 use crate::error::{errno_of, EngineError};
 use crate::place::{stay_on, Place};
-use crate::session::BackendKind;
+use crate::stream::Seat;
 use crate::technique::Techniques;
 use crate::volume::Volume;
 use crate::witness::{delay_ns, Account};
@@ -123,7 +122,7 @@ fn serve<B: FileBackend>(jobs: &Receiver<Job>, worker: usize, cpu: Option<u32>) 
     let place = cpu.map(stay_on).transpose();
     let mut spare: Option<(Shape, B)> = None;
     for Job { seat, briefing } in jobs {
-        let shape = Shape::of(&seat.stream);
+        let shape = Shape::of(&seat.stream.plan, seat.stream.depth);
         let ready = place.clone().and_then(|place| {
             let backend = match spare.take() {
                 Some((old, backend)) if old == shape => backend,

@@ -5,8 +5,8 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use crate::backend::{Op, Request};
 use crate::error::EngineError;
+use crate::request::{Op, Request};
 
 /// How the addresses lie over the members, in the order of the members.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use crate::backend::BackendKind;
 use crate::clock::{Clock, CpuClock, HostClock};
 use crate::crew::{Crew, Progress};
-use crate::error::EngineError;
-use crate::flight::Stuck;
+use crate::error::{EngineError, Stuck};
 use crate::lap::Lap;
 use crate::place::Place;
-use crate::session::BackendKind;
 use crate::technique::Techniques;
 use crate::thread::{Ready, Report};
 

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::fs;
 
+use crate::backend::BackendKind;
 use crate::control::LapControl;
 use crate::place::Place;
-use crate::session::BackendKind;
 use crate::technique::Techniques;
 
 /// How a lap was made. All of it is zero or empty where it does not apply, as in virtual time.

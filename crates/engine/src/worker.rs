@@ -6,28 +6,32 @@
 
 mod closing;
 mod content;
+mod desk;
 mod plain;
+mod turns;
 
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
-use crate::access::{derive_seed, Draws, Extent};
-use crate::backend::{Backend, Completion, Op, Request};
+use crate::access::Draws;
+use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::content::{fill_random, Stamper};
 use crate::control::LapControl;
-use crate::crew::Seat;
 use crate::error::{errno_of, EngineError};
 use crate::flight::{Flight, Flights};
 use crate::lap::DirectionLap;
 use crate::pacing::Arrivals;
 use crate::plan::{Access, Content};
+use crate::request::{Completion, Extent, Op, Request};
+use crate::seed::derive_seed;
+use crate::stream::Seat;
 use crate::tally::Tally;
 use crate::witness::Account;
 
-use content::Desk;
-use plain::Turns;
+use desk::Desk;
+use turns::Turns;
 
 /// The stamp is the low 48 bits of the clock: differences up to 78 hours survive.
 const STAMP_MASK: u64 = (1 << 48) - 1;
@@ -207,7 +211,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         let verifier = self.desk.verifier.as_mut().filter(|_| stream.ordered);
         let taken = match (&stream.plan.access, verifier) {
             (Access::Sequential { .. } | Access::Shuffled { .. }, Some(verifier)) => {
-                verifier.take_next(stream, granted_bytes)
+                let shuffle = stream.shuffle.as_ref();
+                verifier.take_next(&stream.plan.range, &stream.cursor, shuffle, granted_bytes)
             }
             (Access::Sequential { .. }, None) => {
                 Some(stream.cursor.advance(&stream.plan.range, granted_bytes))

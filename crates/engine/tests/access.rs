@@ -8,13 +8,13 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use rehearsal::{contiguous, draws, plan, stream, trace, KIB, MIB};
 use teijo_engine::access::Cursor;
-use teijo_engine::backend::Op;
 use teijo_engine::plan::{Access, Bound, Range, StreamPlan};
+use teijo_engine::request::Op;
 
 const FROM_THE_START: Access = Access::Sequential { cursor_bytes: 0 };
 
 /// How often every 512 B sector of the range was touched; panics on a touch outside of it.
-fn touches(range: &Range, requests: &[teijo_engine::backend::Request]) -> Vec<u32> {
+fn touches(range: &Range, requests: &[teijo_engine::request::Request]) -> Vec<u32> {
     let per_segment = range.segment_bytes / 512;
     let mut counts = vec![0; (range.segments * per_segment) as usize];
     for request in requests {

@@ -6,8 +6,9 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit, Uid};
 use rustix::thread::set_thread_res_uid;
+use teijo_engine::backend::BackendKind;
 use teijo_engine::plan::{Bound, Plan, Range, StreamPlan};
-use teijo_engine::session::{BackendKind, Session};
+use teijo_engine::session::Session;
 use teijo_engine::technique::Technique;
 
 const NOBODY: u32 = 65_534;

@@ -9,11 +9,12 @@ use std::io;
 use std::rc::Rc;
 
 use rehearsal::{contiguous, plan, stream, MIB};
-use teijo_engine::backend::{Backend, Completion, Op, Request};
+use teijo_engine::backend::Backend;
 use teijo_engine::clock::Clock;
-use teijo_engine::crew::{Crew, Depth};
+use teijo_engine::crew::Crew;
 use teijo_engine::lap::Lap;
-use teijo_engine::plan::{Access, Bound, Content, StreamPlan, Verify};
+use teijo_engine::plan::{Access, Bound, Content, Depth, StreamPlan, Verify};
+use teijo_engine::request::{Completion, Op, Request};
 use teijo_engine::worker::Worker;
 
 const WORK_NS: u64 = 1_000_000;

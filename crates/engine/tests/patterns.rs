@@ -10,11 +10,12 @@ use std::sync::Arc;
 use memory::Device;
 use proptest::prelude::*;
 use rehearsal::{contiguous, plan, run_on_threads, stream, trace, KIB, MIB};
-use teijo_engine::backend::{Op, Request};
-use teijo_engine::crew::{Crew, Depth};
+use teijo_engine::crew::Crew;
 use teijo_engine::plan::{
-    Access, BlockShare, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan, Verify, Zone,
+    Access, BlockShare, Bound, Content, Depth, Plan, Range, Rate, Schedule, StreamPlan, Verify,
+    Zone,
 };
+use teijo_engine::request::{Op, Request};
 
 fn requests(stream: StreamPlan, total_bytes: u64) -> Vec<Request> {
     trace(&plan(vec![stream], Bound::Bytes { total_bytes })).1

@@ -5,10 +5,11 @@ use std::fs;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
+use teijo_engine::backend::BackendKind;
 use teijo_engine::error::EngineError;
 use teijo_engine::place::Pins;
 use teijo_engine::plan::{Bound, Plan, Range, StreamPlan};
-use teijo_engine::session::{BackendKind, Session};
+use teijo_engine::session::Session;
 
 const SIZE_BYTES: u64 = 1 << 20;
 

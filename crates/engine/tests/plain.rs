@@ -10,12 +10,13 @@ use std::io;
 use std::rc::Rc;
 
 use rehearsal::{contiguous, plan, stream, MIB};
-use teijo_engine::access::derive_seed;
-use teijo_engine::backend::{Backend, Completion, Request};
+use teijo_engine::backend::Backend;
 use teijo_engine::clock::Clock;
-use teijo_engine::crew::{Crew, Depth};
+use teijo_engine::crew::Crew;
 use teijo_engine::lap::StreamLap;
-use teijo_engine::plan::{Access, Bound, Content, Plan, StreamPlan};
+use teijo_engine::plan::{Access, Bound, Content, Depth, Plan, StreamPlan};
+use teijo_engine::request::{Completion, Request};
+use teijo_engine::seed::derive_seed;
 use teijo_engine::worker::Worker;
 
 const START_NS: u64 = 77_000;

@@ -4,9 +4,11 @@
 mod rehearsal;
 
 use rehearsal::{contiguous, plan, stream, trace, MIB};
-use teijo_engine::crew::{Crew, Depth};
+use teijo_engine::crew::Crew;
 use teijo_engine::error::EngineError;
-use teijo_engine::plan::{Access, Bound, Order, Plan, Rate, Schedule, StreamPlan, Verify, Written};
+use teijo_engine::plan::{
+    Access, Bound, Depth, Order, Plan, Rate, Schedule, StreamPlan, Verify, Written,
+};
 
 const BLOCK: u32 = 4096;
 

@@ -10,9 +10,10 @@ use std::sync::Arc;
 mod rehearsal;
 
 use rehearsal::{contiguous, plan, stream, KIB, MIB};
+use teijo_engine::backend::BackendKind;
 use teijo_engine::error::EngineError;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Rate, Schedule, StreamPlan};
-use teijo_engine::session::{BackendKind, Reason, Session};
+use teijo_engine::session::{Reason, Session};
 use teijo_engine::volume::{Layout, Volume};
 
 const FROM_THE_START: Access = Access::Sequential { cursor_bytes: 0 };

@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use rehearsal::{contiguous, plan, run_on_threads, stream, Slots, MIB};
-use teijo_engine::access::derive_seed;
-use teijo_engine::backend::{Backend, Completion, Request};
+use teijo_engine::backend::Backend;
 use teijo_engine::error::EngineError;
 use teijo_engine::plan::{Access, Bound, StreamPlan};
+use teijo_engine::request::{Completion, Request};
+use teijo_engine::seed::derive_seed;
 
 /// What the backend did, by the result it gave: moved in full, or the errno (0 is short).
 type Verdicts = Arc<Mutex<BTreeMap<Option<i32>, u64>>>;

@@ -319,7 +319,8 @@ fn what_was_never_written_is_not_judged() {
 
 #[test]
 fn a_plan_that_cannot_be_verified_is_refused_by_name() {
-    use teijo_engine::crew::{Crew, Depth};
+    use teijo_engine::crew::Crew;
+    use teijo_engine::plan::Depth;
     let range = contiguous(0, MIB);
     let sound = writer(Access::Random, range);
     let cases = [

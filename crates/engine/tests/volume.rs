@@ -10,10 +10,11 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use rehearsal::{contiguous, plan, stream, KIB, MIB};
+use teijo_engine::backend::BackendKind;
 use teijo_engine::error::EngineError;
 use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Access, Bound, Content, Plan, StreamPlan, Verify};
-use teijo_engine::session::{BackendKind, Session};
+use teijo_engine::session::Session;
 use teijo_engine::verify::{read_block, Seen};
 use teijo_engine::volume::{Layout, Volume};
 

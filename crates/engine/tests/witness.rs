@@ -5,9 +5,10 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use rustix::fs::{memfd_create, MemfdFlags};
+use teijo_engine::backend::BackendKind;
 use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Bound, Plan, Range, Rate, Schedule, StreamPlan};
-use teijo_engine::session::{BackendKind, Reason, Session};
+use teijo_engine::session::{Reason, Session};
 use teijo_engine::technique::{Technique, Techniques};
 
 const MIB: u64 = 1 << 20;

@@ -7,9 +7,10 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use teijo_engine::backend::{Backend, Completion, Request};
+use teijo_engine::backend::Backend;
 use teijo_engine::clock::Clock;
 use teijo_engine::plan::Content;
+use teijo_engine::request::{Completion, Request};
 
 use crate::device::{Damage, Device, Outcome, Ticket};
 

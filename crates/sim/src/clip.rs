@@ -1,6 +1,6 @@
 //! What of an I/O lies on a device, and what an I/O is told that does not.
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 pub(crate) const LOGICAL_BLOCK_BYTES: u32 = 512;
 pub(crate) const NO_SPACE: i32 = -28;

@@ -4,7 +4,8 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use teijo_engine::backend::{Backend, Completion, Op, Request};
+use teijo_engine::backend::Backend;
+use teijo_engine::request::{Completion, Op, Request};
 
 use crate::backend::{Seam, SimBackend, VirtualClock};
 use crate::content::Content;

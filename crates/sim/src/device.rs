@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 /// What came of one I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

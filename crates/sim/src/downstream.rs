@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use crate::compose::Node;
 use crate::device::{Device, Ended, Outcome, Ticket};

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use teijo_engine::clock::Clock;
-use teijo_engine::crew::{Crew, Depth, Progress, Seat};
-use teijo_engine::error::EngineError;
-use teijo_engine::flight::Stuck;
+use teijo_engine::crew::{Crew, Progress};
+use teijo_engine::error::{EngineError, Stuck};
 use teijo_engine::lap::Lap;
-use teijo_engine::plan::{Bound, Plan, StreamPlan};
+use teijo_engine::plan::{Bound, Depth, Plan, StreamPlan};
+use teijo_engine::stream::Seat;
 use teijo_engine::worker::{Worker, WorkerLap};
 
 use crate::backend::{left_q16, Seam, SimBackend, VirtualClock};

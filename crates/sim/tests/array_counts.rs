@@ -1,7 +1,7 @@
 //! How many I/Os the members of an array do for one of the host, whole and with members gone: exact
 //! integers, counted over a whole turn of the parity.
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::{serve_alone, Device};
 

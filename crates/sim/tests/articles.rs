@@ -12,7 +12,7 @@ use lab::{
     bytes, capacity_bytes, fill, iops, mb_per_second, mean_ms, random, run_within, seconds,
     sequential, session, Load, KIB, MIB, SECOND,
 };
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 /// IOPS of 1 to 10 small I/Os in flight and MB/s of 1 to 4 large ones, 80 % reads at random, in the
 /// second of two runs of ORION over files that fill four fifths of the drive: two minutes a point,

@@ -6,7 +6,7 @@ mod host;
 use common::{assert_within, Random};
 use host::{Act, Host};
 use proptest::prelude::*;
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 use teijo_sim::compose::open;
 use teijo_sim::device::Device;
 

@@ -1,7 +1,7 @@
 //! The text of a device: what it makes, and where a mistake in it is.
 
 use proptest::prelude::*;
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 use teijo_sim::cache::params::{
     CacheParams, HostCacheParams, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS,
 };

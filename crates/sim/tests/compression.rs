@@ -4,8 +4,8 @@ mod common;
 
 use common::{assert_within, closed_loop, device, fill_device, greedy_wa, random_writes, Random};
 use proptest::prelude::*;
-use teijo_engine::backend::Op;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_engine::request::Op;
 use teijo_sim::device::Device;
 use teijo_sim::flash::Ssd;
 use teijo_sim::params::Frontier;

@@ -2,9 +2,9 @@
 
 use std::f64::consts::SQRT_2;
 
-use teijo_engine::backend::Op;
 use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_engine::request::Op;
 use teijo_sim::compose::open;
 use teijo_sim::device::Device;
 use teijo_sim::session::{SimSession, Unobserved};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use teijo_engine::backend::Op;
 use teijo_engine::lap::{DirectionLap, Lap};
 use teijo_engine::plan::{Access, Bound, Plan, Range, StreamPlan, Verify, Written};
+use teijo_engine::request::Op;
 use teijo_engine::verify::Fault;
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::{serve_alone, Device};

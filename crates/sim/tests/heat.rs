@@ -4,7 +4,7 @@
 mod common;
 
 use common::{assert_within, closed_loop, device, Random};
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 use teijo_sim::device::Device;
 use teijo_sim::flash::Ssd;
 

@@ -6,8 +6,8 @@ mod host;
 
 use common::{assert_within, Random};
 use host::Host;
-use teijo_engine::backend::Op;
 use teijo_engine::plan::{Access, Bound, Plan, Range, StreamPlan};
+use teijo_engine::request::Op;
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::Device;
 use teijo_sim::session::{SimSession, Unobserved};

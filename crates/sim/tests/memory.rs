@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 use teijo_sim::compose::{build_within, need_bytes, open, Fault};
 use teijo_sim::device::{serve_alone, Device};
 

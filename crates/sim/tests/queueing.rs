@@ -3,7 +3,7 @@
 mod common;
 
 use common::{assert_within, closed_loop, device, fill_device, Random};
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 use teijo_sim::device::Device;
 
 #[test]

@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use common::assert_within;
 use proptest::prelude::*;
-use teijo_engine::backend::Op;
 use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_engine::request::Op;
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::Device;
 use teijo_sim::raid::params::Update;

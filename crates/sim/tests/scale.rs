@@ -6,9 +6,8 @@ mod lab;
 use common::assert_within;
 use lab::{
     bytes, capacity_bytes, iops, mb_per_second, mean_ms, random, run, run_within, seconds,
-    sequential,
+    sequential, session, Load, Session, KIB, MIB,
 };
-use lab::{session, Load, Session, KIB, MIB};
 
 const LIMIT_PERCENT: f64 = 3.0;
 

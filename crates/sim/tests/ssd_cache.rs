@@ -9,8 +9,8 @@ mod laps;
 use common::assert_within;
 use lab::{bytes, iops, mb_per_second, seconds, session, Session, SECOND};
 use laps::{count, fill, in_order, random, run, run_in, GIB, KIB, MIB};
-use teijo_engine::backend::Op;
 use teijo_engine::plan::{Access, Bound, Rate, Schedule, StreamPlan};
+use teijo_engine::request::Op;
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::Device;
 

@@ -8,8 +8,8 @@ mod laps;
 use common::assert_within;
 use lab::{bytes, iops, seconds, session, Session, SECOND};
 use laps::{count, fill, in_order, random, run, run_in, GIB, KIB, MIB};
-use teijo_engine::backend::Op;
 use teijo_engine::plan::StreamPlan;
+use teijo_engine::request::Op;
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::{Device, Health};
 

@@ -6,7 +6,7 @@ mod common;
 use common::{
     assert_within, closed_loop, device, fill_device, greedy_wa, random_writes, Random, Run,
 };
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 use teijo_sim::device::Device;
 use teijo_sim::flash::Ssd;
 use teijo_sim::params::Frontier;

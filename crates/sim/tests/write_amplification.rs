@@ -6,7 +6,7 @@ use common::{
     assert_within, closed_loop, device, fifo_active_range_wa, fifo_wa, fill, ftl, greedy_wa,
     lambert_w0, random_writes, write_amplification, Random,
 };
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 use teijo_sim::device::Device;
 use teijo_sim::params::{Cleaning, Frontier};
 

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use teijo_engine::backend::{Op, Request};
 use teijo_engine::plan::{Access, Bound, Plan, StreamPlan, Zone};
+use teijo_engine::request::{Op, Request};
 
 /// A stream as it must go on.
 pub struct Judge {

@@ -6,12 +6,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::rc::Rc;
 
-use teijo_engine::access::derive_seed;
-use teijo_engine::backend::{Backend, Completion, Op, Request};
+use teijo_engine::backend::Backend;
 use teijo_engine::clock::Clock;
-use teijo_engine::crew::{Crew, Depth, Seat};
+use teijo_engine::crew::Crew;
 use teijo_engine::lap::{DirectionLap, Lap};
-use teijo_engine::plan::Plan;
+use teijo_engine::plan::{Depth, Plan};
+use teijo_engine::request::{Completion, Op, Request};
+use teijo_engine::seed::derive_seed;
+use teijo_engine::stream::Seat;
 use teijo_engine::worker::Worker;
 
 use crate::judge::Judge;
@@ -274,8 +276,9 @@ fn check_books(lap: &Lap, world: &World) {
 }
 
 fn check_intervals(side: &DirectionLap) {
-    let sum =
-        |of: fn(&teijo_engine::lap::Interval) -> u64| side.intervals.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&teijo_engine::interval::Interval) -> u64| {
+        side.intervals.iter().map(of).sum::<u64>()
+    };
     assert_eq!(sum(|one| one.ios), side.ios);
     assert_eq!(sum(|one| one.bytes), side.bytes);
     assert_eq!(sum(|one| one.errors), side.errors.values().sum::<u64>());

@@ -17,44 +17,19 @@ use std::sync::Arc;
 
 use crate::arena::Shape;
 use crate::clock::HostClock;
-use crate::error::EngineError;
+use crate::error::{EngineError, Streak};
 use crate::place::Mask;
+use crate::request::{Completion, Request};
 use crate::technique::Techniques;
 use crate::volume::Volume;
 
-pub use parts::Streak;
-
-/// What an I/O does to the device.
+/// What carries the I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
-    Read,
-    Write,
-    Flush,
-    Discard,
-}
-
-/// One I/O on its way to the device. `tag` comes back unchanged in the completion; its low 16
-/// bits are the slot, which is also the buffer the data lives in until the completion is reaped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
-    pub op: Op,
-    pub offset_bytes: u64,
-    pub length_bytes: u32,
-    pub tag: u64,
-}
-
-impl Request {
-    pub fn slot(&self) -> u16 {
-        (self.tag & 0xffff) as u16
-    }
-}
-
-/// One I/O that came back: bytes moved (fewer than asked is a short I/O, 0 on a read is the end
-/// of the device; 0 is success for a flush and a discard), or a negated errno.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    pub tag: u64,
-    pub result: i32,
+pub enum BackendKind {
+    Uring,
+    Sync,
+    /// No device at all.
+    Null,
 }
 
 /// The device as one worker sees it.

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use super::{Backend, Completion, FileBackend, Request, Setup};
+use super::{Backend, FileBackend, Setup};
 use crate::arena::Shape;
 use crate::error::EngineError;
+use crate::request::{Completion, Request};
 use crate::volume::Volume;
 
 /// A device of no latency and no data.

@@ -1,7 +1,7 @@
 //! How a wait for completions is put: whether one is needed at all, and for how many.
 
 /// A failed guess is repeated after at most so many waits.
-const PATIENCE_MAX: u32 = 1024;
+const BACKOFF_MAX: u32 = 1024;
 /// No completion is held back for longer than this, at the pace of the last while.
 const HOLD_NS: u64 = 100_000;
 /// A wait for several completions is content with one after this time: a device that stalls is
@@ -14,7 +14,7 @@ const PACE_NS: u64 = 1_000_000;
 /// never sleeps. Then the kernel need not be asked to wait, which saves 5 % at depth 1.
 #[derive(Debug, Default)]
 pub(super) struct InlineGuess {
-    patience: u32,
+    backoff: u32,
     waits_left: u32,
 }
 
@@ -28,12 +28,12 @@ impl InlineGuess {
 
     #[inline]
     pub fn was_right(&mut self) {
-        self.patience = 0;
+        self.backoff = 0;
     }
 
     pub fn was_wrong(&mut self) {
-        self.patience = (self.patience * 2 + 1).min(PATIENCE_MAX);
-        self.waits_left = self.patience;
+        self.backoff = (self.backoff * 2 + 1).min(BACKOFF_MAX);
+        self.waits_left = self.backoff;
     }
 }
 

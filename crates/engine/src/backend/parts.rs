@@ -1,18 +1,8 @@
 //! I/Os whose parts are under way on several members: one request goes out as parts, and comes
 //! back as one completion when the last of them has.
 
-use super::{Completion, Op, Request};
-use crate::error::says_gone;
-
-/// Failures of one member without a success between them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Streak {
-    /// Number of the member, from 0.
-    pub member: usize,
-    /// Of the last one; 0 for an I/O that moved nothing.
-    pub errno: i32,
-    pub failures: u64,
-}
+use crate::error::{says_gone, Streak};
+use crate::request::{Completion, Op, Request};
 
 /// An I/O and what is known of it so far.
 #[derive(Clone, Copy, Debug)]

@@ -92,7 +92,7 @@ unsafe fn write_entry(place: NonNull<Sqe>, entry: Entry) {
 
 /// How a wait may end before it has what it wants.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Patience {
+pub(crate) struct WaitLimit {
     /// At the latest after so long.
     pub timeout_ns: Option<u64>,
     /// After so long, one completion is enough; 0 for no such limit.
@@ -391,17 +391,17 @@ impl Ring {
         head.wrapping_sub(first)
     }
 
-    /// Submits everything pushed and waits for `want` completions or the end of patience. True
+    /// Submits everything pushed and waits for `want` completions or the end of its limit. True
     /// when it need not be called again for that.
     #[allow(clippy::inline_always)]
     #[inline(always)]
-    pub fn enter(&mut self, want: u32, patience: Patience) -> io::Result<bool> {
+    pub fn enter(&mut self, want: u32, limit: WaitLimit) -> io::Result<bool> {
         let flags = if want > 0 {
             IoringEnterFlags::GETEVENTS
         } else {
             IoringEnterFlags::empty()
         };
-        self.enter_by(flags, want, patience)
+        self.enter_by(flags, want, limit)
     }
 
     #[allow(clippy::inline_always)]
@@ -410,14 +410,14 @@ impl Ring {
         &mut self,
         flags: IoringEnterFlags,
         want: u32,
-        patience: Patience,
+        limit: WaitLimit,
     ) -> io::Result<bool> {
         // SAFETY: mapped fields of the ring that the kernel reads atomically.
         let (head, tail) = unsafe { (self.cq_head_shared.as_ref(), self.sq_tail_shared.as_ref()) };
         head.store(self.cq_head, Ordering::Release);
         tail.store(self.sq_tail, Ordering::Release);
         self.enters += 1;
-        match self.call(self.enter_flags | flags, want, patience) {
+        match self.call(self.enter_flags | flags, want, limit) {
             Ok(submitted) => {
                 self.unsubmitted -= submitted;
                 Ok(self.unsubmitted == 0)
@@ -434,9 +434,9 @@ impl Ring {
         let by_enter = [Technique::DeferTaskrun, Technique::CoopTaskrun];
         let is_posted_by_enter = by_enter.iter().any(|&one| self.granted.has(one));
         if is_posted_by_enter {
-            self.enter_by(IoringEnterFlags::GETEVENTS, 0, Patience::default())?;
+            self.enter_by(IoringEnterFlags::GETEVENTS, 0, WaitLimit::default())?;
         } else if self.unsubmitted > 0 {
-            self.enter(0, Patience::default())?;
+            self.enter(0, WaitLimit::default())?;
         }
         Ok(())
     }
@@ -447,22 +447,22 @@ impl Ring {
         &self,
         mut flags: IoringEnterFlags,
         want: u32,
-        patience: Patience,
+        limit: WaitLimit,
     ) -> rustix::io::Result<u32> {
         // SAFETY: the name is the ring's descriptor or its number in the thread's table, both
         // of which live as long as the ring.
         let name = unsafe { BorrowedFd::borrow_raw(self.enter_name) };
-        if patience.timeout_ns.is_none() && patience.several_us == 0 {
+        if limit.timeout_ns.is_none() && limit.several_us == 0 {
             // SAFETY: what was pushed keeps the promise of `push`.
             return unsafe { io_uring_enter(name, self.unsubmitted, want, flags) };
         }
-        let timeout_ns = patience.timeout_ns.unwrap_or_default();
+        let timeout_ns = limit.timeout_ns.unwrap_or_default();
         let timeout = [timeout_ns / 1_000_000_000, timeout_ns % 1_000_000_000];
         let mut argument = io_uring_getevents_arg {
-            min_wait_usec: patience.several_us,
+            min_wait_usec: limit.several_us,
             ..io_uring_getevents_arg::default()
         };
-        if patience.timeout_ns.is_some() {
+        if limit.timeout_ns.is_some() {
             argument.ts = io_uring_ptr::new(timeout.as_ptr().cast_mut().cast());
         }
         flags |= IoringEnterFlags::EXT_ARG;

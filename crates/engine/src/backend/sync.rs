@@ -15,10 +15,11 @@ use rustix::thread::{clock_nanosleep_relative, ClockId, NanosleepRelativeResult}
 use rustix::time::Timespec;
 
 use super::parts::Joiner;
-use super::{Backend, Completion, FileBackend, Op, Request, Setup, Streak};
+use super::{Backend, FileBackend, Setup};
 use crate::arena::{Arena, Shape};
 use crate::clock::{Clock, HostClock};
-use crate::error::EngineError;
+use crate::error::{EngineError, Streak};
+use crate::request::{Completion, Op, Request};
 use crate::technique::{Technique, Techniques};
 use crate::volume::{Part, Volume};
 

@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 use super::pace::{InlineGuess, Pace, SEVERAL_US};
 use super::parts::Joiner;
-use super::ring::{body_word, head_word, Cqe, Entry, Patience, Ring};
-use super::{Backend, Completion, FileBackend, Op, Request, Setup, Streak};
+use super::ring::{body_word, head_word, Cqe, Entry, Ring, WaitLimit};
+use super::{Backend, FileBackend, Setup};
 use crate::arena::{Arena, Shape};
 use crate::clock::{Clock, HostClock};
-use crate::error::{errno_of, EngineError};
+use crate::error::{errno_of, EngineError, Streak};
+use crate::request::{Completion, Op, Request};
 use crate::technique::{Technique, Techniques};
 use crate::volume::{Part, Volume};
 
@@ -175,7 +176,7 @@ impl FileBackend for UringBackend {
 
 impl UringBackend {
     /// How a wait for `want` completions until `deadline_ns` is put to the kernel.
-    fn terms(&mut self, want: u32, deadline_ns: u64) -> (u32, Patience) {
+    fn terms(&mut self, want: u32, deadline_ns: u64) -> (u32, WaitLimit) {
         let is_timed = deadline_ns != u64::MAX;
         let now_ns = if is_timed || self.pace.limit > 1 {
             self.clock.now_ns()
@@ -186,11 +187,11 @@ impl UringBackend {
             self.pace.note(self.reaped, now_ns);
         }
         let several = self.pace.several.min(self.in_flight).max(want);
-        let patience = Patience {
+        let limit = WaitLimit {
             timeout_ns: is_timed.then(|| deadline_ns.saturating_sub(now_ns)),
             several_us: if several > want { SEVERAL_US } else { 0 },
         };
-        (several, patience)
+        (several, limit)
     }
 }
 
@@ -273,7 +274,7 @@ impl UringBackend {
             return self.ring.poll();
         }
         if self.guesses && self.ring.unsubmitted() > 0 && self.guess.is_on() {
-            self.ring.enter(0, Patience::default())?;
+            self.ring.enter(0, WaitLimit::default())?;
             if self.ring.ready() == self.in_flight {
                 self.guess.was_right();
                 return Ok(());
@@ -281,8 +282,8 @@ impl UringBackend {
             self.guess.was_wrong();
         }
         loop {
-            let (several, patience) = self.terms(want, deadline_ns);
-            if self.ring.enter(several, patience)? {
+            let (several, limit) = self.terms(want, deadline_ns);
+            if self.ring.enter(several, limit)? {
                 return Ok(());
             }
         }

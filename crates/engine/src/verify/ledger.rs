@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::grain_bytes;
-use crate::access::{derive_seed, Extent, Shuffle};
-use crate::crew::Stream;
+use crate::access::{Cursor, Shuffle};
 use crate::plan::{Access, Order, Plan, Range, StreamPlan, Written};
+use crate::request::Extent;
+use crate::seed::derive_seed;
 
 /// Writes without an order that are remembered. 4 MiB.
 const REMEMBERED: usize = 1 << 18;
@@ -168,7 +168,7 @@ impl Ledger {
             0
         };
         Some(Self {
-            grain_bytes: grain_bytes(plan),
+            grain_bytes: plan.grain_bytes(),
             books: Mutex::new(Books {
                 flying: HashMap::default(),
                 uncertain: 0,
@@ -201,22 +201,27 @@ impl Ledger {
     /// Takes the next block of the ordered stream and puts it in flight, in one act: nobody sees
     /// a cursor that is ahead of the writes. None while a write of the pass before is in flight
     /// there. Returns the block and its generation.
-    pub(crate) fn begin_next(&self, stream: &Stream, limit_bytes: u32) -> Option<(Extent, u64)> {
+    pub(crate) fn begin_next(
+        &self,
+        range: &Range,
+        cursor: &Cursor,
+        shuffle: Option<&Shuffle>,
+        limit_bytes: u32,
+    ) -> Option<(Extent, u64)> {
         let mut books = self.books();
-        let range = &stream.plan.range;
-        let next = match &stream.shuffle {
+        let next = match shuffle {
             Some(shuffle) => shuffle.peek().0,
-            None => stream.cursor.peek(range, limit_bytes),
+            None => cursor.peek(range, limit_bytes),
         };
         if books.is_flying(self.grains(next)) {
             return None;
         }
-        let (extent, to_bytes) = if let Some(shuffle) = &stream.shuffle {
+        let (extent, to_bytes) = if let Some(shuffle) = shuffle {
             (shuffle.advance().0, shuffle.cursor_bytes())
         } else {
-            let extent = stream.cursor.advance(range, limit_bytes);
-            let passed = stream.cursor.passes() * range.segments * range.segment_bytes;
-            (extent, passed + stream.cursor.position_bytes())
+            let extent = cursor.advance(range, limit_bytes);
+            let passed = cursor.passes() * range.segments * range.segment_bytes;
+            (extent, passed + cursor.position_bytes())
         };
         let live = books.live.as_mut().expect("the stream is the ordered one");
         let before = std::mem::replace(&mut live.to_bytes, to_bytes);

@@ -12,18 +12,8 @@ pub use ledger::Ledger;
 pub use stamp::{read_block, stamp_block, Seen, Stamp};
 pub(crate) use verifier::Verifier;
 
-use crate::check::CURSOR_BYTES_MAX;
-use crate::content::SECTOR_BYTES;
-use crate::plan::{Access, Bound, Content, Order, Plan, Range, StreamPlan};
-
 /// So many places are remembered of each class.
 pub const EXAMPLES_MAX: usize = 32;
-/// The place of a sector in its block is 16 bits.
-const BLOCK_BYTES_MAX: u32 = (SECTOR_BYTES as u32) << 16;
-
-/// Of a first pass or write: those that follow are counted up from here.
-const GENERATION_MAX: u64 = 1 << 62;
-
 /// What is wrong with a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
@@ -142,107 +132,5 @@ impl fmt::Display for Findings {
             mark = ", ";
         }
         Ok(())
-    }
-}
-
-/// Why a plan cannot be verified, if so.
-pub(crate) fn check_plan(plan: &Plan) -> Option<&'static str> {
-    let verified = plan.streams.iter().filter_map(|one| one.verify.as_ref());
-    let mut runs = verified.clone().map(|verify| verify.run);
-    let first = runs.next()?;
-    if runs.any(|run| run != first) || verified.clone().count() < plan.streams.len() {
-        return Some("the streams of a plan verify all for one run, or not at all");
-    }
-    let is_generation = |one: u64| (1..=GENERATION_MAX).contains(&one);
-    let past = verified.clone().flat_map(|verify| &verify.written);
-    let mut generations = verified
-        .clone()
-        .map(|verify| verify.generation)
-        .chain(past.map(|past| past.generation));
-    if !generations.all(is_generation) {
-        return Some("a generation is 1 to 2^62");
-    }
-    let mut odd = verified.flat_map(|verify| &verify.written).map(|past| {
-        let block_bytes = match past.order {
-            Order::Sequential => u64::MAX,
-            Order::Shuffled { block_bytes, .. } => u64::from(block_bytes),
-        };
-        let room = past.range.segment_bytes;
-        past.range.segments == 0
-            || room == 0
-            || block_bytes == 0
-            || block_bytes != u64::MAX && room < block_bytes
-            || past.range.segments > 1 && past.range.stride_bytes < room
-            || past
-                .range
-                .segments
-                .checked_mul(room)
-                .is_none_or(|all| all > 1 << 62)
-            || past.from_bytes > past.to_bytes
-            || past.to_bytes > CURSOR_BYTES_MAX
-    });
-    if odd.any(|odd| odd) {
-        return Some("what was written before has no range");
-    }
-    plan.streams.iter().find_map(check_stream).or_else(|| {
-        let is_whole = grain_bytes(plan).is_multiple_of(SECTOR_BYTES as u64);
-        (!is_whole).then_some("only whole sectors of 512 B on their own grid are verified")
-    })
-}
-
-fn check_stream(plan: &StreamPlan) -> Option<&'static str> {
-    if plan.discard_percent > 0 {
-        return Some("what is discarded cannot be verified");
-    }
-    if plan.block_bytes > BLOCK_BYTES_MAX {
-        return Some("a block that is verified is 32 MiB at most");
-    }
-    match plan.content {
-        Content::Random | Content::Refill | Content::Compressible { .. } => None,
-        Content::Dedupable { .. } => Some("repeated sectors cannot carry stamps to verify"),
-        Content::Zero => Some("zeros cannot carry stamps to verify"),
-    }
-}
-
-/// The largest length that divides every block and offset of the plan.
-fn grain_bytes(plan: &Plan) -> u64 {
-    let mut grain = match plan.bound {
-        Bound::Time { .. } => 0,
-        Bound::Bytes { total_bytes } => total_bytes,
-    };
-    for stream in &plan.streams {
-        grain = gcd(grain, range_grain_bytes(&stream.range));
-        grain = match stream.access {
-            Access::Sequential { cursor_bytes } => gcd(grain, cursor_bytes),
-            _ => gcd(grain, u64::from(stream.grid_bytes())),
-        };
-        for bytes in stream.sizes_bytes() {
-            grain = gcd(grain, u64::from(bytes));
-        }
-        for past in stream.verify.iter().flat_map(|verify| &verify.written) {
-            grain = gcd(grain, range_grain_bytes(&past.range));
-            grain = gcd(gcd(grain, past.from_bytes), past.to_bytes);
-            if let Order::Shuffled { block_bytes, .. } = past.order {
-                grain = gcd(grain, u64::from(block_bytes));
-            }
-        }
-    }
-    grain
-}
-
-fn range_grain_bytes(range: &Range) -> u64 {
-    let stride_bytes = if range.segments > 1 {
-        range.stride_bytes
-    } else {
-        0
-    };
-    gcd(gcd(range.start_bytes, range.segment_bytes), stride_bytes)
-}
-
-fn gcd(one: u64, other: u64) -> u64 {
-    if other == 0 {
-        one
-    } else {
-        gcd(other, one % other)
     }
 }

@@ -1,8 +1,8 @@
 //! The stamp of a verified sector: run, address, generation and the sector's place in its block,
 //! under a checksum of the whole sector.
 
-use crate::access::derive_seed;
 use crate::content::SECTOR_BYTES;
+use crate::seed::derive_seed;
 
 const WORDS: usize = SECTOR_BYTES / 8;
 /// The word whose upper half is the checksum.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::ledger::{Expected, Ledger};
 use super::stamp::{read_block, stamp_block, Seen, Stamp};
 use super::{Fault, Findings};
-use crate::access::{derive_seed, Extent};
+use crate::access::{Cursor, Shuffle};
 use crate::content::{make_payload, SECTOR_BYTES};
-use crate::crew::Stream;
-use crate::plan::Content;
+use crate::plan::{Content, Range, StreamPlan};
+use crate::request::Extent;
+use crate::seed::derive_seed;
 
 /// A busy place is drawn again so often.
 const DRAWS_MAX: usize = 16;
@@ -35,10 +36,10 @@ pub(crate) struct Verifier {
 }
 
 impl Verifier {
-    /// The verifier of a worker of `stream`, if the stream verifies.
-    pub fn of(stream: &Stream) -> Option<Box<Self>> {
-        let verify = stream.plan.verify.as_ref()?;
-        let ledger = stream.ledger.as_ref()?;
+    /// The verifier of a worker that holds `depth` I/Os, if its stream verifies.
+    pub fn of(plan: &StreamPlan, depth: u16, ledger: Option<&Arc<Ledger>>) -> Option<Box<Self>> {
+        let verify = plan.verify.as_ref()?;
+        let ledger = ledger?;
         let idle = Held {
             extent: Extent {
                 offset_bytes: 0,
@@ -50,17 +51,24 @@ impl Verifier {
         Some(Box::new(Self {
             ledger: Arc::clone(ledger),
             run: verify.run,
-            content: stream.plan.content,
+            content: plan.content,
             taken: None,
-            slots: vec![idle; usize::from(stream.depth)],
+            slots: vec![idle; usize::from(depth)],
             seen: Vec::new(),
             findings: Findings::default(),
         }))
     }
 
     /// The next block of a stream that writes in order; None while its last write is in flight.
-    pub fn take_next(&mut self, stream: &Stream, limit_bytes: u32) -> Option<Extent> {
-        let (extent, generation) = self.ledger.begin_next(stream, limit_bytes)?;
+    pub fn take_next(
+        &mut self,
+        range: &Range,
+        cursor: &Cursor,
+        shuffle: Option<&Shuffle>,
+        limit_bytes: u32,
+    ) -> Option<Extent> {
+        let ledger = &self.ledger;
+        let (extent, generation) = ledger.begin_next(range, cursor, shuffle, limit_bytes)?;
         self.taken = Some(generation);
         Some(extent)
     }

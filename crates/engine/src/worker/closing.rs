@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::{Worker, WorkerLap};
-use crate::backend::{Backend, Op};
+use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::pacing::Arrivals;
+use crate::request::Op;
 use crate::tally::Tally;
 
 impl<B: Backend, C: Clock> Worker<B, C> {

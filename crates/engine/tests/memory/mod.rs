@@ -7,9 +7,10 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use teijo_engine::access::derive_seed;
-use teijo_engine::backend::{Backend, Completion, Op, Request};
-use teijo_engine::crew::Seat;
+use teijo_engine::backend::Backend;
+use teijo_engine::request::{Completion, Op, Request};
+use teijo_engine::seed::derive_seed;
+use teijo_engine::stream::Seat;
 
 /// What all workers share.
 pub struct Device {

@@ -7,11 +7,13 @@ use std::io;
 use std::sync::{Arc, Barrier, Mutex};
 
 use teijo_engine::backend::null::NullBackend;
-use teijo_engine::backend::{Backend, Completion, Request};
+use teijo_engine::backend::Backend;
 use teijo_engine::clock::Clock;
-use teijo_engine::crew::{Crew, Depth, Seat};
+use teijo_engine::crew::Crew;
 use teijo_engine::lap::Lap;
-use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_engine::plan::{Access, Bound, Content, Depth, Plan, Range, StreamPlan};
+use teijo_engine::request::{Completion, Request};
+use teijo_engine::stream::Seat;
 use teijo_engine::worker::Worker;
 
 /// What a statistic is drawn from; Miri, a thousand times slower, takes enough to walk the code.

@@ -1,6 +1,6 @@
 //! How dirty data gets below: what is chosen next, at what pace, and what a flush waits for.
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::extents::Span;
 use super::params::Mode;

@@ -1,7 +1,7 @@
 //! What the cache does with the I/Os of the host: writes go into the RAM while there is room,
 //! reads come from it where they can.
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::extents::{Cover, Span};
 use super::lru::Found;

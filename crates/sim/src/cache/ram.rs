@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::drain::Batch;
 use super::extents::{Extents, Flying, Span};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use crate::cache::Cache;
 use crate::device::{Damage, Device, Ended, Facts, Health, Label, Outcome, Ticket};

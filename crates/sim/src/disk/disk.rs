@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::mechanics::Mechanics;
 use super::params::{DiskParams, DISK_PARAMETERS};

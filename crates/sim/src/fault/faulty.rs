@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::injected::Injected;
 use super::lottery::{Draw, Lottery};

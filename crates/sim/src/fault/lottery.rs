@@ -1,7 +1,7 @@
 //! Whom it befalls: draws that depend on the seed and the number of the I/O alone, so that one
 //! kind of fault never changes the draws of another.
 
-use teijo_engine::access::derive_seed;
+use teijo_engine::seed::derive_seed;
 
 /// What is drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Silence and power cuts of a faulty device: when they begin, what they end, when they are over.
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::faulty::{Faulty, Io, Request, NO_DEVICE};
 use super::lottery::Draw;

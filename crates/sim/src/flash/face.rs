@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use rand_xoshiro::rand_core::Rng;
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::ssd::{Counters, DieClock, Ssd};
 use super::table::PARAMETERS;

@@ -132,7 +132,7 @@ impl Ftl {
 mod tests {
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
-    use teijo_engine::backend::Op;
+    use teijo_engine::request::Op;
 
     use super::Pending;
     use crate::device::Device;

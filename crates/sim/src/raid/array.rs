@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::layout::{Layout, Level};
 use super::params::{ArrayParams, ARRAY_PARAMETERS};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use crate::clip::LOGICAL_BLOCK_BYTES;
 use crate::compose::{members_counts, members_facts, Node};

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 use teijo_sim::device::Device;
 use teijo_sim::flash::{Ftl, Geometry, Ssd};
 use teijo_sim::params::{Cleaning, Frontier};

@@ -1,7 +1,7 @@
 //! A host that submits I/Os at given times and hears of every end, knowing nothing of the engine.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::{Device, Ended};
 

@@ -26,7 +26,7 @@ fn round_trip(ring: &mut Ring, count: u64) -> Vec<u64> {
         // SAFETY: a no-operation names no memory.
         unsafe { ring.push(entry) };
     }
-    assert!(ring.enter(count as u32, Patience::default()).unwrap());
+    assert!(ring.enter(count as u32, WaitLimit::default()).unwrap());
     let mut tags: Vec<u64> = std::iter::from_fn(|| ring.reap())
         .map(|completion| completion.tag)
         .collect();
@@ -105,10 +105,10 @@ fn a_wait_for_several_is_content_with_one_when_its_time_is_over() {
     }
     // SAFETY: a no-operation names no memory.
     unsafe { ring.push(Entry::default()) };
-    let patience = Patience {
+    let limit = WaitLimit {
         timeout_ns: Some(10_000_000_000),
         several_us: 100,
     };
-    assert!(ring.enter(8, patience).unwrap());
+    assert!(ring.enter(8, limit).unwrap());
     assert_eq!(ring.ready(), 1);
 }

@@ -1,6 +1,6 @@
 //! What an SSD cache does with each host I/O, and with each end below.
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::super::pair::{Piece, Range, Side};
 use super::super::params::{Mode, Promote};

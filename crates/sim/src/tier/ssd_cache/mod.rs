@@ -10,7 +10,7 @@ mod streams;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use self::drain::Drain;
 use self::slots::{runs, Slots};

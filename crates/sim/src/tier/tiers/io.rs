@@ -1,6 +1,6 @@
 //! Where host I/O of a pair of tiers goes, and how chunks move between them.
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::super::pair::{Piece, Range, Side};
 use super::migration::Exchange;

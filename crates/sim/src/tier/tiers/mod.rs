@@ -9,7 +9,7 @@ mod places;
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use self::migration::{Exchange, Heat};
 use self::moves::{Moves, Waiting};

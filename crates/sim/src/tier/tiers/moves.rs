@@ -1,7 +1,7 @@
 //! Chunks on their way from tier to tier: read on one side or both, then written on the other.
 //! Reads by the host find them where they were, writes wait.
 
-use teijo_engine::backend::Op;
+use teijo_engine::request::Op;
 
 use super::super::pair::Range;
 use super::migration::Exchange;
