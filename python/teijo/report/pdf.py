@@ -81,14 +81,15 @@ def render(document: Document, language: Language = Language.ENGLISH) -> bytes:
     with tempfile.TemporaryDirectory(prefix="teijo-pdf-") as folder:
         root = Path(folder)
         (root / "main.typ").write_text(TEMPLATE.read_text("utf-8"), "utf-8")
-        (root / "data.json").write_text(json.dumps(_data(document, translator(language))), "utf-8")
+        data = _data(document, translator(language))
+        (root / "data.json").write_text(json.dumps(data), "utf-8")
         compiler = typst.Compiler(
             str(root / "main.typ"),
             root=str(root),
             font_paths=[str(svg.FONTS)],
             ignore_system_fonts=True,
         )
-        printed = compiler.compile(format="pdf", pdf_tags=_cells(document) <= TAGGED_CELLS)
+        printed = compiler.compile(format="pdf", pdf_tags=data["tagged"])
     assert isinstance(printed, bytes), "one PDF, in memory"
     return printed
 
@@ -128,6 +129,7 @@ def _data(document: Document, words: Translator) -> Json:
         "missing": NOT_AVAILABLE,
         "name": document.name,
         "maker": "Teijo",
+        "tagged": _cells(document) <= TAGGED_CELLS,
     }
 
 
@@ -254,7 +256,8 @@ def _abreast(table: Table) -> int:
     if len(table.rows) < 20:
         return 1
     gutter_pt = 20
-    return max(1, min(4, int(PAGE_WIDTH_PT / (sum(_widths_pt(table, 6.5)) + gutter_pt))))
+    widths_pt = _widths_pt(_widths(table, inked_rows(table)), 6.5)
+    return max(1, min(4, int(PAGE_WIDTH_PT / (sum(widths_pt) + gutter_pt))))
 
 
 def _strips(part: Json, abreast: int) -> Json:
@@ -292,11 +295,9 @@ def _label_share(rows: tuple[tuple[str, str], ...]) -> float:
     return round(min(0.5, max(0.25, longest / GROUP_CHARACTERS)), 2)
 
 
-def _widths_pt(table: Table, size_pt: float) -> list[float]:
-    """Return about how wide each column of a table is in a size of type."""
-    inset_pt = 11.4 if size_pt >= TIGHT_PT else 8.0
-    rows = inked_rows(table)
-    widest = [
+def _widths(table: Table, rows: list[list[str]]) -> list[int]:
+    """Return how wide each column of a table must be, in columns of type."""
+    return [
         max(
             longest_piece(column.name),
             columns_of(column.unit),
@@ -304,18 +305,24 @@ def _widths_pt(table: Table, size_pt: float) -> list[float]:
         )
         for place, column in enumerate(table.columns)
     ]
-    return [columns * ADVANCE_EM * size_pt + inset_pt for columns in widest]
 
 
-def _prose_shares(table: Table, numeric: tuple[bool, ...], size_pt: float) -> list[float]:
+def _widths_pt(widths: list[int], size_pt: float) -> list[float]:
+    """Return about how wide each column of a table is in a size of type."""
+    inset_pt = 11.4 if size_pt >= TIGHT_PT else 8.0
+    return [columns * ADVANCE_EM * size_pt + inset_pt for columns in widths]
+
+
+def _prose_shares(
+    rows: list[list[str]], widths: list[int], numeric: tuple[bool, ...], size_pt: float
+) -> list[float]:
     """Return for each column its part of the width that is left, 0 for as wide as its words.
 
     Only columns of sentences have one, by their mean length, and only where the table would be
     wider than the page.
     """
-    rows = inked_rows(table)
-    shares = [0.0] * len(table.columns)
-    if sum(_widths_pt(table, size_pt)) <= PAGE_WIDTH_PT:
+    shares = [0.0] * len(widths)
+    if sum(_widths_pt(widths, size_pt)) <= PAGE_WIDTH_PT:
         return shares
     for place in range(len(shares)):
         lengths = [columns_of(row[place]) for row in rows]
@@ -324,7 +331,7 @@ def _prose_shares(table: Table, numeric: tuple[bool, ...], size_pt: float) -> li
     return shares
 
 
-def _prose_pt(table: Table, shares: list[float], size_pt: float) -> float:
+def _prose_pt(table: Table, widths: list[int], shares: list[float], size_pt: float) -> float:
     """Return the largest tight type in which columns of sentences keep room for some words.
 
     Beside them the other columns stand as wide as their names are, unbroken.
@@ -334,7 +341,7 @@ def _prose_pt(table: Table, shares: list[float], size_pt: float) -> float:
         others_pt = sum(
             max(width, (columns_of(column.name) + 1) * ADVANCE_EM * size_pt)
             for width, column, share in zip(
-                _widths_pt(table, size_pt), table.columns, shares, strict=True
+                _widths_pt(widths, size_pt), table.columns, shares, strict=True
             )
             if not share
         )
@@ -345,32 +352,33 @@ def _prose_pt(table: Table, shares: list[float], size_pt: float) -> float:
     return size_pt
 
 
-def _fitting_pt(table: Table, size_pt: float) -> float:
+def _fitting_pt(widths: list[int], size_pt: float) -> float:
     """Return the largest type up to a size in which a table is no wider than the page."""
-    while size_pt > SMALLEST_PT and sum(_widths_pt(table, size_pt)) > PAGE_WIDTH_PT:
+    while size_pt > SMALLEST_PT and sum(_widths_pt(widths, size_pt)) > PAGE_WIDTH_PT:
         size_pt -= 0.5
     return size_pt
 
 
 def _table(table: Table, *, size: float) -> Json:
-    numeric = numeric_columns(table)
-    shares = _prose_shares(table, numeric, size)
-    size = _prose_pt(table, shares, size) if any(shares) else _fitting_pt(table, size)
+    numeric, rows = numeric_columns(table), inked_rows(table)
+    widths = _widths(table, rows)
+    shares = _prose_shares(rows, widths, numeric, size)
+    size = _prose_pt(table, widths, shares, size) if any(shares) else _fitting_pt(widths, size)
     return {
         "kind_of": "table",
         "caption": table.caption,
         "columns": [(column.name, column.unit) for column in table.columns],
         "numeric": numeric,
-        "full": _is_matrix(table, numeric, size),
+        "full": _is_matrix(widths, numeric, size),
         "shares": shares,
-        "rows": [[_breakable(text) for text in row] for row in inked_rows(table)],
+        "rows": [[_breakable(text) for text in row] for row in rows],
         "marked": list(table.marked),
         "size": size,
     }
 
 
-def _is_matrix(table: Table, numeric: tuple[bool, ...], size_pt: float) -> bool:
+def _is_matrix(widths: list[int], numeric: tuple[bool, ...], size_pt: float) -> bool:
     """Return whether a table's numbers look best in columns of one width over the page."""
-    first_pt, *others_pt = _widths_pt(table, size_pt) or [0.0]
+    first_pt, *others_pt = _widths_pt(widths, size_pt) or [0.0]
     fits = first_pt + max(others_pt, default=0.0) * len(others_pt) <= PAGE_WIDTH_PT
     return fits and len(others_pt) >= 4 and all(numeric[1:])

@@ -12,6 +12,8 @@ _NOT_FIRST: Final = frozenset("、。，．）」』】〕・：；！？ーぁ�
 
 def columns_of(text: str) -> int:
     """Return how many columns a text takes."""
+    if text.isascii():
+        return len(text)
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
