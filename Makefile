@@ -61,7 +61,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 export T_IO_URING ?= $(if $(FIO_SOURCE),$(FIO_SOURCE)/t/io_uring)
 
-.PHONY: all run examples test test-long test-boot nthcall world lint format build docs bench cpu error-rates fuzz miri audit lock clean help
+.PHONY: all run examples test test-long coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu error-rates fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -84,6 +84,11 @@ test-long: .stamps/apt-test $(STAMPS)/built ## run the long tests (marker long),
 	@status=0; $(if $(TESTS),,PROPTEST_CASES=$(CASES_LONG) $(CARGO_TEST) -- --include-ignored || status=1;) \
 	$(PYTEST) -m 'long or hypothesis' --hypothesis-profile=long $(TESTS) || status=1; exit $$status
 
+coverage: .stamps/apt-test $(STAMPS)/compiled ## run the Python tests and print which lines of it they reach [TESTS=tests/analysis]
+	@rm -rf .stamps/coverage; mkdir -p .stamps/coverage; export COVERAGE_FILE=$(CURDIR)/.stamps/coverage/data; \
+	status=0; $(BIN)/coverage run -m pytest -n $(WORKERS) --dist worksteal $(TESTS) || status=1; \
+	$(BIN)/coverage combine --quiet && $(BIN)/coverage report; exit $$status
+
 # CLOCK_MONOTONIC and CLOCK_BOOTTIME begin anew in a namespace of their own; /proc/uptime follows.
 test-boot: .stamps/apt-test $(STAMPS)/built ## run the tests as one second after a boot (root, Linux 5.6) [TESTS=tests/runner]
 	@up=$$($(BIN)/python -c 'import time; print(int(time.monotonic()) - 1)'); \
@@ -97,15 +102,19 @@ nthcall: .stamps/apt-run $(STAMPS)/built ## let every call of libc fail, one aft
 	@shim=$$($(BIN)/python -c 'from tests.faults import shim; print(shim.build())'); \
 	LD_PRELOAD=$$shim TEIJO_SHIM=$$shim $(BIN)/python -m tests.faults.warm $(NTH)
 
-lint: $(STAMPS)/built ## check format, clippy, ruff, types, the native module's stub and import order
+lint: lint-rust lint-python ## check format, clippy, ruff, types, the native module's stub and import order
+	@echo 'lint: clean'
+
+lint-rust: $(STAMPS)/built
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+lint-python: $(STAMPS)/built
 	$(BIN)/ruff check --quiet python tests examples benchmarks
 	$(BIN)/ruff format --quiet --check python tests examples benchmarks
 	$(BIN)/mypy --no-error-summary
 	@$(BIN)/stubtest --mypy-config-file pyproject.toml teijo.engine._native >.stamps/stubs || { cat .stamps/stubs; false; }
 	@$(BIN)/lint-imports --no-cache --no-logo >.stamps/imports || { cat .stamps/imports; false; }
-	@echo 'lint: clean'
 
 format: $(STAMPS)/packages ## format the Rust and the Python
 	@cargo fmt --all
