@@ -19,7 +19,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sealed run, one that was killed, and files that are none or were damaged."""
     root = tmp_path_factory.mktemp("runs")
     limits = ["iops[RND 4KiB Q32T1 read] >= 1G".replace("G", "000M")]
-    api.run("quick", SIM, output=root / "sealed", settings=SETTINGS, seed=1, limits=limits)
+    asked = {"settings": SETTINGS, "seed": 1, "limits": limits, "group": {"Campaign": "spring"}}
+    api.run("quick", SIM, output=root / "sealed", **asked)  # type: ignore[arg-type]
     stopped = root / "stopped"
     assert in_a_child(
         lambda: api.run(
@@ -75,6 +76,8 @@ def test_a_program_gets_the_same_as_json(teijo: Teijo, folder: Path) -> None:
     assert code == 0
     assert told["sealed.teijo"]["ending"] == "done"
     assert told["sealed.teijo"]["limits"] == "not met"
+    assert told["sealed.teijo"]["provenance"] == "simulated"
+    assert told["sealed.teijo"]["group"] == {"campaign": "spring"}
     assert (told["sealed.teijo"]["open"], told["stopped.teijo.open"]["open"]) == (False, True)
     assert told["text.teijo"]["trouble"]
     assert "deep.teijo" not in told

@@ -51,9 +51,9 @@ class Forger:
         text = json.dumps(act(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         self.change(table, where, **{column: text})
 
-    def rebucket(self, step: int, direction: str, share: float, *, column: str = "latency") -> None:
+    def rebucket(self, step: int, operation: str, share: float, *, column: str = "latency") -> None:
         """Make every latency of a result shorter by a share: histogram, sum and extremes."""
-        where = f"step = {step} AND direction = '{direction}'"
+        where = f"step = {step} AND operation = '{operation}'"
         name = "histogram" if column == "latency" else f"{column}_histogram"
         low, counts = decode_histogram(self.one(f"SELECT {name} FROM result WHERE {where}"))
         forged: dict[int, int] = {}
@@ -124,34 +124,46 @@ def forged(whole: Path, path: Path, act: Callable[[Forger], None], *, digest: bo
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("BEGIN")
         act(Forger(db))
-        _sum_up(db)
+        sum_up(db)
         if digest:
             db.execute("UPDATE run SET digest = ?", (content_digest(db),))
-        _sum_up(db)
+        sum_up(db)
         db.execute("COMMIT")
     return path
 
 
 def as_version(whole: Path, path: Path, version: int) -> Path:
-    """Write a sealed run as the teijo of an older run file version would have."""
+    """Write a run, sealed or open, as the teijo of an older run file version would have."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        if path.name.endswith(".open"):
+            db.execute("PRAGMA journal_mode = WAL")
         for migration in schema.MIGRATIONS[:version]:
             migration(db)
         db.execute("ATTACH ? AS new", (str(whole),))
         for table in schema.KEYS:
-            names = ", ".join(schema.columns(table, version))
-            db.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM new.{table}")
+            old = schema.columns(table, version)
+            new = schema.columns(table)[: len(old)]  # some had another name, and none another place
+            db.execute(
+                f"INSERT INTO {table} ({', '.join(old)}) SELECT {', '.join(new)} FROM new.{table}"
+            )
         db.execute("DETACH new")
         db.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
         db.execute(f"PRAGMA user_version = {version}")
-        db.execute("UPDATE run SET digest = ?", (content_digest(db, version),))
+        if version >= schema.CHECKED_SINCE:
+            sum_up(db, version)
+        (ended,) = db.execute("SELECT ended_at FROM run").fetchone()
+        if ended:
+            db.execute("UPDATE run SET digest = ?", (content_digest(db, version),))
+        if version >= schema.CHECKED_SINCE:
+            sum_up(db, version)
     return path
 
 
-def _sum_up(db: sqlite3.Connection) -> None:
+def sum_up(db: sqlite3.Connection, version: int = schema.VERSION) -> None:
+    """Give every row, and the tally, the checksum of what it holds now."""
     count = total = 0
-    for table, key in schema.KEYS.items():
-        names = schema.columns(table)
+    for table in schema.KEYS:
+        names, key = schema.columns(table, version), schema.key_of(table, version)
         places = " AND ".join(f"{part} IS ?" for part in key.split(", "))
         for row in db.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall():
             check = _checksum(table, row)
@@ -170,6 +182,6 @@ def _sum_up(db: sqlite3.Connection) -> None:
 def _checksum(table: str, row: tuple[Any, ...]) -> int:
     if table != "interval":
         return rows.checksum_of(table, row)
-    step, stream, direction, *numbers = row
+    step, stream, operation, *numbers = row
     line = np.array([numbers], np.int64)
-    return int(rows.series_checksums(step, stream, direction, line)[0])
+    return int(rows.series_checksums(step, stream, operation, line)[0])

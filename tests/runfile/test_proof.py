@@ -49,7 +49,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 def sums_lowered(file: Forger) -> None:
     """Nine percent off the latency of every I/O, in results and intervals alike."""
-    file.change("result", "ios > 0", latency_ns_sum="= latency_ns_sum * 91 / 100")
+    file.change("result", "count > 0", latency_ns_sum="= latency_ns_sum * 91 / 100")
     file.change("interval", "ios > 0", latency_ns_sum="= latency_ns_sum * 91 / 100")
 
 
@@ -75,7 +75,7 @@ def minutes_cut_with_times(file: Forger) -> None:
 
 def first_measured(file: Forger, direction: str = "write") -> int:
     found: int = file.one(
-        "SELECT min(step) FROM result WHERE direction = ? AND ios > 0 AND step IN"
+        "SELECT min(step) FROM result WHERE operation = ? AND count > 0 AND step IN"
         " (SELECT seq FROM step WHERE kind = 'measure')",
         direction,
     )
@@ -96,13 +96,14 @@ def more_ios(file: Forger) -> None:
 def more_of_everything(file: Forger) -> None:
     """Twice the I/Os, bytes, latencies and buckets: only time and the device know better."""
     step = first_measured(file)
-    where = f"step = {step} AND direction = 'write'"
+    where = f"step = {step} AND operation = 'write'"
     from teijo.engine import decode_histogram, encode_histogram
 
     low, counts = decode_histogram(file.one(f"SELECT histogram FROM result WHERE {where}"))
-    doubled = {name: f"= {name} * 2" for name in ("ios", "bytes", "latency_ns_sum")}
-    file.change("result", where, histogram=encode_histogram(low, counts * 2), **doubled)
-    file.change("interval", where, **doubled)
+    doubled = {name: f"= {name} * 2" for name in ("bytes", "latency_ns_sum")}
+    twice = encode_histogram(low, counts * 2)
+    file.change("result", where, histogram=twice, count="= count * 2", **doubled)
+    file.change("interval", where, ios="= ios * 2", **doubled)
 
 
 def shorter(file: Forger) -> None:
@@ -177,8 +178,8 @@ def minutes_swapped(file: Forger) -> None:
     """A fresh minute and a worn one change their answers."""
     minutes = file.steps("kind = 'measure'")
     one, other = minutes[0], minutes[1]
-    assert file.one("SELECT ios FROM result WHERE step = ?", one) > 2 * file.one(
-        "SELECT ios FROM result WHERE step = ?", other
+    assert file.one("SELECT count FROM result WHERE step = ?", one) > 2 * file.one(
+        "SELECT count FROM result WHERE step = ?", other
     )
     for table in ("result", "interval"):
         for old, new in ((one, 0), (other, one), (0, other)):
@@ -309,7 +310,7 @@ def test_a_forgery_with_every_checksum_right_is_seen(
 def a_nanosecond_less(file: Forger) -> None:
     """One I/O of a result and of its series is shorter, within its bucket of the histogram."""
     step = first_measured(file)
-    where = f"step = {step} AND direction = 'write'"
+    where = f"step = {step} AND operation = 'write'"
     file.change("result", where, latency_ns_sum="= latency_ns_sum - 1")
     number = file.one(f"SELECT number FROM interval WHERE {where} AND ios > 1 LIMIT 1")
     file.change("interval", f"{where} AND number = {number}", latency_ns_sum="= latency_ns_sum - 1")

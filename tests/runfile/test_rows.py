@@ -51,7 +51,8 @@ def test_a_file_holds_the_checksums_and_the_tally_that_the_page_describes(tmp_pa
     db = sqlite3.connect(sealed_run(tmp_path / "run"))
     count = total = 0
     for table in schema.KEYS:
-        found = db.execute(f"SELECT * FROM {table}").fetchall()
+        names = ", ".join((*schema.columns(table), "checksum"))
+        found = db.execute(f"SELECT {names} FROM {table}").fetchall()
         assert found, table
         for *values, check in found:
             if table == "interval":
@@ -80,7 +81,10 @@ def test_the_digest_is_the_one_that_the_page_describes(tmp_path: Path) -> None:
                 digest.update(b"".join(x.to_bytes(8, "big") for line in lines for x in line))
             continue
         for row in found:
-            digest.update(rows.encoded(table, row[:-1] if table == "run" else row))
+            values = dict(zip(schema.columns(table), row, strict=True))
+            if table == "run":
+                del values["digest"]
+            digest.update(rows.encoded(table, list(values.values())))
     assert db.execute("SELECT digest FROM run").fetchone() == (digest.hexdigest(),)
     db.close()
 
@@ -155,7 +159,7 @@ def test_a_change_in_an_open_file_is_refused_for_reading_and_for_a_resume(
 def test_what_changes_during_a_run_is_not_sealed(tmp_path: Path) -> None:
     recorder = open_run(tmp_path / "run")
     db = sqlite3.connect(tmp_path / "run.teijo.open")
-    db.execute("UPDATE result SET ios = ios + 1 WHERE step = 4 AND place = 0")
+    db.execute("UPDATE result SET count = count + 1 WHERE step = 4 AND place = 0")
     db.commit()
     db.close()
     recorder.end("steady")

@@ -3,26 +3,31 @@
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from teijo.errors import RunFileError
 from teijo.runfile import reader, schema
+from teijo.runfile.columns import Table
+from teijo.runfile.content import content_of
+from teijo.runfile.export import to_csv, to_json
 from teijo.runfile.recorder import Recorder
 from teijo.terms.record import StepRecord
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
-from tests.runfile.samples import record
+from tests.runfile.forging import as_version, sum_up
+from tests.runfile.samples import record, sealed_run
 
-DUMPS = {version: Path(__file__).with_name(f"version-{version}.dump") for version in (1, 2, 3)}
-"""The sample run as each version sealed it, as `.dump` prints it: 1 and 3 by the teijo of their
+DUMPS = {version: Path(__file__).with_name(f"version-{version}.dump") for version in (1, 2, 3, 4)}
+"""The sample run as each version sealed it, as `.dump` prints it: 1, 3 and 4 by the teijo of their
 time, 2 by the migration and the digest of its time."""
 
 ADDED: dict[int, dict[str, Any]] = {
     1: {"witness": None, "commands": (), "verification": None, "written": ()},
     2: {"commands": (), "verification": None, "written": ()},
     3: {},
+    4: {},
 }
 """What later versions have added to an answer, as it is without them."""
 
@@ -45,7 +50,7 @@ def _as_of(step: StepRecord, version: int) -> StepRecord:
             for part in answer.results
         )
         answer = replace(answer, results=results)
-    if answer.witness is not None:
+    if answer.witness is not None and version < schema.CHECKED_SINCE:
         answer = replace(answer, witness=replace(answer.witness, **TOLD_SINCE))
     return replace(step, answer=replace(answer, **ADDED[version]))
 
@@ -56,12 +61,17 @@ def old(path: Path, version: int, *, sealed: bool = True) -> Path:
     db.executescript(DUMPS[version].read_text(encoding="utf-8"))
     if not sealed:
         db.execute("UPDATE run SET digest = '', ending = 'running', ended_at = ''")
+        if version >= schema.CHECKED_SINCE:
+            sum_up(db, version)
     db.commit()
     db.close()
     return path
 
 
 each_version = pytest.mark.parametrize("version", DUMPS)
+each_unchecked_version = pytest.mark.parametrize(
+    "version", [version for version in DUMPS if version < schema.CHECKED_SINCE]
+)
 
 
 @each_version
@@ -85,11 +95,11 @@ def test_a_changed_number_in_a_sealed_file_of_an_old_version_is_noticed(
     db.execute("UPDATE interval SET bytes = bytes + 1 WHERE number = 1")
     db.commit()
     db.close()
-    with pytest.raises(RunFileError, match="digest"):
+    with pytest.raises(RunFileError, match="digest" if version < 4 else "checksum"):
         reader.read(path)
 
 
-@each_version
+@each_unchecked_version
 def test_an_open_file_of_an_old_version_says_that_its_rows_have_no_checksums(
     tmp_path: Path, version: int
 ) -> None:
@@ -109,7 +119,8 @@ def test_an_open_file_of_an_old_version_is_migrated_when_its_run_goes_on(
     recorder.close()
     kinds = [remark.kind for remark in reader.read(path).remarks]
     kinds.remove(RemarkKind.RECORD_UNSEALED)  # which it is, until it is sealed
-    assert kinds.count(RemarkKind.RECORD_UNCHECKED) == 1, "it is said once, for ever"
+    once = int(version < schema.CHECKED_SINCE)
+    assert kinds.count(RemarkKind.RECORD_UNCHECKED) == once, "it is said once, for ever"
     sealed = Recorder.reopen(path).seal()
     db = sqlite3.connect(sealed)
     assert schema.user_version(db) == schema.VERSION
@@ -141,3 +152,31 @@ def test_an_open_file_of_version_2_goes_on_with_rows_of_discards(tmp_path: Path)
     steps = reader.read(recorder.seal()).steps
     assert steps[:-1] == as_of(2)
     assert steps[-1].answer == answer
+
+
+@pytest.mark.parametrize(("kind", "provenance"), [("simulated", "simulated"), ("file", "measured")])
+@each_version
+def test_the_provenance_of_an_old_run_follows_from_its_device(
+    tmp_path: Path, version: int, kind: str, provenance: str
+) -> None:
+    content = record()
+    identity = replace(content.identity, kind=kind)  # type: ignore[arg-type]
+    content = replace(content, identity=identity, steps=as_of(version))
+    whole = sealed_run(tmp_path / "new", content)
+    old_one = as_version(whole, tmp_path / "old.teijo", version)
+    assert reader.read(old_one).run.provenance == provenance
+    db = sqlite3.connect(old_one, isolation_level=None)
+    schema.migrate(db)
+    found = db.execute("SELECT provenance, run_group FROM run").fetchall()
+    assert found == [(provenance, "{}")]
+    content_of(db)  # every checksum and the tally are right
+    db.close()
+
+
+@each_version
+def test_an_old_file_exports_what_a_new_one_does(tmp_path: Path, version: int) -> None:
+    new = sealed_run(tmp_path / "new", replace(record(), steps=as_of(version)))
+    old_one = as_version(new, tmp_path / "old.teijo", version)
+    assert to_json(reader.read(old_one), None) == to_json(reader.read(new), None)
+    for table in get_args(Table):
+        assert to_csv(reader.read(old_one), table) == to_csv(reader.read(new), table)

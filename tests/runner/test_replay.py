@@ -7,9 +7,11 @@ import pytest
 
 from teijo.errors import HostError, IdentityError, RunFileError
 from teijo.runfile import reader
+from teijo.runfile.schema import VERSION
 from teijo.runner.events import Event, StepDone, StepStarted
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import Gap, StepResult
+from tests.runfile.forging import as_version
 from tests.runner.acts import resume_paper, run_paper
 from tests.runner.fakes import STEPS, FakeDevice, PaperMethod, results_of
 
@@ -37,6 +39,18 @@ def test_a_simulated_run_that_was_resumed_equals_one_that_was_not(tmp_path: Path
     replayed = [e.seq for e in events if isinstance(e, StepStarted) and e.replayed]
     assert replayed == list(range(1, seq + 1))
     assert [r.kind for r in resumed.remarks].count(RemarkKind.RESUMED) == 1
+
+
+@pytest.mark.parametrize("version", range(1, VERSION))
+def test_a_run_that_an_older_teijo_left_open_goes_on_as_a_new_one(
+    tmp_path: Path, version: int
+) -> None:
+    whole = run_paper(tmp_path / "whole")
+    stopped_after(tmp_path / "left", 3)
+    as_version(tmp_path / "left.teijo.open", tmp_path / "cut.teijo.open", version)
+    resumed = resume_paper(tmp_path / "cut")
+    assert resumed.steps == whole.steps
+    assert resumed.run.provenance == whole.run.provenance
 
 
 @pytest.mark.parametrize("seq", range(1, STEPS))

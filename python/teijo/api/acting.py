@@ -17,7 +17,7 @@ from teijo.device.device import Device
 from teijo.device.marker import Holder
 from teijo.device.sessions import Engine
 from teijo.errors import HostError, Interrupted, PlanError, RunFileError, StoppedAtOnce, TeijoError
-from teijo.methods.knobs import checked_notes
+from teijo.methods.knobs import checked_words
 from teijo.methods.method import Method, Settings, hook_of, settings_on
 from teijo.methods.registry import method_named
 from teijo.runfile import reader
@@ -29,7 +29,8 @@ from teijo.runner.interrupt import Interrupt
 from teijo.runner.pinning import CPUS, Cpus, kept_among, recorded, shown_with_nodes, split_cpus
 from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
-from teijo.terms.run_note import as_facts
+from teijo.terms.provenance import Group, GroupName
+from teijo.terms.run_note import RunNote, as_facts
 from teijo.terms.step import Configure
 
 if TYPE_CHECKING:
@@ -56,24 +57,23 @@ def run(
     hook: str | None = None,
     limits: Sequence[str] = (),
     notes: Mapping[str, str] | None = None,
+    group: Mapping[str, str] | None = None,
     io_timeout_ns: int = acts.IO_TIMEOUT_NS,
     observer: Observer = unobserved,
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
 
     `target` is a text or its survey, `output` NAME or NAME.teijo, `settings` as `--set` has them,
-    `spec` "" the newest version, `destroy` the serial to overwrite ("S1,S2" of several). `hook` is
-    the digest of the hook; `max_drive_writes` bounds what is written, in user capacities. An I/O
-    that is older than `io_timeout_ns` ends the run.
+    `spec` "" the newest version, `destroy` the serial to overwrite ("S1,S2" of several), `hook` its
+    digest. `max_drive_writes` are user capacities; an I/O older than `io_timeout_ns` ends the run.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
     """
-    accept, said = accepted(accept_warnings), checked_notes(notes or {})
+    accept, (said, belongs) = accepted(accept_warnings), _checked(notes or {}, group or {})
     chosen, seed = method_named(method), _seed(seed)
-    spec = spec or chosen.default_spec
     seen = survey(target, settings) if isinstance(target, str) else target
-    numbers, cpus = _evaluated(chosen, spec, seen)
+    numbers, cpus = _evaluated(chosen, spec := spec or chosen.default_spec, seen)
     consented = _shown(hook_to_run(hook_of(numbers), hook), observer)
     Names.of(output).check_free()  # before a target is laid out, which takes long
     _check_ahead(chosen, numbers, seen.geometry, max_drive_writes, limits := limits_from(limits))
@@ -106,7 +106,8 @@ def run(
             max_drive_writes=max_drive_writes,
             run_id=run_id,
             hook=consented,
-            facts=_facts(limits, cpus) | as_facts(said),
+            facts=_facts(limits, cpus) | said,
+            group=belongs,
             io_timeout_ns=io_timeout_ns,
         )
         return reading.open(acts.begin(order, observer))
@@ -223,6 +224,12 @@ def _closed_unless_stuck(device: Device, cpus: Cpus) -> Iterator[Device]:
         device.close()
         raise
     device.close()
+
+
+def _checked(notes: Mapping[str, str], group: Mapping[str, str]) -> tuple[dict[str, str], Group]:
+    """Return what a person says of a run: notes, as facts of its environment, and its group."""
+    facts = as_facts(checked_words("note", notes, RunNote))
+    return facts, checked_words("group", group, GroupName)
 
 
 def _facts(limits: Sequence[str], cpus: Cpus) -> dict[str, str]:

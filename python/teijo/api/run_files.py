@@ -1,7 +1,7 @@
 """Every run file of a folder in a few words: device, method, verdict, date, or what is wrong."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from teijo.api import reading
@@ -9,6 +9,7 @@ from teijo.compare.limit_outcome import EXIT_NOT_KNOWN, EXIT_NOT_MET, exit_code
 from teijo.document.model import Verdict
 from teijo.errors import HostError, RunFileError, TeijoError, host_error
 from teijo.outside.text import visible
+from teijo.terms.provenance import Group
 
 ENDINGS = (".teijo", ".teijo.open")
 _WORDS_MOST = 160
@@ -29,6 +30,8 @@ class Listed:
     ending: str = ""
     verdict: str = ""
     limits: str = ""
+    provenance: str = ""
+    group: Group = field(default_factory=dict)
     trouble: str = ""
 
 
@@ -91,6 +94,8 @@ def _read(path: Path, *, is_open: bool) -> Listed:
         ending=ending,
         verdict=_short(_verdict(run)),
         limits=_limits(run),
+        provenance=record.run.provenance,
+        group=record.run.group,
     )
 
 

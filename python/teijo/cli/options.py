@@ -159,6 +159,14 @@ Notes = Annotated[
         "hba, pcie, report-date; may stand many times.",
     ),
 ]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--group",
+        metavar="NAME=VALUE",
+        help="Record what the run belongs to: campaign, fleet, host, drive; may stand many times.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -198,6 +206,15 @@ def notes_from(given: Sequence[str] | None) -> dict[str, str]:
     from teijo.cli.defaults import default_notes
 
     return default_notes() | _pairs(given or (), "note", "--note sponsor='Storage Lab'")
+
+
+def group_from(given: Sequence[str] | None) -> dict[str, str]:
+    """Return the names and values of a group.
+
+    Raises:
+        PlanError: a text is no NAME=VALUE, or stands twice.
+    """
+    return _pairs(given or (), "group", "--group campaign=spring")
 
 
 def io_timeout_ns_from(text: str) -> int:

@@ -9,6 +9,7 @@ from teijo.cli.options import (
     AcceptWarning,
     Destroy,
     Engine,
+    Groups,
     Hook,
     IoTimeout,
     Lang,
@@ -27,6 +28,7 @@ from teijo.cli.options import (
     Spec,
     Target,
     WhichEngine,
+    group_from,
     io_timeout_ns_from,
     notes_from,
     planned,
@@ -70,6 +72,7 @@ def verb(
     max_drive_writes: MaxDriveWrites = None,
     hook: Hook = None,
     note: Notes = None,
+    group: Groups = None,
     io_timeout: IoTimeout = "120s",
     engine: WhichEngine = Engine.NATIVE,
     seed: Seed = None,
@@ -84,7 +87,7 @@ def verb(
     """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
     given = planned(settings_from(settings, more), plan)
     printers = printers_from(report)
-    notes = notes_from(note)
+    notes, belongs = notes_from(note), group_from(group)
 
     from teijo import api
     from teijo.cli.outcome import carry_out, folder_for, leave
@@ -107,6 +110,7 @@ def verb(
                 hook=hook,
                 io_timeout_ns=io_timeout_ns_from(io_timeout),
                 notes=notes,
+                group=belongs,
                 seed=seed,
                 limits=limit or (),
                 observer=observer,

@@ -7,6 +7,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final, TypeVar
 
 import pydantic
@@ -16,7 +17,6 @@ from teijo.errors import PlanError
 from teijo.methods.method import Settings
 from teijo.outside.text import unspeakable
 from teijo.terms.run_note import LONGEST as NOTE_LONGEST
-from teijo.terms.run_note import RunNote
 
 LONGEST: Final = 300_000
 """Characters of one setting; a plan is a setting too."""
@@ -29,6 +29,7 @@ Parse = Callable[[str], object]
 Show = Callable[[object], str]
 S = TypeVar("S", bound=Settings)
 T = TypeVar("T")
+W = TypeVar("W", bound=StrEnum)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,24 +192,26 @@ def unknown(what: str, given: str, valid: Iterable[str], accepted: Iterable[str]
     )
 
 
-def checked_notes(notes: Mapping[str, str]) -> dict[RunNote, str]:
+def checked_words(what: str, given: Mapping[str, str], valid: type[W]) -> dict[W, str]:
     """Return what a person says of a run, by the closed list of what may be said.
+
+    `what` is the word for one of them ("note").
 
     Raises:
         PlanError: a key is not in the list, or a text is too long or cannot be recorded.
     """
     found = {}
-    for key, text in notes.items():
+    for key, text in given.items():
         check_text(key, text)
         word = key.strip().lower().replace("_", "-").replace(" ", "-")
-        if word not in list(RunNote):
-            raise unknown("note", key, [each.value for each in RunNote])
+        if word not in list(valid):
+            raise unknown(what, key, [each.value for each in valid])
         if not text.strip() or len(text) > NOTE_LONGEST:
             raise PlanError(
-                f"The note {word} has {len(text.strip()):,} characters",
+                f"The {what} {word} has {len(text.strip()):,} characters",
                 remedy=f"Write 1 to {NOTE_LONGEST}: it stands in a header.",
             )
-        found[RunNote(word)] = text.strip()
+        found[valid(word)] = text.strip()
     return found
 
 

@@ -46,8 +46,8 @@ STEP_COLUMNS: Final = (
 RESULT_COLUMNS: Final = (
     "place",
     "stream",
-    "direction",
-    "ios",
+    "operation",
+    "count",
     "bytes",
     "errors",
     "latency_ns_sum",
@@ -153,7 +153,6 @@ def rows_of(answer: StepResult | Gap, *, intervals: bool = True) -> AnswerRows:
 
 
 def _result_row(place: int, result: OperationResult) -> Row:
-    latency = result.timed
     return (
         place,
         result.stream,
@@ -161,27 +160,24 @@ def _result_row(place: int, result: OperationResult) -> Row:
         result.count,
         result.bytes,
         to_json({str(errno): count for errno, count in result.errors.items()}),
-        latency.sum_ns,
-        latency.min_ns,
-        latency.max_ns,
-        encode_histogram(latency.values_ns, latency.counts),
+        *_histogram_columns(result.latency),
         None if result.intervals is None else len(result.intervals.index),
         result.backlog_max,
         result.backlog_end,
-        *_response_columns(result.response),
+        *_histogram_columns(result.response),
     )
 
 
-def _response_columns(response: Histogram | None) -> Row:
-    if response is None:
+def _histogram_columns(times: Histogram | None) -> Row:
+    if times is None:
         return (None, None, None, None)
-    blob = encode_histogram(response.values_ns, response.counts)
-    return (response.sum_ns, response.min_ns, response.max_ns, blob)
+    blob = encode_histogram(times.values_ns, times.counts)
+    return (times.sum_ns, times.min_ns, times.max_ns, blob)
 
 
-def interval_rows(stream: str, direction: str, series: Intervals | IntervalColumns) -> list[Row]:
+def interval_rows(stream: str, operation: str, series: Intervals | IntervalColumns) -> list[Row]:
     """Return the rows of one time series, without the leading step number."""
-    return [(stream, direction, *values) for values in numbers_of(series).tolist()]
+    return [(stream, operation, *values) for values in numbers_of(series).tolist()]
 
 
 def numbers_of(series: Intervals | IntervalColumns) -> NDArray[np.int64]:
@@ -194,21 +190,29 @@ def answer_of(
     results: Iterable[Mapping[str, Value]],
     intervals: Mapping[tuple[str, str], NDArray[np.int64]],
     remarks: tuple[Remark, ...],
+    *,
+    untimed: bool = False,
 ) -> StepResult | Gap:
-    """Return the answer that a step's rows hold.
+    """Return the answer that a step's rows hold; of imported ones some may be `untimed`.
 
-    `intervals` has, for each (stream, direction), lines of (number, ios, bytes, errors,
+    `intervals` has, for each (stream, operation), lines of (number, ios, bytes, errors,
     latency_ns_sum, latency_ns_min, latency_ns_max) in order of number.
     """
     if step["status"] == "gap":
         return Gap(reason=str(step["gap_reason"]))
     interval_ns = _whole(step["interval_ns"])
+    of_blocks = step["kind"] in ("measure", "precondition")
     parts = [
         _stream_result(
-            row, intervals.get((str(row["stream"]), str(row["direction"])), _NO_LINES), interval_ns
+            row,
+            intervals.get((str(row["stream"]), str(row["operation"])), _NO_LINES),
+            interval_ns,
+            of_blocks=of_blocks,
         )
         for row in results
     ]
+    if not untimed and any(part.latency is None for part in parts):
+        raise ValueError("a result that was measured has no histogram")
     return StepResult(
         started_ns=_whole(step["started_ns"]),
         elapsed_ns=_count(step["elapsed_ns"]),
@@ -257,22 +261,22 @@ def _written(text: Value) -> tuple[Written, ...]:
 
 
 def _stream_result(
-    row: Mapping[str, Value], intervals: NDArray[np.int64], interval_ns: int
+    row: Mapping[str, Value], intervals: NDArray[np.int64], interval_ns: int, *, of_blocks: bool
 ) -> OperationResult:
-    ios = _count(row["ios"])
-    latency = _histogram(row, "histogram", "latency", ios)
+    count = _count(row["count"])
+    is_timed = row["histogram"] is not None
     has_response = row.get("response_histogram") is not None
     if row["intervals"] is not None and len(intervals) != row["intervals"]:
         raise ValueError(f"{len(intervals)} intervals are there, {row['intervals']!r} were written")
     return OperationResult(
         stream=str(row["stream"]),
-        operation=_direction(row["direction"]),
-        count=ios,
-        bytes=_count(row["bytes"]),
+        operation=_operation(row["operation"], of_blocks=of_blocks),
+        count=count,
+        bytes=_count_or_none(row["bytes"]),
         errors={int(errno): _count(n) for errno, n in from_json(row["errors"]).items()},
-        latency=latency,
+        latency=_histogram(row, "histogram", "latency", count) if is_timed else None,
         intervals=None if row["intervals"] is None else series_of(intervals, interval_ns),
-        response=_histogram(row, "response_histogram", "response", ios) if has_response else None,
+        response=_histogram(row, "response_histogram", "response", count) if has_response else None,
         backlog_max=_count_or_none(row.get("backlog_max")),
         backlog_end=_count_or_none(row.get("backlog_end")),
     )
@@ -361,9 +365,7 @@ def _count_or_none(value: Value) -> int | None:
     return None if value is None else _count(value)
 
 
-def _direction(value: Value) -> str:
-    match value:
-        case "read" | "write" | "flush" | "discard":
-            return value
-        case _:
-            raise ValueError(f"{value!r} is no direction")
+def _operation(value: Value, *, of_blocks: bool) -> str:
+    if of_blocks and value not in ("read", "write", *COMMANDS):
+        raise ValueError(f"{value!r} is no direction")
+    return str(value)

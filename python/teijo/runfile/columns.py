@@ -95,9 +95,10 @@ def _step_row(record: StepRecord) -> tuple[object, ...]:
 
 
 def results(record: Record) -> Columns:
-    """Return one entry per step, stream and direction, with latencies in ns.
+    """Return one entry per step, stream and operation (`direction`), with latencies in ns.
 
-    `response_ns_…` and the backlog are 0 where there is no open loop. `remarks` are the kinds of
+    `ios` counts operations. Latencies are 0 where an operation was only counted; `response_ns_…`
+    and the backlog are 0 where there is no open loop. `remarks` are the kinds of
     warning that touch the step's numbers, parted by "; ".
     """
     rows = [
@@ -111,9 +112,9 @@ def results(record: Record) -> Columns:
             result.operation,
             answer.elapsed_ns,
             result.count,
-            result.bytes,
+            result.moved_bytes,
             sum(result.errors.values()),
-            *_latency(result.timed),
+            *_latency(result.latency or EMPTY),
             *_latency(result.response or EMPTY),
             result.backlog_max or 0,
             result.backlog_end or 0,

@@ -28,7 +28,7 @@ class _Digest(Protocol):
 
 
 Place = tuple[int, str, str]
-"""The step, stream and direction of a time series."""
+"""The step, stream and operation of a time series."""
 AllSeries = dict[Place, NDArray[np.int64]]
 """The time series of a file: a row an interval, with `number` and what follows it."""
 
@@ -63,12 +63,12 @@ def content_of(db: sqlite3.Connection, version: int | None = None) -> Content:
     limit = _Limit(db)
     if version < schema.CHECKED_SINCE:
         _digest_before_checksums(db, version, digest, limit)
-        return Content(digest=digest.hexdigest(), series=_series_before_checksums(db))
+        return Content(digest=digest.hexdigest(), series=_series_before_checksums(db, version))
     count = total = 0
     series: AllSeries = {}
     for table in schema.KEYS:
-        checks = _intervals(db, digest, limit, series) if table == "interval" else _plain(
-            db, table, digest, limit
+        checks = _intervals(db, version, digest, limit, series) if table == "interval" else _plain(
+            db, table, version, digest, limit
         )  # fmt: skip
         for number, part in checks:
             count, total = count + number, total + part
@@ -115,13 +115,15 @@ def _cursor(db: sqlite3.Connection) -> sqlite3.Cursor:
 
 
 def _plain(
-    db: sqlite3.Connection, table: str, digest: _Digest, limit: _Limit
+    db: sqlite3.Connection, table: str, version: int, digest: _Digest, limit: _Limit
 ) -> Iterator[tuple[int, int]]:
     """Check the rows of a table but `interval`, and give (1, checksum) of each."""
-    columns = schema.layout(schema.VERSION).columns[table]
-    names = ", ".join(column.name for column in columns)
+    columns = schema.layout(version).columns[table]
+    names = [column.name for column in columns]
+    of_the_digest = names.index("digest") if table == "run" else None
+    key = schema.key_of(table, version)
     found = _cursor(db).execute(
-        f"SELECT {names}, checksum FROM {table} NOT INDEXED ORDER BY {schema.KEYS[table]}"
+        f"SELECT {', '.join(names)}, checksum FROM {table} NOT INDEXED ORDER BY {key}"
     )
     for *values, check in limit.each(found):
         row = tuple(values)
@@ -130,39 +132,37 @@ def _plain(
         content = rows.encoded(table, row)
         if rows.checksum(content) != check:
             raise ValueError(f"a row of table {table} is not what was written (checksum)")
-        if table == "run":
-            content = rows.encoded(table, row[:-1])  # the digest is the last, and not of itself
+        if of_the_digest is not None:  # which is not of itself
+            content = rows.encoded(table, (*row[:of_the_digest], *row[of_the_digest + 1 :]))
         digest.update(content)
         yield 1, check
 
 
 def _intervals(
-    db: sqlite3.Connection, digest: _Digest, limit: _Limit, series: AllSeries
+    db: sqlite3.Connection, version: int, digest: _Digest, limit: _Limit, series: AllSeries
 ) -> Iterator[tuple[int, int]]:
     """Check the time series, keep them, and give (intervals, sum of their checksums) of each."""
-    names = ", ".join(schema.columns("interval"))
+    names, key = ", ".join(schema.columns("interval", version)), schema.key_of("interval", version)
     found = _cursor(db).execute(
-        f"SELECT {names}, checksum FROM interval NOT INDEXED ORDER BY {schema.KEYS['interval']}"
+        f"SELECT {names}, checksum FROM interval NOT INDEXED ORDER BY {key}"
     )
-    for (step, stream, direction), table in _tables(found, limit):
-        if not (type(step) is int and type(stream) is str and type(direction) is str):
+    for (step, stream, operation), table in _tables(found, limit):
+        if not (type(step) is int and type(stream) is str and type(operation) is str):
             raise ValueError("table interval holds a value of another type than its column")
         numbers = np.ascontiguousarray(table[:, :-1])
-        checks = rows.series_checksums(step, stream, direction, numbers)
+        checks = rows.series_checksums(step, stream, operation, numbers)
         if not np.array_equal(checks, table[:, -1]):
             raise ValueError("a row of table interval is not what was written (checksum)")
-        digest.update(rows.encoded("interval", (step, stream, direction, len(numbers))))
+        digest.update(rows.encoded("interval", (step, stream, operation, len(numbers))))
         digest.update(numbers.astype(">i8").tobytes())
-        series[step, stream, direction] = numbers
+        series[step, stream, operation] = numbers
         yield len(checks), sum(checks.tolist())
 
 
-def _series_before_checksums(db: sqlite3.Connection) -> AllSeries:
+def _series_before_checksums(db: sqlite3.Connection, version: int) -> AllSeries:
     """Return the time series of versions 1 to 3, whose rows were looked through already."""
-    names = ", ".join(schema.columns("interval"))
-    found = _cursor(db).execute(
-        f"SELECT {names} FROM interval NOT INDEXED ORDER BY {schema.KEYS['interval']}"
-    )
+    names, key = ", ".join(schema.columns("interval", version)), schema.key_of("interval", version)
+    found = _cursor(db).execute(f"SELECT {names} FROM interval NOT INDEXED ORDER BY {key}")
     return dict(_tables(found, _Limit(db)))
 
 
@@ -217,7 +217,8 @@ def _digest_before_checksums(
     db: sqlite3.Connection, version: int, digest: _Digest, limit: _Limit
 ) -> None:
     """Feed the digest of versions 1 to 3: Python's own text of each row."""
-    for table, order in schema.KEYS.items():
+    for table in schema.KEYS:
+        order = schema.key_of(table, version)
         every = schema.layout(version).columns[table]
         columns = tuple(one for one in every if (table, one.name) != ("run", "digest"))
         names = ", ".join(column.name for column in columns)

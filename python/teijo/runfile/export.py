@@ -126,12 +126,13 @@ def document(
 
 def _run(record: Record) -> dict[str, Any]:
     run = record.run
-    return {**asdict(run), "settings": dict(run.settings)}
+    return {**asdict(run), "settings": dict(run.settings), "group": dict(run.group)}
 
 
 def _device(record: Record) -> dict[str, Any]:
-    identity, geometry = record.identity, record.geometry
-    return {**asdict(identity), "facts": dict(identity.facts), **asdict(geometry)}
+    identity = record.identity
+    sizes = {name: size or None for name, size in asdict(record.geometry).items()}
+    return {**asdict(identity), "facts": dict(identity.facts), **sizes}
 
 
 def _step(record: StepRecord) -> dict[str, Any]:
@@ -197,7 +198,7 @@ def _result(result: OperationResult) -> dict[str, Any]:
         "ios": result.count,
         "bytes": result.bytes,
         "errors": {str(errno): count for errno, count in result.errors.items()},
-        "latency_ns": _latency(result.timed),
+        "latency_ns": None if result.latency is None else _latency(result.latency),
         "response_ns": None if result.response is None else _latency(result.response),
         "backlog_max": result.backlog_max,
         "backlog_end": result.backlog_end,

@@ -26,6 +26,8 @@ def insert_header(ledger: Ledger, header: Record) -> None:
             run.ending,
             run.error,
             "",
+            run.provenance,
+            to_json(dict(run.group)),
         ),
     )
     for fact in sorted(header.environment.items()):
@@ -42,10 +44,10 @@ def insert_header(ledger: Ledger, header: Record) -> None:
             identity.wwid,
             identity.write_cache,
             to_json(dict(identity.facts)),
-            geometry.capacity_bytes,
-            geometry.nominal_capacity_bytes,
-            geometry.logical_block_bytes,
-            geometry.physical_block_bytes,
+            geometry.capacity_bytes or None,
+            geometry.nominal_capacity_bytes or None,
+            geometry.logical_block_bytes or None,
+            geometry.physical_block_bytes or None,
         ),
     )
     insert_remarks(ledger, header.remarks)

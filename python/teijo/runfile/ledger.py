@@ -40,20 +40,20 @@ class Ledger:
     def insert_series(
         self, step: int, series: Iterable[tuple[str, str, NDArray[np.int64]]]
     ) -> None:
-        """Add intervals: (stream, direction, their numbers), in place of any that are there."""
-        for stream, direction, numbers in series:
+        """Add intervals: (stream, operation, their numbers), in place of any that are there."""
+        for stream, operation, numbers in series:
             if not len(numbers):
                 continue
             self.delete(
                 "interval",
-                "step = ? AND stream = ? AND direction = ? AND number BETWEEN ? AND ?",
-                (step, stream, direction, int(numbers[:, 0].min()), int(numbers[:, 0].max())),
+                "step = ? AND stream = ? AND operation = ? AND number BETWEEN ? AND ?",
+                (step, stream, operation, int(numbers[:, 0].min()), int(numbers[:, 0].max())),
             )
-            checks = rows.series_checksums(step, stream, direction, numbers).tolist()
+            checks = rows.series_checksums(step, stream, operation, numbers).tolist()
             self._db.executemany(
                 "INSERT INTO interval VALUES (?,?,?,?,?,?,?,?,?,?,?)",
                 [
-                    (step, stream, direction, *values, check)
+                    (step, stream, operation, *values, check)
                     for values, check in zip(numbers.tolist(), checks, strict=True)
                 ],
             )

@@ -6,7 +6,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, get_args
 
@@ -16,14 +16,23 @@ from numpy.typing import NDArray
 from teijo.errors import RunFileError, host_error
 from teijo.runfile import guard, log, program, schema, seal
 from teijo.runfile.blame import blame
-from teijo.runfile.codec import Value, answer_of, from_json, remark_of, series_of, texts
+from teijo.runfile.codec import (
+    RESULT_COLUMNS,
+    Value,
+    answer_of,
+    from_json,
+    remark_of,
+    series_of,
+    texts,
+)
 from teijo.runfile.content import AllSeries, content_of
 from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
 from teijo.runfile.proof.flaw import Flaw
 from teijo.runfile.proof.making import self_check_flaws
 from teijo.runfile.proof.proving import flaws_of, marked
 from teijo.runfile.proof.tables import table_flaws
-from teijo.terms.geometry import DeviceKind, Geometry, Identity
+from teijo.terms.geometry import NO_CAPACITY, DeviceKind, Geometry, Identity
+from teijo.terms.provenance import Group, GroupName, Provenance, provenance_of
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Intervals
@@ -67,7 +76,7 @@ class RunningStep:
     step: Step
     seed: int
     intervals: dict[tuple[str, str], Intervals]
-    """By (stream, direction)."""
+    """By (stream, operation)."""
 
 
 def locate(path: Path | str) -> Path:
@@ -133,7 +142,7 @@ def prove(path: Path | str, *, whole: bool = False) -> Proved:
         checksummed = view.version >= schema.CHECKED_SINCE
         steps = {each.seq: each.step for each in record.steps}
         flaws = (
-            *table_flaws(view.db, view.series, steps),
+            *table_flaws(view.db, view.version, view.series, steps),
             *flaws_of(record, checksummed=checksummed),
         )
         decided = tuple(self_check_flaws(record)) if checksummed else ()
@@ -289,26 +298,30 @@ def _doubts(db: sqlite3.Connection, path: Path) -> tuple[Remark, ...]:
 def _record(view: View, intervals: dict[int, _Series]) -> Record:
     db = view.db
     device = db.execute("SELECT * FROM device").fetchone()
+    identity = _identity(device)
+    run = _run(db.execute("SELECT * FROM run").fetchone(), identity.kind)
     remarks = [
         remark_of(row["kind"], row["text"], row["step"])
         for row in db.execute("SELECT kind, text, step FROM remark ORDER BY place")
     ]
     return Record(
-        run=_run(db.execute("SELECT * FROM run").fetchone()),
-        geometry=Geometry(
-            capacity_bytes=device["capacity_bytes"],
-            nominal_capacity_bytes=device["nominal_capacity_bytes"],
-            logical_block_bytes=device["logical_block_bytes"],
-            physical_block_bytes=device["physical_block_bytes"],
-        ),
-        identity=_identity(device),
+        run=run,
+        geometry=_geometry(device),
+        identity=identity,
         environment={row["name"]: row["value"] for row in db.execute("SELECT * FROM environment")},
-        steps=_steps(db, remarks, intervals),
+        steps=_steps(db, remarks, intervals, untimed=run.provenance == "imported"),
         remarks=(*remarks, *view.doubts, *view.remarks),
     )
 
 
-def _run(row: sqlite3.Row) -> RunInfo:
+def _geometry(row: sqlite3.Row) -> Geometry:
+    if row["capacity_bytes"] is None:
+        return NO_CAPACITY
+    return Geometry(**{each.name: row[each.name] for each in fields(Geometry)})
+
+
+def _run(row: sqlite3.Row, kind: DeviceKind) -> RunInfo:
+    named = "provenance" in dict(row)
     return RunInfo(
         id=row["id"],
         method=row["method"],
@@ -321,7 +334,20 @@ def _run(row: sqlite3.Row) -> RunInfo:
         ended_at=row["ended_at"],
         ending=_ending(row["ending"]),
         error=row["error"],
+        provenance=_provenance(row["provenance"]) if named else provenance_of(kind),
+        group=_group(row["run_group"]) if named else {},
     )
+
+
+def _provenance(text: str) -> Provenance:
+    for provenance in get_args(Provenance):
+        if text == provenance:
+            return provenance  # type: ignore[no-any-return]
+    raise ValueError(f"{text!r} is no provenance")
+
+
+def _group(text: str) -> Group:
+    return {GroupName(name): value for name, value in texts(text).items()}
 
 
 def _identity(row: sqlite3.Row) -> Identity:
@@ -339,11 +365,16 @@ def _identity(row: sqlite3.Row) -> Identity:
 
 
 def _steps(
-    db: sqlite3.Connection, remarks: list[Remark], intervals: dict[int, _Series]
+    db: sqlite3.Connection,
+    remarks: list[Remark],
+    intervals: dict[int, _Series],
+    *,
+    untimed: bool,
 ) -> tuple[StepRecord, ...]:
     results: dict[int, list[_Rows]] = defaultdict(list)
     for row in db.execute("SELECT * FROM result NOT INDEXED ORDER BY step, place"):
-        results[row["step"]].append(dict(row))
+        # By place: older versions name some columns otherwise, and lack the last.
+        results[row["step"]].append(dict(zip(("step", *RESULT_COLUMNS), row, strict=False)))
     remarks_of: dict[int | None, list[Remark]] = defaultdict(list)
     for remark in remarks:
         remarks_of[remark.step].append(remark)
@@ -357,6 +388,7 @@ def _steps(
                 results.get(row["seq"], []),
                 intervals.get(row["seq"], {}),
                 tuple(remarks_of.get(row["seq"], ())),
+                untimed=untimed,
             ),
         )
         for row in db.execute("SELECT * FROM step WHERE status <> 'running' ORDER BY seq")
@@ -365,8 +397,8 @@ def _steps(
 
 def _by_step(series: AllSeries) -> dict[int, _Series]:
     found: dict[int, _Series] = {}
-    for (step, stream, direction), numbers in series.items():
-        found.setdefault(step, {})[stream, direction] = numbers
+    for (step, stream, operation), numbers in series.items():
+        found.setdefault(step, {})[stream, operation] = numbers
     return found
 
 

@@ -39,7 +39,7 @@ _SQUEEZED: Final = Remark(
 )
 
 Finished = Iterable[tuple[str, str, IntervalColumns]]
-"""(stream, direction, columns) of newly finished intervals, as the engine reports them."""
+"""(stream, operation, columns) of newly finished intervals, as the engine reports them."""
 
 
 class Recorder:
@@ -185,7 +185,7 @@ class Recorder:
     def append(self, seq: int, finished: Finished) -> None:
         """Add the newly finished intervals of the running step."""
         series = [
-            (stream, direction, numbers_of(columns)) for stream, direction, columns in finished
+            (stream, operation, numbers_of(columns)) for stream, operation, columns in finished
         ]
         if any(len(numbers) for _, _, numbers in series):
             self._commit(lambda ledger: ledger.insert_series(seq, series))
@@ -246,7 +246,7 @@ class Recorder:
         """Return what steps without an answer wrote, as far as their finished intervals tell."""
         found = self._asked(
             "SELECT coalesce(sum(bytes), 0) FROM interval JOIN step ON seq = interval.step"
-            " WHERE direction = 'write' AND status <> 'done'"
+            " WHERE operation = 'write' AND status <> 'done'"
         )
         return int(found[0])
 
@@ -415,15 +415,15 @@ def _make(names: Names, lock: int, header: Record) -> None:
 
 
 def _prepare(db: sqlite3.Connection, names: Names, remarks: tuple[Remark, ...]) -> bool:
-    """Bring an old file to this version, with `remarks` in it; tell whether that was needed."""
+    """Bring an old file to this version; tell whether it took `remarks` in on the way."""
     version = schema.check_marks(db, names.open)
     schema.check_layout(db, names.open, version)
-    if version >= schema.CHECKED_SINCE:
-        return False
-    with _transaction(db):
-        _remark_before_checksums(db, remarks)
+    unchecked = version < schema.CHECKED_SINCE
+    if unchecked:
+        with _transaction(db):
+            _remark_before_checksums(db, remarks)
     schema.migrate(db)
-    return True
+    return unchecked
 
 
 def _open_database(path: Path) -> sqlite3.Connection:

@@ -60,19 +60,19 @@ def checksum_of(table: str, values: Sequence[Value]) -> int:
 
 
 def series_checksums(
-    step: int, stream: str, direction: str, numbers: NDArray[np.int64]
+    step: int, stream: str, operation: str, numbers: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the checksums of rows of `interval`, whose whole `numbers` stand one row a line.
 
     A day of a time series has some hundred thousand rows, so all are computed at once: the state
-    begins as the checksum of (step, stream, direction), and takes in the columns from `number`
+    begins as the checksum of (step, stream, operation), and takes in the columns from `number`
     on, each by exclusive or followed by the mixing of SplitMix64. Mixing loses nothing, so a
     change of any one number changes the result for certain.
 
     Source: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
     OOPSLA 2014.
     """
-    begin = checksum_of("interval", (step, stream, direction))
+    begin = checksum_of("interval", (step, stream, operation))
     state = np.full(len(numbers), begin, np.int64).view(np.uint64)
     for column in np.ascontiguousarray(numbers.T).view(np.uint64):
         state = (state ^ column) + _GOLDEN

@@ -14,6 +14,7 @@ import numpy as np
 from teijo.errors import RunFileError
 from teijo.runfile import rows
 from teijo.runfile.codec import Row
+from teijo.terms.provenance import provenance_of
 
 APPLICATION_ID: Final = int.from_bytes(b"Tjo1")
 TABLES: Final = ("run", "environment", "device", "step", "result", "interval", "remark", "tally")
@@ -23,13 +24,15 @@ KEYS: Final = {
     "device": "target",
     "step": "seq",
     "result": "step, place",
-    "interval": "step, stream, direction, number",
+    "interval": "step, stream, operation, number",
     "remark": "place",
 }
 """The tables with what was measured, in the order of the digest, and the order of their rows."""
 
 CHECKED_SINCE: Final = 4
 """The version from which on every row has a checksum."""
+NAMED_SINCE: Final = 5
+"""The version from which on results are of named operations, and a run has a provenance."""
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -89,7 +92,8 @@ def _row_checksums(connection: sqlite3.Connection) -> None:
         " checksum INTEGER NOT NULL) STRICT"
     )
     count = total = 0
-    for table, key in KEYS.items():
+    for table in KEYS:
+        key = key_of(table, CHECKED_SINCE)
         names = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")][:-1]
         places = " AND ".join(f"{part} IS ?" for part in key.split(", "))
         found = connection.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall()
@@ -116,11 +120,113 @@ def _checksum_at_4(table: str, row: Row) -> int:
     return int(rows.series_checksums(step, str(stream), str(direction), line)[0])
 
 
+_NAMED_TABLES: Final = (
+    """CREATE TABLE device (
+    kind                    TEXT NOT NULL CHECK (
+        kind IN ('simulated', 'file', 'block', 'directory', 'database', 'none')
+    ),
+    target                  TEXT NOT NULL,
+    model                   TEXT NOT NULL,
+    serial                  TEXT NOT NULL,
+    firmware                TEXT NOT NULL,
+    interface               TEXT NOT NULL,
+    wwid                    TEXT NOT NULL,
+    write_cache             TEXT NOT NULL,
+    facts                   TEXT NOT NULL CHECK (json_valid(facts)),
+    capacity_bytes          INTEGER CHECK (capacity_bytes > 0),
+    nominal_capacity_bytes  INTEGER CHECK (nominal_capacity_bytes > 0),
+    logical_block_bytes     INTEGER CHECK (logical_block_bytes > 0),
+    physical_block_bytes    INTEGER CHECK (physical_block_bytes > 0),
+    checksum                INTEGER NOT NULL
+) STRICT""",
+    """CREATE TABLE result (
+    step                INTEGER NOT NULL REFERENCES step (seq),
+    place               INTEGER NOT NULL,
+    stream              TEXT NOT NULL,
+    operation           TEXT NOT NULL CHECK (operation <> ''),
+    count               INTEGER NOT NULL CHECK (count >= 0),
+    bytes               INTEGER CHECK (bytes >= 0),
+    errors              TEXT NOT NULL CHECK (json_valid(errors)),
+    latency_ns_sum      INTEGER,
+    latency_ns_min      INTEGER,
+    latency_ns_max      INTEGER,
+    histogram           BLOB,
+    intervals           INTEGER CHECK (intervals >= 0),
+    backlog_max         INTEGER CHECK (backlog_max >= 0),
+    backlog_end         INTEGER CHECK (backlog_end >= 0),
+    response_ns_sum     INTEGER,
+    response_ns_min     INTEGER,
+    response_ns_max     INTEGER,
+    response_histogram  BLOB,
+    checksum            INTEGER NOT NULL,
+    PRIMARY KEY (step, stream, operation)
+) STRICT""",
+    """CREATE TABLE interval (
+    step            INTEGER NOT NULL REFERENCES step (seq),
+    stream          TEXT NOT NULL,
+    operation       TEXT NOT NULL CHECK (operation <> ''),
+    number          INTEGER NOT NULL CHECK (number >= 0),
+    ios             INTEGER NOT NULL,
+    bytes           INTEGER NOT NULL,
+    errors          INTEGER NOT NULL,
+    latency_ns_sum  INTEGER NOT NULL,
+    latency_ns_min  INTEGER NOT NULL,
+    latency_ns_max  INTEGER NOT NULL,
+    checksum        INTEGER NOT NULL,
+    PRIMARY KEY (step, stream, operation, number)
+) STRICT, WITHOUT ROWID""",
+)
+
+
+def _named_operations(connection: sqlite3.Connection) -> None:
+    """Version 5: results of named operations, targets without a capacity, provenance and group.
+
+    What SQLite cannot change in place is made anew with its rows as they were, so that their
+    checksums stay; a row of `run` has more values, and so another one.
+    """
+    for made in _NAMED_TABLES:
+        table = made.split()[2]
+        connection.execute(f"ALTER TABLE {table} RENAME TO {table}_before")
+        connection.execute(made)
+        connection.execute(f"INSERT INTO {table} SELECT * FROM {table}_before")
+        connection.execute(f"DROP TABLE {table}_before")
+    connection.execute(
+        "ALTER TABLE run ADD COLUMN provenance TEXT NOT NULL DEFAULT 'measured'"
+        " CHECK (provenance IN ('measured', 'simulated', 'imported'))"
+    )
+    connection.execute(
+        "ALTER TABLE run ADD COLUMN run_group TEXT NOT NULL DEFAULT '{}'"
+        " CHECK (json_valid(run_group))"
+    )
+    for (kind,) in connection.execute("SELECT kind FROM device").fetchall():
+        connection.execute("UPDATE run SET provenance = ?", (provenance_of(kind),))
+    _checksum_of_run(connection)
+
+
+def _checksum_of_run(connection: sqlite3.Connection) -> None:
+    """Give the row of `run` the checksum of its values, in itself and in the tally."""
+    table = connection.execute("PRAGMA table_info(run)").fetchall()
+    names = ", ".join(name for _, name, *_ in table if name != rows.CHECKSUM)
+    row = connection.execute(f"SELECT {names} FROM run").fetchone()
+    if row is None:
+        return
+    after = rows.checksum_of("run", row)
+    (before,) = connection.execute("SELECT checksum FROM run").fetchone()
+    connection.execute("UPDATE run SET checksum = ?", (after,))
+    count, total = connection.execute("SELECT row_count, checksum_sum FROM tally").fetchone()
+    content = (count, rows.wrapped(total + after - before))
+    connection.execute(
+        "UPDATE tally SET checksum_sum = ?, checksum = ?",
+        (content[1], rows.checksum_of("tally", content)),
+    )
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     _create,
     _second_latency,
     _verified_data,
     _row_checksums,
+    _named_operations,
 )
 """In order: the function at place n takes a file from version n to n + 1."""
 
@@ -167,6 +273,12 @@ def columns(table: str, version: int | None = None) -> tuple[str, ...]:
     """Return the names of a table's columns but the checksum, from this program, never a file."""
     found = layout(len(MIGRATIONS) if version is None else version).columns[table]
     return tuple(column.name for column in found)
+
+
+def key_of(table: str, version: int) -> str:
+    """Return the order of a table's rows, by the names that a version has for its columns."""
+    key = KEYS[table]
+    return key if version >= NAMED_SINCE else key.replace("operation", "direction")
 
 
 def check_layout(connection: sqlite3.Connection, path: Path, version: int) -> None:

@@ -50,6 +50,7 @@ from teijo.runner.placement import lies_on
 from teijo.runner.preview import preview, rates_of
 from teijo.runner.replay import catch_up, check_consistent, check_identity
 from teijo.runner.stage import Stage, stuck_text
+from teijo.terms.provenance import Group, provenance_of
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
@@ -75,8 +76,8 @@ class Order:
 
     `max_drive_writes` bounds what is written, in user capacities; None does not. `run_id` is the
     one by which a file under measurement is marked, `hook` the one the device was opened with, and
-    `facts` are more that is recorded with the environment. A device that does not answer an I/O for
-    `io_timeout_ns` ends the run.
+    `facts` are more that is recorded with the environment, `group` what the run belongs to. A
+    device that does not answer an I/O for `io_timeout_ns` ends the run.
     """
 
     method: Method
@@ -90,6 +91,7 @@ class Order:
     run_id: str = field(default_factory=new_run_id)
     hook: Hook | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
+    group: Group = field(default_factory=dict)
     io_timeout_ns: int = IO_TIMEOUT_NS
 
 
@@ -423,6 +425,8 @@ def _header(order: Order, budget: Budget | None) -> Record:
         engine=f"{order.engine} ({device.session.backend})",
         version=program.version(),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        provenance=provenance_of(device.identity.kind),
+        group=order.group,
     )
     return Record(
         run=run,

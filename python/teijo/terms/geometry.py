@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-DeviceKind = Literal["simulated", "file", "block"]
+DeviceKind = Literal["simulated", "file", "block", "directory", "database", "none"]
+"""What a target is; "none" of imported results, which name no target of this program."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Geometry:
-    """Sizes in bytes. A device simulated at a scale has a nominal capacity larger than its own."""
+    """Sizes in bytes. A device simulated at a scale has a nominal capacity larger than its own.
+
+    A directory and a database have no capacity: all is 0, as in `NO_CAPACITY`.
+    """
 
     capacity_bytes: int
     nominal_capacity_bytes: int
@@ -19,7 +23,18 @@ class Geometry:
     @property
     def scale(self) -> float:
         """How many times smaller than nominal: divide the standard's volumes and times by it."""
-        return self.nominal_capacity_bytes / self.capacity_bytes
+        return self.nominal_capacity_bytes / self.capacity_bytes if self.capacity_bytes else 1.0
+
+    @property
+    def has_capacity(self) -> bool:
+        """Whether there are blocks to count at all."""
+        return self.capacity_bytes > 0
+
+
+NO_CAPACITY = Geometry(
+    capacity_bytes=0, nominal_capacity_bytes=0, logical_block_bytes=0, physical_block_bytes=0
+)
+"""Of a target without blocks of its own: a directory, a database, none."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.provenance import Group, Provenance
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, StepResult
 from teijo.terms.step import Measure, Step
@@ -16,6 +17,7 @@ Ending = Literal["running", "done", "steady", "not steady", "interrupted", "fail
 class RunInfo:
     """What was asked. `settings` is the method's settings as JSON-ready values; `spec` the
     version of the standard ("2.0.2-client"), empty where none applies; times are ISO 8601.
+    `provenance` says where the numbers are from, `group` which runs this one belongs to.
     """
 
     id: str
@@ -29,6 +31,8 @@ class RunInfo:
     ended_at: str = ""
     ending: Ending = "running"
     error: str = ""
+    provenance: Provenance = "measured"
+    group: Group = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from teijo.document.phrase import say
+from teijo.runfile import schema
 from teijo.runfile.proof.flaw import Check, Flaw, Flaws
 from teijo.terms.step import Measure, Step, step_from_json
 from teijo.units import NS_PER_S
@@ -17,25 +18,26 @@ _OF_NO_STEP: Final = (
     " UNION SELECT step FROM remark WHERE step IS NOT NULL AND step NOT IN (SELECT seq FROM step)"
 )
 """A remark of the whole run has no step: where no step has begun, SQL finds NULL not among them."""
-_TIMED: Final = "SELECT step, stream, direction FROM result NOT INDEXED WHERE intervals IS NOT NULL"
 _UNFINISHED: Final = (
     "SELECT seq FROM step WHERE status = 'running' AND seq <> (SELECT max(seq) FROM step)"
 )
 
 
 def table_flaws(
-    db: sqlite3.Connection, series: Iterable[Place], steps: Mapping[int, Step]
+    db: sqlite3.Connection, version: int, series: Iterable[Place], steps: Mapping[int, Step]
 ) -> Flaws:
     """Give each step with rows that no step of a run leaves behind.
 
-    `series` are the step, stream and direction of each time series there is, `steps` those that
+    `series` are the step, stream and operation of each time series there is, `steps` those that
     were read already, by their numbers.
     """
     series = tuple(series)
     stands = dict(db.execute("SELECT seq, status FROM step NOT INDEXED").fetchall())
-    timed = {tuple(row) for row in db.execute(_TIMED)}
-    loose = {place[0] for place in series if place not in timed and stands.get(place[0]) == "done"}
-    loose |= {place[0] for place in series if place[0] not in stands}
+    place = ", ".join(name for name in schema.columns("result", version)[:4] if name != "place")
+    found = db.execute(f"SELECT {place} FROM result NOT INDEXED WHERE intervals IS NOT NULL")
+    timed = {tuple(row) for row in found}
+    loose = {each[0] for each in series if each not in timed and stands.get(each[0]) == "done"}
+    loose |= {each[0] for each in series if each[0] not in stands}
     loose |= {seq for (seq,) in db.execute(_OF_NO_STEP)}
     for seq in sorted(loose):
         yield Flaw(check=Check.TABLES, text="rows of it belong to nothing it did", step=seq)
