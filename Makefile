@@ -27,6 +27,7 @@ FLOOR ?=
 FIO_SOURCE ?=
 SLICE = $(or $(CARGO_TARGET_DIR),target)/release/examples/slice
 CPU ?=
+HOUSE ?=
 FUZZ ?= 60
 INPUTS ?= 1000000
 NTH ?=
@@ -61,7 +62,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 export T_IO_URING ?= $(if $(FIO_SOURCE),$(FIO_SOURCE)/t/io_uring)
 
-.PHONY: all run examples test test-long coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu error-rates fuzz miri audit lock clean help
+.PHONY: all run examples test test-long coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu house-numbers error-rates fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -138,6 +139,9 @@ bench: $(STAMPS)/built ## measure the engine above its floor and beside its peer
 
 cpu: $(STAMPS)/compiled ## measure the CPU time of starts and reports [CPU="--rounds 15 --beside OTHER/python"]
 	@$(BIN)/python benchmarks/cpu_time.py $(CPU)
+
+house-numbers: $(STAMPS)/compiled ## count lines a room and a method, and hops, parses and settings a verb [HOUSE="--at COMMIT"]
+	@$(BIN)/python benchmarks/house_numbers.py $(HOUSE)
 
 error-rates: $(STAMPS)/built ## count how often `teijo compare` errs: ten runs of each test, 45 pairs (an hour; resumable)
 	@nice $(BIN)/python benchmarks/error_rates.py run --folder target/error_rates
