@@ -102,7 +102,10 @@ def measured(run: teijo.api.Run) -> Counter[str]:
     )
 
 
-@pytest.mark.parametrize("killed", [killed_after(3), killed_after(5), killed_within(6)])
+@pytest.mark.parametrize(
+    "killed",
+    [pytest.param(killed_after(3), marks=pytest.mark.long), killed_after(5), killed_within(6)],
+)
 def test_on_a_file_a_finished_configuration_is_not_measured_again_and_the_hook_runs_for_the_rest(
     tmp_path: Path, killed: Callable[[Event], None]
 ) -> None:

@@ -64,7 +64,7 @@ def ending_of(path: Path) -> HostError | None:
     return None
 
 
-@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("message", ["disk I/O error", "database or disk is full"])
 def test_a_disk_that_fails_for_good_ends_the_run_and_it_can_go_on(
     tmp_path: Path, flaky: type[Flaky], message: str, every: int

@@ -40,11 +40,14 @@ def rust_functions(lines: list[str]) -> Iterator[tuple[int, int]]:
         match = opening.match(line)
         if match is None:
             continue
-        for last, later in enumerate(lines[first:], first):
+        opened = False
+        for last in range(first, len(lines)):
+            later = lines[last]
+            opened |= "{" in later
             closed = later.startswith(match[1] + "}") or (last == first and later.endswith("}"))
             if closed:
                 yield first, last
-            if closed or (later.endswith(";") and "{" not in "".join(lines[first : last + 1])):
+            if closed or (later.endswith(";") and not opened):
                 break
 
 

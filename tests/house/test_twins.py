@@ -9,8 +9,6 @@ import ast
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.house.tree import PACKAGE, ROOT, of_kind, place, syntax
 
 TESTS = ROOT / "tests"
@@ -30,6 +28,7 @@ def modules() -> list[Path]:
     ]
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """Return the dotted names a file imports, and what it imports from them."""
     found: set[str] = set()
@@ -64,12 +63,21 @@ def reached(room: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_module_is_reached_by_the_tests_of_its_room(path: Path) -> None:
-    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    if room in STRICT:
-        assert (TESTS / room / f"test_{path.stem}.py").exists(), "a formula needs its own test"
-    assert dotted(path) in reached(room), f"no test of tests/{room}/ reaches {place(path)}"
+def test_every_module_is_reached_by_the_tests_of_its_room() -> None:
+    missed = [path for path in modules() if dotted(path) not in reached(room_of(path))]
+    assert not missed, f"no test of their room reaches {[place(path) for path in missed]}"
+
+
+def test_every_formula_has_a_test_of_its_own() -> None:
+    strict = [path for path in modules() if room_of(path) in STRICT]
+    twins = {path: TESTS / room_of(path) / f"test_{path.stem}.py" for path in strict}
+    missed = [place(path) for path, twin in twins.items() if not twin.exists()]
+    assert strict
+    assert not missed
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def test_a_test_that_is_named_after_no_module_has_a_theme_of_its_room() -> None:

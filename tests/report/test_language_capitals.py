@@ -19,10 +19,8 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import Phrase, Verbatim
-from teijo.methods.method import Method
 from teijo.methods.workload_settings import WORDS
 from tests.report.samples import header
-from tests.report.test_language import canned_report, canned_runs
 
 STATISTICS = frozenset({"min", "mean", "max", "p"})
 """Short names of figures, which are written as in formulae; p50, p99.9 begin so too."""
@@ -84,11 +82,10 @@ def _of(block: object) -> Iterator[tuple[str, str]]:
             raise AssertionError(block)
 
 
-@pytest.mark.parametrize(("method", "spec", "steady"), canned_runs())
 def test_what_stands_over_a_part_of_a_report_begins_with_a_capital(
-    method: Method, spec: str, steady: str
+    canned_report: tuple[Document, frozenset[str]],
 ) -> None:
-    report, data = canned_report(method, spec, steady)
+    report, data = canned_report
     small = {each for each in openings(report) if begins_small(each[1])}
     assert {each for each in small if each[1] not in data} == set()
 

@@ -158,8 +158,21 @@ def test_a_purge_makes_a_tired_drive_fresh_and_sequential_writes_tire_it_half_as
     assert paper.state.drive_writes == 0
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.id)
-@pytest.mark.parametrize("replayable", [True, False], ids=["replayed", "with a gap"])
+def places_of_a_run() -> list[object]:
+    """Every method, replayed and with a gap; a campaign's gap is that of the test it falls in."""
+    return [
+        pytest.param(
+            method,
+            replayable,
+            id=f"{method.id}-{'replayed' if replayable else 'with a gap'}",
+            marks=[pytest.mark.long] * (method.id == "pts.all" and not replayable),
+        )
+        for method in METHODS
+        for replayable in (True, False)
+    ]
+
+
+@pytest.mark.parametrize(("method", "replayable"), places_of_a_run())
 def test_what_is_left_of_a_run_is_told_from_any_place_in_it(
     method: Method, replayable: bool
 ) -> None:

@@ -21,6 +21,8 @@ DRIVES = [
     for preset in ("s3700", "mlc-a", "slc-a")
     for unit, seed in ((1, 1), (4, 2), (16, 3))
 ]
+EACH_ONCE = DRIVES[::4]
+"""Each preset and each unit once."""
 
 
 def found(path: Path, target: str, settings: dict[str, str], seed: int) -> BlockSizes:
@@ -30,9 +32,14 @@ def found(path: Path, target: str, settings: dict[str, str], seed: int) -> Block
     return blocks_of(asked, run.record)
 
 
-def test_the_true_unit_is_found_and_no_other_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "drives", [EACH_ONCE, pytest.param(DRIVES, marks=pytest.mark.long)], ids=["few", "all"]
+)
+def test_the_true_unit_is_found_and_no_other_is_named(
+    tmp_path: Path, drives: list[tuple[str, int, int]]
+) -> None:
     named = []
-    for place, (preset, unit, seed) in enumerate(DRIVES):
+    for place, (preset, unit, seed) in enumerate(drives):
         target = f"sim:{preset}?mapping={unit}KiB&seed={seed}"
         inferred = found(tmp_path / f"run-{place}", target, QUICK, seed).unit
         assert inferred is not None

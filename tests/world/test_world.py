@@ -16,7 +16,7 @@ from tests.world.schedule import draw
 
 ROOT = Path(__file__).parents[2]
 MEMORY = Path("/dev/shm")
-FEW = 20
+FEW = 8
 FOUND_FAULTS = (1, 49, 71, 72, 109, 2, 13, 91, 3025, 1534, 1824, 2418, 2447, 3498, 5118, 6871, 7351)
 """Seeds that found a fault of the program, in the order in which they did.
 
