@@ -18,11 +18,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from teijo import api
-from teijo.compare.figures import Quantity, quantities_of, repeated
 from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict, pairing_of
+from teijo.compare.repeated import repeated
 from teijo.methods.parts import parts_of
 from teijo.methods.pts.hir.bursts import HirSettings, log_of
 from teijo.methods.rounds import exchanges_of
+from teijo.terms.quantity import Quantity
 
 TARGET = "sim:mlc-a"
 SEEDS = range(1, 11)
@@ -139,7 +140,7 @@ def runs_of(folder: Path, test: str) -> list[Run]:
     for seed in SEEDS:
         if (path := path_of(folder, test, seed)).exists():
             (part,) = parts_of(api.open(path).record)
-            found.append(quantities_of(part))
+            found.append(part.found.quantities)
     return found
 
 

@@ -18,6 +18,7 @@ from teijo.cli import preview as preview_verb
 from teijo.device import parse_target
 from teijo.engine import SimulatedSession
 from teijo.errors import HostError, Interrupted, PlanError, RunFileError, TargetError
+from teijo.methods.parts import watch_of
 from teijo.runner.events import Event, Judged, LayingOut, RunStarted, StepDone, StepStarted
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure
@@ -230,6 +231,6 @@ def test_of_many_short_steps_not_each_is_looked_at_but_the_last_is(tmp_path: Pat
     looks = [event for event in events if isinstance(event, Judged)]
     assert 100 < len(looks) < len(run.record.steps)
     assert isinstance(events[-2], Judged)
-    assert looks[-1].watch == teijo.api.method("iops").watch(
+    assert looks[-1].watch == watch_of(
         replace(run.record, run=replace(run.record.run, ending="running"))
     )

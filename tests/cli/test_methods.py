@@ -6,7 +6,7 @@ import pytest
 
 from teijo.cli import methods
 from teijo.methods.knobs import knobs_of
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
 from teijo.methods.registry import METHODS
 from teijo.terms.geometry import Geometry
 
@@ -22,7 +22,7 @@ def test_every_method_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.id)
 def test_every_setting_is_shown_with_its_default(
-    method: Method, capsys: pytest.CaptureFixture[str]
+    method: AnyMethod, capsys: pytest.CaptureFixture[str]
 ) -> None:
     methods.verb(method.id, as_json=True)
     shown = json.loads(capsys.readouterr().out)
@@ -36,7 +36,7 @@ def test_every_setting_is_shown_with_its_default(
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.id)
-def test_a_default_that_is_shown_can_be_typed(method: Method) -> None:
+def test_a_default_that_is_shown_can_be_typed(method: AnyMethod) -> None:
     settings = method.settings(method.default_spec, {}, DRIVE)
     for knob in knobs_of(type(settings)).items():
         field, one = knob

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from teijo.compare.sides import Side
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
 from teijo.methods.registry import method_named
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record
@@ -49,7 +49,7 @@ def record(
     geometry: Geometry = DRIVE,
 ) -> Record:
     """Return a whole run of a short test; runs of different seeds have different ids."""
-    method: Method = method_named(test)
+    method: AnyMethod = method_named(test)
     played = play(
         method,
         Canned(scattering(seed, iops=iops, scatter=scatter)),

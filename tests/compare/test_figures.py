@@ -5,20 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from teijo.compare.figures import (
-    IOPS,
-    LATENCY,
-    LATENCY_MAX,
-    THROUGHPUT,
-    Figure,
-    Quantity,
-    quantities_of,
-    repeated,
-)
 from teijo.compare.judged import Verdict, pairing_of
+from teijo.compare.repeated import repeated
 from teijo.compare.sides import Match, matches_of
 from teijo.methods.parts import parts_of
 from teijo.methods.pts.campaign.parts import Part
+from teijo.terms.quantity import IOPS, LATENCY, LATENCY_MAX, THROUGHPUT, Figure, Quantity
 from teijo.terms.record import Record
 from tests.compare.drawn import record, side
 
@@ -29,12 +21,12 @@ def part(of: Record) -> Part:
 
 
 def figures(of: Record) -> dict[tuple[str, str], Quantity]:
-    return {(str(q.place), q.figure.name): q for q in quantities_of(part(of))}
+    return {(str(q.place), q.figure.name): q for q in part(of).found.quantities}
 
 
 def test_a_cells_value_is_what_its_report_says_and_its_batches_are_the_windows_rounds() -> None:
     run = part(record(1))
-    found = quantities_of(run)
+    found = run.found.quantities
     assert len(found) == len(run.findings.cells) == 9
     for quantity, cell in zip(found, run.findings.cells, strict=True):
         assert quantity.value == pytest.approx(cell.iops)
@@ -57,7 +49,7 @@ def test_lat_has_the_mean_latency_and_the_mean_of_the_rounds_maxima_of_every_cel
 
 def test_tp_has_the_throughput_of_every_block_size_and_direction() -> None:
     run = record(1, test="tp", spec="1.1-enterprise")
-    assert [(q.place, q.figure) for q in quantities_of(part(run))] == [
+    assert [(q.place, q.figure) for q in part(run).found.quantities] == [
         (f"SEQ {size} {mix}", THROUGHPUT)
         for size in ("1024 KiB", "128 KiB")
         for mix in ("100/0", "0/100")
@@ -76,10 +68,10 @@ def test_wsat_has_the_plateau_and_the_last_fifth_in_five_batches_of_minutes() ->
 
 
 def test_xsr_and_hir_have_their_groups_and_wait_states() -> None:
-    assert [q.place for q in quantities_of(part(record(1, test="xsr")))] == [
+    assert [q.place for q in part(record(1, test="xsr")).found.quantities] == [
         f"group {number}, its last two hours" for number in (1, 2, 3)
     ]
-    assert [q.place for q in quantities_of(part(record(1, test="hir")))] == [
+    assert [q.place for q in part(record(1, test="hir")).found.quantities] == [
         "idle 5 s, bursts",
         "idle 5 s, without a rest",
         "idle 50 s, bursts",
@@ -104,7 +96,7 @@ def test_a_free_workload_has_a_figure_of_each_measurement() -> None:
 
 def test_one_io_is_the_share_that_a_round_cannot_tell() -> None:
     run = part(record(1))
-    first = quantities_of(run)[0]
+    first = run.found.quantities[0]
     assert first.resolution == pytest.approx(1 / (60 * min(first.batches)), rel=1e-6)
 
 
@@ -127,7 +119,7 @@ def test_what_one_of_the_runs_has_not_measured_is_left_out() -> None:
 def test_a_run_that_has_measured_no_round_has_no_figures() -> None:
     run = record(1)
     begun = replace(run, steps=run.steps[:2], run=replace(run.run, ending="running"))
-    assert quantities_of(part(begun)) == ()
+    assert part(begun).found.quantities == ()
 
 
 def test_the_parts_of_a_match_are_its_sides_in_their_order() -> None:

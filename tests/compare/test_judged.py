@@ -7,9 +7,9 @@ import pytest
 
 from teijo.analysis.difference import difference_between, difference_of
 from teijo.analysis.repeats import TOLERANCE, level_of_run
-from teijo.compare.figures import IOPS, LATENCY, LATENCY_MAX, Figure
 from teijo.compare.judged import ALL_CELLS, Judged, Pairing, Reason, Verdict, pairings_of
 from teijo.compare.sides import matches_of
+from teijo.terms.quantity import IOPS, LATENCY, LATENCY_MAX, Figure
 from teijo.terms.record import Record
 from tests.compare.drawn import record, side
 

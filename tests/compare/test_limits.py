@@ -9,6 +9,7 @@ from teijo.compare.limit_pages import line_of, table_of, with_limits
 from teijo.compare.limits import check_named, judged, known_in
 from teijo.document.model import Table, Verdict
 from teijo.errors import PlanError
+from teijo.methods.parts import document_of
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.quick.method import Quick
 from teijo.methods.workload import FreeWorkload
@@ -141,8 +142,7 @@ def test_limits_are_recorded_with_the_run_and_read_again():
 
 
 def test_page_one_says_how_the_limits_stand_below_its_verdict():
-    method = Iops()
-    document = method.document(STEADY, method.findings(STEADY))
+    document = document_of(STEADY)
     found = judged(STEADY, ["iops[0/100,4KiB] >= 9000", "iops[100/0,4KiB] >= 20000", "x >= 1"])
     blocks = with_limits(document, found).sections[0].blocks
     at = next(at for at, each in enumerate(blocks) if isinstance(each, Verdict))

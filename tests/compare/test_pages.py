@@ -9,7 +9,7 @@ from teijo.compare.pages import document_name, pages
 from teijo.compare.sides import Side
 from teijo.document.model import Document, Note, Paragraph, Table, XYChart
 from teijo.document.model import Verdict as Answer
-from teijo.methods.registry import method_named
+from teijo.methods.parts import document_of
 from teijo.methods.scaled import scale_rule
 from teijo.report import csv, html, pdf, text
 from teijo.report.language import Language, translator
@@ -68,8 +68,7 @@ def test_an_axis_of_scaled_runs_is_named_as_in_a_runs_own_report(test: str) -> N
     # A minute of a drive at 1:30 is two seconds: "Time, min" was another axis than its report's.
     scaled = Geometry(capacity_bytes=8 * GIB, nominal_capacity_bytes=240 * GIB)
     records = [record(seed, test=test, geometry=scaled) for seed in (1, 2)]
-    method = method_named(test)
-    document = method.document(records[0], method.findings(records[0]))
+    document = document_of(records[0])
     axes = {chart.title: (chart.x, chart.y) for chart in plots(document)}
     times = {(x.name, x.unit) for x, _ in axes.values() if x.unit == "min"}
     sides = [side(f"D{place}", each) for place, each in enumerate(records, start=1)]

@@ -7,7 +7,7 @@ import pytest
 
 import teijo.api
 from teijo.errors import RunFileError
-from teijo.methods.pts.iops.method import Iops
+from teijo.methods.parts import findings_of
 from teijo.runfile import reader, recorder, seal
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
@@ -171,7 +171,7 @@ def test_killed_in_a_round_on_a_file_the_gap_is_remarked_and_the_window_starts_a
     assert RemarkKind.RESUMED in [remark.kind for remark in resumed.remarks]
     again = steps[seq].step
     assert (again.round_number, again.cell) == (2, steps[2].step.cell)  # type: ignore[union-attr]
-    found = Iops().findings(resumed.record)
+    found = findings_of(resumed.record)
     assert found.window_rounds is not None
     assert found.window_rounds[0] >= 2, "round 1 was before the gap"
     assert int(SHORT["rounds"]) + 1 >= found.rounds >= 6

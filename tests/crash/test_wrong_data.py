@@ -17,9 +17,10 @@ from teijo.cli import app
 from teijo.device import inspect_target, open_target
 from teijo.document.model import Table, Verdict
 from teijo.errors import Interrupted, InvalidMeasurement
-from teijo.methods.method import Settings, Steps
+from teijo.methods.method import Steps
 from teijo.methods.phrases import insist
 from teijo.methods.read_back import read_back
+from teijo.methods.settings import Settings
 from teijo.runfile import reader
 from teijo.runner.events import Event, StepDone, StepStarted
 from teijo.terms.geometry import Geometry

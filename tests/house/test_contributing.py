@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from teijo.errors import PlanError
+from teijo.methods.parts import document_of, findings_of, watch_of
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record, RunInfo, StepRecord
 from teijo.terms.result import Answer, Gap, StepResult
@@ -60,12 +61,12 @@ def test_the_example_converses_survives_a_gap_and_reports(method: Any) -> None:
             for place, (step, answer) in enumerate(exchanges, 1)
         ),
     )
-    findings = method.findings(record)
+    findings = findings_of(record, method)
     assert [cell.labels for cell in findings.cells] == [
         (("queue depth", depth),) for depth in ("QD 1", "QD 2", "QD 4")
     ]
-    assert method.watch(record).remaining_ns_most == 0
-    (section,) = method.document(record, findings).sections
+    assert watch_of(record, method).remaining_ns_most == 0
+    (section,) = document_of(record, method).sections
     assert len(section.blocks[0].rows) == 3
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from teijo.methods import registry
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
 from teijo.terms.remark import REMEDIES, RemarkKind
 from tests.house.tree import PACKAGE, ROOT, of_kind, place, syntax, text
 
@@ -40,7 +40,7 @@ def test_every_verb_is_documented() -> None:
 
 
 @pytest.mark.parametrize("method", registry.METHODS, ids=lambda method: method.id)
-def test_every_method_has_a_page_and_stands_in_the_readme(method: Method) -> None:
+def test_every_method_has_a_page_and_stands_in_the_readme(method: AnyMethod) -> None:
     page = ROOT / "docs" / "methods" / f"{method.id.replace('.', '-')}.md"
     assert page.exists()
     assert f"`{method.id}`" in README

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from teijo.methods.method import Method, Settings
+from teijo.methods.method import AnyMethod
+from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.histogram import EMPTY, Histogram
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
@@ -160,7 +161,7 @@ class Played:
 
 
 def play(
-    method: Method,
+    method: AnyMethod,
     device: Canned,
     *,
     spec: str = "",
@@ -194,7 +195,7 @@ def play(
 
 
 def record_of(
-    method: Method,
+    method: AnyMethod,
     settings: Settings,
     steps: tuple[StepRecord, ...],
     ending: Ending = "running",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from teijo.methods.parts import watch_of
 from teijo.methods.registry import method_named
 from teijo.methods.rounds import rounds_left
 from teijo.terms.finding import SteadyState
@@ -41,7 +42,7 @@ def test_a_flat_drives_last_round_is_forecast_from_its_third_round_on(
     method, run = method_named(name), played(name)
 
     def watch_after(count: int):
-        return method.watch(record_of(method, run.settings, run.steps[:count]))
+        return watch_of(record_of(method, run.settings, run.steps[:count]))
 
     first = run.steps[third - 1].step
     last = max(
@@ -63,9 +64,9 @@ def test_a_flat_drives_last_round_is_forecast_from_its_third_round_on(
 def test_only_the_rounds_since_a_gap_are_looked_at() -> None:
     method = method_named("tp")
     run = play(method, Canned(flat, gaps=frozenset({2 + 3 * 2 + 1})))
-    after = method.watch(record_of(method, run.settings, run.steps[: 2 + 3 * 2 + 1 + 2 * 2]))
+    after = watch_of(record_of(method, run.settings, run.steps[: 2 + 3 * 2 + 1 + 2 * 2]))
     assert (after.round_number, after.rounds_left) == (6, None)
-    later = method.watch(record_of(method, run.settings, run.steps[: 2 + 3 * 2 + 1 + 3 * 2]))
+    later = watch_of(record_of(method, run.settings, run.steps[: 2 + 3 * 2 + 1 + 3 * 2]))
     assert later.rounds_left is not None
     assert later.rounds_left.low == 2
 
@@ -73,7 +74,7 @@ def test_only_the_rounds_since_a_gap_are_looked_at() -> None:
 def test_a_version_without_check_minutes_has_no_forecast() -> None:
     method = method_named("wsat")
     run = play(method, Canned(flat), spec="1.0-enterprise")
-    assert method.watch(record_of(method, run.settings, run.steps[:200])).rounds_left is None
+    assert watch_of(record_of(method, run.settings, run.steps[:200])).rounds_left is None
 
 
 def test_a_value_that_takes_many_rounds_is_counted_in_rounds() -> None:

@@ -16,7 +16,8 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.methods import pages
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
+from teijo.methods.parts import document_of
 from teijo.methods.registry import METHODS
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import REMEDIES, Remark, RemarkKind
@@ -122,9 +123,9 @@ def test_the_purge_is_told_by_its_answer_only():
 
 
 @pytest.mark.parametrize("method", TESTS, ids=lambda method: str(method.id))
-def test_page_one_of_each_test_has_its_plot_right_behind_the_verdict(method: Method) -> None:
+def test_page_one_of_each_test_has_its_plot_right_behind_the_verdict(method: AnyMethod) -> None:
     record = play(method, Canned(rate=lambda step: 5_000.0), spec=method.specs[-1]).record
-    first, *others = method.document(record, method.findings(record)).sections
+    first, *others = document_of(record).sections
     kinds = [type(block) for block in first.blocks]
     charts = [at for at, kind in enumerate(kinds) if kind in (Headline, XYChart, Bars3D)]
     assert charts, kinds

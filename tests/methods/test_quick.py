@@ -4,6 +4,7 @@ import pytest
 
 from teijo.document.model import Paragraph, Table, Verdict
 from teijo.errors import PlanError
+from teijo.methods.parts import document_of, watch_of
 from teijo.methods.quick.figures import figures_of
 from teijo.methods.quick.method import Quick
 from teijo.methods.quick.pages import MEANING
@@ -23,7 +24,7 @@ def look(rate=lambda _: 8_000.0, *, gaps=(), geometry: Geometry = DRIVE, **overr
 
 
 def result(played: Played):
-    document = METHOD.document(played.record, METHOD.findings(played.record))
+    document = document_of(played.record)
     return document.sections[0].blocks
 
 
@@ -168,13 +169,13 @@ def test_it_follows_no_standard():
 def test_a_live_screen_is_told_the_pass_and_what_is_left():
     played = look()
     before = record_of(METHOD, played.settings, played.steps[:1])
-    watch = METHOD.watch(before)
+    watch = watch_of(before)
     assert (watch.phase, watch.round_number, watch.cell) == ("pass", 1, f"{NAMES[0]} read")
     assert watch.remaining_ns_least == 40 * 1_250_000_000 + 8 * 10**9
-    assert METHOD.watch(record_of(METHOD, played.settings, ())).phase == "prepare"
-    later = METHOD.watch(record_of(METHOD, played.settings, played.steps[:12]))
+    assert watch_of(record_of(METHOD, played.settings, ())).phase == "prepare"
+    later = watch_of(record_of(METHOD, played.settings, played.steps[:12]))
     assert later.remaining_ns_most < watch.remaining_ns_most
-    assert METHOD.watch(played.record).phase == "done"
+    assert watch_of(played.record).phase == "done"
 
 
 def test_settings_are_the_same_after_the_run_file():

@@ -6,7 +6,7 @@ import pytest
 
 from teijo.document.model import Verdict
 from teijo.errors import PlanError
-from teijo.methods.parts import parts_of
+from teijo.methods.parts import document_of, findings_of, parts_of
 from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.lat.method import Lat
@@ -34,9 +34,9 @@ def texts(record: Record, kind: RemarkKind) -> list[str]:
 
 def test_a_run_of_three_variables_stops_earlier_under_a_version_of_one() -> None:
     record = play(Iops(), Canned(wild_reads), spec="2.0.2-enterprise").record
-    assert Iops().findings(record).window_rounds == (6, 10)
+    assert findings_of(record).window_rounds == (6, 10)
     older = rescored(record, Iops(), "1.1-enterprise")
-    assert Iops().findings(older).window_rounds == (1, 5)
+    assert findings_of(older).window_rounds == (1, 5)
     assert older.run.ending == "steady"
     assert older.steps == record.steps[: 2 + 5 * 56]
     assert "280 more are left out" in " ".join(texts(older, RemarkKind.RESCORED))
@@ -45,9 +45,9 @@ def test_a_run_of_three_variables_stops_earlier_under_a_version_of_one() -> None
 
 def test_rounds_that_the_other_version_would_ask_for_are_named_as_missing() -> None:
     record = play(Iops(), Canned(wild_reads), spec="1.1-enterprise").record
-    assert Iops().findings(record).rounds == 5
+    assert findings_of(record).rounds == 5
     newer = rescored(record, Iops(), "2.0.2-enterprise")
-    findings = Iops().findings(newer)
+    findings = findings_of(newer)
     assert (findings.converged, findings.rounds) == (False, 5)
     assert newer.run.ending == "interrupted"
     assert texts(newer, RemarkKind.STEPS_MISSING) == [
@@ -77,7 +77,7 @@ def test_there_and_back_again_is_the_record_itself() -> None:
     back = rescored(rescored(record, Iops(), "2.0.2-enterprise"), Iops(), "1.1-enterprise")
     assert back.steps == record.steps
     assert back.run == record.run
-    assert Iops().findings(back) == Iops().findings(record)
+    assert findings_of(back) == findings_of(record)
     assert rescored(record, Iops(), "1.1") is record
 
 
@@ -86,7 +86,7 @@ def test_minutes_that_the_other_version_would_not_have_measured_are_left_out() -
     newer = rescored(record, Wsat(), "2.0.2-enterprise")
     assert len(record.steps) == 1 + 24 * 60
     assert len(newer.steps) == 1 + 5 * 31
-    assert Wsat().findings(newer).converged
+    assert findings_of(newer).converged
 
 
 def test_minutes_that_are_missing_are_named() -> None:
@@ -110,10 +110,10 @@ def test_a_campaigns_tests_are_each_judged_by_the_other_version_if_it_has_them()
     older = rescored(record, Campaign(), "1.0-enterprise")
     (iops,) = parts_of(older)
     alone = parts_of(record)[0].record
-    assert iops.findings == Iops().findings(rescored(alone, Iops(), "1.0-enterprise"))
+    assert iops.findings == findings_of(rescored(alone, Iops(), "1.0-enterprise"))
     assert (iops.name, iops.findings.window_rounds) == ("iops", (1, 5))
     assert older.run.ending == "steady"
-    assert Campaign().findings(older).spec == "1.0-enterprise"
+    assert findings_of(older).spec == "1.0-enterprise"
     assert rescored(record, Campaign(), "2.0.2-enterprise") is record
 
 
@@ -129,7 +129,7 @@ def test_a_campaign_that_is_asked_for_more_is_not_called_steady() -> None:
     assert newer.run.ending == "interrupted"
     (missing,) = texts(newer, RemarkKind.STEPS_MISSING)
     assert missing.startswith("iops: 2.0.2-enterprise goes on with round 6")
-    document = Campaign().document(newer, Campaign().findings(newer))
+    document = document_of(newer)
     (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
     assert verdict == Verdict(
         text="STEADY STATE: not told, 2.0.2-enterprise asks for more steps", good=None
@@ -142,7 +142,7 @@ def test_a_growing_campaign_is_still_growing_under_another_version() -> None:
     growing = replace(record, run=replace(record.run, ending="running"), steps=record.steps[:100])
     older = rescored(growing, Campaign(), "1.1-enterprise")
     assert older.run.ending == "running"
-    document = Campaign().document(older, Campaign().findings(older))
+    document = document_of(older)
     (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
     assert verdict.text == "1 of 2 tests begun"
 
@@ -155,12 +155,12 @@ def test_a_histogram_after_the_test_is_nothing_against_a_version_without_one(met
     assert not texts(older, RemarkKind.STEPS_MISSING)
     assert [each.step.phase for each in older.steps].count("histogram") == 0
     assert "left out" in " ".join(texts(older, RemarkKind.RESCORED))
-    lines = {line.requirement: line for line in method.findings(older).ledger}
+    lines = {line.requirement: line for line in findings_of(older).ledger}
     assert "histogram" not in lines["settings.fixed"].evidence
 
 
 def test_a_histogram_that_a_version_asks_for_is_missed() -> None:
     record = play(Lat(), Canned(lambda _: 1000.0), spec="1.1-enterprise").record
     newer = rescored(record, Lat(), "2.0.2-enterprise")
-    lines = {line.requirement: line for line in Lat().findings(newer).ledger}
+    lines = {line.requirement: line for line in findings_of(newer).ledger}
     assert lines["course.histogram"].verdict == "deviated"

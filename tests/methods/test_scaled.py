@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from teijo.document.model import Axis, Column, Facts, Paragraph, Section, Series, Table, XYChart
+from teijo.methods.parts import document_of
 from teijo.methods.registry import method_named
 from teijo.methods.scaled import (
     at_full_size,
@@ -43,7 +44,7 @@ def test_every_report_of_a_scaled_device_says_the_rule_once_on_its_first_page(
     record = play(
         method, Canned(lambda _: 10_000.0), geometry=geometry, overrides=SHORT[name]
     ).record
-    document = method.document(record, method.findings(record))
+    document = document_of(record)
     rule = scale_rule(geometry)
     found = [
         place
@@ -59,7 +60,7 @@ def test_every_report_of_a_scaled_device_says_the_rule_once_on_its_first_page(
 def test_what_a_run_wrote_stands_on_page_one_as_measured_and_at_full_size(name: str) -> None:
     method = method_named(name)
     record = play(method, Canned(lambda _: 10_000.0), geometry=SCALED, overrides=SHORT[name]).record
-    first = method.document(record, method.findings(record)).sections[0]
+    first = document_of(record).sections[0]
     told = [
         text
         for block in first.blocks

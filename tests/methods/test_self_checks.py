@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from teijo.document.model import Facts, Table
+from teijo.methods.parts import document_of
 from teijo.methods.self_checks import UNKNOWN, self_checks_section
 from teijo.methods.workload import FreeWorkload, step_of
 from teijo.terms.record import Record, StepRecord
@@ -76,5 +77,5 @@ def test_in_virtual_time_there_is_no_such_page():
 
 def test_the_page_is_in_the_report():
     whole = record(ANSWER)
-    document = METHOD.document(whole, METHOD.findings(whole))
+    document = document_of(whole)
     assert "How it was measured" in [section.title for section in document.sections]

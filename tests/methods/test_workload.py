@@ -5,6 +5,7 @@ import pytest
 from teijo.document.model import Table, Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.knobs import describe
+from teijo.methods.parts import document_of, findings_of, watch_of
 from teijo.methods.workload import FreeWorkload, step_of, stimulus_name
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Measure, Precondition
@@ -174,12 +175,12 @@ def test_bytes_bound_it_instead_of_time():
 def test_a_gap_asks_for_the_same_step_again():
     played = run(gaps={1}, rw="randread")
     assert played.asked[0] == played.asked[1]
-    assert METHOD.findings(played.record).cells[0].iops == 50_000
+    assert findings_of(played.record).cells[0].iops == 50_000
     assert played.ending == "done"
 
 
 def test_its_findings_are_the_headline_numbers():
-    findings = METHOD.findings(run(rw="randrw", read="70").record)
+    findings = findings_of(run(rw="randrw", read="70").record)
     found = {each.name: each.value for each in findings.scalars}
     assert found["IOPS"] == 50_000
     assert found["throughput"] == pytest.approx(204.8)
@@ -191,18 +192,18 @@ def test_its_findings_are_the_headline_numbers():
 def test_before_it_took_place_there_is_nothing_and_the_watch_waits():
     played = run(rw="randread", seconds="30")
     empty = record_of(METHOD, played.settings, ())
-    assert METHOD.findings(empty).scalars == ()
-    watch = METHOD.watch(empty)
+    assert findings_of(empty).scalars == ()
+    watch = watch_of(empty)
     assert (watch.phase, watch.remaining_ns_most) == ("measure", 30_000_000_000)
-    assert METHOD.watch(played.record).phase == "done"
-    assert METHOD.watch(record_of(METHOD, played.settings, played.steps)).remaining_ns_least == 0
-    document = METHOD.document(empty, METHOD.findings(empty))
+    assert watch_of(played.record).phase == "done"
+    assert watch_of(record_of(METHOD, played.settings, played.steps)).remaining_ns_least == 0
+    document = document_of(empty)
     assert document.sections[0].title == "Result"
 
 
 def test_the_page_has_headline_time_series_and_distribution():
     played = run(rw="randrw", read="70")
-    document = METHOD.document(played.record, METHOD.findings(played.record))
+    document = document_of(played.record)
     titles = [section.title for section in document.sections]
     assert titles[:3] == ["Result", "Over time", "Latency distribution"]
     verdict, table = document.sections[0].blocks[:2]

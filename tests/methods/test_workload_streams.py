@@ -7,6 +7,7 @@ import pytest
 from teijo.document.model import Paragraph, Table, XYChart
 from teijo.errors import PlanError
 from teijo.methods.knobs import describe
+from teijo.methods.parts import document_of, findings_of
 from teijo.methods.workload import FreeWorkload, step_of
 from teijo.methods.workload_settings import WorkloadSettings
 from teijo.terms.record import Record, StepRecord
@@ -35,7 +36,7 @@ def answered(asked: WorkloadSettings, *parts: OperationResult) -> Record:
 
 
 def tables(record: Record) -> dict[str, Table]:
-    document = METHOD.document(record, METHOD.findings(record))
+    document = document_of(record)
     blocks = [block for section in document.sections for block in section.blocks]
     return {block.caption: block for block in blocks if isinstance(block, Table)}
 
@@ -109,10 +110,10 @@ def test_each_stream_has_its_row_its_cell_and_its_line():
     assert [(row[0], row[1]) for row in rows] == [
         ("small read", 100), ("large read", 7), ("all", 107),
     ]  # fmt: skip
-    cells = METHOD.findings(record).cells
+    cells = findings_of(record).cells
     assert [dict(cell.labels)["stream"] for cell in cells] == ["small", "large"]
     assert [cell.iops for cell in cells] == [50, 3.5]
-    document = METHOD.document(record, METHOD.findings(record))
+    document = document_of(record)
     charts = [b for s in document.sections for b in s.blocks if isinstance(b, XYChart)]
     assert all({"small read", "large read"} == {one.name for one in c.series} for c in charts)
 
@@ -134,7 +135,7 @@ def test_service_and_response_stand_side_by_side():
     assert (service[:2], response[:2]) == (("write", "service"), ("write", "response"))
     assert (service[3], response[3]) == (0.1, 500.0)
     assert tables(record)["Schedule"].rows == (("main", 1000.0, 1000.0, 950, 0),)
-    found = {each.name: each.value for each in METHOD.findings(record).scalars}
+    found = {each.name: each.value for each in findings_of(record).scalars}
     assert found["response p99"] == pytest.approx(500e6, rel=1e-3)
     assert found["latency p99"] == pytest.approx(100e3, rel=1e-3)
     assert found["backlog max"] == 950
@@ -142,7 +143,7 @@ def test_service_and_response_stand_side_by_side():
 
 def test_both_curves_are_drawn():
     record = open_loop()
-    document = METHOD.document(record, METHOD.findings(record))
+    document = document_of(record)
     (section,) = [each for each in document.sections if each.title == "Latency distribution"]
     (chart,) = section.blocks
     assert isinstance(chart, XYChart)
@@ -152,7 +153,7 @@ def test_both_curves_are_drawn():
 def test_a_closed_loop_says_that_its_two_times_are_one_and_prints_one():
     record = answered(settings(seconds="2"), flow("read", 10, 4096))
     assert "Service and response" not in tables(record)
-    result = METHOD.document(record, METHOD.findings(record)).sections[0]
+    result = document_of(record).sections[0]
     said = " ".join(block.text for block in result.blocks if isinstance(block, Paragraph))
     assert "loop is closed" in said
 
@@ -164,7 +165,7 @@ def test_remarks_on_the_step_are_named_beside_its_numbers():
     limited = Remark(kind=RemarkKind.HOST_LIMITED, text="so", step=1)
     touched = replace(step, answer=replace(step.answer, remarks=(limited,)))
     record = replace(record, steps=(touched,))
-    result = METHOD.document(record, METHOD.findings(record)).sections[0]
+    result = document_of(record).sections[0]
     said = " ".join(block.text for block in result.blocks if isinstance(block, Paragraph))
     assert "remarks on this step: host limited." in said
 
@@ -173,6 +174,6 @@ def test_an_engine_without_response_is_said_to_have_none():
     part = flow("read", 2000, 4096)
     record = answered(settings(rate="1000", seconds="2"), part)
     assert [row[1] for row in tables(record)["Service and response"].rows] == ["service"]
-    result = METHOD.document(record, METHOD.findings(record)).sections[0]
+    result = document_of(record).sections[0]
     said = " ".join(block.text for block in result.blocks if isinstance(block, Paragraph))
     assert "measures no response" in said

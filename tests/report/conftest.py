@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from teijo.document.model import Document
+from teijo.methods.parts import document_of
 from teijo.methods.registry import METHODS
 from tests.methods.canned import Canned, play
 from tests.report.english import data_of
@@ -32,4 +33,4 @@ def canned_report(request: pytest.FixtureRequest) -> tuple[Document, frozenset[s
     device.rate = lambda step: 5_000.0 if steady == "steady" else 5_000.0 + 40 * len(device.asked)
     record = play(method, device, spec=spec).record
     data = data_of(record, method.settings_from(record.run.settings))
-    return method.document(record, method.findings(record)), data
+    return document_of(record), data

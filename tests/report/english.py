@@ -6,8 +6,8 @@ from dataclasses import asdict, fields, is_dataclass
 
 from teijo.document.phrase import Phrase, Verbatim
 from teijo.methods.knobs import describe
-from teijo.methods.method import Settings
 from teijo.methods.registry import METHODS
+from teijo.methods.settings import Settings
 from teijo.report.language import Translator
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from teijo.document.model import XYChart
+from teijo.methods.parts import document_of, findings_of
 from teijo.methods.workload import FreeWorkload, step_of
 from teijo.runfile import reader
 from teijo.terms.histogram import Histogram, bucket_width_ns
@@ -82,11 +83,11 @@ def test_a_day_is_read_back_second_by_second(sealed: Path) -> None:
 
 def test_the_report_of_a_day_has_a_point_a_minute_and_loses_no_io(sealed: Path) -> None:
     record = reader.read(sealed)
-    document = METHOD.document(record, METHOD.findings(record))
+    document = document_of(record)
     (section,) = [each for each in document.sections if each.title == "Over time"]
     charts = [block for block in section.blocks if isinstance(block, XYChart)]
     for chart in charts:
         assert [len(one.x) for one in chart.series] == [1440, 1440]
         assert chart.note == "Each point is 1 min 00 s long."
     iops = [level or 0.0 for one in charts[0].series for level in one.y]
-    assert sum(iops) * 60 == pytest.approx(METHOD.findings(record).cells[0].iops * DAY_S)
+    assert sum(iops) * 60 == pytest.approx(findings_of(record).cells[0].iops * DAY_S)

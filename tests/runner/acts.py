@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from teijo.device.device import Device
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
 from teijo.runfile import reader
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
@@ -17,7 +17,7 @@ def run_paper(
     path: Path,
     device: Device | None = None,
     *,
-    method: Method | None = None,
+    method: AnyMethod | None = None,
     observer: Observer = unobserved,
 ) -> Record:
     """Run to the sealed file, and read it."""
@@ -37,7 +37,7 @@ def resume_paper(
     path: Path,
     device: Device | None = None,
     *,
-    method: Method | None = None,
+    method: AnyMethod | None = None,
     observer: Observer = unobserved,
 ) -> Record:
     """Go on with what a run left, and read the sealed file."""

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -18,8 +19,9 @@ from teijo.engine.session import (
     Progress,
     StuckIo,
 )
-from teijo.methods.method import Settings, Steps
-from teijo.terms.finding import Findings
+from teijo.methods.found import Found
+from teijo.methods.method import Method, Steps
+from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
@@ -233,14 +235,26 @@ class PaperSettings(Settings):
     seconds: int = 2
 
 
-class PaperMethod:
+class PaperFound(Found[PaperSettings]):
+    """How many rounds were begun."""
+
+    @property
+    def rounds(self) -> int:
+        return len({step.round_number for step, _ in self.record.measured()})
+
+    @cached_property
+    def watch(self) -> Watch:
+        return Watch(phase=f"after {len(self.record.steps)}")
+
+
+class PaperMethod(Method[PaperSettings, PaperFound]):
     """Purges, preconditions, rests, and measures rounds of two cells; a gap restarts a round."""
 
     id = "paper"
     title = "Paper"
     summary = "for tests"
-    specs: tuple[str, ...] = ()
-    default_spec = ""
+    settings_type = PaperSettings
+    found_type = PaperFound
 
     def __init__(self, ending: str = "steady", first_block: int = 4096, fills: int = 1) -> None:
         self.ending = ending
@@ -251,15 +265,6 @@ class PaperMethod:
         self, spec: str, overrides: Mapping[str, str], geometry: Geometry
     ) -> PaperSettings:
         return PaperSettings()
-
-    def settings_from(self, stored: Mapping[str, object]) -> PaperSettings:
-        return PaperSettings.model_validate(stored)
-
-    def writes(self, settings: Settings) -> bool:
-        return True
-
-    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
-        return ()
 
     def steps(self, settings: Settings, geometry: Geometry) -> Steps:
         assert isinstance(settings, PaperSettings)
@@ -284,14 +289,7 @@ class PaperMethod:
                 number += 1
         return self.ending  # type: ignore[return-value]
 
-    def findings(self, record: Record) -> Findings:
-        rounds = {step.round_number for step, _ in record.measured()}
-        return Findings(method=self.id, spec="", converged=None, rounds=len(rounds))
-
-    def watch(self, record: Record) -> Watch:
-        return Watch(phase=f"after {len(record.steps)}")
-
-    def document(self, record: Record, findings: Findings) -> Document:
+    def document(self, found: PaperFound) -> Document:
         header = Header(title="", subtitle="", organisation="", revision="", top=(), groups=())
         return Document(name="paper", header=header, sections=())
 

@@ -9,7 +9,8 @@ import pytest
 from teijo.device import Hook, open_target
 from teijo.device.device import Device
 from teijo.errors import HostError, Interrupted
-from teijo.methods.method import Settings, Steps
+from teijo.methods.method import Steps
+from teijo.methods.settings import Settings
 from teijo.runfile import reader
 from teijo.runner.events import Event, Observer, StepDone, unobserved
 from teijo.runner.preview import preview

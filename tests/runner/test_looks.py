@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from teijo.methods.method import Settings, Steps
+from teijo.methods.method import Steps
 from teijo.methods.pts.hir.method import Hir
 from teijo.methods.pts.xsr.method import Xsr
+from teijo.methods.settings import Settings
 from teijo.runfile import reader
 from teijo.runner.events import unobserved
 from teijo.runner.run import Order, begin

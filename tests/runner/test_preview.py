@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from teijo import api
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
 from teijo.methods.registry import METHODS, method_named
 from teijo.runner.extent import Extent, Preview
 from teijo.runner.paper import (
@@ -114,7 +114,7 @@ def test_every_method_can_be_previewed() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.id)
-def test_what_is_expected_lies_between_the_bounds_in_every_figure(method: Method) -> None:
+def test_what_is_expected_lies_between_the_bounds_in_every_figure(method: AnyMethod) -> None:
     found = whole_of(method.id)
     for figure in ("steps", "duration_ns", "written_bytes", "intervals"):
         least, expected, most = (
@@ -174,7 +174,7 @@ def places_of_a_run() -> list[object]:
 
 @pytest.mark.parametrize(("method", "replayable"), places_of_a_run())
 def test_what_is_left_of_a_run_is_told_from_any_place_in_it(
-    method: Method, replayable: bool
+    method: AnyMethod, replayable: bool
 ) -> None:
     settings = method.settings(method.default_spec, {}, DRIVE)
     whole, steps = whole_of(method.id), played(method.id)

@@ -21,6 +21,7 @@ from teijo.document.model import XYChart
 from teijo.engine import Lap, Plan
 from teijo.engine.fio import output
 from teijo.errors import HostError
+from teijo.methods.parts import document_of, findings_of
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.demand.method import DIRTH
 from teijo.methods.pts.hir.method import Hir
@@ -166,7 +167,7 @@ def test_threads_are_threads_and_depth_is_depth_and_a_point_counts_reads_and_wri
     step = next(each for each in played.measured if each.cell == "TC 32 QD 8")
     (plan,) = compile_measure(step, DRIVE, {}, 1).streams
     assert (plan.threads, plan.queue_depth) == (32, 8)
-    cells = {cell.labels: cell.iops for cell in DIRTH.findings(played.record).cells}
+    cells = {cell.labels: cell.iops for cell in findings_of(played.record).cells}
     assert cells[("threads", "32"), ("queue depth", "8")] == pytest.approx(256_000.0)
 
 
@@ -186,7 +187,7 @@ def test_the_cache_state_is_read_back_and_the_page_cache_answers_in_no_version(
     finally:
         device.close()
     played = play(Iops(), Canned(rate=lambda _: 1_000.0), spec=spec, identity=identity)
-    header = Iops().document(played.record, Iops().findings(played.record)).header
+    header = document_of(played.record).header
     rows = {name: value for group in header.groups for name, value in group.rows}
     assert rows["Write cache"].startswith("not known (asked: ")
 
@@ -302,7 +303,7 @@ def test_what_cannot_be_purged_is_never_filled_with_zeros_in_silence(tmp_path: P
     finally:
         device.close()
     played = play(Iops(), Canned(rate=lambda _: 1_000.0, purge="none"))
-    document = Iops().document(played.record, Iops().findings(played.record))
+    document = document_of(played.record)
     assert document.header.stamp == "NON-CONFORMING: not purged"
 
 
@@ -328,7 +329,7 @@ def test_wsat_begins_at_its_purge_and_a_purge_is_printed_only_if_it_took_place()
         assert isinstance(first, Purge)
         assert isinstance(second, Measure)
     played = play(Wsat(), Canned(rate=lambda _: 1_000.0, purge="none"), spec="1.1-enterprise")
-    header = Wsat().document(played.record, Wsat().findings(played.record)).header
+    header = document_of(played.record).header
     rows = {name: value for group in header.groups for name, value in group.rows}
     assert rows["Purge method"] == "not possible"
 

@@ -8,7 +8,7 @@ import pytest
 
 import teijo
 from teijo.analysis import measures
-from teijo.methods.pts.lat.method import SELF_CHECK_NAME, one_io_share
+from teijo.methods.pts.lat.found import SELF_CHECK_NAME, one_io_share
 from teijo.methods.rounds import HISTOGRAM, ROUND, exchanges_of, histogram_run_of
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Precondition

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from teijo.errors import HostError, RunFileError
-from teijo.methods.registry import method_named
+from teijo.methods.parts import findings_of
 from teijo.runfile import reader
 from teijo.runner.events import StepDone
 from teijo.terms.record import Record
@@ -191,7 +191,7 @@ def judge_sealed(world: "World", story: "Story") -> None:
     """
     try:
         record = reader.read(world.sealed)
-        findings = method_named(record.run.method).findings(record)
+        findings = findings_of(record)
     except RunFileError:
         if world.disk.head.lying:
             return

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from teijo.errors import RunFileError
-from teijo.methods.registry import method_named
+from teijo.methods.parts import findings_of
 from teijo.runfile import reader
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record
@@ -98,7 +98,7 @@ class Stage:
             record = reader.read(world.sealed)
             self._known[shape] = Reference(
                 record=record,
-                findings=method_named(record.run.method).findings(record),
+                findings=findings_of(record),
                 calls={
                     "disk": int(self.disk.head.calls),
                     "event": story.events,

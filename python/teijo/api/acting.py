@@ -18,8 +18,9 @@ from teijo.device.marker import Holder
 from teijo.device.sessions import Engine
 from teijo.errors import HostError, Interrupted, PlanError, RunFileError, StoppedAtOnce, TeijoError
 from teijo.methods.knobs import checked_words
-from teijo.methods.method import Method, Settings, hook_of, settings_on
+from teijo.methods.method import AnyMethod, hook_of, settings_on
 from teijo.methods.registry import method_named
+from teijo.methods.settings import Settings
 from teijo.runfile import reader
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
@@ -184,7 +185,7 @@ def resume(
             )
 
 
-def _evaluated(method: Method, spec: str, seen: Survey) -> tuple[Settings, Cpus]:
+def _evaluated(method: AnyMethod, spec: str, seen: Survey) -> tuple[Settings, Cpus]:
     """Return the settings of a method on what was surveyed, and the processors it is kept on."""
     given, cpus = split_cpus(seen.settings)
     return settings_on(method, spec, given, seen.geometry, seen.facts), cpus
@@ -243,7 +244,7 @@ def _note(recorder: Recorder, limits: Sequence[str]) -> None:
 
 
 def _check_ahead(
-    method: Method,
+    method: AnyMethod,
     settings: Settings,
     geometry: Geometry,
     max_drive_writes: float | None,

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from teijo.api.signed import doubted, signature_text, signed
 from teijo.compare.limit import limits_from, spelt
@@ -13,6 +14,8 @@ from teijo.compare.limit_pages import with_limits
 from teijo.document.model import Document
 from teijo.errors import RunFileError, TeijoError, host_error
 from teijo.methods import parts as apart
+from teijo.methods.found import Found
+from teijo.methods.parts import findings_of, found_in
 from teijo.methods.registry import method_named
 from teijo.runfile import columns, reader
 from teijo.runfile import export as writing
@@ -37,9 +40,16 @@ class Run:
     signers: Path | None = None
 
     @cached_property
+    def found(self) -> Found[Any]:
+        """All that the run's method finds in it, computed as it is asked for."""
+        with of_a_file(self.record):
+            return found_in(self.record)
+
+    @cached_property
     def findings(self) -> Findings:
-        """What the run's method finds in it."""
-        return analyse(self.record)
+        """What the run's method finds in it, as plain values."""
+        with of_a_file(self.record):
+            return self.found.reported
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -77,7 +87,7 @@ class Run:
     def document(self) -> Document:
         """Return what the report says."""
         text = signature_text(self.path, self.signers)
-        found = signed(present(self.record, self.findings), text)
+        found = signed(presented(self.found), text)
         return with_limits(found, self.judged)
 
     def _repr_html_(self) -> str:
@@ -127,14 +137,20 @@ def _part(run: Run, name: str, record: Record, count: int) -> Run:
 def analyse(record: Record) -> Findings:
     """Return what the method of a record finds in it."""
     with of_a_file(record):
-        return method_named(record.run.method).findings(record)
+        return findings_of(record)
 
 
-def present(record: Record, findings: Findings | None = None) -> Document:
+def present(record: Record) -> Document:
     """Return the report of a record, by its method."""
-    findings = analyse(record) if findings is None else findings
     with of_a_file(record):
-        return doubted(method_named(record.run.method).document(record, findings), record)
+        return presented(found_in(record))
+
+
+def presented(found: Found[Any]) -> Document:
+    """Return the report of what was found in a record, by its method."""
+    with of_a_file(found.record):
+        document = method_named(found.record.run.method).document(found)
+        return doubted(document, found.record)
 
 
 def export(path: Path | str, *, to: Format, table: Table = "results") -> bytes:

@@ -8,7 +8,7 @@ from teijo.cli import console, tongue
 from teijo.cli.options import Json, Spec
 
 if TYPE_CHECKING:
-    from teijo.methods.method import Method
+    from teijo.methods.method import AnyMethod
     from teijo.methods.registry import Card
 
 EXAMPLES = (
@@ -42,7 +42,7 @@ def verb(
     show(registry.method_named(method), spec, as_json)
 
 
-def summary(method: "Method | Card") -> dict[str, object]:
+def summary(method: "AnyMethod | Card") -> dict[str, object]:
     """Return one method's line as JSON-ready values."""
     return {
         "id": method.id,
@@ -53,7 +53,7 @@ def summary(method: "Method | Card") -> dict[str, object]:
     }
 
 
-def show(method: "Method", spec: str, as_json: bool) -> None:
+def show(method: "AnyMethod", spec: str, as_json: bool) -> None:
     """Print one method: what it is, and its settings with the defaults of one version."""
     from teijo.methods.knobs import describe
     from teijo.terms.geometry import Geometry

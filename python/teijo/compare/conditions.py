@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from teijo.compare.sides import Match
 from teijo.errors import UsageError
 from teijo.methods.knobs import describe, knobs_of, show_duration
-from teijo.methods.method import Settings
 from teijo.methods.parts import Part
+from teijo.methods.settings import Settings
 from teijo.units import NS_PER_MS
 
 ASPECTS: Mapping[str, str] = {
@@ -87,9 +87,9 @@ def check_conditions(
 
 def _conditions(part: Part) -> dict[str, str]:
     run = part.record.run
-    judging = _judging(type(part.settings))
+    judging = _judging(type(part.found.settings))
     settings = {
-        each.key: each.value for each in describe(part.settings) if each.field not in judging
+        each.key: each.value for each in describe(part.found.settings) if each.field not in judging
     }
     if "minute" in settings:
         settings["minute"] = _minute(part)
@@ -101,7 +101,7 @@ def _minute(part: Part) -> str:
 
     The division is not exact, in capacity or in time, so what stands for 60 s is told as 60 s.
     """
-    minute_ns, scale = part.settings.model_dump()["minute_ns"], part.record.geometry.scale
+    minute_ns, scale = part.found.settings.model_dump()["minute_ns"], part.record.geometry.scale
     if scale > 1:
         minute_ns = round(minute_ns * scale / _MINUTE_STEP_NS) * _MINUTE_STEP_NS
     return show_duration(minute_ns)

@@ -16,8 +16,9 @@ from teijo.analysis.difference import (
     level_of,
 )
 from teijo.analysis.repeats import TOLERANCE, Needed, level_of_run, levels_beside, runs_needed
-from teijo.compare.figures import IOPS, LATENCY_MAX, Figure, Quantity, quantities_of, repeated
+from teijo.compare.repeated import repeated
 from teijo.compare.sides import Match
+from teijo.terms.quantity import IOPS, LATENCY_MAX, Figure, Quantity
 
 ALL_CELLS = "all cells together"
 _LEAST_CELLS = 2
@@ -124,7 +125,7 @@ def quantities_by_side(match: Match) -> dict[str, tuple[Quantity, ...]]:
     """Return each side's quantities of a test; runs of one side become its batches."""
     found = {}
     for side in match.sides:
-        several = [quantities_of(entry.part) for entry in match.of(side)]
+        several = [entry.part.found.quantities for entry in match.of(side)]
         found[side] = several[0] if len(several) == 1 else repeated(several)
     return found
 

@@ -11,7 +11,6 @@ from difflib import get_close_matches
 from typing import Final
 
 from teijo.analysis.mean import mean_of
-from teijo.compare.figures import IOPS, LATENCY, THROUGHPUT, quantities_of
 from teijo.compare.limit import (
     Limit,
     in_unit,
@@ -26,6 +25,7 @@ from teijo.errors import PlanError
 from teijo.methods.pages import ms
 from teijo.methods.parts import Part, parts_of
 from teijo.terms.finding import Cell
+from teijo.terms.quantity import IOPS, LATENCY, THROUGHPUT
 from teijo.terms.record import Record
 
 ENDED: Final = ("done", "steady", "not steady")
@@ -102,7 +102,7 @@ def known_in(record: Record) -> tuple[Known, ...]:
 def _known_of(part: Part, name: str) -> list[Known]:
     steady = part.findings.converged is not False
     found: list[Known] = []
-    for one in quantities_of(part):
+    for one in part.found.quantities:
         mean = mean_of(one.batches, resolution=one.resolution)
         half = None if mean is None else mean.half
         found.append(

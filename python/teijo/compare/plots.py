@@ -8,19 +8,19 @@ from teijo.analysis import measures
 from teijo.compare.sides import Entry, Match
 from teijo.document.model import Axis, Column, Paragraph, Series, Table, Value, XYChart
 from teijo.document.phrase import Verbatim, say
-from teijo.methods.knobs import show_mix
-from teijo.methods.method import Settings
 from teijo.methods.pages import ms
 from teijo.methods.pts.demand.settings import DemandSettings
 from teijo.methods.pts.hir.bursts import HirSettings, log_of
-from teijo.methods.pts.iops.matrix import IopsSettings
-from teijo.methods.pts.lat.matrix import LatSettings
+from teijo.methods.pts.iops.found import IopsSettings
+from teijo.methods.pts.lat.found import LatSettings
 from teijo.methods.pts.settings import time_name
 from teijo.methods.pts.tp.parts import TpSettings
 from teijo.methods.pts.wsat.minutes import WsatSettings, samples_of
 from teijo.methods.pts.xsr.groups import XsrSettings, answers_of
 from teijo.methods.rounds import exchanges_of, minutes_of
 from teijo.methods.scaled import full_size
+from teijo.methods.settings import Settings
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell
 from teijo.units import KIB, format_block_size
 
@@ -46,7 +46,7 @@ def plots_of(match: Match) -> tuple[XYChart, ...]:
     Of more runs than a chart has colours for the first ones of each side are drawn.
     """
     match = _drawn(match)
-    settings = match.entries[0].part.settings
+    settings: Settings = match.entries[0].part.found.settings
     rounds = _rounds(match)
     match settings:
         case IopsSettings():
@@ -79,7 +79,7 @@ def plots_notes(match: Match) -> list[Paragraph]:
             most=CURVES_MOST,
         )
         found.append(Paragraph(text=text))
-    if isinstance(match.entries[0].part.settings, DemandSettings):
+    if isinstance(match.entries[0].part.found.settings, DemandSettings):
         found.append(Paragraph(text=_SWEEP_NOTE))
     return found
 
@@ -152,8 +152,8 @@ def _digits(places: Sequence[Value]) -> int | None:
 
 
 def _settings(entry: Entry, kind: type[S]) -> S:
-    assert isinstance(entry.part.settings, kind), entry.part.settings
-    return entry.part.settings
+    assert isinstance(entry.part.found.settings, kind), entry.part.found.settings
+    return entry.part.found.settings
 
 
 def _curves(match: Match, points: Callable[[Entry], Points]) -> list[tuple[str, Points]]:
@@ -190,7 +190,7 @@ def _iops(match: Match, settings: IopsSettings) -> tuple[XYChart, ...]:
             found = {cell.labels: cell for cell in entry.part.findings.cells}
             own = sorted(_settings(entry, IopsSettings).block_sizes_bytes)
             keys = [
-                (block, (("r/w mix", show_mix(mix)), ("block size", format_block_size(block))))
+                (block, (("r/w mix", mix_name(mix)), ("block size", format_block_size(block))))
                 for block in own
             ]
             return [(block / KIB, found[key].iops) for block, key in keys if key in found]
@@ -199,7 +199,7 @@ def _iops(match: Match, settings: IopsSettings) -> tuple[XYChart, ...]:
 
     return tuple(
         overlay(
-            say("IOPS at R/W {mix} by block size", mix=show_mix(mix)),
+            say("IOPS at R/W {mix} by block size", mix=mix_name(mix)),
             Axis(name="Block size", unit="KiB", scale="log"),
             Axis(name="IOPS", scale="log"),
             _curves(match, points(mix)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from teijo.document.phrase import Verbatim, say
 from teijo.errors import UsageError
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
 from teijo.methods.parts import Part, parts_of
 from teijo.terms.record import Record
 
@@ -44,7 +44,7 @@ class Match:
     """One test that two sides or more have run; `entries` are in the order of the sides."""
 
     name: str
-    method: Method
+    method: AnyMethod
     entries: tuple[Entry, ...]
 
     @property
@@ -127,7 +127,7 @@ def matches_of(sides: Sequence[Side]) -> tuple[Match, ...]:
         UsageError: there is none.
     """
     found: dict[tuple[str, str], list[Entry]] = {}
-    methods: dict[tuple[str, str], Method] = {}
+    methods: dict[tuple[str, str], AnyMethod] = {}
     for side in sides:
         for label, record in zip(side.labels, side.records, strict=True):
             for part in parts_of(record):

@@ -9,8 +9,8 @@ from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict
 from teijo.compare.sides import Match
 from teijo.document.model import Column, Table, Value
 from teijo.document.phrase import Verbatim, say
-from teijo.methods.knobs import show_mix
-from teijo.methods.pts.iops.matrix import IopsSettings
+from teijo.methods.pts.iops.found import IopsSettings
+from teijo.terms.cell import mix_name
 from teijo.units import KIB, format_block_size
 
 _FIGURES_PRINTED = 5
@@ -47,20 +47,20 @@ def difference_table(pairing: Pairing, *, folded: bool = False) -> Table:
 
 def matrix_table(match: Match, pairing: Pairing) -> Table | None:
     """Return the differences of an IOPS matrix in percent, block sizes by mixes."""
-    settings = match.of(pairing.first)[0].part.settings
+    settings = match.of(pairing.first)[0].part.found.settings
     if not isinstance(settings, IopsSettings):
         return None
     found = {str(row.place): row for row in pairing.rows}
     blocks = sorted(settings.block_sizes_bytes)
     mixes = sorted(settings.mixes_read_percent)
     cells = [
-        [found.get(f"RND {format_block_size(block)} {show_mix(mix)}") for mix in mixes]
+        [found.get(f"RND {format_block_size(block)} {mix_name(mix)}") for mix in mixes]
         for block in blocks
     ]
     return Table(
         columns=(
             Column(name="Block size", unit="KiB"),
-            *(Column(name=show_mix(mix), unit="%", digits=1) for mix in mixes),
+            *(Column(name=mix_name(mix), unit="%", digits=1) for mix in mixes),
         ),
         rows=tuple(
             (f"{block / KIB:g}", *(None if one is None else percent(one) for one in line))

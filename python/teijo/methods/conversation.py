@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from teijo.methods.method import Method, Settings
+from teijo.methods.method import AnyMethod
+from teijo.methods.settings import Settings
 from teijo.terms.record import Ending, Record
 from teijo.terms.step import Step, step_to_json
 
@@ -16,7 +17,7 @@ class Heard:
     asks: Step | None
 
 
-def heard(method: Method, settings: Settings, record: Record) -> Heard:
+def heard(method: AnyMethod, settings: Settings, record: Record) -> Heard:
     """Give a method the recorded answers for as long as it asks for the recorded steps."""
     steps = method.steps(settings, record.geometry)
     used = 0

@@ -14,8 +14,9 @@ import pydantic
 
 from teijo import units
 from teijo.errors import PlanError
-from teijo.methods.method import Settings
+from teijo.methods.settings import Settings
 from teijo.outside.text import unspeakable
+from teijo.terms.cell import mix_name
 from teijo.terms.run_note import LONGEST as NOTE_LONGEST
 
 LONGEST: Final = 300_000
@@ -367,15 +368,10 @@ def show_numbers(value: object) -> str:
     return ",".join(str(each) for each in value)
 
 
-def show_mix(read_percent: int) -> str:
-    """Return an R/W mix as the standard writes it: 0 → "0/100", all writes."""
-    return f"{read_percent}/{100 - read_percent}"
-
-
 def show_mixes(value: object) -> str:
     """Show R/W mixes as `mixes` reads them back."""
     assert isinstance(value, tuple)
-    return ",".join(show_mix(each) for each in value)
+    return ",".join(mix_name(each) for each in value)
 
 
 def show_optional(value: object) -> str:

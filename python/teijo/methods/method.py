@@ -1,42 +1,42 @@
 """What every method can do. A method is pure: it sees no clock, file, device or engine."""
 
 from collections.abc import Generator, Mapping
-from typing import Protocol, runtime_checkable
-
-from pydantic import BaseModel
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from teijo.document.model import Document
-from teijo.terms.finding import Findings
+from teijo.errors import PlanError
+from teijo.methods import knobs
+from teijo.methods.found import Found
+from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer
 from teijo.terms.step import Step
-from teijo.terms.watch import Watch
 
 Steps = Generator[Step, Answer, Ending]
 """A method at work: yields steps, is sent their answers, returns how it ended."""
 
+S = TypeVar("S", bound=Settings)
+F = TypeVar("F", bound=Found[Any])
 
-class Settings(BaseModel, frozen=True, extra="forbid"):
-    """The numbers of one run. Every method has its own; all of them are JSON and back.
 
-    `spec` is the version of the standard by its full id, empty for a method without one.
+class Method(Protocol[S, F]):
+    """One way to measure: `S` are its settings, `F` is what it finds in a record.
+
+    `specs` are the versions of its standard, empty where it follows none. A method that derives
+    from this class says only what is its own.
     """
-
-    spec: str = ""
-
-
-class Method(Protocol):
-    """One way to measure. `specs` are the versions of its standard, empty for none."""
 
     id: str
     title: str
     summary: str
-    specs: tuple[str, ...]
-    default_spec: str
+    settings_type: type[S]
+    found_type: type[F]
+    specs: tuple[str, ...] = ()
+    default_spec: str = ""
 
-    def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> Settings:
+    def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> S:
         """Return the settings of `spec` on this geometry, with `--set` overrides applied.
 
         `spec` may be a short form ("2.0.2", "1.1") or empty for the default; the settings hold
@@ -48,33 +48,45 @@ class Method(Protocol):
         """
         ...
 
-    def settings_from(self, stored: Mapping[str, object]) -> Settings:
+    def settings_from(self, stored: Mapping[str, object]) -> S:
         """Return the settings a run file holds (`Settings.model_dump(mode="json")`)."""
-        ...
+        return knobs.build(self.settings_type, stored)
 
-    def writes(self, settings: Settings) -> bool:
+    def writes(self, settings: S) -> bool:  # noqa: ARG002 — of those that may only read
         """Whether any step writes, so that consent is needed."""
-        ...
+        return True
 
-    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+    def deviations(
+        self,
+        settings: S,  # noqa: ARG002 — of those with a standard
+        geometry: Geometry,  # noqa: ARG002
+    ) -> tuple[Remark, ...]:
         """Return what these settings change against the standard, one remark each."""
-        ...
+        return ()
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
+    def steps(self, settings: S, geometry: Geometry) -> Steps:
         """Return the conversation. The same answers give the same steps, always."""
         ...
 
-    def findings(self, record: Record) -> Findings:
-        """Return what a record shows, growing or sealed."""
-        ...
+    def find(self, settings: S, record: Record) -> F:
+        """Return what a record shows, growing or sealed; each number is computed when asked for."""
+        return self.found_type(settings=settings, record=record)
 
-    def watch(self, record: Record) -> Watch:
-        """Return where a growing record stands: phase, round, steadiness, time still needed."""
-        ...
-
-    def document(self, record: Record, findings: Findings) -> Document:
+    def document(self, found: F) -> Document:
         """Return what the report says."""
         ...
+
+
+AnyMethod = Method[Any, Any]
+"""A method by its name: its settings and findings go from one of its functions to another."""
+
+
+def no_standard(method_id: str, spec: str) -> PlanError:
+    """Return the error that a version was asked of a method that follows no standard."""
+    return PlanError(
+        f"The method {method_id} follows no standard, so it has no version {spec!r}",
+        remedy="Leave --spec out.",
+    )
 
 
 @runtime_checkable
@@ -99,7 +111,7 @@ class KnowsPairs(Protocol):
 
 
 def settings_on(
-    method: Method,
+    method: AnyMethod,
     spec: str,
     overrides: Mapping[str, str],
     geometry: Geometry,
@@ -112,4 +124,5 @@ def settings_on(
     """
     if isinstance(method, KnowsPairs):
         overrides = method.asked_on(overrides, facts)
-    return method.settings(spec, overrides, geometry)
+    settings: Settings = method.settings(spec, overrides, geometry)
+    return settings

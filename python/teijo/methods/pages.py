@@ -27,9 +27,9 @@ from teijo.document.model import (
 from teijo.document.phrase import Verbatim, capitalised, joined, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.knobs import describe
-from teijo.methods.method import Settings
 from teijo.methods.scaled import with_rule
 from teijo.methods.self_checks import self_checks_section
+from teijo.methods.settings import Settings
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import REMEDIES, Remark, RemarkKind
 from teijo.terms.result import Gap, Health, StepResult

@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
-    from teijo.methods.method import Method
+    from teijo.methods.method import AnyMethod
 
-    METHODS: tuple[Method, ...]
+    METHODS: tuple[AnyMethod, ...]
 
 _ENTERPRISE: Final = "2.0.2-enterprise"
 _CLIENT: Final = "2.0.2-client"
@@ -146,7 +146,7 @@ CARDS: Final = (
 )
 
 
-def method_named(name: str) -> "Method":
+def method_named(name: str) -> "AnyMethod":
     """Return the method of an id ("pts.iops") or of its last part ("iops").
 
     Raises:
@@ -163,10 +163,10 @@ def method_named(name: str) -> "Method":
 
 
 @cache
-def _loaded(card: Card) -> "Method":
+def _loaded(card: Card) -> "AnyMethod":
     module, _, name = card.place.partition(":")
     found = getattr(import_module(f"teijo.methods.{module}"), name)
-    return cast("Method", found() if isinstance(found, type) else found)
+    return cast("AnyMethod", found() if isinstance(found, type) else found)
 
 
 def __getattr__(name: str) -> object:

@@ -10,17 +10,18 @@ from teijo.errors import PlanError
 from teijo.methods import conversation
 from teijo.methods.conversation import Heard
 from teijo.methods.knobs import knobs_of
-from teijo.methods.method import Method, Settings
+from teijo.methods.method import AnyMethod
 from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.campaign.parts import split
 from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSettings
 from teijo.methods.pts.versions import Version, version_of
+from teijo.methods.settings import Settings
 from teijo.terms.record import Ending, Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 
 
-def rescored(record: Record, method: Method, spec: str) -> Record:
+def rescored(record: Record, method: AnyMethod, spec: str) -> Record:
     """Return the record as if it had been taken under another version of the standard.
 
     What was asked of the device stays as it was; what decides when to stop and what is steady
@@ -122,7 +123,7 @@ def _worst(endings: Sequence[Ending]) -> Ending:
     return min(endings, key=order.index)
 
 
-def _judged_by(record: Record, method: Method, spec: str) -> Settings:
+def _judged_by(record: Record, method: AnyMethod, spec: str) -> Settings:
     """Return the run's settings with the version's own where they only judge.
 
     What the run did after all that the version asks for is nothing against it either.
@@ -135,10 +136,11 @@ def _judged_by(record: Record, method: Method, spec: str) -> Settings:
         if knob.judges or (knob.adds and getattr(ruled, name) is None)
     }
     own = {name: value for name, value in ran.model_dump().items() if name not in judging}
-    return type(ran).model_validate({**ruled.model_dump(), **own, "spec": ruled.spec})
+    judged: Settings = type(ran).model_validate({**ruled.model_dump(), **own, "spec": ruled.spec})
+    return judged
 
 
-def _kept(record: Record, method: Method, used: int) -> tuple[Remark, ...]:
+def _kept(record: Record, method: AnyMethod, used: int) -> tuple[Remark, ...]:
     """Return the recorded remarks that still hold: not the old version's deviations and verdict."""
     old = set(method.deviations(method.settings_from(record.run.settings), record.geometry))
     return tuple(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from teijo.analysis import forecast
+from teijo.terms.cell import CellKey
 from teijo.terms.finding import SteadyState
 from teijo.terms.record import Record
 from teijo.terms.result import Answer, Gap, StepResult
@@ -29,9 +30,10 @@ class Round:
     number: int
     cells: tuple[Measured, ...]
 
-    def at(self, cell: str) -> StepResult:
+    def at(self, cell: CellKey | str) -> StepResult:
         """Return the answer of one cell of this round."""
-        return next(answer for step, answer in self.cells if step.cell == cell)
+        name = cell if isinstance(cell, str) else cell.name
+        return next(answer for step, answer in self.cells if step.cell == name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,14 @@ The report is in workload_pages.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from teijo import units
 from teijo.analysis import measures, percentile
 from teijo.document.model import Document
 from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.found import FlatFound
+from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.read_back import PHASE, read_back
@@ -21,11 +22,11 @@ from teijo.methods.workload_settings import (
     WorkloadSettings,
     settings_of,
 )
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record
-from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.verification import joined
@@ -33,24 +34,55 @@ from teijo.terms.watch import Watch
 from teijo.terms.workload import ActiveRange, Workload
 
 
-class FreeWorkload:
+class FreeWorkloadFound(FlatFound[WorkloadSettings]):
+    """What a record of FreeWorkload shows."""
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Return the headline numbers, for all I/Os and for each direction."""
+        settings, record = self.settings, self.record
+        answer = answer_of(record)
+        return Findings(
+            method=record.run.method,
+            spec="",
+            converged=None,
+            rounds=0 if answer is None else 1,
+            scalars=() if answer is None else _scalars(answer) + _verify_scalars(record),
+            cells=() if answer is None else _cells(settings, answer),
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Return what is left of the one step."""
+        settings, record = self.settings, self.record
+        if record.run.ending != "running":
+            return Watch(phase=record.run.ending)
+        if answer_of(record) is not None:
+            return Watch(phase=PHASE if settings.reads_back else "measure")
+        return Watch(
+            phase="measure",
+            cell=stimulus_name(settings),
+            remaining_ns_least=settings.duration_ns or 0,
+            remaining_ns_most=settings.duration_ns or 0,
+            remaining_bytes=settings.total_bytes or 0,
+        )
+
+
+class FreeWorkload(Method[WorkloadSettings, FreeWorkloadFound]):
     """The method `workload`."""
 
     id = "workload"
     title = "Workload"
     summary = "any one workload, in fio's words: rw, bs, threads, qd, seconds or bytes"
-    specs: tuple[str, ...] = ()
-    default_spec = ""
+    settings_type = WorkloadSettings
+    found_type = FreeWorkloadFound
 
     def settings(
         self, spec: str, overrides: Mapping[str, str], geometry: Geometry
     ) -> WorkloadSettings:
         """Return the stimulus asked for; see Method."""
         if spec:
-            raise PlanError(
-                f"The method workload follows no standard, so it has no version {spec!r}",
-                remedy="Leave --spec out.",
-            )
+            raise no_standard(self.id, spec)
         settings = settings_of(overrides)
         stimuli = [stimulus for _, stimulus in settings.stimuli]
         sizes = [stimulus.stream("").sizes_bytes for stimulus in stimuli]
@@ -65,69 +97,29 @@ class FreeWorkload:
             )
         return settings
 
-    def settings_from(self, stored: Mapping[str, object]) -> WorkloadSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(WorkloadSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
+    def writes(self, settings: WorkloadSettings) -> bool:
         """Return whether any I/O writes."""
-        return step_of(_own(settings)).workload.writes
-
-    def deviations(
-        self,
-        settings: Settings,  # noqa: ARG002 — the contract's
-        geometry: Geometry,  # noqa: ARG002 — the contract's
-    ) -> tuple[Remark, ...]:
-        """Return nothing: there is no standard to deviate from."""
-        return ()
+        return step_of(settings).workload.writes
 
     def steps(
         self,
-        settings: Settings,
+        settings: WorkloadSettings,
         geometry: Geometry,
     ) -> Steps:
         """Drive the workload once, from its start again after a gap; read back what it wrote."""
-        asked = step_of(_own(settings))
+        asked = step_of(settings)
         answer = yield from insist(asked)
-        if _own(settings).reads_back:
+        if settings.reads_back:
             reading = read_back(asked.workload, geometry, answer)
             if reading is not None:
                 yield from insist(reading)
         return "done"
 
-    def findings(self, record: Record) -> Findings:
-        """Return the headline numbers, for all I/Os and for each direction."""
-        settings = self.settings_from(record.run.settings)
-        answer = answer_of(record)
-        return Findings(
-            method=self.id,
-            spec="",
-            converged=None,
-            rounds=0 if answer is None else 1,
-            scalars=() if answer is None else _scalars(answer) + _verify_scalars(record),
-            cells=() if answer is None else _cells(settings, answer),
-        )
-
-    def watch(self, record: Record) -> Watch:
-        """Return what is left of the one step; see Method."""
-        settings = self.settings_from(record.run.settings)
-        if record.run.ending != "running":
-            return Watch(phase=record.run.ending)
-        if answer_of(record) is not None:
-            return Watch(phase=PHASE if settings.reads_back else "measure")
-        return Watch(
-            phase="measure",
-            cell=stimulus_name(settings),
-            remaining_ns_least=settings.duration_ns or 0,
-            remaining_ns_most=settings.duration_ns or 0,
-            remaining_bytes=settings.total_bytes or 0,
-        )
-
-    def document(self, record: Record, findings: Findings) -> Document:
+    def document(self, found: FreeWorkloadFound) -> Document:
         """Return the report."""
         from teijo.methods.workload_pages import pages
 
-        return pages(self.settings_from(record.run.settings), record, findings)
+        return pages(found.settings, found.record, found.reported)
 
 
 def step_of(settings: WorkloadSettings) -> Measure | Precondition:
@@ -159,11 +151,6 @@ def stimulus_name(settings: WorkloadSettings) -> str:
     return " + ".join(f"{each.name}: {each.title}" for each in settings.streams)
 
 
-def _own(settings: Settings) -> WorkloadSettings:
-    assert isinstance(settings, WorkloadSettings), type(settings)
-    return settings
-
-
 def _check_room(settings: StreamSettings, geometry: Geometry) -> None:
     active_range = ActiveRange(share_percent=settings.active_range_percent)
     span = active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
@@ -191,7 +178,7 @@ def _cells(settings: WorkloadSettings, answer: StepResult) -> tuple[Cell, ...]:
         measures.cell_over(
             (
                 *((("stream", name),) if several else ()),
-                ("r/w mix", knobs.show_mix(stimulus.read_percent)),
+                ("r/w mix", mix_name(stimulus.read_percent)),
                 ("block size", stimulus.block_name),
             ),
             [parts[name] if several else answer],

@@ -8,8 +8,9 @@ from teijo import units
 from teijo.errors import PlanError
 from teijo.methods import knobs, workload_words
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.pts.settings import QUEUE_DEPTH_MOST
+from teijo.methods.settings import Settings
+from teijo.terms.cell import mix_name
 from teijo.terms.workload import Access, ActiveRange, Rate, Schedule, Stream
 
 Word = Literal["randread", "randwrite", "randrw", "read", "write", "rw"]
@@ -229,7 +230,7 @@ class StreamSettings(Settings, frozen=True):
     @property
     def title(self) -> str:
         """The stimulus in one line: "randrw 70/30 4 KiB, 1 × 32"."""
-        mix = f" {knobs.show_mix(self.read_percent)}" if WORDS[self.rw][1] is None else ""
+        mix = f" {mix_name(self.read_percent)}" if WORDS[self.rw][1] is None else ""
         block = self.block_name
         rate = (
             "" if self.ios_per_second is None else f", {self.ios_per_second:,g}/s {self.schedule}"

@@ -6,7 +6,7 @@ from typing import Final
 from teijo.device.device import Device
 from teijo.document.phrase import say
 from teijo.errors import HostError, Interrupted, TeijoError
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
 from teijo.runfile.codec import differing, rows_of
 from teijo.runfile.proof.flaw import Check, Flaw, Flaws
 from teijo.runner.drive import carry_out, seed_of
@@ -24,7 +24,7 @@ _OF_THE_BEGINNING: Final = frozenset(
 """What is said of a run before its first step, and follows from device and settings."""
 
 
-def replayed(record: Record, method: Method, device: Device, observer: Observer) -> Flaws:
+def replayed(record: Record, method: AnyMethod, device: Device, observer: Observer) -> Flaws:
     """Give each step of a record that a device answers otherwise when it is asked again.
 
     The device is one that gives the same answers to the same steps, and fresh. What it answers
@@ -63,7 +63,7 @@ def replayed(record: Record, method: Method, device: Device, observer: Observer)
         device.session.finish()
 
 
-def _beginning(record: Record, method: Method, device: Device) -> Flaws:
+def _beginning(record: Record, method: AnyMethod, device: Device) -> Flaws:
     """Give the remarks of the beginning that are missing, or there without a reason."""
     settings = method.settings_from(record.run.settings)
     due = {*device.remarks(), *method.deviations(settings, record.geometry)}

@@ -6,7 +6,8 @@ from typing import Final
 from teijo.device.device import Device
 from teijo.engine.plan import Plan
 from teijo.errors import PlanError
-from teijo.methods.method import Method, Settings
+from teijo.methods.method import AnyMethod
+from teijo.methods.settings import Settings
 from teijo.runner.compile import compile_measure
 from teijo.runner.drive import Conversation
 from teijo.runner.extent import Extent, Preview
@@ -24,7 +25,7 @@ _TRIAL_NS: Final = 50_000_000
 
 
 def preview(
-    method: Method,
+    method: AnyMethod,
     settings: Settings,
     geometry: Geometry,
     rates: Rates | None = None,
@@ -95,7 +96,7 @@ def written_bytes(steps: Sequence[StepRecord]) -> int:
 
 
 def _extent(
-    method: Method,
+    method: AnyMethod,
     settings: Settings,
     geometry: Geometry,
     rates: Rates,

@@ -1,6 +1,7 @@
 """A run rehearsed on paper: the record that a drive which settles would leave, at assumed rates."""
 
-from teijo.methods.method import Method, Settings
+from teijo.methods.method import AnyMethod
+from teijo.methods.settings import Settings
 from teijo.runner.drive import Conversation
 from teijo.runner.paper import Paper, Rates, settling
 from teijo.terms.geometry import Geometry, Identity
@@ -10,7 +11,7 @@ _STEPS_MOST = 20_000
 """What a run finds is known by then; a longer one is rehearsed so far."""
 
 
-def rehearsed(method: Method, settings: Settings, geometry: Geometry) -> Record:
+def rehearsed(method: AnyMethod, settings: Settings, geometry: Geometry) -> Record:
     """Return the record of a method on a device on paper; its figures mean nothing."""
     conversation = Conversation(method.steps(settings, geometry))
     paper = Paper(capacity_bytes=geometry.capacity_bytes, rates=Rates(), share=settling)

@@ -32,7 +32,9 @@ from teijo.errors import (
     UnsafeError,
     UsageError,
 )
-from teijo.methods.method import Method, Settings
+from teijo.methods.method import AnyMethod
+from teijo.methods.parts import watch_of
+from teijo.methods.settings import Settings
 from teijo.outside.text import shell_path
 from teijo.runfile import program
 from teijo.runfile.recorder import Recorder
@@ -80,7 +82,7 @@ class Order:
     device that does not answer an I/O for `io_timeout_ns` ends the run.
     """
 
-    method: Method
+    method: AnyMethod
     spec: str
     settings: Settings
     seed: int
@@ -132,7 +134,7 @@ def begin(order: Order, observer: Observer) -> Path:
 def resume(
     record: Record,
     recorder: Recorder,
-    method: Method,
+    method: AnyMethod,
     device: Device,
     observer: Observer,
     *,
@@ -177,7 +179,7 @@ class _Act:
 
     def __init__(
         self,
-        method: Method,
+        method: AnyMethod,
         settings: Settings,
         device: Device,
         recorder: Recorder,
@@ -305,7 +307,7 @@ class _Act:
         """
         self._seen = len(self._steps)
         began_ns = monotonic_ns()
-        self._observer(Judged(watch=self._method.watch(self._so_far())))
+        self._observer(Judged(watch=watch_of(self._so_far(), self._method)))
         ended_ns = monotonic_ns()
         self._next_look_ns = ended_ns + _LOOK_SHARE * (ended_ns - began_ns)
 

@@ -1,6 +1,7 @@
 """What analysis found in a record: verdicts with every operand, ready for a report or JSON."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from teijo.terms.conformance import LedgerLine
 
@@ -57,6 +58,25 @@ class SteadyState:
         if self.reached is not None:
             return self.windows[self.reached]
         return self.windows[-1] if self.windows else None
+
+
+class Determined(Protocol):
+    """What came of a determination: see Findings."""
+
+    @property
+    def converged(self) -> bool | None:
+        """Whether steady state was reached; None where it is not asked."""
+        ...
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were measured whole."""
+        ...
+
+    @property
+    def window_rounds(self) -> tuple[int, int] | None:
+        """The first and the last round of the measurement window."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

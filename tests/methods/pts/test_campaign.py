@@ -7,7 +7,7 @@ import pytest
 from teijo.document.model import Note, Table, Verdict
 from teijo.errors import PlanError
 from teijo.methods.checks_page import contradiction_remarks
-from teijo.methods.parts import parts_of
+from teijo.methods.parts import document_of, findings_of, parts_of, watch_of
 from teijo.methods.pts.campaign.cross_checks import checks_between
 from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.campaign.parts import split
@@ -76,11 +76,11 @@ def test_a_record_comes_apart_into_records_as_if_run_alone() -> None:
     played = run()
     iops, lat = split(Campaign().settings_from(played.record.run.settings), played.record)
     alone = play(Iops(), Canned(rate), spec="1.1").record
-    assert iops.findings == Iops().findings(alone)
+    assert iops.findings == findings_of(alone)
     assert iops.record.run.settings == alone.run.settings
     assert (iops.record.run.ending, lat.record.run.ending) == ("steady", "steady")
     assert lat.record.steps[0].seq == len(iops.record.steps) + 1
-    findings = Campaign().findings(played.record)
+    findings = findings_of(played.record)
     assert [part.name for part in findings.parts] == ["iops", "lat"]
     assert findings.parts[0].findings == iops.findings
     assert findings.converged
@@ -119,7 +119,7 @@ def test_a_gap_in_one_test_is_that_tests_alone() -> None:
     last = len(run().asked)
     played = run(gaps={last})
     iops, lat = split(Campaign().settings_from(played.record.run.settings), played.record)
-    assert iops.findings == Campaign().findings(run().record).parts[0].findings
+    assert iops.findings == findings_of(run().record).parts[0].findings
     assert lat.findings.window_rounds == (5, 9)
 
 
@@ -132,7 +132,7 @@ def test_the_watch_names_the_test_under_way() -> None:
             run=replace(played.record.run, ending="running"),
             steps=played.record.steps[:count],
         )
-        watch = Campaign().watch(growing)
+        watch = watch_of(growing)
         seen[count] = (watch.part, watch.phase)
     assert list(seen.values())[:3] == [
         ("iops", "purge"),
@@ -144,7 +144,7 @@ def test_the_watch_names_the_test_under_way() -> None:
 
 def test_the_report_has_a_summary_and_each_tests_pages_under_its_own_header() -> None:
     played = run()
-    document = Campaign().document(played.record, Campaign().findings(played.record))
+    document = document_of(played.record)
     (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
     assert verdict.good
     (table,) = [b for b in document.sections[0].blocks if isinstance(b, Table)]
@@ -158,7 +158,7 @@ def test_the_report_has_a_summary_and_each_tests_pages_under_its_own_header() ->
 
 def test_the_summary_names_the_window_of_each_block_size_that_has_its_own() -> None:
     played = run({"tests": "tp,lat"})
-    document = Campaign().document(played.record, Campaign().findings(played.record))
+    document = document_of(played.record)
     (table,) = [b for b in document.sections[0].blocks if isinstance(b, Table)]
     rounds = [column.name for column in table.columns].index("Rounds")
     assert [row[rounds] for row in table.rows] == [
@@ -171,7 +171,7 @@ def test_tests_that_are_still_to_come_are_said_to_be() -> None:
     played = run()
     growing = replace(played.record, run=replace(played.record.run, ending="running"),
                       steps=played.record.steps[:50])  # fmt: skip
-    document = Campaign().document(growing, Campaign().findings(growing))
+    document = document_of(growing)
     (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
     assert verdict.text == "1 of 2 tests begun"
     (table,) = [b for b in document.sections[0].blocks if isinstance(b, Table)]
@@ -230,7 +230,7 @@ def test_any_run_is_made_of_parts_and_most_of_one() -> None:
     assert [part.name for part in parts_of(played.record)] == ["iops", "lat"]
     alone = play(Iops(), Canned(rate), spec="1.1").record
     (part,) = parts_of(alone)
-    assert (part.name, part.record, part.findings) == ("iops", alone, Iops().findings(alone))
+    assert (part.name, part.record, part.findings) == ("iops", alone, findings_of(alone))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_any_run_is_made_of_parts_and_most_of_one() -> None:
 )
 def test_a_campaign_of_some_tests_is_called_so_and_names_the_others(spec, tests, good, note):
     record = run({"tests": tests}, spec).record
-    document = Campaign().document(record, Campaign().findings(record))
+    document = document_of(record)
     (verdict,) = [b for b in document.sections[0].blocks if isinstance(b, Verdict)]
     (said,) = [b for b in document.sections[0].blocks if isinstance(b, Note)]
     assert verdict.good is good
@@ -257,6 +257,6 @@ def test_a_campaign_of_some_tests_is_called_so_and_names_the_others(spec, tests,
 
 def test_a_campaign_of_all_that_is_required_lacks_nothing():
     record = run({}, "1.0-enterprise").record
-    document = Campaign().document(record, Campaign().findings(record))
+    document = document_of(record)
     assert document.header.subtitle == "All tests"
     assert not [b for b in document.sections[0].blocks if isinstance(b, Note)]

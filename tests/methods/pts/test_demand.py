@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.errors import PlanError
+from teijo.methods.parts import document_of, findings_of, watch_of
 from teijo.methods.pts.demand.method import CBW, DIRTH
 from teijo.methods.pts.demand.stages import (
     point_runs,
@@ -216,7 +217,7 @@ def test_a_preconditioning_that_is_never_steady_ends_with_its_25th_check_minute(
 
 def test_the_whitepapers_series_stops_at_round_12_where_only_the_slope_kept_it():
     played = run(rate=by_round("round", SLC_B, "TC 32 QD 32"))
-    findings = DIRTH.findings(played.record)
+    findings = findings_of(played.record)
     assert findings.window_rounds == (8, 12)
     assert findings.steady_states[0].variable == "RND 8 KiB 65/35 TC 32 QD 32"
     assert dict(phases_of(played))["round"] == 12 * 54
@@ -227,14 +228,14 @@ def test_the_whitepapers_series_stops_at_round_12_where_only_the_slope_kept_it()
 @pytest.mark.parametrize("cell", ["TC 32 QD 16", "TC 16 QD 32", "TC 1 QD 1", "pre-write minute 5"])
 def test_only_the_greatest_demand_of_the_mix_is_tracked(cell):
     rates = tuple(1000.0 * 1.5**number for number in range(25))
-    assert DIRTH.findings(run(rate=by_round("round", rates, cell)).record).window_rounds == (1, 5)
+    assert findings_of(run(rate=by_round("round", rates, cell)).record).window_rounds == (1, 5)
 
 
 def test_never_steady_it_reports_and_looks_at_the_points_of_the_last_five_rounds():
     rates = tuple(1000.0 * 1.5**number for number in range(25))
     played = run(rate=by_round("round", rates, "TC 32 QD 32"))
     assert played.ending == "not steady"
-    findings = DIRTH.findings(played.record)
+    findings = findings_of(played.record)
     assert (findings.converged, findings.window_rounds) == (False, (21, 25))
     assert len(points_of(played)) == 3
 
@@ -269,7 +270,7 @@ def test_latency_counts_each_io_once_reads_and_writes_together():
     assert points_of(played)[0] == ("Max", 16, 4)
     (cell,) = [
         cell
-        for cell in DIRTH.findings(played.record).cells
+        for cell in findings_of(played.record).cells
         if cell.labels == (("threads", "16"), ("queue depth", "4"))
     ]
     assert cell.latency_ns_mean == pytest.approx(4.85 * MS)
@@ -288,12 +289,12 @@ def test_a_device_that_answers_nothing_ends_without_points():
     played = run(rate=lambda step: 0.0)
     assert played.ending == "not steady"
     assert points_of(played) == []
-    assert DIRTH.watch(played.record).phase == "not steady"
+    assert watch_of(played.record).phase == "not steady"
 
 
 def test_the_sweep_of_the_findings_is_what_the_answers_add_up_to():
     played = run(rate=by_round("round", SLC_B, "TC 32 QD 32"))
-    findings = DIRTH.findings(played.record)
+    findings = findings_of(played.record)
     first, last = findings.window_rounds or (0, 0)
     assert len(findings.cells) == 49
     for cell in findings.cells:
@@ -325,7 +326,7 @@ def test_a_gap_in_the_preconditioning_starts_it_again_without_another_purge():
     assert phases_of(played)[:2] == [("purge", 1), ("precondition", 50 + 121)]
     again = played.measured[50]
     assert (again.round_number, again.cell, again.continues) == (1, "minute 1", False)
-    scalars = {each.name: each.value for each in DIRTH.findings(played.record).scalars}
+    scalars = {each.name: each.value for each in findings_of(played.record).scalars}
     assert scalars["minutes of preconditioning"] == 121
 
 
@@ -333,7 +334,7 @@ def test_a_gap_in_a_round_repeats_it_from_its_pre_write_and_the_window_starts_an
     played = run(gaps={1 + 121 + 2 * 54 + 30})
     again = played.measured[121 + 2 * 54 + 30]
     assert (again.round_number, again.cell) == (3, "pre-write minute 1")
-    assert DIRTH.findings(played.record).window_rounds == (3, 7)
+    assert findings_of(played.record).window_rounds == (3, 7)
 
 
 @pytest.mark.parametrize("place", [7, 60])
@@ -352,7 +353,7 @@ def test_a_gap_before_every_single_step_still_ends_with_three_points():
     whole = run(overrides=SMALL)
     for place in range(1, len(whole.steps) + 1):
         broken = run(gaps={place}, overrides=SMALL)
-        findings = DIRTH.findings(broken.record)
+        findings = findings_of(broken.record)
         assert (broken.ending, findings.converged) == ("steady", True)
         first, last = findings.window_rounds or (0, 0)
         assert last - first == 4
@@ -368,7 +369,7 @@ def test_a_gap_before_every_single_step_still_ends_with_three_points():
 
 
 def watch_after(played: Played, count: int, method=DIRTH):
-    return method.watch(record_of(method, played.settings, played.steps[:count]))
+    return watch_of(record_of(method, played.settings, played.steps[:count]))
 
 
 def test_the_least_time_left_is_the_time_a_steady_drive_then_takes():
@@ -408,7 +409,7 @@ def test_the_watch_follows_the_phases():
     assert watch_after(played, 122 + 270 + 60).phase == "histogram"
     last = watch_after(played, 122 + 270 + 122)
     assert (last.round_number, last.rounds_least, last.cell) == (3, 3, "Min")
-    assert DIRTH.watch(played.record).phase == "steady"
+    assert watch_of(played.record).phase == "steady"
 
 
 # --- settings ---------------------------------------------------------------------------------
@@ -490,7 +491,7 @@ def test_the_composite_has_the_name_of_its_version():
     assert method_named("dirth") is DIRTH
     assert method_named("cbw") is CBW
     headers = [
-        CBW.document(played.record, CBW.findings(played.record)).header
+        document_of(played.record).header
         for played in (run(CBW, spec=spec, overrides=SMALL) for spec in SPECS)
     ]
     assert [header.subtitle for header in headers] == ["ECW loop", "CBW loop", "CBW loop"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.document.model import Table, XYChart
+from teijo.methods.parts import document_of
 from teijo.methods.pts.demand.method import CBW, DIRTH
 from teijo.terms.histogram import Histogram
 from teijo.terms.record import StepRecord
@@ -38,8 +39,8 @@ KNEE = swept(
 )
 
 
-def document_of(played: Played, method=DIRTH):
-    return method.document(played.record, method.findings(played.record))
+def report_of(played: Played, method=DIRTH):
+    return document_of(played.record)
 
 
 def section_of(document, title: str):
@@ -69,7 +70,7 @@ def points_table(document) -> Table:
     ],
 )
 def test_the_fifteen_plots_come_in_the_standards_order(method, variable):
-    document = document_of(run(method), method)
+    document = report_of(run(method), method)
     labelled = [section for section in document.sections if section.label]
     assert [each.title for each in labelled] == [title.format(variable) for title in PLOTS]
     assert labelled[0].label == "Plot 1 of 15"
@@ -79,14 +80,14 @@ def test_every_plotted_number_stands_in_the_charts_table():
     never = by_round("round", tuple(1000.0 * 1.5**n for n in range(25)), "TC 32 QD 32")
     for played in (run(), run(CBW), run(rate=never), run(overrides=SMALL, gaps={9})):
         method = CBW if played.record.run.method == "pts.cbw" else DIRTH
-        charts = charts_of(document_of(played, method))
+        charts = charts_of(report_of(played, method))
         assert len(charts) >= 14
         for chart in charts:
             assert plotted_numbers(chart) <= table_numbers(chart.table), chart.title
 
 
 def test_the_preconditioning_is_drawn_with_its_check_minutes_and_its_window():
-    chart = chart_of(document_of(run()), "Pre-conditioning IOPS")
+    chart = chart_of(report_of(run()), "Pre-conditioning IOPS")
     assert chart.series[1].x == (1, 31, 61, 91, 121)
     assert (chart.spans[0].first, chart.spans[0].last) == (1, 121)
     assert len(chart.series[0].x) == 121
@@ -95,7 +96,7 @@ def test_the_preconditioning_is_drawn_with_its_check_minutes_and_its_window():
 def test_the_pre_writes_have_a_line_a_minute_and_a_place_a_round():
     rates = (900.0, 1000.0, 1000.0, 1000.0, 1000.0)
     chart = chart_of(
-        document_of(run(rate=by_round("round", rates, "pre-write minute 2"))),
+        report_of(run(rate=by_round("round", rates, "pre-write minute 2"))),
         "Pre-writes between rounds",
     )
     assert [series.name for series in chart.series] == [f"minute {n}" for n in range(1, 6)]
@@ -104,7 +105,7 @@ def test_the_pre_writes_have_a_line_a_minute_and_a_place_a_round():
 
 def test_demand_variation_and_intensity_have_a_line_a_thread_count():
     played = run(rate=KNEE[0], latency=KNEE[1])
-    document = document_of(played)
+    document = report_of(played)
     names = ["TC 1", "TC 2", "TC 4", "TC 6", "TC 8", "TC 16", "TC 32"]
     variation = chart_of(document, "Demand Variation")
     assert [series.name for series in variation.series] == names
@@ -130,7 +131,7 @@ def test_demand_variation_and_intensity_have_a_line_a_thread_count():
 
 
 def test_the_operating_points_are_tabled_with_what_their_histograms_showed():
-    document = document_of(run(rate=KNEE[0], latency=KNEE[1]))
+    document = report_of(run(rate=KNEE[0], latency=KNEE[1]))
     rows = points_table(document).rows
     assert [row[:5] for row in rows] == [
         ("MaxIOPS", 4, 8, 8_000, 4),
@@ -157,7 +158,7 @@ def test_a_histogram_is_of_the_ten_minutes_and_of_nothing_else():
     ]
     assert isinstance(step.answer, StepResult)
     assert step.answer.ios == 4_400 * 600
-    section = section_of(document_of(played), "MidIOPS: response-time histogram")
+    section = section_of(report_of(played), "MidIOPS: response-time histogram")
     assert any(
         "2,640,000 I/Os stand behind" in getattr(each, "text", "") for each in section.blocks
     )
@@ -165,15 +166,15 @@ def test_a_histogram_is_of_the_ten_minutes_and_of_nothing_else():
 
 def test_a_drive_that_never_keeps_the_limit_has_that_said_with_the_next_best():
     rate, latency = swept(at_2_1=(180, 8.0, 8.0), at_1_1=(110, 9.0, 9.0))
-    told = text_of(document_of(run(rate=rate, latency=latency)))
+    told = text_of(report_of(run(rate=rate, latency=latency)))
     assert "No point of the sweep has an ART below 5 ms." in told
     assert "8.000 ms, stands in for MaxIOPS" in told
 
 
 def test_points_that_are_one_and_the_same_are_said_to_be():
     rate, latency = swept(at_1_1=(110, 1.0, 1.0))
-    assert "one and the same point" in text_of(document_of(run(rate=rate, latency=latency)))
-    knee = document_of(run(rate=KNEE[0], latency=KNEE[1]))
+    assert "one and the same point" in text_of(report_of(run(rate=rate, latency=latency)))
+    knee = report_of(run(rate=KNEE[0], latency=KNEE[1]))
     assert "one and the same point" not in text_of(knee)
 
 
@@ -181,22 +182,22 @@ def test_a_point_that_was_a_moments_burst_in_the_sweep_is_told_apart():
     def rate(step) -> float:
         return KNEE[0](step) * (0.5 if step.phase == "histogram" else 1.0)
 
-    told = text_of(document_of(run(rate=rate, latency=KNEE[1])))
+    told = text_of(report_of(run(rate=rate, latency=KNEE[1])))
     assert "MaxIOPS: after its pre-write the drive gave 50 % of the IOPS it gave" in told
 
 
 def test_a_preconditioning_that_was_not_steady_is_remarked():
     played = run(rate=by_round("precondition", tuple(1000.0 * 1.5**n for n in range(25))))
-    told = text_of(document_of(played))
+    told = text_of(report_of(played))
     assert "PRECONDITIONING: not steady in 25 check minutes" in told
     assert "not steady after its 721 minutes (25 check minutes)" in told
-    told = text_of(document_of(run()))
+    told = text_of(report_of(run()))
     assert "PRECONDITIONING: steady, check minutes 1–5" in told
     assert "not steady after" not in told
 
 
 def test_a_device_that_answers_nothing_has_a_report():
-    told = text_of(document_of(run(rate=lambda step: 0.0)))
+    told = text_of(report_of(run(rate=lambda step: 0.0)))
     assert "no point of a whole round completed an I/O" in told
     assert "STEADY STATE: NO" in told
 
@@ -206,7 +207,7 @@ def test_a_report_can_be_made_at_any_moment_of_a_run(method):
     played = run(method, overrides=SMALL, gaps={4, 20})
     for count in range(len(played.steps)):
         record = record_of(method, played.settings, played.steps[:count])
-        document = method.document(record, method.findings(record))
+        document = document_of(record)
         assert "RUNNING" in document.header.stamp
         assert len([each for each in document.sections if each.label]) == 15
 
@@ -244,9 +245,9 @@ def witnessed(played: Played) -> Played:
 
 
 def test_the_cpu_is_the_programs_own_by_queue_depth_and_not_known_where_nobody_told():
-    told = section_of(document_of(run()), "System CPU")
+    told = section_of(report_of(run()), "System CPU")
     assert "CPU: not known" in told.blocks[0].text  # type: ignore[union-attr]
-    chart = chart_of(document_of(witnessed(run())), "System CPU")
+    chart = chart_of(report_of(witnessed(run())), "System CPU")
     assert chart.series[0].y == pytest.approx((1, 2, 4, 6, 8, 16, 32))
     assert chart.series[-1].y == pytest.approx(
         tuple(32 * depth for depth in (1, 2, 4, 6, 8, 16, 32))
@@ -256,7 +257,7 @@ def test_the_cpu_is_the_programs_own_by_queue_depth_and_not_known_where_nobody_t
 
 def test_levels_beyond_the_ios_there_are_stay_empty_in_the_points_table():
     played = run(rate=lambda step: 10.0, latency=lambda step, direction: 1_000_000)
-    row = points_table(document_of(played)).rows[0]
+    row = points_table(report_of(played)).rows[0]
     assert row[7] is None, "6,000 I/Os do not resolve 99.999 %"
     assert isinstance(played.steps[-1].answer, StepResult)
     assert isinstance(played.steps[-1].answer.results[0].latency, Histogram)
@@ -272,7 +273,7 @@ RESTED = swept(
 
 
 def summary_of(played: Played) -> str:
-    document = document_of(played)
+    document = report_of(played)
     return text_of(replace(document, sections=document.sections[:1]))
 
 

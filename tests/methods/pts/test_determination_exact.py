@@ -9,13 +9,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from teijo.methods.parts import findings_of
 from teijo.methods.pts.demand import stages
 from teijo.methods.pts.demand.method import CBW
 from teijo.methods.pts.hir import bursts
 from teijo.methods.pts.hir.method import Hir
-from teijo.methods.pts.iops import matrix as iops
+from teijo.methods.pts.iops import found as iops
 from teijo.methods.pts.iops.method import Iops
-from teijo.methods.pts.lat import matrix as lat
+from teijo.methods.pts.lat import found as lat
 from teijo.methods.pts.tp import parts as tp
 from teijo.methods.pts.wsat import minutes
 from teijo.methods.pts.wsat.method import Wsat
@@ -71,7 +72,7 @@ def tp_of(answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
 
 
 def lat_of(answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
-    return lat.determination(rounds_with(lat.cell_name(0, 4096), answers))
+    return lat.determination(rounds_with(lat.TRACKED.name, answers))
 
 
 def wsat_of(answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
@@ -144,6 +145,6 @@ def test_a_run_on_the_limit_ends_at_round_five_whatever_its_minute_is(minute_s: 
     overrides = {"minute": f"{minute_s}s"}
     run = play(Iops(), device, spec="2.0.2-client", overrides=overrides)
     assert run.ending == "steady"
-    assert Iops().findings(run.record).window_rounds == (1, 5)
+    assert findings_of(run.record).window_rounds == (1, 5)
     again = rescored(run.record, Iops(), "1.1-enterprise")
-    assert Iops().findings(again).window_rounds == (1, 5)
+    assert findings_of(again).window_rounds == (1, 5)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from teijo.methods.parts import document_of
 from teijo.methods.pts.header import cache_remarks, cache_state
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.versions import version_of
@@ -19,7 +20,7 @@ def header_of(spec: str, *, purge: str = "NVMe format", write_cache: str = "writ
         spec=spec,
         identity=replace(IDENTITY, write_cache=write_cache),
     )
-    document = Iops().document(played.record, Iops().findings(played.record))
+    document = document_of(played.record)
     return document.header
 
 

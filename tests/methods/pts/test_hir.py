@@ -9,6 +9,7 @@ from teijo.analysis.difference import student_t_limit
 from teijo.analysis.repeats import resemblance
 from teijo.document.model import Facts, Table, XYChart
 from teijo.errors import PlanError
+from teijo.methods.parts import document_of, findings_of, watch_of
 from teijo.methods.pts.hir.method import Hir
 from teijo.terms.result import StepResult
 from teijo.terms.step import Idle, Measure, Purge, Step
@@ -44,11 +45,11 @@ def run(rate, *, gaps=(), **named) -> Played:
 
 
 def scalars_of(played: Played) -> dict[str, float | None]:
-    return {each.name: each.value for each in Hir().findings(played.record).scalars}
+    return {each.name: each.value for each in findings_of(played.record).scalars}
 
 
-def document_of(played: Played):
-    return Hir().document(played.record, Hir().findings(played.record))
+def report_of(played: Played):
+    return document_of(played.record)
 
 
 # --- the steps --------------------------------------------------------------------------------
@@ -66,7 +67,7 @@ def test_it_purges_writes_to_steady_state_and_never_preconditions_otherwise(whol
     assert whole.asked[1:151] == minutes
     assert [step.continues for step in minutes] == [False] + [True] * 149
     assert whole.ending == "steady"
-    assert Hir().findings(whole.record).window_rounds == (1, 5)
+    assert findings_of(whole.record).window_rounds == (1, 5)
 
 
 def test_each_wait_state_is_360_bursts_of_5_s_with_its_rest_and_then_30_minutes(whole):
@@ -101,7 +102,7 @@ def test_a_drive_that_is_never_steady_is_measured_after_25_rounds_and_marked():
     rounds = [step for step in played.measured if step.phase == "precondition"]
     assert len(rounds) == 25 * 2
     assert played.ending == "not steady"
-    assert "STEADY STATE: NO, after 25 rounds" in text_of(document_of(played))
+    assert "STEADY STATE: NO, after 25 rounds" in text_of(report_of(played))
 
 
 def test_the_checked_sample_is_the_last_minute_of_each_round():
@@ -113,7 +114,7 @@ def test_the_checked_sample_is_the_last_minute_of_each_round():
         return 1_000.0 if rate.minutes % 2 == 0 else 1.0
 
     rate.minutes = 0  # type: ignore[attr-defined]
-    (state,) = Hir().findings(run(rate, overrides=SHORT).record).steady_states
+    (state,) = findings_of(run(rate, overrides=SHORT).record).steady_states
     assert state.values == (1_000.0,) * 5
 
 
@@ -123,10 +124,10 @@ def test_a_gap_anywhere_starts_again_from_the_purge(gap):
     kinds = [type(step) for step in played.asked]
     assert kinds.count(Purge) == 2
     assert kinds.index(Purge, 1) == gap
-    findings = Hir().findings(played.record)
+    findings = findings_of(played.record)
     assert findings.rounds == 5
     whole = run(RECOVERING, overrides=SHORT)
-    assert findings.cells == Hir().findings(whole.record).cells
+    assert findings.cells == findings_of(whole.record).cells
 
 
 # --- what it finds ----------------------------------------------------------------------------
@@ -165,19 +166,19 @@ def test_the_baseline_is_the_second_half_of_the_minutes_without_a_rest():
 
 
 def test_the_conclusion_is_drawn_from_the_interval():
-    told = text_of(document_of(run(RECOVERING, overrides=SHORT)))
+    told = text_of(report_of(run(RECOVERING, overrides=SHORT)))
     assert "bursts gain up to 1,000.2 % on the baseline, after 50 s of rest" in told
     assert "After 5 s of rest bursts are faster: +100.2 % (95 %: +100.2 to +100.2 %)." in told
-    told = text_of(document_of(run(UNMOVED, overrides=SHORT)))
+    told = text_of(report_of(run(UNMOVED, overrides=SHORT)))
     assert "IDLE RECOVERY: none shown in any wait state" in told
     assert "After 5 s of rest no recovery is shown" in told
     slower = drive(burst=lambda idle_s, number: 1_000.0)
-    told = text_of(document_of(run(slower, overrides=SHORT)))
+    told = text_of(report_of(run(slower, overrides=SHORT)))
     assert "After 50 s of rest bursts are slower: -50.0 %" in told
 
 
 def test_sentences_of_a_scaled_drive_say_that_the_seconds_of_a_rest_are_at_full_size():
-    told = text_of(document_of(run(RECOVERING, overrides=SHORT, geometry=SCALED)))
+    told = text_of(report_of(run(RECOVERING, overrides=SHORT, geometry=SCALED)))
     assert "on the baseline, after 50 s (at full size) of rest" in told
     assert "After 5 s (at full size) of rest bursts are faster" in told
     assert "After 5 s of rest" not in told
@@ -200,7 +201,7 @@ def test_rests_are_told_as_measured_not_as_asked():
         steps[late], answer=replace(answer, started_ns=answer.started_ns + SECOND)
     )
     record = record_of(Hir(), played.settings, tuple(steps), "steady")
-    document = Hir().document(record, Hir().findings(record))
+    document = document_of(record)
     (facts,) = [
         block
         for block in document.sections[0].blocks
@@ -215,7 +216,7 @@ def test_rests_are_told_as_measured_not_as_asked():
 
 def test_the_plots_are_the_standards_and_one_more():
     played = run(RECOVERING, overrides=SHORT)
-    assert [section.title for section in document_of(played).sections if section.label] == [
+    assert [section.title for section in report_of(played).sections if section.label] == [
         "Preconditioning IOPS against round",
         "Steady state window: last minute of the round, RND 4 KiB 0/100",
         "IOPS against time, all wait states",
@@ -224,14 +225,14 @@ def test_the_plots_are_the_standards_and_one_more():
 
 
 def test_every_plotted_number_stands_in_the_charts_table():
-    for chart in charts_of(document_of(run(RECOVERING, overrides=SHORT))):
+    for chart in charts_of(report_of(run(RECOVERING, overrides=SHORT))):
         missing = plotted_numbers(chart) - table_numbers(chart.table)
         assert not missing, (chart.title, sorted(missing)[:5])
 
 
 def test_the_time_axis_holds_all_wait_states_in_a_row_with_their_means():
     played = run(RECOVERING, overrides=SHORT)
-    chart = charts_of(document_of(played))[2]
+    chart = charts_of(report_of(played))[2]
     assert isinstance(chart, XYChart)
     names = [series.name for series in chart.series]
     assert names == ["idle 5 s", "idle 50 s", "continuous", "mean of the state"]
@@ -243,7 +244,7 @@ def test_the_time_axis_holds_all_wait_states_in_a_row_with_their_means():
 def test_the_table_has_a_row_for_each_wait_state(whole):
     (table,) = [
         block
-        for block in document_of(whole).sections[0].blocks
+        for block in report_of(whole).sections[0].blocks
         if isinstance(block, Table) and block.caption == "The wait states"
     ]
     assert [row[0] for row in table.rows] == [5, 10, 15, 25, 50]
@@ -254,9 +255,9 @@ def test_the_table_has_a_row_for_each_wait_state(whole):
 def test_a_report_and_a_watch_can_be_had_at_any_moment_of_a_run(count):
     played = run(RECOVERING, overrides=SHORT)
     record = record_of(Hir(), played.settings, played.steps[:count])
-    document = Hir().document(record, Hir().findings(record))
+    document = document_of(record)
     assert "RUNNING" in document.header.stamp
-    watch = Hir().watch(record)
+    watch = watch_of(record)
     left_ns = sum(getattr(step, "duration_ns", 0) for step in played.asked[max(1, count) :])
     resting = isinstance(played.asked[count], Idle)
     # A burst is counted with its rest: as long as the rest goes on, both are done.
@@ -268,7 +269,7 @@ def test_the_watch_names_the_place():
     played = run(RECOVERING, overrides=SHORT)
 
     def place(count: int):
-        watch = Hir().watch(record_of(Hir(), played.settings, played.steps[:count]))
+        watch = watch_of(record_of(Hir(), played.settings, played.steps[:count]))
         return watch.phase, watch.round_number, watch.rounds_most, watch.cell
 
     assert place(1) == ("precondition", 1, 25, "RND 0/100 4 KiB")
@@ -276,7 +277,7 @@ def test_the_watch_names_the_place():
     assert place(13) == ("burst", 2, 20, "idle 5 s")
     assert place(11 + 40) == ("baseline", 1, 10, "idle 5 s")
     assert place(11 + 50) == ("burst", 1, 20, "idle 50 s")
-    assert Hir().watch(played.record).phase == "steady"
+    assert watch_of(played.record).phase == "steady"
 
 
 # --- the settings -----------------------------------------------------------------------------

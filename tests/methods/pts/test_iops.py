@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.errors import PlanError
+from teijo.methods.parts import findings_of, watch_of
 from teijo.methods.pts.iops.method import Iops
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Gap, StepResult
@@ -105,7 +106,7 @@ def test_it_never_steady_stops_after_25_rounds_and_says_no():
     played = run(never)
     assert played.ending == "not steady"
     assert rounds_measured(played) == list(range(1, 26))
-    findings = Iops().findings(played.record)
+    findings = findings_of(played.record)
     assert findings.converged is False
     assert findings.window_rounds == (21, 25)
     assert findings.rounds == 25
@@ -117,14 +118,14 @@ def test_the_whitepapers_series_stops_at_round_12_where_only_the_slope_kept_it(s
     played = run(only_cell("0/100 4 KiB", SLC_B), spec=spec)
     assert played.ending == "steady"
     assert rounds_measured(played) == list(range(1, 13))
-    findings = Iops().findings(played.record)
+    findings = findings_of(played.record)
     assert findings.window_rounds == (8, 12)
 
 
 def test_a_drive_whose_slope_alone_fails_is_not_steady():
     rates = tuple(1000.0 * 1.03**number for number in range(25))
     played = run(only_cell("0/100 4 KiB", rates), spec="1.1-enterprise")
-    (state,) = Iops().findings(played.record).steady_states
+    (state,) = findings_of(played.record).steady_states
     assert all(window.range_ok and not window.slope_ok for window in state.windows)
     assert played.ending == "not steady"
 
@@ -136,7 +137,7 @@ def test_version_2_waits_for_all_three_variables_and_version_1_does_not(cell):
         assert rounds_measured(run(only_cell(cell, rates), spec=spec))[-1] == 5
     for spec in SPECS_2:
         played = run(only_cell(cell, rates), spec=spec)
-        states = Iops().findings(played.record).steady_states
+        states = findings_of(played.record).steady_states
         assert [state.variable for state in states] == [
             "RND 4 KiB 0/100",
             "RND 64 KiB 65/35",
@@ -160,7 +161,7 @@ def test_a_gap_in_the_purge_or_in_wipc_asks_for_it_again():
     played = run(gaps={2, 3})
     assert [type(step) for step in played.asked[:4]] == [Purge] + [Precondition] * 3
     assert played.asked[1] == played.asked[2] == played.asked[3]
-    assert Iops().findings(played.record).window_rounds == (1, 5)
+    assert findings_of(played.record).window_rounds == (1, 5)
 
 
 def gap_in_round_4() -> Played:
@@ -177,7 +178,7 @@ def test_a_gap_in_mid_round_measures_that_round_again_from_its_first_cell():
 def test_after_a_gap_the_window_starts_anew():
     played = gap_in_round_4()
     assert rounds_measured(played) == [1, 2, 3, 4, 5, 6, 7, 8]
-    findings = Iops().findings(played.record)
+    findings = findings_of(played.record)
     assert findings.window_rounds == (4, 8)
     assert findings.rounds == 8
     assert findings.converged
@@ -186,14 +187,14 @@ def test_after_a_gap_the_window_starts_anew():
 def test_after_a_late_gap_the_limit_counts_anew_too():
     played = run(never, gaps={2 + 24 * 56 + 1})
     assert rounds_measured(played)[-1] == 24 + 25
-    assert Iops().findings(played.record).window_rounds == (45, 49)
+    assert findings_of(played.record).window_rounds == (45, 49)
 
 
 def test_a_gap_before_every_single_step_still_ends_in_steady_state():
     whole = run(overrides={"mixes": "0/100", "block_sizes": "4KiB,8KiB"})
     for place in range(1, len(whole.steps) + 1):
         broken = run(gaps={place}, overrides={"mixes": "0/100", "block_sizes": "4KiB,8KiB"})
-        findings = Iops().findings(broken.record)
+        findings = findings_of(broken.record)
         assert broken.ending == "steady"
         assert findings.converged
         first, last = findings.window_rounds or (0, 0)
@@ -212,7 +213,7 @@ def test_a_gap_before_every_single_step_still_ends_in_steady_state():
 
 def test_the_record_alone_shows_the_rounds_the_live_method_saw():
     for played in (run(), run(never), gap_in_round_4()):
-        findings = Iops().findings(played.record)
+        findings = findings_of(played.record)
         assert findings.converged == (played.ending == "steady")
         assert findings.rounds == rounds_measured(played)[-1]
 
@@ -222,7 +223,7 @@ def test_the_record_alone_shows_the_rounds_the_live_method_saw():
 
 def test_cells_are_means_over_the_window_only():
     rates = (900.0, 1000.0, 1000.0, 1000.0, 1000.0, 1100.0)
-    cells = Iops().findings(run(only_cell("0/100 4 KiB", rates)).record).cells
+    cells = findings_of(run(only_cell("0/100 4 KiB", rates)).record).cells
     (cell,) = [
         cell for cell in cells if cell.labels == (("r/w mix", "0/100"), ("block size", "4 KiB"))
     ]
@@ -234,7 +235,7 @@ def test_findings_of_a_growing_record_show_what_there_is():
     played = run()
     for count in (0, 1, 2, 10, 2 + 56, 2 + 4 * 56 + 7):
         record = record_of(Iops(), played.settings, played.steps[:count])
-        findings = Iops().findings(record)
+        findings = findings_of(record)
         whole = max(0, count - 2) // 56
         assert findings.rounds == whole
         assert findings.converged is False
@@ -247,11 +248,11 @@ def test_a_record_can_be_judged_again_by_another_version():
     played = run(only_cell("65/35 64 KiB", rates), spec="2.0.2-enterprise")
     settings = {**played.record.run.settings, "spec": "1.1-enterprise"}
     again = replace(played.record, run=replace(played.record.run, settings=settings))
-    assert Iops().findings(again).window_rounds == (1, 5)
+    assert findings_of(again).window_rounds == (1, 5)
 
 
 def test_write_amplification_is_read_off_the_devices_counters():
-    scalars = {each.name: each for each in Iops().findings(run().record).scalars}
+    scalars = {each.name: each for each in findings_of(run().record).scalars}
     assert scalars["write amplification over the window"].value == pytest.approx(2)
 
 
@@ -259,7 +260,7 @@ def test_write_amplification_is_read_off_the_devices_counters():
 
 
 def watch_after(played: Played, count: int):
-    return Iops().watch(record_of(Iops(), played.settings, played.steps[:count]))
+    return watch_of(record_of(Iops(), played.settings, played.steps[:count]))
 
 
 def test_the_watch_follows_the_phases():
@@ -272,7 +273,7 @@ def test_the_watch_follows_the_phases():
     assert (first.rounds_least, first.rounds_most) == (5, 25)
     assert first.remaining_ns_least == 5 * 56 * 60_000_000_000
     assert first.remaining_ns_most == 25 * 56 * 60_000_000_000
-    assert Iops().watch(played.record).phase == "steady"
+    assert watch_of(played.record).phase == "steady"
 
 
 def test_the_watch_counts_down_and_tells_how_many_variables_are_steady():
@@ -383,7 +384,7 @@ def test_a_matrix_without_some_tracking_variables_is_judged_by_the_others():
     texts = deviations_of("2.0.2-client", mixes="100/0,0/100", block_sizes="4KiB")
     assert "tracking variable RND 64 KiB 65/35 is not in the matrix: " in " ".join(texts)
     played = run(overrides={"mixes": "0/100", "block_sizes": "4KiB"})
-    assert len(Iops().findings(played.record).steady_states) == 1
+    assert len(findings_of(played.record).steady_states) == 1
 
 
 @pytest.mark.parametrize(

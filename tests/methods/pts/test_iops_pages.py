@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.document.model import Bars3D, Facts, Note, Table, Verdict, XYChart
+from teijo.methods.parts import document_of, findings_of
 from teijo.methods.pts.iops.method import Iops
 from teijo.terms.remark import Remark, RemarkKind
 from tests.methods.canned import Played, record_of
@@ -12,8 +13,8 @@ from tests.methods.documents import charts_of, plotted_numbers, table_numbers, t
 from tests.methods.pts.test_iops import gap_in_round_4, never, only_cell, run
 
 
-def document_of(played: Played):
-    return Iops().document(played.record, Iops().findings(played.record))
+def report_of(played: Played):
+    return document_of(played.record)
 
 
 def labelled(document) -> list[str]:
@@ -21,7 +22,7 @@ def labelled(document) -> list[str]:
 
 
 def test_version_1_has_six_plots_in_the_standards_order():
-    document = document_of(run(spec="1.0-enterprise"))
+    document = report_of(run(spec="1.0-enterprise"))
     assert labelled(document) == [
         "Steady state convergence",
         "Steady state measurement window",
@@ -34,7 +35,7 @@ def test_version_1_has_six_plots_in_the_standards_order():
 
 
 def test_version_2_has_eight_plots_one_window_for_each_tracking_variable():
-    titles = labelled(document_of(run(spec="2.0.2-client")))
+    titles = labelled(report_of(run(spec="2.0.2-client")))
     assert len(titles) == 8
     assert titles[2:5] == [
         "Steady state window: RND 4 KiB 0/100",
@@ -45,14 +46,14 @@ def test_version_2_has_eight_plots_one_window_for_each_tracking_variable():
 
 def test_every_plotted_number_stands_in_the_charts_table():
     for played in (run(), run(never), gap_in_round_4()):
-        charts = charts_of(document_of(played))
+        charts = charts_of(report_of(played))
         assert len(charts) >= 7
         for chart in charts:
             assert plotted_numbers(chart) <= table_numbers(chart.table), chart.title
 
 
 def test_the_table_rises_from_half_kib_and_from_all_writes_to_all_reads():
-    document = document_of(run())
+    document = report_of(run())
     (section,) = [each for each in document.sections if each.title == "IOPS table"]
     table = section.blocks[0]
     assert isinstance(table, Table)
@@ -64,7 +65,7 @@ def test_the_table_rises_from_half_kib_and_from_all_writes_to_all_reads():
 
 def test_the_summary_selects_from_the_same_cells_what_was_measured_of_them():
     def selected(played: Played) -> dict[object, object]:
-        blocks = document_of(played).sections[0].blocks
+        blocks = report_of(played).sections[0].blocks
         tables = [each for each in blocks if isinstance(each, Table)]
         return {row[0]: row[1] for row in tables[1].rows} if len(tables) > 1 else {}
 
@@ -73,21 +74,21 @@ def test_the_summary_selects_from_the_same_cells_what_was_measured_of_them():
         "RND 4 KiB 0/100", "RND 4 KiB 100/0", "RND 64 KiB 65/35",
         "RND 1024 KiB 0/100", "RND 1024 KiB 100/0",
     ]  # fmt: skip
-    cells = {cell.labels: cell.iops for cell in Iops().findings(run().record).cells}
+    cells = {cell.labels: cell.iops for cell in findings_of(run().record).cells}
     assert shown["RND 64 KiB 65/35"] == cells[(("r/w mix", "65/35"), ("block size", "64 KiB"))]
     few = run(spec="1.0-enterprise", overrides={"block_sizes": "4KiB"})
     assert list(selected(few)) == ["RND 4 KiB 0/100", "RND 4 KiB 100/0"]
 
 
 def test_the_bars_are_the_table():
-    document = document_of(run())
+    document = report_of(run())
     (bars,) = [b for s in document.sections for b in s.blocks if isinstance(b, Bars3D)]
     assert bars.values == tuple(row[1:] for row in bars.table.rows)
 
 
 def test_the_convergence_has_one_series_per_block_size_and_shades_the_window():
     rates = (500.0, 200.0, 100.0, 100.0, 100.0, 100.0, 100.0)
-    chart = charts_of(document_of(run(only_cell("0/100 4 KiB", rates))))[0]
+    chart = charts_of(report_of(run(only_cell("0/100 4 KiB", rates))))[0]
     assert isinstance(chart, XYChart)
     assert [series.name for series in chart.series] == [
         "1024 KiB", "128 KiB", "64 KiB", "32 KiB", "16 KiB", "8 KiB", "4 KiB", "0.5 KiB",
@@ -99,7 +100,7 @@ def test_the_convergence_has_one_series_per_block_size_and_shades_the_window():
 
 def test_the_close_up_draws_the_least_squares_line_and_its_levels():
     rates = (96.0, 100.0, 102.0, 100.0, 102.0)
-    chart = charts_of(document_of(run(only_cell("0/100 4 KiB", rates), spec="1.1-enterprise")))[2]
+    chart = charts_of(report_of(run(only_cell("0/100 4 KiB", rates), spec="1.1-enterprise")))[2]
     assert isinstance(chart, XYChart)
     assert chart.series[0].y == rates
     assert chart.series[1].y == pytest.approx((97.6, 98.8, 100.0, 101.2, 102.4))
@@ -110,7 +111,7 @@ def test_the_close_up_draws_the_least_squares_line_and_its_levels():
 
 def test_the_determination_prints_operands_limits_and_verdicts():
     rates = (96.0, 100.0, 102.0, 100.0, 102.0)
-    document = document_of(run(only_cell("0/100 4 KiB", rates), spec="1.1-enterprise"))
+    document = report_of(run(only_cell("0/100 4 KiB", rates), spec="1.1-enterprise"))
     facts = next(
         block
         for section in document.sections
@@ -139,7 +140,7 @@ def test_the_determination_prints_operands_limits_and_verdicts():
     ],
 )
 def test_the_verdict_is_the_first_line(played, verdict, good):
-    first = document_of(played).sections[0].blocks[0]
+    first = report_of(played).sections[0].blocks[0]
     assert first == Verdict(text=verdict, good=good)
 
 
@@ -147,7 +148,7 @@ def test_a_report_can_be_made_at_any_moment_of_a_run():
     played = gap_in_round_4()
     for count in (0, 1, 2, 3, 30, 58, 59, 2 + 4 * 56, len(played.steps)):
         record = record_of(Iops(), played.settings, played.steps[:count])
-        document = Iops().document(record, Iops().findings(record))
+        document = document_of(record)
         assert "RUNNING" in document.header.stamp
         assert "not yet" in text_of(document)
 
@@ -155,7 +156,7 @@ def test_a_report_can_be_made_at_any_moment_of_a_run():
 def test_a_failed_or_interrupted_run_says_that_it_is_incomplete():
     played = run()
     record = record_of(Iops(), played.settings, played.steps[:70], "failed")
-    document = Iops().document(record, Iops().findings(record))
+    document = document_of(record)
     assert "INCOMPLETE" in document.header.stamp
     assert "STEADY STATE: not reached in the 1 round there are" in text_of(document)
 
@@ -166,7 +167,7 @@ def test_remarks_are_printed_once_each_with_their_remedy():
         Remark(kind=RemarkKind.IO_ERRORS, text="2 I/Os failed", step=step) for step in range(5, 25)
     )
     record = replace(played.record, remarks=(*played.record.remarks, *errors))
-    document = Iops().document(record, Iops().findings(record))
+    document = document_of(record)
     notes = [b for s in document.sections for b in s.blocks if isinstance(b, Note)]
     assert [note.kind for note in notes] == ["deviation from the standard", "i/o errors"]
     assert notes[0].text == "minute 1s instead of 60s"
@@ -177,7 +178,7 @@ def test_remarks_are_printed_once_each_with_their_remedy():
 
 def test_every_step_stands_in_the_folded_table():
     played = gap_in_round_4()
-    (section,) = [s for s in document_of(played).sections if s.title == "Every step"]
+    (section,) = [s for s in report_of(played).sections if s.title == "Every step"]
     (table,) = section.blocks
     assert isinstance(table, Table)
     assert table.folded

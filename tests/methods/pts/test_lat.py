@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from teijo.errors import PlanError
-from teijo.methods.pts.lat.method import SELF_CHECK_NAME, Lat
+from teijo.methods.parts import findings_of, watch_of
+from teijo.methods.pts.lat.found import SELF_CHECK_NAME
+from teijo.methods.pts.lat.method import Lat
 from teijo.methods.rounds import HISTOGRAM
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Answer, Gap, StepResult
@@ -92,7 +94,7 @@ def rounds_measured(played: Played) -> int:
 
 
 def scalars_of(played: Played) -> dict[str, float | None]:
-    return {each.name: each.value for each in Lat().findings(played.record).scalars}
+    return {each.name: each.value for each in findings_of(played.record).scalars}
 
 
 # --- the order of the steps -------------------------------------------------------------------
@@ -148,7 +150,7 @@ def test_wipc_is_that_of_iops_with_a_load_of_its_own():
 def test_the_whitepapers_series_as_latencies_stops_at_round_12(spec):
     played = run(tracked(SLC_B), spec=spec)
     assert rounds_measured(played) == 12
-    findings = Lat().findings(played.record)
+    findings = findings_of(played.record)
     (state,) = findings.steady_states
     assert findings.window_rounds == (8, 12)
     assert state.unit == "ms"
@@ -159,7 +161,7 @@ def test_latencies_are_never_rounded_before_they_are_judged():
     # A slope of 12 % over the window, far below a thousandth of a millisecond.
     series = tuple(0.100 * (1 + 0.03 * number) for number in range(25))
     played = run(tracked(series), spec="1.1-enterprise")
-    (state,) = Lat().findings(played.record).steady_states
+    (state,) = findings_of(played.record).steady_states
     assert state.windows[0].slope_excursion / state.windows[0].average == pytest.approx(0.113, 0.01)
     assert rounds_measured(played) > 5
 
@@ -178,7 +180,7 @@ def test_a_gap_before_every_single_step_still_ends_in_steady_state():
     whole = run()
     for place in range(1, len(whole.steps) + 1):
         broken = run(gaps={place})
-        findings = Lat().findings(broken.record)
+        findings = findings_of(broken.record)
         assert broken.ending == "steady"
         first, last = findings.window_rounds or (0, 0)
         assert last - first == 4
@@ -192,7 +194,7 @@ def test_a_gap_in_the_histograms_run_asks_for_it_again_and_keeps_the_window():
     whole = run()
     played = run(gaps={len(whole.steps)})
     assert played.asked[-1] == played.asked[-2]
-    assert Lat().findings(played.record).window_rounds == (1, 5)
+    assert findings_of(played.record).window_rounds == (1, 5)
 
 
 # --- findings ---------------------------------------------------------------------------------
@@ -203,7 +205,7 @@ def test_cells_are_means_over_the_window_and_the_maximum_is_of_the_maxima():
         return {6: 21.0, 7: 23.0}.get(number, 22.0 if number > 1 else 90.0)
 
     played = run(us, spike=10)
-    findings = Lat().findings(played.record)
+    findings = findings_of(played.record)
     assert findings.window_rounds == (2, 6)
     (cell,) = [
         each
@@ -228,7 +230,7 @@ def test_a_host_that_pauses_between_two_ios_is_found_by_the_self_check():
 def test_findings_of_a_growing_record_show_what_there_is():
     played = run()
     for count in (0, 1, 2, 5, 11, 12, 29, 47, 48):
-        findings = Lat().findings(record_of(Lat(), played.settings, played.steps[:count]))
+        findings = findings_of(record_of(Lat(), played.settings, played.steps[:count]))
         whole = min(max(0, count - 2) // 9, 5)
         assert findings.rounds == whole
         assert len(findings.cells) == (9 if whole else 0)
@@ -240,7 +242,7 @@ def test_findings_of_a_growing_record_show_what_there_is():
 
 
 def watch_after(played: Played, count: int):
-    return Lat().watch(record_of(Lat(), played.settings, played.steps[:count]))
+    return watch_of(record_of(Lat(), played.settings, played.steps[:count]))
 
 
 def test_the_watch_follows_the_phases_to_the_histogram():
@@ -255,7 +257,7 @@ def test_the_watch_follows_the_phases_to_the_histogram():
     last = watch_after(played, 2 + 5 * 9)
     assert (last.phase, last.cell) == (HISTOGRAM, "0/100 4 KiB")
     assert last.remaining_ns_least == last.remaining_ns_most == 20 * minute
-    assert Lat().watch(played.record).phase == "steady"
+    assert watch_of(played.record).phase == "steady"
 
 
 # --- settings ---------------------------------------------------------------------------------

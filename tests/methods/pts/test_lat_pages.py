@@ -3,6 +3,7 @@
 import pytest
 
 from teijo.document.model import Bars3D, Paragraph, Table, Verdict, XYChart
+from teijo.methods.parts import document_of
 from teijo.methods.pts.lat.method import Lat
 from tests.methods.canned import Played, record_of
 from tests.methods.documents import charts_of, plotted_numbers, table_numbers, text_of
@@ -18,14 +19,14 @@ SIX = [
 ]
 
 
-def document_of(played: Played):
-    return Lat().document(played.record, Lat().findings(played.record))
+def report_of(played: Played):
+    return document_of(played.record)
 
 
 def figures_of(played: Played) -> Table:
     (table,) = [
         block
-        for block in document_of(played).sections[0].blocks
+        for block in report_of(played).sections[0].blocks
         if isinstance(block, Table) and block.caption == "Latency over the measurement window"
     ]
     return table
@@ -33,14 +34,14 @@ def figures_of(played: Played) -> Table:
 
 @pytest.mark.parametrize("spec", SPECS_1)
 def test_version_1_has_six_plots_in_the_standards_order(spec):
-    document = document_of(run(spec=spec))
+    document = report_of(run(spec=spec))
     assert [section.title for section in document.sections if section.label] == SIX
     assert document.sections[6].label == "Plot 6 of 6"
 
 
 @pytest.mark.parametrize("spec", SPECS_2)
 def test_version_2_has_the_histogram_as_its_seventh(spec):
-    document = document_of(run(spec=spec))
+    document = report_of(run(spec=spec))
     seventh = "Response-time histogram and confidence levels"
     assert [section.title for section in document.sections if section.label] == [*SIX, seventh]
     assert document.sections[7].label == "Plot 7 of 7"
@@ -48,7 +49,7 @@ def test_version_2_has_the_histogram_as_its_seventh(spec):
 
 def test_every_plotted_number_stands_in_the_charts_table():
     for played in (run(spike=7), run(never), run(gaps={20})):
-        charts = charts_of(document_of(played))
+        charts = charts_of(report_of(played))
         assert len(charts) == 7
         for chart in charts:
             assert plotted_numbers(chart) <= table_numbers(chart.table), chart.title
@@ -83,7 +84,7 @@ def test_five_nines_of_too_few_ios_are_left_out():
 
 
 def test_the_table_rises_from_half_kib_and_from_all_writes_to_all_reads():
-    (section,) = [each for each in document_of(run()).sections if each.title == SIX[3]]
+    (section,) = [each for each in report_of(run()).sections if each.title == SIX[3]]
     table = section.blocks[0]
     assert isinstance(table, Table)
     assert [row[0] for row in table.rows] == ["0.5", "4", "8"]
@@ -92,14 +93,14 @@ def test_the_table_rises_from_half_kib_and_from_all_writes_to_all_reads():
 
 
 def test_the_bars_are_the_tables():
-    bars = [b for s in document_of(run()).sections for b in s.blocks if isinstance(b, Bars3D)]
+    bars = [b for s in report_of(run()).sections for b in s.blocks if isinstance(b, Bars3D)]
     assert [each.z.name for each in bars] == ["Average latency", "Maximum latency"]
     for each in bars:
         assert each.values == tuple(row[1:] for row in each.table.rows)
 
 
 def test_the_convergence_draws_all_block_sizes_at_0_100_and_shades_the_window():
-    average, maximum = charts_of(document_of(run(spike=7)))[:2]
+    average, maximum = charts_of(report_of(run(spike=7)))[:2]
     assert isinstance(average, XYChart)
     assert isinstance(maximum, XYChart)
     assert [series.name for series in average.series] == ["8 KiB", "4 KiB", "0.5 KiB"]
@@ -110,7 +111,7 @@ def test_the_convergence_draws_all_block_sizes_at_0_100_and_shades_the_window():
 
 def test_a_passed_self_check_is_said_and_a_failed_one_stands_out():
     def words(played: Played) -> str:
-        blocks = document_of(played).sections[0].blocks
+        blocks = report_of(played).sections[0].blocks
         return next(
             b.text for b in blocks if isinstance(b, Paragraph) and "-check" in b.text.lower()
         )
@@ -131,14 +132,12 @@ def test_a_passed_self_check_is_said_and_a_failed_one_stands_out():
     ],
 )
 def test_the_verdict_is_the_first_line(played, verdict, good):
-    assert document_of(played).sections[0].blocks[0] == Verdict(text=verdict, good=good)
+    assert report_of(played).sections[0].blocks[0] == Verdict(text=verdict, good=good)
 
 
 def test_the_header_tells_the_loads_of_preparation_and_test_apart():
     rows = [
-        row
-        for group in document_of(run(spec="2.0.2-enterprise")).header.groups
-        for row in group.rows
+        row for group in report_of(run(spec="2.0.2-enterprise")).header.groups for row in group.rows
     ]
     assert [value for name, value in rows if name == "TOIO, TC/QD"] == [
         "128, TC 4 / QD 32",
@@ -151,6 +150,6 @@ def test_a_report_can_be_made_at_any_moment_of_a_run():
     played = run(gaps={20, 57})
     for count in range(len(played.steps) + 1):
         record = record_of(Lat(), played.settings, played.steps[:count])
-        document = Lat().document(record, Lat().findings(record))
+        document = document_of(record)
         assert "RUNNING" in document.header.stamp
         assert text_of(document)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.errors import PlanError
+from teijo.methods.parts import findings_of, watch_of
 from teijo.methods.pts.tp.method import Tp
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Gap
@@ -113,7 +114,7 @@ def test_the_whitepapers_series_stops_at_round_12_and_no_earlier(spec):
     played = run(series, spec=spec, overrides={"block_sizes": "1024KiB"})
     assert played.ending == "steady"
     assert len(played.measured) == 2 * 12
-    findings = Tp().findings(played.record)
+    findings = findings_of(played.record)
     assert findings.window_rounds == (8, 12)
     (state,) = findings.steady_states
     assert state.values == pytest.approx(SLC_B, abs=0.01), "whole I/Os of 1 MiB a minute"
@@ -130,7 +131,7 @@ def test_one_block_size_that_is_never_steady_makes_the_run_not_steady_but_keeps_
     played = run(LARGE_NEVER, spec=BOTH)
     assert played.ending == "not steady"
     assert sizes_measured(played) == [1024 * KIB] * 50 + [128 * KIB] * 10
-    findings = Tp().findings(played.record)
+    findings = findings_of(played.record)
     assert findings.converged is False
     assert findings.rounds == 30
     assert [state.reached is not None for state in findings.steady_states] == [False, True]
@@ -138,7 +139,7 @@ def test_one_block_size_that_is_never_steady_makes_the_run_not_steady_but_keeps_
 
 def test_it_never_steady_reports_its_last_five_rounds():
     played = run(NEVER)
-    findings = Tp().findings(played.record)
+    findings = findings_of(played.record)
     assert (findings.converged, findings.window_rounds, findings.rounds) == (False, (21, 25), 25)
     assert len(findings.cells) == 2
 
@@ -155,7 +156,7 @@ def test_a_gap_in_the_second_block_size_does_not_measure_the_first_again():
     )
     played = run(spec=BOTH, gaps={place + 1})
     assert sizes_measured(played).count(1024 * KIB) == 10
-    findings = Tp().findings(played.record)
+    findings = findings_of(played.record)
     windows = [state.window for state in findings.steady_states]
     assert [(w.first_round, w.last_round) for w in windows if w] == [(1, 5), (3, 7)]
     assert findings.converged
@@ -165,7 +166,7 @@ def test_a_gap_before_every_single_step_still_ends_in_steady_state():
     whole = run(spec=BOTH)
     for place in range(1, len(whole.steps) + 1):
         broken = run(spec=BOTH, gaps={place})
-        findings = Tp().findings(broken.record)
+        findings = findings_of(broken.record)
         assert broken.ending == "steady"
         assert findings.converged
         gap = next(each for each in broken.steps if isinstance(each.answer, Gap))
@@ -182,7 +183,7 @@ def test_a_gap_before_every_single_step_still_ends_in_steady_state():
 def test_a_purge_asked_twice_is_one_test():
     played = run(spec=BOTH, gaps={1, 14})
     assert [type(step) for step in played.asked].count(Purge) == 4
-    assert len(Tp().findings(played.record).cells) == 4
+    assert len(findings_of(played.record).cells) == 4
 
 
 # --- findings ---------------------------------------------------------------------------------
@@ -192,7 +193,7 @@ def test_cells_are_means_over_the_blocks_own_window():
     # Figure 13 as the mean of five rounds that scatter around it.
     scatter = (0.98, 0.99, 1.0, 1.01, 1.02)
     drive = moving(lambda reads, kib, number: FIG_13[reads, kib] * scatter[(number - 1) % 5])
-    cells = Tp().findings(run(drive, spec=BOTH).record).cells
+    cells = findings_of(run(drive, spec=BOTH).record).cells
     assert {
         cell.labels: round(cell.throughput_mb_s, 1) for cell in cells
     } == {
@@ -206,7 +207,7 @@ def test_cells_are_means_over_the_blocks_own_window():
 def test_rounds_before_the_window_are_in_no_cell():
     drive = moving(lambda reads, _, number: 1000.0 if number <= 3 else 100.0)
     played = run(drive)
-    findings = Tp().findings(played.record)
+    findings = findings_of(played.record)
     assert findings.window_rounds == (4, 8)
     assert [cell.throughput_mb_s for cell in findings.cells] == pytest.approx([100, 100], rel=1e-4)
 
@@ -214,7 +215,7 @@ def test_rounds_before_the_window_are_in_no_cell():
 def test_findings_of_a_growing_record_show_what_there_is():
     played = run(spec=BOTH)
     for count in range(len(played.steps) + 1):
-        findings = Tp().findings(record_of(Tp(), played.settings, played.steps[:count]))
+        findings = findings_of(record_of(Tp(), played.settings, played.steps[:count]))
         first, second = min(max(count - 2, 0) // 2, 5), min(max(count - 14, 0) // 2, 5)
         assert findings.rounds == first + second
         assert findings.converged is (count == len(played.steps))
@@ -225,14 +226,14 @@ def test_a_record_can_be_judged_again_by_another_version():
     played = run(spec="2.0.2-client")
     settings = {**played.record.run.settings, "spec": "1.1-enterprise"}
     again = replace(played.record, run=replace(played.record.run, settings=settings))
-    assert Tp().findings(again).window_rounds == (1, 5)
+    assert findings_of(again).window_rounds == (1, 5)
 
 
 # --- the watch --------------------------------------------------------------------------------
 
 
 def watch_after(played: Played, count: int):
-    return Tp().watch(record_of(Tp(), played.settings, played.steps[:count]))
+    return watch_of(record_of(Tp(), played.settings, played.steps[:count]))
 
 
 def test_the_watch_follows_both_block_sizes():
@@ -254,7 +255,7 @@ def test_the_watch_follows_both_block_sizes():
     assert (last.round_number, last.remaining_bytes) == (5, 0)
     assert last.remaining_ns_least == 2 * minute
     assert watch_after(played, 24).phase == "round", "running still, all measured"
-    assert Tp().watch(played.record).phase == "steady"
+    assert watch_of(played.record).phase == "steady"
 
 
 def test_what_remains_never_grows_but_by_a_further_round():

@@ -3,25 +3,24 @@
 import pytest
 
 from teijo.document.model import Table, Verdict, XYChart
+from teijo.methods.parts import document_of
 from teijo.methods.pts.tp.method import Tp
 from tests.methods.canned import Played, record_of
 from tests.methods.documents import charts_of, plotted_numbers, table_numbers, text_of
 from tests.methods.pts.test_tp import BOTH, FIG_13, LARGE_NEVER, NEVER, SPECS, moving, run
 
 
-def document_of(played: Played):
-    return Tp().document(played.record, Tp().findings(played.record))
+def report_of(played: Played):
+    return document_of(played.record)
 
 
 def header_rows(played: Played) -> dict[str, str]:
-    return {
-        name: value for group in document_of(played).header.groups for name, value in group.rows
-    }
+    return {name: value for group in report_of(played).header.groups for name, value in group.rows}
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_block_size_has_the_standards_five_plots_in_order(spec):
-    labelled = [each for each in document_of(run(spec=spec)).sections if each.label]
+    labelled = [each for each in report_of(run(spec=spec)).sections if each.label]
     assert len(labelled) == 5 * len(SPECS[spec])
     for place, kib in enumerate(SPECS[spec]):
         five = labelled[5 * place : 5 * place + 5]
@@ -37,7 +36,7 @@ def test_every_block_size_has_the_standards_five_plots_in_order(spec):
 
 def test_every_plotted_number_stands_in_the_charts_table():
     for played in (run(spec=BOTH), run(LARGE_NEVER, spec=BOTH), run(gaps={7})):
-        charts = charts_of(document_of(played))
+        charts = charts_of(report_of(played))
         assert len(charts) >= 4
         for chart in charts:
             assert plotted_numbers(chart) <= table_numbers(chart.table), chart.title
@@ -45,7 +44,7 @@ def test_every_plotted_number_stands_in_the_charts_table():
 
 def test_figure_13_is_the_summarys_table_and_figure_14_its_bars():
     drive = moving(lambda reads, kib, _: FIG_13[reads, kib])
-    blocks = document_of(run(drive, spec=BOTH)).sections[0].blocks
+    blocks = report_of(run(drive, spec=BOTH)).sections[0].blocks
     table = next(
         each
         for each in blocks
@@ -82,7 +81,7 @@ def test_figure_13_is_the_summarys_table_and_figure_14_its_bars():
     ],
 )
 def test_the_verdict_is_the_first_line(played, verdict, good):
-    assert document_of(played).sections[0].blocks[0] == Verdict(text=verdict, good=good)
+    assert report_of(played).sections[0].blocks[0] == Verdict(text=verdict, good=good)
 
 
 def test_the_header_tells_each_block_sizes_rounds_and_preconditioning():
@@ -99,20 +98,20 @@ def test_the_header_tells_each_block_sizes_rounds_and_preconditioning():
 
 def test_version_1_0_requires_it_of_both_classes():
     for spec in ("1.0-client", "1.0-enterprise"):
-        assert "(REQUIRED)" in document_of(run(spec=spec)).header.title
+        assert "(REQUIRED)" in report_of(run(spec=spec)).header.title
 
 
 def test_a_report_can_be_made_at_any_moment_of_a_run():
     played = run(spec=BOTH, gaps={17})
     for count in range(len(played.steps) + 1):
         record = record_of(Tp(), played.settings, played.steps[:count])
-        document = Tp().document(record, Tp().findings(record))
+        document = document_of(record)
         assert "RUNNING" in document.header.stamp
         assert text_of(document)
 
 
 def test_an_interruption_is_noted_in_the_block_size_it_fell_in_only():
     played = run(spec=BOTH, gaps={17 + 3})
-    text = text_of(document_of(played)).split("== Plot 1 of 5")
+    text = text_of(report_of(played)).split("== Plot 1 of 5")
     assert "interrupted after round" not in text[1]
     assert "The run was interrupted after round 2" in text[2]

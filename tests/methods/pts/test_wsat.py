@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from teijo.errors import PlanError
+from teijo.methods.parts import findings_of, watch_of
 from teijo.methods.pts.wsat.method import Wsat
 from teijo.methods.rounds import HISTOGRAM, MINUTE
 from teijo.terms.geometry import Geometry
@@ -45,7 +46,7 @@ def asked_minutes(played: Played) -> list[Measure]:
 
 
 def scalars_of(played: Played) -> dict[str, float | None]:
-    return {each.name: each.value for each in Wsat().findings(played.record).scalars}
+    return {each.name: each.value for each in findings_of(played.record).scalars}
 
 
 # --- the steps --------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ def test_it_stops_at_five_steady_check_minutes(spec):
     played = run(SLOW, spec=spec)
     assert played.ending == "steady"
     assert len(asked_minutes(played)) == 5 * 31
-    findings = Wsat().findings(played.record)
+    findings = findings_of(played.record)
     assert findings.converged is True
     assert findings.window_rounds == (1, 5)
     assert scalars_of(played)["minutes to steady state"] == 30
@@ -91,7 +92,7 @@ def test_it_stops_at_five_steady_check_minutes(spec):
 def test_check_minutes_are_31_62_93_and_so_on(spec):
     checks = {31: 1.0, 62: 2.0, 93: 3.0, 124: 4.0, 155: 5.0}
     played = run(minutes(lambda minute: 1_000.0 * checks.get(minute, 0.5)), spec=spec)
-    (state,) = Wsat().findings(played.record).steady_states
+    (state,) = findings_of(played.record).steady_states
     assert state.values[:5] == (1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0)
 
 
@@ -102,7 +103,7 @@ def test_it_stops_at_four_times_the_user_capacity_without_claiming_steady_state(
     assert written is not None
     assert 4 <= written < 4 + 19_000 * 60 * 4096 / SMALL.capacity_bytes
     assert played.ending == "done"
-    findings = Wsat().findings(played.record)
+    findings = findings_of(played.record)
     assert findings.converged is None, "four capacities come before five check minutes"
 
 
@@ -117,7 +118,7 @@ def test_it_stops_when_its_hours_are_over(spec, most):
 
 
 def test_version_1_0_has_no_determination_and_none_is_invented():
-    findings = Wsat().findings(run(SLOW, spec="1.0-enterprise").record)
+    findings = findings_of(run(SLOW, spec="1.0-enterprise").record)
     assert findings.converged is None
     assert findings.steady_states == ()
     assert "minutes to steady state" not in scalars_of(run(SLOW, spec="1.0-enterprise"))
@@ -167,10 +168,10 @@ def test_its_one_cell_is_the_mean_over_the_windows_check_minutes():
     # Their line rises by exactly 10 % of their average: on the limit, so steady.
     played = run(minutes(lambda minute: rates.get(minute, 5.0)))
     assert (played.ending, len(asked_minutes(played))) == ("steady", 155)
-    (cell,) = Wsat().findings(played.record).cells
+    (cell,) = findings_of(played.record).cells
     assert cell.iops == 2_000
     assert cell.labels[-1] == ("over", "check minutes")
-    (cell,) = Wsat().findings(run(ERRATIC).record).cells
+    (cell,) = findings_of(run(ERRATIC).record).cells
     assert cell.labels[-1] == ("over", "last 5 minutes")
 
 
@@ -191,7 +192,7 @@ def test_only_the_minutes_since_the_last_purge_are_found():
     played = run(SLOW, gaps={40, 80})
     found = scalars_of(played)
     assert found["minutes measured"] == 155
-    assert Wsat().findings(played.record).window_rounds == (1, 5)
+    assert findings_of(played.record).window_rounds == (1, 5)
 
 
 def test_a_gap_in_the_histograms_run_asks_for_it_again_and_keeps_the_curve():
@@ -222,7 +223,7 @@ def test_a_device_that_cannot_be_purged_is_measured_all_the_same():
 
 
 def watch_after(played: Played, count: int):
-    return Wsat().watch(record_of(Wsat(), played.settings, played.steps[:count]))
+    return watch_of(record_of(Wsat(), played.settings, played.steps[:count]))
 
 
 def test_the_watch_says_when_the_earliest_end_comes():
@@ -237,7 +238,7 @@ def test_the_watch_says_when_the_earliest_end_comes():
     last = watch_after(played, 1 + 155)
     assert (last.phase, last.round_number) == (HISTOGRAM, None)
     assert last.remaining_ns_least == last.remaining_ns_most == 20 * 60_000_000_000
-    assert Wsat().watch(played.record).phase == "steady"
+    assert watch_of(played.record).phase == "steady"
     fast = run(SATURATING, geometry=SMALL)
     assert (watch_after(fast, 8).rounds_least or 0) < 155
 

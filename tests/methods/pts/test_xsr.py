@@ -6,6 +6,7 @@ import pytest
 
 from teijo.document.model import Table, XYChart
 from teijo.errors import PlanError
+from teijo.methods.parts import document_of, findings_of, watch_of
 from teijo.methods.pts.xsr.method import Xsr
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Purge, Step
@@ -40,11 +41,11 @@ def run(rate, *, gaps=(), purge="format", **named) -> Played:
 
 
 def scalars_of(played: Played) -> dict[str, float | None]:
-    return {each.name: each.value for each in Xsr().findings(played.record).scalars}
+    return {each.name: each.value for each in findings_of(played.record).scalars}
 
 
 def told_by(played: Played) -> str:
-    return text_of(Xsr().document(played.record, Xsr().findings(played.record)))
+    return text_of(document_of(played.record))
 
 
 # --- the steps --------------------------------------------------------------------------------
@@ -91,7 +92,7 @@ def test_a_gap_starts_again_from_the_purge():
     assert len(played.measured) == 19 + 24
     assert played.measured[19].round_number == 1
     assert not played.measured[19].continues
-    assert Xsr().findings(played.record).rounds == 24
+    assert findings_of(played.record).rounds == 24
 
 
 def test_the_demonstrations_smaller_blocks_can_be_asked_for_and_are_deviations():
@@ -132,7 +133,7 @@ def test_a_fresh_fast_hour_hides_a_recovery_from_the_standard_and_the_report_say
 
 
 def test_the_cells_are_the_means_of_the_groups():
-    cells = Xsr().findings(run(RECOVERING).record).cells
+    cells = findings_of(run(RECOVERING).record).cells
     assert [dict(cell.labels)["group"] for cell in cells] == ["1", "2", "3"]
     expected = (99 * 60 + 381 * 500) / 480
     assert cells[2].throughput_mb_s == pytest.approx(expected, rel=1e-3)
@@ -142,7 +143,7 @@ def test_the_cells_are_the_means_of_the_groups():
 
 
 def test_the_plots_are_the_standards_in_its_order():
-    document = Xsr().document(run(RECOVERING).record, Xsr().findings(run(RECOVERING).record))
+    document = document_of(run(RECOVERING).record)
     plots = [(section.label, section.title) for section in document.sections if section.label]
     assert plots == [
         ("Plot 1 of 5", "Throughput against time"),
@@ -155,7 +156,7 @@ def test_the_plots_are_the_standards_in_its_order():
 
 def test_a_switch_is_shown_with_two_hours_on_either_side():
     played = run(RECOVERING)
-    charts = charts_of(Xsr().document(played.record, Xsr().findings(played.record)))
+    charts = charts_of(document_of(played.record))
     for chart, switch in ((charts[1], 480), (charts[2], 840)):
         minutes = [row[0] for row in chart.table.rows]
         assert minutes == list(range(switch - 119, switch + 121))
@@ -166,7 +167,7 @@ def test_a_switch_is_shown_with_two_hours_on_either_side():
 
 def test_every_plotted_number_stands_in_the_charts_table():
     played = run(RECOVERING)
-    for chart in charts_of(Xsr().document(played.record, Xsr().findings(played.record))):
+    for chart in charts_of(document_of(played.record)):
         assert plotted_numbers(chart) <= table_numbers(chart.table), chart.title
 
 
@@ -177,7 +178,7 @@ def test_the_gap_at_a_switch_is_in_the_report():
     assert isinstance(answer, StepResult)
     steps[9] = replace(steps[9], answer=replace(answer, gap_ns=12_345_000))
     record = record_of(Xsr(), played.settings, tuple(steps), "done")
-    document = Xsr().document(record, Xsr().findings(record))
+    document = document_of(record)
     (table,) = [
         block
         for block in document.sections[0].blocks
@@ -190,9 +191,9 @@ def test_the_gap_at_a_switch_is_in_the_report():
 def test_a_report_and_a_watch_can_be_had_at_any_moment_of_a_run(count):
     played = run(LOST, overrides=SHORT)
     record = record_of(Xsr(), played.settings, played.steps[:count])
-    document = Xsr().document(record, Xsr().findings(record))
+    document = document_of(record)
     assert "RUNNING" in document.header.stamp
-    watch = Xsr().watch(record)
+    watch = watch_of(record)
     assert watch.phase == ("purge" if count == 0 else "minute")
     assert watch.remaining_ns_least == (24 - max(0, count - 1)) * 60_000_000_000
 
@@ -200,7 +201,7 @@ def test_a_report_and_a_watch_can_be_had_at_any_moment_of_a_run(count):
 def test_a_run_cut_short_is_not_called_unrecovered():
     played = run(at_minute(lambda m: 500 if m <= 8 else 60), overrides=SHORT)
     record = record_of(Xsr(), played.settings, played.steps[:20], "interrupted")
-    told = text_of(Xsr().document(record, Xsr().findings(record)))
+    told = text_of(document_of(record))
     assert "RECOVERY: not yet, in 5 min" in told
     assert "NOT RECOVERED" not in told
     assert "did not come back" not in told

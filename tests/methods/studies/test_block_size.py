@@ -7,7 +7,8 @@ import pytest
 
 from teijo.document.model import Paragraph, Table, Verdict, XYChart
 from teijo.errors import PlanError
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
+from teijo.methods.parts import document_of, findings_of, watch_of
 from teijo.methods.studies.block_size.cells import cells_in_block, pairs_of, points_of
 from teijo.methods.studies.block_size.found import blocks_of
 from teijo.methods.studies.block_size.method import BlockSize
@@ -19,7 +20,7 @@ from teijo.units import KIB
 from tests.methods.canned import DRIVE, IDENTITY, Canned, Played, play, record_of
 from tests.methods.documents import text_of
 
-METHOD: Method = BlockSize()
+METHOD: AnyMethod = BlockSize()
 QUICK = {"seconds": "1s", "loads": "1,8", "sizes": "1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB"}
 LARGE = Geometry(capacity_bytes=2**40, nominal_capacity_bytes=2**40, logical_block_bytes=4096)
 
@@ -74,7 +75,7 @@ def played(device: Canned | None = None, **overrides: str) -> Played:
 
 
 def answer_of(run: Played) -> str:
-    report = METHOD.document(run.record, METHOD.findings(run.record))
+    report = document_of(run.record)
     first = report.sections[0].blocks
     return " ".join(block.text for block in first if isinstance(block, Verdict | Paragraph))
 
@@ -125,7 +126,7 @@ def test_a_mix_that_only_reads_writes_nothing_unless_asked() -> None:
 
 def test_the_unit_of_the_drive_is_found_and_said() -> None:
     run = played()
-    scalars = {each.name: each.value for each in METHOD.findings(run.record).scalars}
+    scalars = {each.name: each.value for each in findings_of(run.record).scalars}
     assert scalars["unit of the device"] == 4
     weight = scalars["weight of that unit"]
     assert weight is not None
@@ -198,11 +199,11 @@ def test_a_drive_that_changes_during_the_run_is_said_to() -> None:
 def test_a_file_says_that_its_file_system_may_be_what_shows() -> None:
     run = played()
     of_a_file = replace(run.record, identity=replace(IDENTITY, kind="file"))
-    text = text_of(METHOD.document(of_a_file, METHOD.findings(of_a_file)))
+    text = text_of(document_of(of_a_file))
     assert "also the file system's block" in text
     buffered = Remark(kind=RemarkKind.BUFFERED, text="direct=no: memory answers too")
     of_memory = replace(of_a_file, remarks=(buffered,))
-    assert "page cache" in text_of(METHOD.document(of_memory, METHOD.findings(of_memory)))
+    assert "page cache" in text_of(document_of(of_memory))
 
 
 def test_sizes_that_a_device_has_no_blocks_for_are_left_out_and_refused_by_name() -> None:
@@ -225,24 +226,24 @@ def test_the_watch_counts_blocks_and_what_is_left() -> None:
     run = played()
     settings = settled(**QUICK)
     cells = cells_in_block(settings, DRIVE)
-    filling = METHOD.watch(record_of(METHOD, settings, ()))
+    filling = watch_of(record_of(METHOD, settings, ()))
     assert filling.phase == "precondition"
     assert filling.remaining_bytes == DRIVE.capacity_bytes
-    now = METHOD.watch(record_of(METHOD, settings, run.steps[: 1 + cells + 3]))
+    now = watch_of(record_of(METHOD, settings, run.steps[: 1 + cells + 3]))
     assert (now.phase, now.round_number, now.rounds_most) == ("round", 2, 6)
     assert now.cell == run.steps[1 + cells + 3].step.cell  # type: ignore[union-attr]
     assert now.remaining_ns_least == (5 * cells - 3) * 10**9
-    assert METHOD.watch(run.record).phase == "done"
+    assert watch_of(run.record).phase == "done"
 
 
 def test_a_record_without_a_counted_block_has_a_report_that_says_so() -> None:
     record = record_of(METHOD, settled(**QUICK), ())
-    assert "No block that counts" in text_of(METHOD.document(record, METHOD.findings(record)))
+    assert "No block that counts" in text_of(document_of(record))
 
 
 def test_the_hero_chart_has_a_line_for_each_load_and_marks_the_unit() -> None:
     run = played()
-    report = METHOD.document(run.record, METHOD.findings(run.record))
+    report = document_of(run.record)
     (chart,) = [block for block in report.sections[0].blocks if isinstance(block, XYChart)]
     assert [each.name for each in chart.series] == ["1 outstanding", "8 outstanding"]
     assert [rule.value for rule in chart.rules] == [4]

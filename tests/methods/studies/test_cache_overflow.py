@@ -7,7 +7,8 @@ import pytest
 
 from teijo.document.model import Section, Table, XYChart
 from teijo.errors import PlanError
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
+from teijo.methods.parts import document_of, findings_of, watch_of
 from teijo.methods.studies.cache_overflow.method import CacheOverflow
 from teijo.report.language import Language, translator
 from teijo.terms.geometry import Geometry
@@ -20,7 +21,7 @@ from tests.methods.documents import text_of
 from tests.report.english import data_of, untranslated
 
 MB, GB = 1e6, 1e9
-METHOD: Method = CacheOverflow()
+METHOD: AnyMethod = CacheOverflow()
 SCALED = Geometry(capacity_bytes=256 * GIB // 32, nominal_capacity_bytes=256 * GIB)
 SOURCE = "rate=110MB/s"
 
@@ -117,12 +118,12 @@ def run(device: CachedDevice, asked: str = "", geometry: Geometry = DRIVE) -> Pl
 
 
 def scalars_of(played: Played) -> dict[str, float]:
-    scalars = METHOD.findings(played.record).scalars
+    scalars = findings_of(played.record).scalars
     return {each.name: each.value for each in scalars if each.value is not None}
 
 
 def words_of(played: Played) -> str:
-    return text_of(METHOD.document(played.record, METHOD.findings(played.record)))
+    return text_of(document_of(played.record))
 
 
 # --- the steps --------------------------------------------------------------------------------
@@ -378,17 +379,17 @@ def test_the_watch_tells_the_burst_and_what_is_left_of_it() -> None:
     seen = []
     for count in range(len(played.steps)):
         record = record_of(METHOD, played.settings, played.steps[:count])
-        watch = METHOD.watch(record)
+        watch = watch_of(record)
         seen.append((watch.phase, watch.round_number))
         assert watch.remaining_ns_least <= watch.remaining_ns_most
         assert watch.remaining_ns_most <= (2 * 600 + 100) * NS_PER_S
     assert list(dict.fromkeys(seen)) == [("purge", None), ("burst", 1), ("rest", 1), ("burst", 2)]
-    assert METHOD.watch(played.record).phase == "done"
+    assert watch_of(played.record).phase == "done"
 
 
 def test_every_number_that_is_drawn_is_in_a_table() -> None:
     played = run(CachedDevice(low=20 * GB), "rest=1min seconds=15min rate=110MB/s")
-    document = METHOD.document(played.record, METHOD.findings(played.record))
+    document = document_of(played.record)
     charts = [b for section in document.sections for b in section.blocks if isinstance(b, XYChart)]
     assert len(charts) == 4
     for chart in charts:
@@ -404,7 +405,7 @@ def test_the_source_that_is_held_back_is_one_remark_and_not_one_a_step() -> None
         for place in range(50, 60)
     )
     record = record_of(METHOD, played.settings, played.steps, "done", remarks=late)
-    words = text_of(METHOD.document(record, METHOD.findings(record)))
+    words = text_of(document_of(record))
     assert words.count(RemarkKind.SCHEDULE_NOT_KEPT.value) == 1
     assert "held back in 10 steps" in words
 
@@ -412,7 +413,7 @@ def test_the_source_that_is_held_back_is_one_remark_and_not_one_a_step() -> None
 def test_a_run_that_has_not_begun_has_a_report() -> None:
     settings = METHOD.settings("", {}, DRIVE)
     record = record_of(METHOD, settings, ())
-    document = METHOD.document(record, METHOD.findings(record))
+    document = document_of(record)
     assert isinstance(document.sections[0], Section)
     assert "Nothing has been written yet." in text_of(document)
 
@@ -428,7 +429,7 @@ def test_a_run_that_has_not_begun_has_a_report() -> None:
 @pytest.mark.parametrize("low", [None, 20 * GB])
 def test_every_text_of_the_report_is_translated(overrides: str, low: float | None) -> None:
     played = run(CachedDevice(low=low), overrides, SCALED)
-    document = METHOD.document(played.record, METHOD.findings(played.record))
+    document = document_of(played.record)
     japanese = translator(Language.JAPANESE)
     answer, phases = document.sections[:2]
     assert any(isinstance(block, XYChart) for block in answer.blocks), "the picture beside it"

@@ -10,7 +10,8 @@ import pytest
 
 from teijo.document.model import Verdict, XYChart
 from teijo.errors import PlanError
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
+from teijo.methods.parts import document_of, findings_of, watch_of
 from teijo.methods.studies.configuration.answer import answer_of
 from teijo.methods.studies.configuration.cached import Cached
 from teijo.methods.studies.configuration.design import cells_of, visits_of
@@ -25,7 +26,7 @@ from tests.methods.canned import DRIVE, Canned, Played, play, record_of
 from tests.methods.documents import charts_of, text_of
 from tests.report.english import data_of, untranslated
 
-METHOD: Method = Configuration()
+METHOD: AnyMethod = Configuration()
 PLAN = """
 title = "Chunks and caches"
 device = "sim:raid5(4×hdd-7200)?chunk={chunk}&cache={cache}"
@@ -87,11 +88,11 @@ def run(device: Array, plan: str = PLAN, **more: str) -> Played:
 
 
 def words(played: Played) -> str:
-    return text_of(METHOD.document(played.record, METHOD.findings(played.record)))
+    return text_of(document_of(played.record))
 
 
 def verdict(played: Played) -> Verdict:
-    document = METHOD.document(played.record, METHOD.findings(played.record))
+    document = document_of(played.record)
     found = document.sections[0].blocks[0]
     assert isinstance(found, Verdict)
     return found
@@ -169,7 +170,7 @@ def test_after_a_gap_the_visit_begins_again_with_its_configuration(gap: int) -> 
     assert after == at_gap
     names = [each.visit.name for each in visited(settings_of(), broken.record)]
     assert names == [each.visit.name for each in visited(settings_of(), whole.record)]
-    assert METHOD.findings(broken.record) == METHOD.findings(whole.record)
+    assert findings_of(broken.record) == findings_of(whole.record)
 
 
 def test_with_a_hook_the_texts_of_the_levels_are_handed_to_it() -> None:
@@ -274,7 +275,7 @@ def test_a_known_effect_is_found_with_its_size_and_where_there_is_none_none_is_c
 
 def test_the_shares_of_the_variation_are_those_of_the_effects() -> None:
     played = run(Array(effect=larger_is_better, scatter=0))
-    scalars = {each.name: each.value for each in METHOD.findings(played.record).scalars}
+    scalars = {each.name: each.value for each in findings_of(played.record).scalars}
     logs = np.log(np.array([1, 1.3, 1.8]))
     back = np.log(np.array([1, 1, 10.0]))
     expected = logs.var() / (logs.var() + back.var()) * 100
@@ -398,7 +399,7 @@ def test_rates_that_scatter_as_devices_do_are_no_caches() -> None:
 
 def test_it_ends_with_the_setting_it_recommends_and_its_evidence() -> None:
     played = run(Array(larger_is_better))
-    document = METHOD.document(played.record, METHOD.findings(played.record))
+    document = document_of(played.record)
     told = [section.title for section in document.sections]
     assert "Recommended setting" in told
     text = words(played)
@@ -438,7 +439,7 @@ def test_nothing_is_recommended_where_nothing_matters_or_the_control_fails() -> 
 def test_without_factors_it_is_the_noise_of_equal_configurations() -> None:
     played = run(Array(), "control = 'first'", workloads="4k-read")
     assert re.match(r"EQUAL CONFIGURATIONS DIFFER BY \d", verdict(played).text)
-    assert charts_of(METHOD.document(played.record, METHOD.findings(played.record))) == []
+    assert charts_of(document_of(played.record)) == []
 
 
 def test_a_workload_that_did_nothing_is_not_judged_and_the_others_are() -> None:
@@ -454,9 +455,9 @@ def test_a_workload_that_did_nothing_is_not_judged_and_the_others_are() -> None:
 def test_a_growing_record_has_a_report_of_its_whole_blocks(steps: int) -> None:
     played = run(Array(effect=larger_is_better))
     record = record_of(METHOD, played.settings, played.steps[:steps])
-    findings = METHOD.findings(record)
+    findings = findings_of(record)
     assert findings.rounds == steps // 30
-    text = text_of(METHOD.document(record, findings))
+    text = text_of(document_of(record))
     assert ("nothing is judged" in text) == (steps < 60)
 
 
@@ -464,17 +465,17 @@ def test_the_watch_counts_down_to_nothing() -> None:
     played = run(Array())
     left = []
     for count in range(len(played.steps)):
-        watch = METHOD.watch(record_of(METHOD, played.settings, played.steps[:count]))
+        watch = watch_of(record_of(METHOD, played.settings, played.steps[:count]))
         assert (watch.rounds_least, watch.rounds_most) == (4, 4)
         left.append(watch.remaining_ns_most)
     assert left[0] == 80 * 5 * 10**9
     assert left == sorted(left, reverse=True)
-    assert METHOD.watch(played.record).phase == "done"
+    assert watch_of(played.record).phase == "done"
 
 
 def test_every_number_that_is_drawn_is_in_a_table() -> None:
     played = run(Array(effect=larger_is_better))
-    charts = charts_of(METHOD.document(played.record, METHOD.findings(played.record)))
+    charts = charts_of(document_of(played.record))
     assert len(charts) == 4
     for chart in charts:
         assert isinstance(chart, XYChart)
@@ -511,7 +512,7 @@ def odd(levels: Factors, workload: str) -> float:
 )
 def test_every_text_of_its_reports_is_translated(plan: str, device: Array) -> None:
     played = run(device, plan)
-    document = METHOD.document(played.record, METHOD.findings(played.record))
+    document = document_of(played.record)
     data = data_of(played.record, METHOD.settings_from(played.record.run.settings))
     data |= {step.cell for step in played.asked if isinstance(step, Configure | Measure)}
     japanese = translator(Language.JAPANESE)

@@ -9,7 +9,8 @@ from teijo.analysis.replicates import estimate_of
 from teijo.analysis.tiering import hit_share, in_turn
 from teijo.document.model import Paragraph, Span, Table, Verdict, XYChart
 from teijo.errors import PlanError
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
+from teijo.methods.parts import document_of, findings_of, watch_of
 from teijo.methods.studies.tier.cells import CellFound, Key, found_in, is_steady, over
 from teijo.methods.studies.tier.found import Tiering, tiering_of
 from teijo.methods.studies.tier.method import Tier, between
@@ -26,7 +27,7 @@ from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from tests.methods.canned import IDENTITY, Played, flow, play, record_of
 from tests.methods.documents import text_of
 
-METHOD: Method = Tier()
+METHOD: AnyMethod = Tier()
 TB = 10**12
 WHOLE = Geometry(capacity_bytes=10 * TB, nominal_capacity_bytes=10 * TB)
 FAST = Geometry(capacity_bytes=2 * TB, nominal_capacity_bytes=2 * TB)
@@ -130,7 +131,7 @@ def tiering(run: Played) -> Tiering:
 
 
 def first_words(run: Played) -> str:
-    report = METHOD.document(run.record, METHOD.findings(run.record))
+    report = document_of(run.record)
     blocks = report.sections[0].blocks
     return " ".join(each.text for each in blocks if isinstance(each, Verdict | Paragraph))
 
@@ -206,7 +207,7 @@ def test_the_slow_device_wins_sequential_blocks_and_two_fast_ones_would_not_hurt
     assert found.crossover("read") == 4096
     assert found.crossover("randread") is None
     assert found.widest is not None
-    scalars = {each.name: each.value for each in METHOD.findings(run.record).scalars}
+    scalars = {each.name: each.value for each in findings_of(run.record).scalars}
     # Sequential 4 KiB: 5,000 / 1,843 = 2.71, so three.
     assert scalars["fast devices that never hurt"] == 3
     text = first_words(run)
@@ -255,7 +256,7 @@ def test_a_tier_is_gone_back_to_and_forth_and_both_rates_stand_beside_the_verdic
     assert next(cell.key.set_bytes for cell in curve.again) == 256 * 10**9
     assert curve.fall is not None
     assert curve.fall.kind == "tier"
-    report = METHOD.document(run.record, METHOD.findings(run.record))
+    report = document_of(run.record)
     table = next(each for each in report.sections[0].blocks if isinstance(each, Table))
     (row,) = table.rows
     assert row[-1] == "a tier: sharp, and again"
@@ -326,7 +327,7 @@ def test_a_fall_within_the_scatter_of_the_slices_is_not_called_a_tier() -> None:
     assert isinstance(run.settings, TierSettings)
     found = tiering_of(run.settings, record)
     assert found.seen == "unknown"
-    text = text_of(METHOD.document(record, METHOD.findings(record)))
+    text = text_of(document_of(record))
     assert "unknown: within the scatter" in text
     assert "it is not clear why" in text
 
@@ -342,7 +343,7 @@ def test_a_fall_that_was_not_gone_back_from_yet_is_open() -> None:
     run = played(patterns="randread", **PLAIN)
     steps = [each for each in run.steps if not getattr(each.step, "cell", "").startswith("again")]
     record = record_of(METHOD, run.settings, steps, geometry=WHOLE)
-    text = text_of(METHOD.document(record, METHOD.findings(record)))
+    text = text_of(document_of(record))
     assert "random reads of 4 KiB fall, and it is not clear why" in text
     assert "unknown: not measured again" in text
 
@@ -461,22 +462,22 @@ def test_the_watch_names_the_cell_and_counts_what_is_left() -> None:
     settings = run.settings
     assert isinstance(settings, TierSettings)
     empty = record_of(METHOD, settings, (), geometry=WHOLE)
-    begun = METHOD.watch(empty)
+    begun = watch_of(empty)
     assert begun.phase == "precondition"
     assert begun.remaining_bytes == 8 * TB
     growing = record_of(METHOD, settings, run.steps[:20], geometry=WHOLE)
-    now = METHOD.watch(growing)
+    now = watch_of(growing)
     assert now.phase == "cell"
     assert now.cell is not None
     assert now.cell.startswith("tier randread 4 KiB")
     assert 0 < now.remaining_ns_least < now.remaining_ns_most
     assert now.remaining_ns_least < begun.remaining_ns_least
-    assert METHOD.watch(run.record).phase == "done"
+    assert watch_of(run.record).phase == "done"
 
 
 def test_the_hero_chart_has_the_three_devices_both_models_and_the_cliff() -> None:
     run = played()
-    report = METHOD.document(run.record, METHOD.findings(run.record))
+    report = document_of(run.record)
     (chart,) = [block for block in report.sections[0].blocks if isinstance(block, XYChart)]
     assert [each.name for each in chart.series] == [
         "tier", "fast device alone", "slow device alone",
@@ -500,7 +501,7 @@ def test_sets_are_told_in_the_unit_that_suits_the_largest(
     sets: str, unit: str, drawn: tuple[float, ...]
 ) -> None:
     run = played(sets=sets, refine="0", fast="none", slow="none")
-    report = METHOD.document(run.record, METHOD.findings(run.record))
+    report = document_of(run.record)
     (chart,) = [block for block in report.sections[0].blocks if isinstance(block, XYChart)]
     assert chart.x.unit == unit
     assert chart.series[0].x == drawn
@@ -509,5 +510,5 @@ def test_sets_are_told_in_the_unit_that_suits_the_largest(
 def test_a_record_without_a_cell_has_a_report_that_says_so() -> None:
     settings = settings_of(ASKED, WHOLE)
     record = record_of(METHOD, settings, (), geometry=WHOLE)
-    assert "No cell has been measured" in text_of(METHOD.document(record, METHOD.findings(record)))
-    assert METHOD.findings(replace(record, steps=())).cells == ()
+    assert "No cell has been measured" in text_of(document_of(record))
+    assert findings_of(replace(record, steps=())).cells == ()

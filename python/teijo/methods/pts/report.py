@@ -2,24 +2,24 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.document.grid import Beside, Edge, Figure, Grid, matrix
 from teijo.document.model import Axis, Block, Document, Facts, Paragraph, Section, XYChart
 from teijo.document.phrase import capitalised, say
-from teijo.methods.knobs import show_mix
+from teijo.methods.found import Found
 from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import window_pages
+from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
 from teijo.methods.pts.ledger.page import ledger_section
-from teijo.methods.pts.settings import PtsSettings
 from teijo.methods.pts.versions import version_of
 from teijo.methods.rounds import Round, Rounds
 from teijo.methods.scaled import scalar_told
-from teijo.terms.finding import Findings
-from teijo.terms.record import Record
+from teijo.terms.cell import MatrixCell, mix_name
+from teijo.terms.finding import Determined
 from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
 
@@ -33,9 +33,7 @@ MIX_AXIS = Axis(name="R/W mix", scale="category")
 
 
 def report(
-    record: Record,
-    settings: PtsSettings,
-    findings: Findings,
+    found: PtsFound[Any],
     loop: Loop,
     *,
     summary: Sequence[Block],
@@ -43,13 +41,14 @@ def report(
     remarks: Iterable[Remark] = (),
 ) -> Document:
     """Return the whole report: summary, the method's own sections, the ledger, the appendix."""
+    record, settings = found.record, found.settings
     version = version_of(settings.spec)
     whole = (
         Section(title="Summary", blocks=tuple(summary)),
         *sections,
-        ledger_section(findings.ledger, version),
+        ledger_section(found.ledger, version),
     )
-    header = pts_header(record, settings, version, loop, findings.ledger)
+    header = pts_header(record, settings, version, loop, found.ledger)
     return assemble(record, settings, header, whole, (*cache_remarks(record, version), *remarks))
 
 
@@ -70,8 +69,8 @@ def plot(title: str, chart: Callable[[], Block] | None, *, empty: str = NO_ROUND
 def by_round_section(
     title: str,
     caption: str,
-    rounds: Rounds,
-    findings: Findings,
+    course: Rounds,
+    findings: Determined,
     keys: Sequence[K],
     at: Callable[[Round, K], float],
     *,
@@ -83,16 +82,16 @@ def by_round_section(
     """Return figures over the whole rounds, a line for each key, the window shaded."""
 
     def chart() -> XYChart:
-        grid = matrix(by_round(rounds.whole), rounds.whole, keys, at, figure=figure, name=name)
+        grid = matrix(by_round(course.whole), course.whole, keys, at, figure=figure, name=name)
         return grid.chart(
             caption,
             y,
             log=log,
             spans=window_pages.window_spans(findings),
-            note=window_pages.broken_note(rounds),
+            note=window_pages.broken_note(course),
         )
 
-    return plot(title, chart if rounds.whole else None)
+    return plot(title, chart if course.whole else None)
 
 
 def sections_or(
@@ -107,19 +106,19 @@ def sections_or(
     ]
 
 
-def run_facts(record: Record, findings: Findings, *, form: str = ",.3f", but: str = "") -> Facts:
+def run_facts(found: Found[Any], *, form: str = ",.3f", but: str = "") -> Facts:
     """Return the count of rounds, and every scalar that has a value, `but` for one."""
-    rounds = ("Rounds measured", str(findings.rounds))
-    return Facts(caption="Run", rows=(rounds, *run_rows(record, findings, form=form, but=but)))
+    rounds = ("Rounds measured", str(found.rounds))
+    return Facts(caption="Run", rows=(rounds, *run_rows(found, form=form, but=but)))
 
 
 def run_rows(
-    record: Record, findings: Findings, *, form: str = ",.3f", but: str = ""
+    found: Found[Any], *, form: str = ",.3f", but: str = ""
 ) -> tuple[tuple[str, str], ...]:
     """Return every scalar that has a value, `but` for one, as a name and a text."""
     return tuple(
-        (capitalised(each.name), scalar_told(each, form, record.geometry))
-        for each in findings.scalars
+        (capitalised(each.name), scalar_told(each, form, found.record.geometry))
+        for each in found.scalars
         if each.value is not None and each.name != but
     )
 
@@ -130,17 +129,17 @@ def by_round(rounds: Sequence[Round]) -> Edge:
 
 
 def by_block_size(
-    block_sizes_bytes: Sequence[int],
-    mixes_read_percent: Sequence[int],
-    at: Callable[[int, int], float],
+    keys: Sequence[MatrixCell],
+    of: Callable[[MatrixCell], float],
     *,
     unit: str = "",
     digits: int = 1,
 ) -> Grid:
-    """Return a figure of every (block size, read %): the smallest block first, a line for each
-    mix from all writes to all reads.
+    """Return a figure of every cell: the smallest block first, a line for each mix from all
+    writes to all reads.
     """
-    blocks = sorted(block_sizes_bytes)
+    blocks = sorted({key.block_size_bytes for key in keys})
+    mixes = sorted({key.read_percent for key in keys})
     kibibytes = [block / units.KIB for block in blocks]
     rows = Edge(
         name="Block size",
@@ -153,9 +152,9 @@ def by_block_size(
     return matrix(
         rows,
         blocks,
-        sorted(mixes_read_percent),
-        at,
-        figure=lambda mix: Figure(name=show_mix(mix), unit=unit, digits=digits),
+        mixes,
+        lambda block, mix: of(MatrixCell(read_percent=mix, block_size_bytes=block)),
+        figure=lambda mix: Figure(name=mix_name(mix), unit=unit, digits=digits),
     )
 
 

@@ -10,8 +10,8 @@ from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.pts.versions import MINUTE_NS, LoadRule, Version
+from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.workload import ActiveRange, Content

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from teijo.methods.knobs import unknown
+from teijo.terms.cell import MatrixCell
 from teijo.units import GIB, KIB
 
 READ_PERCENTS = (100, 95, 65, 50, 35, 5, 0)
@@ -46,14 +47,6 @@ COMPOSITE_BLOCKS = tuple(
 
 COMPOSITE_ZONES = ((50.0, 5.0), (30.0, 15.0), (20.0, 80.0))
 """(percent of the accesses, percent of the range), from LBA 0."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrackingCell:
-    """One cell of the matrix whose IOPS steady state is determined on."""
-
-    read_percent: int
-    block_size_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +151,7 @@ class Version:
     write_cache: Literal["enabled", "disabled"]
     active_range: RangeRule
     load: LoadRule
-    tracking: tuple[TrackingCell, ...]
+    tracking: tuple[MatrixCell, ...]
     saturation: SaturationRule
     throughput: ThroughputRule
     required: frozenset[str] | None
@@ -174,11 +167,11 @@ class Version:
         return self.family.capitalize()
 
 
-_ONE_VARIABLE = (TrackingCell(read_percent=0, block_size_bytes=4 * KIB),)
+_ONE_VARIABLE = (MatrixCell(read_percent=0, block_size_bytes=4 * KIB),)
 _THREE_VARIABLES = (
     *_ONE_VARIABLE,
-    TrackingCell(read_percent=65, block_size_bytes=64 * KIB),
-    TrackingCell(read_percent=100, block_size_bytes=1024 * KIB),
+    MatrixCell(read_percent=65, block_size_bytes=64 * KIB),
+    MatrixCell(read_percent=100, block_size_bytes=1024 * KIB),
 )
 _WHOLE = RangeRule(share_percent=100, allowed_percents=(100,))
 _LARGE, _MIDDLE = 1024 * KIB, 128 * KIB

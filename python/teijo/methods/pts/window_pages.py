@@ -21,7 +21,7 @@ from teijo.document.model import (
 from teijo.document.phrase import capitalised, say
 from teijo.methods.pts.header import NO_ROUNDS
 from teijo.methods.rounds import Rounds
-from teijo.terms.finding import Findings, SteadyState, Window
+from teijo.terms.finding import Determined, SteadyState, Window
 from teijo.terms.record import Record
 
 WINDOW_NAME = "measurement window"
@@ -33,7 +33,7 @@ _SHARE_DIGITS = 12
 """A percentage in a double has no more to give."""
 
 
-def verdict_of(record: Record, findings: Findings, rounds_name: str = "rounds") -> Verdict:
+def verdict_of(record: Record, findings: Determined, rounds_name: str = "rounds") -> Verdict:
     """Return the answer in one line: converged or not, and over which rounds."""
     window = window_name(findings)
     if findings.converged is None:
@@ -61,7 +61,7 @@ def verdict_of(record: Record, findings: Findings, rounds_name: str = "rounds") 
     return Verdict(text=text, good=False)
 
 
-def convergence_word(findings: Findings) -> str:
+def convergence_word(findings: Determined) -> str:
     """Return the header's word for convergence."""
     match findings.converged:
         case None:
@@ -72,7 +72,7 @@ def convergence_word(findings: Findings) -> str:
             return "NO"
 
 
-def window_name(findings: Findings) -> str:
+def window_name(findings: Determined) -> str:
     """Return the window's rounds as text, "1–5", or "none"."""
     if findings.window_rounds is None:
         return NO_ROUNDS
@@ -80,7 +80,7 @@ def window_name(findings: Findings) -> str:
     return f"{first}–{last}"
 
 
-def window_spans(findings: Findings) -> tuple[Span, ...]:
+def window_spans(findings: Determined) -> tuple[Span, ...]:
     """Return the window to shade over an axis of rounds."""
     if findings.window_rounds is None:
         return ()
@@ -140,7 +140,7 @@ def determination_table(states: Sequence[SteadyState]) -> Table:
     return Table(columns=columns, rows=rows, caption="Determination of the steady state")
 
 
-def all_rounds_section(states: Sequence[SteadyState], findings: Findings, x_name: str) -> Section:
+def all_rounds_section(states: Sequence[SteadyState], findings: Determined, x_name: str) -> Section:
     """Return the tracking variables over all rounds, the window shaded."""
     title = "Steady state measurement window"
     if not states or not states[0].rounds:

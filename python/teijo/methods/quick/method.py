@@ -1,13 +1,17 @@
 """The method `quick`: the first question people bring, answered in a minute. Of no standard."""
 
 from collections.abc import Generator, Mapping
+from functools import cached_property
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.quantities import of_rounds
 from teijo.document.model import Document
+from teijo.document.phrase import Verbatim
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.found import FlatFound
+from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.quick.figures import figures_of, passes_of
@@ -16,11 +20,14 @@ from teijo.methods.quick.settings import (
     PREPARE,
     STIMULI,
     QuickSettings,
+    cell_name,
     measure_of,
     preparation_of,
 )
+from teijo.methods.settings import Settings
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
+from teijo.terms.quantity import IOPS, LATENCY, Quantity
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Answer, StepResult
@@ -32,87 +39,13 @@ _PASS_LEAST_NS = 250 * units.NS_PER_MS
 more I/Os of 1 MiB than are in flight at once."""
 
 
-class Quick:
-    """The method `quick`."""
+class QuickFound(FlatFound[QuickSettings]):
+    """What a record of Quick shows."""
 
-    id = "quick"
-    title = "Quick look"
-    summary = "a first look in about a minute: MB/s, IOPS and µs, sequential and random"
-    specs: tuple[str, ...] = ()
-    default_spec = ""
-
-    def settings(
-        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
-    ) -> QuickSettings:
-        """Return what is asked for; see Method."""
-        if spec:
-            raise PlanError(
-                f"The method quick follows no standard, so it has no version {spec!r}",
-                remedy="Leave --spec out.",
-            )
-        asked = knobs.parse_overrides(QuickSettings, overrides)
-        usual = QuickSettings()
-        asked.setdefault("pass_ns", _scaled_ns(usual.pass_ns, geometry))
-        asked.setdefault("rest_ns", _scaled_ns(usual.rest_ns, geometry))
-        asked.setdefault("amount_bytes", _scaled_bytes(usual.amount_bytes, geometry))
-        settings = QuickSettings.model_validate(asked)
-        check_blocks(tuple(stimulus.block_bytes for stimulus in STIMULI), geometry)
-        _check_room(settings, geometry)
-        return settings
-
-    def settings_from(self, stored: Mapping[str, object]) -> QuickSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(QuickSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
-        """Return whether anything is written."""
-        return _own(settings).writing == "yes"
-
-    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
-        """Return what a quick look is not, and what nobody knows of its figures."""
-        own = _own(settings)
-        touched = units.format_size(min(own.amount_bytes, geometry.capacity_bytes))
-        remarks = [
-            Remark(
-                kind=RemarkKind.QUICK_LOOK,
-                text="no purge, no preconditioning, no steady state: a quick look, not a "
-                "steady-state test",
-            ),
-            Remark(
-                kind=RemarkKind.CACHE_MAY_HOLD,
-                text=f"whether the {touched} that are touched fit in a cache of the drive, of a "
-                "RAID controller or of a host is not known",
-            ),
-        ]
-        if own.writing == "no":
-            remarks.append(
-                Remark(
-                    kind=RemarkKind.UNWRITTEN,
-                    text="nothing was written first, so whether what is read was ever written is "
-                    "not known",
-                )
-            )
-        return tuple(remarks)
-
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
-        """Write the amount once; then each test with all its passes: reads first, rests between.
-
-        After a gap the amount is written again, then the missing pass is asked for again.
-        """
-        own = _own(settings)
-        preparation = preparation_of(own, geometry.capacity_bytes)
-        if preparation is not None:
-            yield from insist(preparation)
-        for place, (stimulus, direction) in enumerate(own.cells):
-            if place or preparation is not None:
-                yield from insist(Idle(duration_ns=own.rest_ns))
-            for number in range(1, own.passes + 1):
-                yield from _asked(measure_of(own, stimulus, direction, number), preparation)
-        return "done"
-
-    def findings(self, record: Record) -> Findings:
+    @cached_property
+    def findings(self) -> Findings:
         """Return the mean of each test over its passes, and how far it may be off."""
-        settings = self.settings_from(record.run.settings)
+        settings, record = self.settings, self.record
         answers = passes_of(settings, record)
         cells, scalars = [], []
         for each in figures_of(settings, record):
@@ -123,7 +56,7 @@ class Quick:
                 scalars.append(Scalar(name=f"{each.name}, ± of the {what}", value=half, unit="%"))
         rounds = max((len(several) for several in answers.values()), default=0)
         return Findings(
-            method=self.id,
+            method=record.run.method,
             spec="",
             converged=None,
             rounds=rounds,
@@ -131,9 +64,10 @@ class Quick:
             cells=tuple[Cell, ...](cells),
         )
 
-    def watch(self, record: Record) -> Watch:
-        """Return which pass of which test is under way; see Method."""
-        settings = self.settings_from(record.run.settings)
+    @cached_property
+    def watch(self) -> Watch:
+        """Return which pass of which test is under way."""
+        settings, record = self.settings, self.record
         if record.run.ending != "running":
             return Watch(phase=record.run.ending)
         done = len(record.measured(PHASE))
@@ -165,11 +99,92 @@ class Quick:
             remaining_ns_most=left_ns,
         )
 
-    def document(self, record: Record, findings: Findings) -> Document:
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """IOPS and mean latency of each test: each pass is a batch."""
+        return tuple(
+            each
+            for place, answers in passes_of(self.settings, self.record).items()
+            for each in of_rounds(Verbatim(cell_name(*place)), answers, (IOPS, LATENCY))
+        )
+
+
+class Quick(Method[QuickSettings, QuickFound]):
+    """The method `quick`."""
+
+    id = "quick"
+    title = "Quick look"
+    summary = "a first look in about a minute: MB/s, IOPS and µs, sequential and random"
+    settings_type = QuickSettings
+    found_type = QuickFound
+
+    def settings(
+        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
+    ) -> QuickSettings:
+        """Return what is asked for; see Method."""
+        if spec:
+            raise no_standard(self.id, spec)
+        asked = knobs.parse_overrides(QuickSettings, overrides)
+        usual = QuickSettings()
+        asked.setdefault("pass_ns", _scaled_ns(usual.pass_ns, geometry))
+        asked.setdefault("rest_ns", _scaled_ns(usual.rest_ns, geometry))
+        asked.setdefault("amount_bytes", _scaled_bytes(usual.amount_bytes, geometry))
+        settings = QuickSettings.model_validate(asked)
+        check_blocks(tuple(stimulus.block_bytes for stimulus in STIMULI), geometry)
+        _check_room(settings, geometry)
+        return settings
+
+    def writes(self, settings: QuickSettings) -> bool:
+        """Return whether anything is written."""
+        return settings.writing == "yes"
+
+    def deviations(self, settings: QuickSettings, geometry: Geometry) -> tuple[Remark, ...]:
+        """Return what a quick look is not, and what nobody knows of its figures."""
+        own = settings
+        touched = units.format_size(min(own.amount_bytes, geometry.capacity_bytes))
+        remarks = [
+            Remark(
+                kind=RemarkKind.QUICK_LOOK,
+                text="no purge, no preconditioning, no steady state: a quick look, not a "
+                "steady-state test",
+            ),
+            Remark(
+                kind=RemarkKind.CACHE_MAY_HOLD,
+                text=f"whether the {touched} that are touched fit in a cache of the drive, of a "
+                "RAID controller or of a host is not known",
+            ),
+        ]
+        if own.writing == "no":
+            remarks.append(
+                Remark(
+                    kind=RemarkKind.UNWRITTEN,
+                    text="nothing was written first, so whether what is read was ever written is "
+                    "not known",
+                )
+            )
+        return tuple(remarks)
+
+    def steps(self, settings: QuickSettings, geometry: Geometry) -> Steps:
+        """Write the amount once; then each test with all its passes: reads first, rests between.
+
+        After a gap the amount is written again, then the missing pass is asked for again.
+        """
+        own = settings
+        preparation = preparation_of(own, geometry.capacity_bytes)
+        if preparation is not None:
+            yield from insist(preparation)
+        for place, (stimulus, direction) in enumerate(own.cells):
+            if place or preparation is not None:
+                yield from insist(Idle(duration_ns=own.rest_ns))
+            for number in range(1, own.passes + 1):
+                yield from _asked(measure_of(own, stimulus, direction, number), preparation)
+        return "done"
+
+    def document(self, found: QuickFound) -> Document:
         """Return the report."""
         from teijo.methods.quick.pages import pages
 
-        return pages(self.settings_from(record.run.settings), record, findings)
+        return pages(found.settings, found.record, found.reported)
 
 
 def _asked(step: Measure, preparation: Precondition | None) -> Generator[Step, Answer, StepResult]:

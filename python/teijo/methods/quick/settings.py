@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from teijo import units
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
+from teijo.methods.settings import Settings
 from teijo.terms.result import Direction
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.workload import Access, ActiveRange, Stream, Workload

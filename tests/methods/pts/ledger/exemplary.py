@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field, replace
 
-from teijo.methods.method import Method
+from teijo.methods.method import AnyMethod
+from teijo.methods.parts import findings_of
 from teijo.methods.pts.versions import version_of
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.geometry import Geometry, Identity
@@ -84,12 +85,12 @@ def drive_of(spec: str) -> Identity:
     )
 
 
-def kept(method: Method, spec: str, overrides: dict[str, str] | None = None) -> Played:
+def kept(method: AnyMethod, spec: str, overrides: dict[str, str] | None = None) -> Played:
     """Return a run that keeps to its version in everything but the overrides."""
     device = Exemplary(rate=steady_rate, latency_ns=little, purge="NVMe Format, user data erase")
     return play(method, device, spec=spec, overrides=overrides, identity=drive_of(spec))
 
 
-def lines_of(method: Method, record: Record) -> dict[str, LedgerLine]:
+def lines_of(method: AnyMethod, record: Record) -> dict[str, LedgerLine]:
     """Return the ledger of a record by requirement."""
-    return {line.requirement: line for line in method.findings(record).ledger}
+    return {line.requirement: line for line in findings_of(record).ledger}

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.document.model import Table, Verdict
+from teijo.methods.parts import document_of, findings_of
 from teijo.methods.pts.campaign.plan import TESTS
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.lat.method import Lat
@@ -195,12 +196,10 @@ def test_each_block_size_of_tp_is_a_test_with_its_own_purge_and_preconditioning(
 
 def test_a_purge_by_discard_is_not_verifiable_and_no_run_conforms_with_it():
     claimed = at(0, answered(detail={"method": "block discard (equivalent claimed)"}))
-    found = Iops().findings(claimed(IOPS))
-    line = next(each for each in found.ledger if each.requirement == "device.purge")
+    ledger = findings_of(claimed(IOPS)).ledger
+    line = next(each for each in ledger if each.requirement == "device.purge")
     assert line.verdict == "not verifiable"
-    assert Iops().document(claimed(IOPS), found).header.stamp == (
-        "NON-CONFORMING: purge only claimed"
-    )
+    assert document_of(claimed(IOPS)).header.stamp == ("NON-CONFORMING: purge only claimed")
 
 
 @pytest.mark.parametrize(
@@ -213,7 +212,7 @@ def test_a_purge_by_discard_is_not_verifiable_and_no_run_conforms_with_it():
 )
 def test_neither_a_file_nor_a_partition_nor_a_model_is_ever_conforming(changes, stamp):
     record = with_identity(**changes)(IOPS)
-    document = Iops().document(record, Iops().findings(record))
+    document = document_of(record)
     assert document.header.stamp == stamp
 
 
@@ -235,7 +234,7 @@ def test_a_choice_of_the_operator_is_optional_and_any_other_change_does_not_conf
     overrides, stamp
 ):
     played = kept(Iops(), ENTERPRISE, overrides)
-    document = Iops().document(played.record, Iops().findings(played.record))
+    document = document_of(played.record)
     assert document.header.stamp == stamp
 
 
@@ -264,7 +263,7 @@ def test_less_than_25_rounds_without_steady_state_deviate_and_25_do_not():
 
 
 def test_a_window_that_does_not_follow_from_its_values_is_not_believed():
-    findings = Iops().findings(IOPS)
+    findings = findings_of(IOPS)
     (state, *others) = findings.steady_states
     assert state.window is not None
     wrong = replace(state.window, slope_excursion=state.window.slope_excursion + 1.0)
@@ -294,8 +293,8 @@ def test_an_old_run_is_held_to_another_version_when_it_is_judged_by_it():
 
 def test_every_line_is_printed_and_every_deviation_is_marked():
     record = with_identity(kind="file")(IOPS)
-    findings = Iops().findings(record)
-    document = Iops().document(record, findings)
+    findings = findings_of(record)
+    document = document_of(record)
     (section,) = [each for each in document.sections if each.title == "Conformance"]
     verdict, table, _ = section.blocks
     assert isinstance(verdict, Verdict)
@@ -369,7 +368,7 @@ def test_a_gap_is_rest_only_as_far_as_nothing_was_left_to_end():
 
 def test_a_stamp_names_every_reason_that_decides():
     broken = with_identity(kind="file")(at(9, with_errors)(IOPS))
-    document = Iops().document(broken, Iops().findings(broken))
+    document = document_of(broken)
     assert document.header.stamp == "NON-CONFORMING: file target, failed I/Os"
 
 

@@ -9,15 +9,11 @@ from teijo.analysis.cross_check import (
     Check,
 )
 from teijo.document.phrase import say
-from teijo.methods.knobs import show_mix
 from teijo.methods.parts import Part
-from teijo.methods.pts.lat.matrix import LatSettings, cell_name, matrix
-from teijo.methods.pts.lat.method import furthest_share
-from teijo.methods.pts.loop import window_rounds_of
+from teijo.methods.pts.lat.found import LatFound
 from teijo.methods.pts.wsat.minutes import LEVEL_NAME
-from teijo.methods.rounds import exchanges_of, rounds_of
+from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Findings
-from teijo.units import format_block_size
 
 Place = tuple[str, str]
 """R/W mix and block size, as cells are labelled."""
@@ -50,30 +46,21 @@ def _of_latency(tests: Mapping[str, Part], suffix: str) -> list[Check]:
         Check(
             name=say(
                 "LAT{range}: mean latency × IOPS, {block} {mix}",
-                range=_named(suffix), block=block, mix=mix,
+                range=_named(suffix), block=cell.block, mix=cell.mix,
             ),
             unit="I/Os",
             left=share,
             right=1.0,
             bounds=UNITY_BOUNDS,
         )
-        for (mix, block), share in _one_io_shares(tests["lat"]).items()
+        for cell, share in _one_io_shares(tests["lat"]).items()
     ]  # fmt: skip
 
 
-def _one_io_shares(lat: Part) -> dict[Place, float | None]:
-    settings = lat.settings
-    assert isinstance(settings, LatSettings), type(settings)
-    rounds = rounds_of(exchanges_of(lat.record), len(matrix(settings, 1)))
-    window = window_rounds_of(lat.findings.steady_states, rounds)
-    return {
-        (show_mix(mix), format_block_size(block)): furthest_share(
-            each.at(cell_name(mix, block)) for each in window
-        )
-        for mix in settings.mixes_read_percent
-        for block in settings.block_sizes_bytes
-        if window
-    }
+def _one_io_shares(lat: Part) -> dict[MatrixCell, float | None]:
+    found = lat.found
+    assert isinstance(found, LatFound), type(found)
+    return {key: found.share(key) for key in found.over_window}
 
 
 def _of_large_reads(tests: Mapping[str, Part], suffix: str) -> list[Check]:
@@ -115,7 +102,7 @@ def _why_not_held(wsat: Part, iops: Part) -> str:
     if wsat.findings.converged is not True:
         return "write saturation did not end in steady state"
     stimuli = [
-        [getattr(part.settings, name) for name in ("active_range_percent", "amount_bytes")]
+        [getattr(part.found.settings, name) for name in ("active_range_percent", "amount_bytes")]
         for part in (wsat, iops)
     ]
     if stimuli[0] != stimuli[1]:

@@ -54,6 +54,7 @@ SOME_TITLE = "Some tests"
 SUMMARY_ALL, SUMMARY_SOME = "Summary of all tests", "Summary of some tests"
 NO_WINDOW = "–"
 _LATENCIES = (("100/0", "4 KiB"), ("0/100", "4 KiB"))
+_SELECTED = tuple((cell.mix, cell.block) for cell in SELECT_PERFORMANCE)
 _HEADLINES = {
     "pts.wsat": (PLATEAU_NAME, LEVEL_NAME),
     "pts.hir": (": gain",),
@@ -70,7 +71,7 @@ def pages(
     """Return the whole report of a campaign, growing or sealed."""
     version = version_of(settings.spec)
     checks = checks_between(parts)
-    documents = [part.method.document(part.record, part.findings) for part in parts]
+    documents = [part.document() for part in parts]
     summary = [_summary(settings, record, findings, parts), _select(parts)]
     held = checks_section(record, checks)
     return Document(
@@ -286,7 +287,7 @@ def _of_cells(part: Part) -> list[tuple[Value, ...]]:
     rows: list[tuple[Value, ...]] = []
     for cell in part.findings.cells:
         place = tuple(place for _, place in cell.labels)
-        if part.method.id == "pts.iops" and place in SELECT_PERFORMANCE:
+        if part.method.id == "pts.iops" and place in _SELECTED:
             rows.append((part.name, _stimulus("RND", place), cell.iops, "IOPS"))
         elif part.method.id == "pts.tp":
             rows.append((part.name, _stimulus("SEQ", place), cell.throughput_mb_s, "MB/s"))

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from teijo.methods.parts import Part
+from teijo.methods.parts import Part, found_in
 from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSettings
-from teijo.terms.finding import Findings
 from teijo.terms.record import Ending, Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 
@@ -26,21 +25,16 @@ def part_of(
     """Return one test from its steps; the last one to begin ends as the whole run does."""
     method = TESTS[part.test]
     own = record_of(part, record, steps, "done")
-    findings = method.findings(own)
-    ending = _ending(findings)
+    converged = found_in(own, method).converged
+    ending = _ending(converged)
     if is_last and record.run.ending in ("running", "interrupted", "failed"):
         ending = record.run.ending
-    return Part(
-        name=part.name,
-        method=method,
-        settings=method.settings_from(part.settings),
-        record=replace(
-            own,
-            run=replace(own.run, ending=ending),
-            remarks=_remarks_after(findings, own.remarks),
-        ),
-        findings=findings,
+    whole = replace(
+        own,
+        run=replace(own.run, ending=ending),
+        remarks=_remarks_after(converged, own.remarks),
     )
+    return Part(name=part.name, method=method, found=found_in(whole, method))
 
 
 def record_of(
@@ -73,14 +67,12 @@ def record_of(
     )
 
 
-def _remarks_after(findings: Findings, remarks: Sequence[Remark]) -> tuple[Remark, ...]:
+def _remarks_after(converged: bool | None, remarks: Sequence[Remark]) -> tuple[Remark, ...]:
     """Return the remarks without that of a steady state which another test did not reach."""
     return tuple(
         remark
         for remark in remarks
-        if remark.kind is not RemarkKind.NOT_STEADY
-        or remark.step is not None
-        or findings.converged is False
+        if remark.kind is not RemarkKind.NOT_STEADY or remark.step is not None or converged is False
     )
 
 
@@ -93,8 +85,8 @@ def steps_of(name: str, record: Record) -> tuple[StepRecord, ...]:
     )
 
 
-def _ending(findings: Findings) -> Ending:
-    match findings.converged:
+def _ending(converged: bool | None) -> Ending:
+    match converged:
         case None:
             return "done"
         case True:

@@ -10,12 +10,13 @@ from teijo import units
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Method, Settings
+from teijo.methods.method import AnyMethod
 from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.registry import method_named
+from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
 
-TESTS: Mapping[str, Method] = {
+TESTS: Mapping[str, AnyMethod] = {
     name: method_named(f"pts.{name}")
     for name in ("iops", "tp", "lat", "wsat", "hir", "xsr", "cbw", "dirth")
 }

@@ -3,15 +3,16 @@ take at three operating points. The settings are in settings, the steps in stage
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.quantities import of_intervals, of_rounds
 from teijo.document.model import Document
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.method import Method, Steps
 from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady, purge, rounds_until_steady
 from teijo.methods.pts import settings as shared
@@ -22,6 +23,7 @@ from teijo.methods.pts.demand.settings import (
 )
 from teijo.methods.pts.demand.stages import (
     PointRun,
+    cell_name,
     cells_per_round,
     chosen_points,
     determination,
@@ -34,25 +36,78 @@ from teijo.methods.pts.demand.stages import (
     preconditioned,
     round_cells,
     sweep_cells,
+    sweep_of,
     window_of,
 )
 from teijo.methods.pts.demand.watch import watch
+from teijo.methods.pts.found import FlatPtsFound
 from teijo.methods.pts.histogram_pages import five_nines_ms
-from teijo.methods.pts.ledger.ledger import with_ledger
 from teijo.methods.pts.loop import window_scalars
 from teijo.methods.pts.versions import DEMAND_SPECS, Version, version_of
 from teijo.methods.rounds import Round, Rounds, exchanges_of, rounds_of
 from teijo.terms.finding import Findings, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
-from teijo.terms.record import Record
+from teijo.terms.quantity import IOPS, Quantity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
 from teijo.terms.watch import Watch
 
 
-class Demand:
+class DemandFound(FlatPtsFound[DemandSettings]):
+    """What a record of Demand shows."""
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Return the determination, the sweep over the window, and what each point showed."""
+        settings, record = self.settings, self.record
+        exchanges = exchanges_of(record)
+        rounds = rounds_of(exchanges, cells_per_round(settings))
+        states = determination(settings, rounds)
+        window = window_of(settings, rounds)
+        return Findings(
+            method=record.run.method,
+            spec=settings.spec,
+            converged=is_steady(states),
+            rounds=len(rounds.whole),
+            window_rounds=(window[0].number, window[-1].number) if window else None,
+            steady_states=states,
+            scalars=(
+                *_point_scalars(point_runs(exchanges)),
+                *_precondition_scalars(settings, preconditioned(exchanges)),
+                *window_scalars(record, window),
+                _in_flight_scalar(settings, window),
+            ),
+            cells=sweep_cells(settings, window),
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Return where the run stands."""
+        return watch(self.settings, self.record)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """IOPS of every point of the sweep, and IOPS and mean latency of the operating points."""
+        settings = self.settings
+        window = window_of(settings, rounds_of(self.exchanges, cells_per_round(settings)))
+        quantities: list[Quantity] = []
+        for place in sweep_of(settings):
+            name = cell_name(*place)
+            answers = [each.at(name) for each in window]
+            quantities += of_rounds(Verbatim(name), answers, (IOPS,), steady=self.converged)
+        for run in point_runs(self.exchanges):
+            if run.histogram is not None:
+                name = say("{point}IOPS", point=run.name)
+                load = cell_name(run.threads, run.queue_depth)
+                quantities += of_intervals(name, [run.histogram], steady=self.converged, load=load)
+        return tuple(quantities)
+
+
+class Demand(Method[DemandSettings, DemandFound]):
     """One of the two methods of this flow: `composite` has its stimulus from the version."""
 
+    settings_type = DemandSettings
+    found_type = DemandFound
     specs = DEMAND_SPECS
     # What a drive gives under many users is the enterprise's question; clients may ask it too.
     default_spec = "2.0.2-enterprise"
@@ -77,22 +132,16 @@ class Demand:
         shared.check_range(settings, geometry, max(settings.block_sizes_bytes))
         return settings
 
-    def settings_from(self, stored: Mapping[str, object]) -> DemandSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(DemandSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
+    def writes(self, settings: DemandSettings) -> bool:
         """Return whether it writes: the preconditioning and the pre-writes do nothing else."""
-        settings = _own(settings)
         before = settings.precondition_rounds_most + settings.prewrite_minutes
         return settings.read_percent < 100 or before + settings.point_prewrite_minutes > 0
 
-    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+    def deviations(self, settings: DemandSettings, geometry: Geometry) -> tuple[Remark, ...]:
         """Return what differs from the version; see Method. More rounds than 25 are allowed.
 
         DIRTH's block size and mix are the operator's choice; the composite workload has none.
         """
-        settings = _own(settings)
         version = version_of(settings.spec)
         ruled = standard(version, geometry, composite=self.composite)
         free: dict[str, object] = {
@@ -111,10 +160,9 @@ class Demand:
             remarks.append(Remark(kind=RemarkKind.DEVIATION, text=text))
         return tuple(remarks)
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
+    def steps(self, settings: DemandSettings, geometry: Geometry) -> Steps:
         """Purge, precondition, sweep until steady, then look closely at three points of it."""
         del geometry
-        settings = _own(settings)
         yield from purge()
         yield from precondition(settings)
         seen: list[Rounds] = []
@@ -132,40 +180,11 @@ class Demand:
                 yield from measure_point(settings, number, name, point)
         return "steady" if is_steady(states) else "not steady"
 
-    def findings(self, record: Record) -> Findings:
-        """Return the determination, the sweep over the window, and what each point showed."""
-        settings = self.settings_from(record.run.settings)
-        exchanges = exchanges_of(record)
-        rounds = rounds_of(exchanges, cells_per_round(settings))
-        states = determination(settings, rounds)
-        window = window_of(settings, rounds)
-        found = Findings(
-            method=self.id,
-            spec=settings.spec,
-            converged=is_steady(states),
-            rounds=len(rounds.whole),
-            window_rounds=(window[0].number, window[-1].number) if window else None,
-            steady_states=states,
-            scalars=(
-                *_point_scalars(point_runs(exchanges)),
-                *_precondition_scalars(settings, preconditioned(exchanges)),
-                *window_scalars(record, window),
-                _in_flight_scalar(settings, window),
-            ),
-            cells=sweep_cells(settings, window),
-        )
-        return with_ledger(record, found)
-
-    def watch(self, record: Record) -> Watch:
-        """Return where the run stands; see Method."""
-        return watch(self.settings_from(record.run.settings), record)
-
-    def document(self, record: Record, findings: Findings) -> Document:
+    def document(self, found: DemandFound) -> Document:
         """Return the report, in the standard's order of pages."""
         from teijo.methods.pts.demand.pages import pages
 
-        settings = self.settings_from(record.run.settings)
-        return pages(self._names(version_of(settings.spec)), settings, record, findings)
+        return pages(self._names(version_of(found.settings.spec)), found)
 
     def _names(self, version: Version) -> tuple[str, str, str]:
         """Return the id, the title and the short name, which changed for the composite workload."""
@@ -201,11 +220,6 @@ CBW = Demand(
     summary="demand under mixed block sizes with hot and cold ranges (SNIA PTS; ECW in 1.1)",
     composite=True,
 )
-
-
-def _own(settings: Settings) -> DemandSettings:
-    assert isinstance(settings, DemandSettings), type(settings)
-    return settings
 
 
 def _point_scalars(runs: Sequence[PointRun]) -> list[Scalar]:

@@ -11,7 +11,6 @@ from teijo import units
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line, matrix
 from teijo.document.model import Column, Document, Facts, Section, Series, Span, Verdict, XYChart
 from teijo.document.phrase import capitalised, say
-from teijo.methods.knobs import show_mix
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.demand import point_pages, sweep_pages
@@ -26,25 +25,25 @@ from teijo.methods.pts.demand.stages import (
     prewrites_of,
     window_of,
 )
+from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.report import IOPS, answered, by_round, numbered, plot, report
 from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
 from teijo.methods.scaled import scalar_told
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import Findings, SteadyState
-from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
 
 CHECK = "Check minute"
 
 
-def pages(
-    names: tuple[str, str, str], settings: DemandSettings, record: Record, findings: Findings
-) -> Document:
+def pages(names: tuple[str, str, str], found: PtsFound[DemandSettings]) -> Document:
     """Return the whole report of a record, growing or sealed.
 
     `names` are the method's id, its title, and the test's short name in this version.
     """
+    settings, record, findings = found.settings, found.record, found.reported
     exchanges = exchanges_of(record)
     minutes = preconditioned(exchanges)
     before = precondition_determination(settings, minutes)
@@ -66,9 +65,7 @@ def pages(
         sweep_pages.outstanding_section(sweep),
     ]
     return report(
-        record,
-        settings,
-        findings,
+        found,
         _loop(names, settings, findings, before),
         summary=(
             window_pages.verdict_of(record, findings),
@@ -76,7 +73,7 @@ def pages(
             window_pages.determination_table((*findings.steady_states, *before)),
             *point_pages.summary_blocks(settings, points, runs),
             *point_pages.order_blocks(settings, window),
-            _run_facts(record, findings),
+            _run_facts(found),
         ),
         sections=numbered(plots),
         remarks=_precondition_remarks(settings, minutes, before),
@@ -103,7 +100,7 @@ def _loop(
         ),
         stimulus=(
             ("Stimulus", say("{stimulus}, {minute} each", stimulus=name, minute=minute)),
-            ("R/W mix", show_mix(settings.read_percent)),
+            ("R/W mix", mix_name(settings.read_percent)),
             ("TC, outer loop", _levels(settings.thread_counts)),
             ("QD, inner loop", _levels(settings.queue_depths)),
         ),
@@ -149,17 +146,17 @@ def _precondition_remarks(
 # --- the summary ------------------------------------------------------------------------------
 
 
-def _run_facts(record: Record, findings: Findings) -> Facts:
+def _run_facts(found: PtsFound[DemandSettings]) -> Facts:
     scalars = tuple(
         (
             capitalised(scalar.name),
-            scalar_told(scalar, ",.6g", record.geometry),
+            scalar_told(scalar, ",.6g", found.record.geometry),
         )
-        for scalar in findings.scalars
+        for scalar in found.scalars
         # The points have a table of their own.
         if scalar.name.partition(":")[0] not in POINT_NAMES
     )
-    return Facts(caption="Run", rows=(("Rounds measured", str(findings.rounds)), *scalars))
+    return Facts(caption="Run", rows=(("Rounds measured", str(found.rounds)), *scalars))
 
 
 def _precondition_verdict(before: Sequence[SteadyState]) -> Verdict:

@@ -19,6 +19,7 @@ from teijo.methods.pts.versions import (
     Version,
 )
 from teijo.methods.workload_words import BlockMix
+from teijo.terms.cell import mix_name
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import Access
 
@@ -229,5 +230,5 @@ def stimulus_name(settings: DemandSettings) -> str:
 
 def stimulus_with(settings: DemandSettings, read_percent: int) -> str:
     """Return what the I/Os are at a mix: "RND 8 KiB 0/100"."""
-    name, mix = stimulus_name(settings), knobs.show_mix(read_percent)
+    name, mix = stimulus_name(settings), mix_name(read_percent)
     return say("{stimulus} {mix}", stimulus=name, mix=mix)

@@ -3,15 +3,19 @@ them. What does the drive make of its idle time? The bursts are in bursts, the r
 """
 
 from collections.abc import Generator, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 from teijo.analysis import measures
+from teijo.analysis.quantities import of_series
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.model import Document
+from teijo.document.phrase import Verbatim, say
 from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import is_steady, purge
 from teijo.methods.pts import settings as shared
+from teijo.methods.pts.found import FlatPtsFound
 from teijo.methods.pts.hir.bursts import (
     BASELINE,
     BURST,
@@ -30,12 +34,11 @@ from teijo.methods.pts.hir.bursts import (
     state_name,
     stimulus_name,
 )
-from teijo.methods.pts.ledger.ledger import with_ledger
 from teijo.methods.pts.versions import VERSIONS, version_of
 from teijo.methods.rounds import before_rounds, exchanges_of, rounds_left
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
-from teijo.terms.record import Record
+from teijo.terms.quantity import IOPS, Quantity
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Step
@@ -46,12 +49,60 @@ Talking = Generator[Step, Answer, list[StepResult] | None]
 """A part of the conversation: its answers, or None when a gap broke it."""
 
 
-class Hir:
+class HirFound(FlatPtsFound[HirSettings]):
+    """What a record of Hir shows."""
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Return each wait state's bursts, its baseline, and the gain of one over the other.
+
+        `rounds`, `converged` and the window are those of the preconditioning.
+        """
+        settings, record = self.settings, self.record
+        log = log_of(settings, exchanges_of(record))
+        states = determination(settings, log.minutes)
+        window = states[0].window if states else None
+        return Findings(
+            method=record.run.method,
+            spec=settings.spec,
+            converged=is_steady(states),
+            rounds=len(check_answers(settings, log.minutes)),
+            window_rounds=(window.first_round, window.last_round) if window else None,
+            steady_states=states,
+            scalars=tuple(scalar for state in log.states for scalar in _scalars(state)),
+            cells=tuple(cell for state in log.states for cell in _cells(state)),
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Return where the run stands."""
+        settings, record = self.settings, self.record
+        log = log_of(settings, exchanges_of(record))
+        return before_rounds(record, _watch(settings, log), 0)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """IOPS of each wait state's bursts, and of the second half of the writes after them."""
+        quantities: list[Quantity] = []
+        for state in log_of(self.settings, self.exchanges).states:
+            name = Verbatim(state_name(state.idle_s))
+            half = state.baseline[len(state.baseline) // 2 :]
+            for place, answers in (
+                (say("{state}, bursts", state=name), state.bursts),
+                (say("{state}, without a rest", state=name), half),
+            ):
+                quantities += of_series(place, answers, (IOPS,), steady=self.converged)
+        return tuple(quantities)
+
+
+class Hir(Method[HirSettings, HirFound]):
     """The method `pts.hir`."""
 
     id = "pts.hir"
     title = "Host Idle Recovery"
     summary = "what a drive worn down by random writes makes of idle time (SNIA PTS)"
+    settings_type = HirSettings
+    found_type = HirFound
     specs = SPECS_WITH_HIR
     # It came with the enterprise specification 1.1.
     default_spec = "2.0.2-enterprise"
@@ -68,26 +119,15 @@ class Hir:
         shared.check_range(settings, geometry, settings.block_size_bytes)
         return settings
 
-    def settings_from(self, stored: Mapping[str, object]) -> HirSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(HirSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
-        """Return that it does nothing else."""
-        del settings
-        return True
-
-    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+    def deviations(self, settings: HirSettings, geometry: Geometry) -> tuple[Remark, ...]:
         """Return what differs from the version; see Method."""
-        settings = _own(settings)
         version = version_of(settings.spec)
         ruled = standard(version, geometry)
         return tuple(shared.shared_deviations(settings, ruled, version, geometry))
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
+    def steps(self, settings: HirSettings, geometry: Geometry) -> Steps:
         """Purge, write to steady state, then every wait state; from the purge after a gap."""
         del geometry
-        settings = _own(settings)
         while True:
             yield from purge()
             minutes = yield from _to_steady_state(settings)
@@ -100,43 +140,11 @@ class Hir:
             else:
                 return _ending(settings, minutes)
 
-    def findings(self, record: Record) -> Findings:
-        """Return each wait state's bursts, its baseline, and the gain of one over the other.
-
-        `rounds`, `converged` and the window are those of the preconditioning.
-        """
-        settings = self.settings_from(record.run.settings)
-        log = log_of(settings, exchanges_of(record))
-        states = determination(settings, log.minutes)
-        window = states[0].window if states else None
-        found = Findings(
-            method=self.id,
-            spec=settings.spec,
-            converged=is_steady(states),
-            rounds=len(check_answers(settings, log.minutes)),
-            window_rounds=(window.first_round, window.last_round) if window else None,
-            steady_states=states,
-            scalars=tuple(scalar for state in log.states for scalar in _scalars(state)),
-            cells=tuple(cell for state in log.states for cell in _cells(state)),
-        )
-        return with_ledger(record, found)
-
-    def watch(self, record: Record) -> Watch:
-        """Return where the run stands; see Method."""
-        settings = self.settings_from(record.run.settings)
-        log = log_of(settings, exchanges_of(record))
-        return before_rounds(record, _watch(settings, log), 0)
-
-    def document(self, record: Record, findings: Findings) -> Document:
+    def document(self, found: HirFound) -> Document:
         """Return the report, in the standard's order of pages."""
         from teijo.methods.pts.hir.pages import pages
 
-        return pages(self.settings_from(record.run.settings), record, findings)
-
-
-def _own(settings: Settings) -> HirSettings:
-    assert isinstance(settings, HirSettings), type(settings)
-    return settings
+        return pages(found)
 
 
 def _to_steady_state(settings: HirSettings) -> Talking:

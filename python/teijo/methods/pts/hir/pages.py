@@ -25,6 +25,7 @@ from teijo.document.phrase import capitalised, say
 from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
+from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.hir.bursts import (
     HirSettings,
@@ -55,14 +56,13 @@ class Course:
     findings: Findings
 
 
-def pages(settings: HirSettings, record: Record, findings: Findings) -> Document:
+def pages(found: PtsFound[HirSettings]) -> Document:
     """Return the whole report of a record, growing or sealed."""
+    settings, record, findings = found.settings, found.record, found.reported
     log = log_of(settings, exchanges_of(record))
     course = Course(settings=settings, minutes=log.minutes, states=log.states, findings=findings)
     return report(
-        record,
-        settings,
-        findings,
+        found,
         _loop(settings, findings),
         summary=_summary(course, record),
         sections=numbered(_plots(course)),

@@ -7,12 +7,10 @@ from teijo import units
 from teijo.document.grid import Figure, Grid
 from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value
 from teijo.document.phrase import say
-from teijo.methods.knobs import show_mix
 from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
-from teijo.methods.pts.iops import matrix as iops
-from teijo.methods.pts.iops.matrix import IopsSettings, cell_name
+from teijo.methods.pts.iops.found import IopsFound
 from teijo.methods.pts.report import (
     IOPS,
     MIX_AXIS,
@@ -25,17 +23,14 @@ from teijo.methods.pts.report import (
     sections_or,
     sequential_words,
 )
-from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
-from teijo.terms.finding import Cell, Findings
-from teijo.terms.record import Record
+from teijo.terms.cell import MatrixCell, mix_name
+from teijo.terms.finding import Cell
 
-SELECT_PERFORMANCE = (
-    ("0/100", "4 KiB"),
-    ("100/0", "4 KiB"),
-    ("65/35", "64 KiB"),
-    ("0/100", "1024 KiB"),
-    ("100/0", "1024 KiB"),
+SELECT_PERFORMANCE = tuple(
+    MatrixCell(read_percent=mix, block_size_bytes=kib * units.KIB)
+    for mix, kib in ((0, 4), (100, 4), (65, 64), (0, 1024), (100, 1024))
 )
+"""The few cells that people ask for first."""
 MATRIX_NOTE = "Arithmetic mean over the rounds of the measurement window."
 MATRIX_NOTES = MATRIX_NOTE + " The maximum latency is the maximum of the maxima."
 FIGURES: tuple[tuple[Figure, Callable[[Cell], float]], ...] = (
@@ -46,32 +41,29 @@ FIGURES: tuple[tuple[Figure, Callable[[Cell], float]], ...] = (
 )
 
 
-def pages(settings: IopsSettings, record: Record, findings: Findings) -> Document:
+def pages(found: IopsFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    rounds = rounds_of(exchanges_of(record), len(iops.matrix(settings, 1)))
-    states = findings.steady_states
     plots = [
-        _convergence_section(settings, findings, rounds),
-        window_pages.all_rounds_section(states, findings, "Round"),
-        *(window_pages.close_up_section(state, "Round") for state in states),
-        *_matrix_sections(settings, findings),
+        _convergence_section(found),
+        window_pages.all_rounds_section(found.states, found, "Round"),
+        *(window_pages.close_up_section(state, "Round") for state in found.states),
+        *_matrix_sections(found),
     ]
     return report(
-        record,
-        settings,
-        findings,
-        _loop(settings, findings),
+        found,
+        _loop(found),
         summary=(
-            window_pages.verdict_of(record, findings),
-            window_pages.determination_table(states),
-            *_select_performance(findings),
-            run_facts(record, findings),
+            window_pages.verdict_of(found.record, found),
+            window_pages.determination_table(found.states),
+            *_select_performance(found),
+            run_facts(found),
         ),
         sections=numbered(plots),
     )
 
 
-def _loop(settings: IopsSettings, findings: Findings) -> Loop:
+def _loop(found: IopsFound) -> Loop:
+    settings = found.settings
     return Loop(
         method="pts.iops",
         title="IOPS",
@@ -85,20 +77,20 @@ def _loop(settings: IopsSettings, findings: Findings) -> Loop:
             ("R/W mix, outer loop", say("{count} mixes", count=len(settings.mixes_read_percent))),
             ("Block size, inner loop", say("{count} sizes", count=len(settings.block_sizes_bytes))),
         ),
-        convergence=window_pages.convergence_word(findings),
-        rounds=window_pages.window_name(findings),
+        convergence=window_pages.convergence_word(found),
+        rounds=window_pages.window_name(found),
     )
 
 
-def _select_performance(findings: Findings) -> tuple[Table, ...]:
+def _select_performance(found: IopsFound) -> tuple[Table, ...]:
     """Return the few cells that people ask for first, of those that were measured."""
-    found = {cell.labels: cell for cell in findings.cells}
-    asked = [
-        found[key]
-        for mix, block in SELECT_PERFORMANCE
-        if (key := (("r/w mix", mix), ("block size", block))) in found
-    ]
-    if not asked:
+    cells = found.over_window
+    rows: tuple[tuple[Value, ...], ...] = tuple(
+        (key.stimulus, *(of(cells[key]) for _, of in FIGURES))
+        for key in SELECT_PERFORMANCE
+        if key in cells
+    )
+    if not rows:
         return ()
     columns = (
         Column(name="Workload"),
@@ -107,40 +99,31 @@ def _select_performance(findings: Findings) -> tuple[Table, ...]:
         Column(name="Mean latency", unit="ms", digits=3),
         Column(name="Maximum latency", unit="ms", digits=3),
     )
-    rows: list[tuple[Value, ...]] = [
-        (f"RND {cell.labels[1][1]} {cell.labels[0][1]}", *(of(cell) for _, of in FIGURES))
-        for cell in asked
-    ]
-    return (Table(columns=columns, rows=tuple(rows), caption="Select performance data"),)
+    return (Table(columns=columns, rows=rows, caption="Select performance data"),)
 
 
-def _convergence_section(settings: IopsSettings, findings: Findings, rounds: Rounds) -> Section:
-    mixes = settings.mixes_read_percent
+def _convergence_section(found: IopsFound) -> Section:
+    mixes = found.settings.mixes_read_percent
     mix = 0 if 0 in mixes else min(mixes)
     return by_round_section(
         "Steady state convergence",
-        say("IOPS at R/W {mix} by round", mix=show_mix(mix)),
-        rounds,
-        findings,
-        settings.block_sizes_bytes,
-        lambda each, block: each.at(cell_name(mix, block)).iops,
+        say("IOPS at R/W {mix} by round", mix=mix_name(mix)),
+        found.course,
+        found,
+        [key for key in found.keys if key.read_percent == mix],
+        lambda each, key: each.at(key).iops,
         y=IOPS,
-        figure=lambda block: Figure(name=units.format_block_size(block), unit="IOPS"),
+        figure=lambda key: Figure(name=key.block, unit="IOPS"),
         log=True,
     )
 
 
-def _matrix_sections(settings: IopsSettings, findings: Findings) -> list[Section]:
+def _matrix_sections(found: IopsFound) -> list[Section]:
     titles = ("IOPS table", "IOPS by block size and mix, 2-D", "IOPS by block size and mix, 3-D")
-    cells = {cell.labels: cell for cell in findings.cells}
+    cells = found.over_window
 
     def grid(figure: Figure, of: Callable[[Cell], float]) -> Grid:
-        def at(block: int, mix: int) -> float:
-            labels = (("r/w mix", show_mix(mix)), ("block size", units.format_block_size(block)))
-            return of(cells[labels])
-
-        sizes, mixes = settings.block_sizes_bytes, settings.mixes_read_percent
-        return by_block_size(sizes, mixes, at, digits=figure.digits or 0)
+        return by_block_size(found.keys, lambda key: of(cells[key]), digits=figure.digits or 0)
 
     def plots() -> Sequence[Sequence[Block]]:
         tables = [

@@ -8,21 +8,11 @@ from teijo.analysis import measures
 from teijo.document.grid import Figure, Grid
 from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value
 from teijo.document.phrase import say
-from teijo.methods.knobs import show_mix
 from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
-from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
-from teijo.methods.pts.lat import matrix as lat
-from teijo.methods.pts.lat.matrix import (
-    TRACKED,
-    LatSettings,
-    cell_name,
-    latency_over,
-    stimulus_name,
-)
-from teijo.methods.pts.lat.method import SELF_CHECK_NAME, furthest_share
-from teijo.methods.pts.loop import window_rounds_of
+from teijo.methods.pts.histogram_pages import histogram_section
+from teijo.methods.pts.lat.found import SELF_CHECK_NAME, TRACKED, LatFound
 from teijo.methods.pts.report import (
     MIX_AXIS,
     NO_ROUND,
@@ -35,10 +25,8 @@ from teijo.methods.pts.report import (
     sequential_words,
 )
 from teijo.methods.pts.versions import Version, version_of
-from teijo.methods.rounds import Round, Rounds, exchanges_of, histogram_run_of, rounds_of
-from teijo.terms.finding import Findings
+from teijo.terms.cell import MatrixCell
 from teijo.terms.histogram import EMPTY
-from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
 SELF_CHECK_LIMIT = 0.01
@@ -54,8 +42,7 @@ class Row:
     average latency × IOPS of the round furthest from 1.
     """
 
-    read_percent: int
-    block_size_bytes: int
+    cell: MatrixCell
     average: float
     five_nines: float | None
     maximum: float
@@ -69,40 +56,37 @@ class Row:
         return self.share is not None and abs(self.share - 1) > SELF_CHECK_LIMIT
 
 
-def pages(settings: LatSettings, record: Record, findings: Findings) -> Document:
+def pages(found: LatFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
+    settings = found.settings
     version = version_of(settings.spec)
-    exchanges = exchanges_of(record)
-    rounds = rounds_of(exchanges, len(lat.matrix(settings, 1)))
-    states = findings.steady_states
-    rows = _rows(settings, window_rounds_of(states, rounds))
+    rows = _rows(found)
     plots = [
-        _convergence_section(settings, findings, rounds, "Average", _average_ms),
-        _convergence_section(settings, findings, rounds, "Maximum", _maximum_ms),
-        *(window_pages.close_up_section(state, "Round") for state in states),
-        *_matrix_sections(settings, version, rows),
+        _convergence_section(found, "Average", _average_ms),
+        _convergence_section(found, "Maximum", _maximum_ms),
+        *(window_pages.close_up_section(state, "Round") for state in found.states),
+        *_matrix_sections(found, version, rows),
     ]
     if settings.histogram_minutes is not None:
-        run = histogram_run_of(exchanges)
+        run = found.histogram_run
         latency = EMPTY if run is None else measures.latency_of(run)
-        plots.append(histogram_section(HISTOGRAM_TITLE, _tracked_stimulus(), latency))
+        plots.append(histogram_section(HISTOGRAM_TITLE, TRACKED.stimulus, latency))
     figures = (_figures_table(version, rows), _self_check(rows)) if rows else ()
     return report(
-        record,
-        settings,
-        findings,
-        _loop(settings, findings),
+        found,
+        _loop(found),
         summary=(
-            window_pages.verdict_of(record, findings),
-            window_pages.determination_table(states),
+            window_pages.verdict_of(found.record, found),
+            window_pages.determination_table(found.states),
             *figures,
-            run_facts(record, findings, form=",.4f", but=SELF_CHECK_NAME),
+            run_facts(found, form=",.4f", but=SELF_CHECK_NAME),
         ),
         sections=numbered(plots),
     )
 
 
-def _loop(settings: LatSettings, findings: Findings) -> Loop:
+def _loop(found: LatFound) -> Loop:
+    settings = found.settings
     length = units.format_duration(settings.minute_ns)
     run: tuple[tuple[str, str], ...] = ()
     if settings.histogram_minutes is not None:
@@ -112,7 +96,7 @@ def _loop(settings: LatSettings, findings: Findings) -> Loop:
                 "Stimulus 2",
                 say(
                     "{stimulus}, {length}",
-                    stimulus=_tracked_stimulus(),
+                    stimulus=TRACKED.stimulus,
                     length=units.format_duration(minutes),
                 ),
             ),
@@ -134,36 +118,28 @@ def _loop(settings: LatSettings, findings: Findings) -> Loop:
             ),
             *run,
         ),
-        convergence=window_pages.convergence_word(findings),
-        rounds=window_pages.window_name(findings),
+        convergence=window_pages.convergence_word(found),
+        rounds=window_pages.window_name(found),
         preparation_load=(settings.precondition_threads, settings.precondition_queue_depth),
     )
 
 
-def _rows(settings: LatSettings, window: Sequence[Round]) -> list[Row]:
+def _rows(found: LatFound) -> list[Row]:
     """Return the cells over the window in the order of the report's table."""
-    if not window:
-        return []
-    return [
-        _row(read_percent, block, window)
-        for block in sorted(settings.block_sizes_bytes)
-        for read_percent in sorted(settings.mixes_read_percent)
-    ]
+    order = sorted(found.over_window, key=lambda each: (each.block_size_bytes, each.read_percent))
+    return [_row(found, key) for key in order]
 
 
-def _row(read_percent: int, block_size_bytes: int, window: Sequence[Round]) -> Row:
-    name = cell_name(read_percent, block_size_bytes)
-    answers = [each.at(name) for each in window]
-    cell = measures.cell_over((), answers)
+def _row(found: LatFound, key: MatrixCell) -> Row:
+    answers, cell = found.at(key), found.over_window[key]
     return Row(
-        read_percent=read_percent,
-        block_size_bytes=block_size_bytes,
+        cell=key,
         average=ms(cell.latency_ns_mean),
-        five_nines=five_nines_ms(latency_over(window, name)),
+        five_nines=found.five_nines_ms(key),
         maximum=ms(cell.latency_ns_max),
         maxima_mean=sum(_maximum_ms(each) for each in answers) / len(answers),
         iops=cell.iops,
-        share=furthest_share(answers),
+        share=found.share(key),
     )
 
 
@@ -188,7 +164,7 @@ def _self_check(rows: Sequence[Row]) -> Paragraph:
         count=len(suspects),
         all=len(rows),
         share=worst.share,
-        cell=stimulus_name(worst.read_percent, worst.block_size_bytes),
+        cell=worst.cell.stimulus,
     )
     return Paragraph(text=text)
 
@@ -201,33 +177,26 @@ def _maximum_ms(answer: StepResult) -> float:
     return ms(measures.latency_ns_max(answer))
 
 
-def _convergence_section(
-    settings: LatSettings,
-    findings: Findings,
-    rounds: Rounds,
-    which: str,
-    of: Callable[[StepResult], float],
-) -> Section:
-    mix = TRACKED.read_percent
+def _convergence_section(found: LatFound, which: str, of: Callable[[StepResult], float]) -> Section:
     return by_round_section(
         say("Steady state convergence: {which} latency", which=which.lower()),
-        say("{which} latency at R/W {mix} by round", which=which, mix=show_mix(mix)),
-        rounds,
-        findings,
-        settings.block_sizes_bytes,
-        lambda each, block: of(each.at(cell_name(mix, block))),
+        say("{which} latency at R/W {mix} by round", which=which, mix=TRACKED.mix),
+        found.course,
+        found,
+        [key for key in found.keys if key.read_percent == TRACKED.read_percent],
+        lambda each, key: of(each.at(key)),
         y=Figure(name=say("{which} latency", which=which), unit="ms"),
-        figure=lambda block: Figure(name=units.format_block_size(block), unit="ms", digits=5),
+        figure=lambda key: Figure(name=key.block, unit="ms", digits=5),
     )
 
 
-def _matrix_sections(settings: LatSettings, version: Version, rows: Sequence[Row]) -> list[Section]:
+def _matrix_sections(found: LatFound, version: Version, rows: Sequence[Row]) -> list[Section]:
     titles = (
         "Average and maximum latency",
         "Average latency by block size and mix, 3-D",
         "Maximum latency by block size and mix, 3-D",
     )
-    found = {(row.block_size_bytes, row.read_percent): row for row in rows}
+    by_cell = {row.cell: row for row in rows}
     figures: tuple[tuple[str, Callable[[Row], float]], ...] = (
         ("Average latency", lambda row: row.average),
         ("Maximum latency", lambda row: row.maximum),
@@ -235,9 +204,8 @@ def _matrix_sections(settings: LatSettings, version: Version, rows: Sequence[Row
 
     def grid(of: Callable[[Row], float]) -> Grid:
         return by_block_size(
-            settings.block_sizes_bytes,
-            settings.mixes_read_percent,
-            lambda block, mix: of(found[block, mix]),
+            found.keys,
+            lambda key: of(by_cell[key]),
             unit="ms",
             digits=5,
         )
@@ -289,7 +257,7 @@ def _figures_table(version: Version, rows: Sequence[Row]) -> Table:
     )
     table: list[tuple[Value, ...]] = [
         (
-            stimulus_name(row.read_percent, row.block_size_bytes),
+            row.cell.stimulus,
             row.average,
             *((row.five_nines,) if with_nines else ()),
             row.maximum,
@@ -306,7 +274,3 @@ def _figures_table(version: Version, rows: Sequence[Row]) -> Table:
         caption="Latency over the measurement window",
         marked=tuple((place, last) for place, row in enumerate(rows) if row.is_suspect),
     )
-
-
-def _tracked_stimulus() -> str:
-    return stimulus_name(TRACKED.read_percent, TRACKED.block_size_bytes)

@@ -25,11 +25,6 @@ def ledger(record: Record, findings: Findings) -> tuple[LedgerLine, ...]:
     )
 
 
-def with_ledger(record: Record, findings: Findings) -> Findings:
-    """Return the findings with the ledger of their record."""
-    return replace(findings, ledger=ledger(record, findings))
-
-
 def _line(requirement: Requirement, case: Case) -> LedgerLine:
     known = requirement.known_of(case.record.run.method, case.version)
     found = _held_to_the_text(known, requirement.check(case))

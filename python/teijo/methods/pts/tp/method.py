@@ -4,18 +4,19 @@ are in steady state. What a block size's test is made of is in parts, the report
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.quantities import of_rounds
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.model import Document
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import is_steady, precondition, purge, rounds_until_steady
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.ledger.ledger import with_ledger
+from teijo.methods.pts.found import FlatPtsFound
 from teijo.methods.pts.loop import rounds_watch, steady_words, window_rounds_of
 from teijo.methods.pts.tp.parts import (
     Part,
@@ -35,20 +36,70 @@ from teijo.methods.pts.versions import (
     version_of,
 )
 from teijo.methods.rounds import ROUND, exchanges_of
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import Findings, Scalar
 from teijo.terms.geometry import Geometry
+from teijo.terms.quantity import THROUGHPUT, Quantity
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
 from teijo.terms.watch import Watch
 
 
-class Tp:
+class TpFound(FlatPtsFound[TpSettings]):
+    """What a record of Tp shows."""
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Return the findings of all block sizes together.
+
+        `rounds` are those of all tests. A window belongs to one test, so `window_rounds` is None
+        where there are several; each state in `steady_states` has its own.
+        """
+        settings, record = self.settings, self.record
+        parts = parts_of(settings, exchanges_of(record))
+        each = [part_findings(settings, part) for part in parts]
+        whole = len(parts) == len(settings.block_sizes_bytes)
+        return Findings(
+            method=record.run.method,
+            spec=settings.spec,
+            converged=whole and all(one.converged for one in each),
+            rounds=sum(one.rounds for one in each),
+            window_rounds=each[0].window_rounds if len(each) == 1 else None,
+            steady_states=tuple(state for one in each for state in one.steady_states),
+            scalars=_scalars(record),
+            cells=tuple(cell for one in each for cell in one.cells),
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Return where the run stands."""
+        return _watch(self.settings, self.record)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Throughput of the reads and the writes of every block size."""
+        quantities: list[Quantity] = []
+        for part in parts_of(self.settings, self.exchanges):
+            states = determination(part.block_size_bytes, part.rounds)
+            window = window_rounds_of(states, part.rounds)
+            for mix in THROUGHPUT_READ_PERCENTS:
+                cell = cell_name(mix, part.block_size_bytes)
+                answers = [each.at(cell) for each in window]
+                quantities += of_rounds(
+                    Verbatim(cell), answers, (THROUGHPUT,), steady=self.converged
+                )
+        return tuple(quantities)
+
+
+class Tp(Method[TpSettings, TpFound]):
     """The method `pts.tp`."""
 
     id = "pts.tp"
     title = "Throughput"
     summary = "sequential MB/s of large blocks, in steady state (SNIA PTS)"
+    settings_type = TpSettings
+    found_type = TpFound
     specs = SPECS
     default_spec = DEFAULT_SPEC
 
@@ -63,18 +114,8 @@ class Tp:
         shared.check_range(settings, geometry, max(blocks))
         return settings
 
-    def settings_from(self, stored: Mapping[str, object]) -> TpSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(TpSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
-        """Return True: every round writes."""
-        _own(settings)
-        return True
-
-    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+    def deviations(self, settings: TpSettings, geometry: Geometry) -> tuple[Remark, ...]:
         """Return what differs from the version; see Method. More rounds than 25 are allowed."""
-        settings = _own(settings)
         version = version_of(settings.spec)
         ruled = standard(version, geometry)
         if settings.rounds_most > ruled.rounds_most:
@@ -96,9 +137,8 @@ class Tp:
         )
         return (*shared.shared_deviations(settings, ruled, version, geometry, load), *dropped)
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
+    def steps(self, settings: TpSettings, geometry: Geometry) -> Steps:
         """For each block size: purge, precondition, and measure rounds until it is steady."""
-        settings = _own(settings)
         steady = []
         for block in settings.block_sizes_bytes:
             yield from purge()
@@ -112,37 +152,11 @@ class Tp:
             steady.append(is_steady(states))
         return "steady" if all(steady) else "not steady"
 
-    def findings(self, record: Record) -> Findings:
-        """Return the findings of all block sizes together.
-
-        `rounds` are those of all tests. A window belongs to one test, so `window_rounds` is None
-        where there are several; each state in `steady_states` has its own.
-        """
-        settings = self.settings_from(record.run.settings)
-        parts = parts_of(settings, exchanges_of(record))
-        each = [part_findings(settings, part) for part in parts]
-        whole = len(parts) == len(settings.block_sizes_bytes)
-        found = Findings(
-            method=self.id,
-            spec=settings.spec,
-            converged=whole and all(one.converged for one in each),
-            rounds=sum(one.rounds for one in each),
-            window_rounds=each[0].window_rounds if len(each) == 1 else None,
-            steady_states=tuple(state for one in each for state in one.steady_states),
-            scalars=_scalars(record),
-            cells=tuple(cell for one in each for cell in one.cells),
-        )
-        return with_ledger(record, found)
-
-    def watch(self, record: Record) -> Watch:
-        """Return where the run stands; see Method."""
-        return _watch(self.settings_from(record.run.settings), record)
-
-    def document(self, record: Record, findings: Findings) -> Document:
+    def document(self, found: TpFound) -> Document:
         """Return the report: for each block size the standard's pages, in their order."""
         from teijo.methods.pts.tp.pages import pages
 
-        return pages(self.settings_from(record.run.settings), record, findings)
+        return pages(found)
 
 
 def part_findings(settings: TpSettings, part: Part) -> Findings:
@@ -160,7 +174,7 @@ def part_findings(settings: TpSettings, part: Part) -> Findings:
         cells=tuple(
             measures.cell_over(
                 (
-                    ("r/w mix", knobs.show_mix(read_percent)),
+                    ("r/w mix", mix_name(read_percent)),
                     ("block size", units.format_block_size(block)),
                 ),
                 [each.at(cell_name(read_percent, block)) for each in window],
@@ -169,11 +183,6 @@ def part_findings(settings: TpSettings, part: Part) -> Findings:
             if window
         ),
     )
-
-
-def _own(settings: Settings) -> TpSettings:
-    assert isinstance(settings, TpSettings), type(settings)
-    return settings
 
 
 def _scalars(record: Record) -> tuple[Scalar, ...]:

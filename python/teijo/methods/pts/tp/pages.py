@@ -17,9 +17,9 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import listed, say
-from teijo.methods.knobs import show_mix
 from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
+from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import NO_ROUNDS, Loop
 from teijo.methods.pts.report import (
     NO_ROUND,
@@ -33,6 +33,7 @@ from teijo.methods.pts.tp.method import part_findings
 from teijo.methods.pts.tp.parts import Part, TpSettings, cell_name, parts_of
 from teijo.methods.pts.versions import THROUGHPUT_READ_PERCENTS
 from teijo.methods.rounds import Round, exchanges_of
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell, Findings
 from teijo.terms.record import Record
 
@@ -43,18 +44,17 @@ THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=2)
 _Judged = tuple[Part, Findings]
 
 
-def pages(settings: TpSettings, record: Record, findings: Findings) -> Document:
+def pages(found: PtsFound[TpSettings]) -> Document:
     """Return the whole report of a record, growing or sealed."""
+    settings, record, findings = found.settings, found.record, found.reported
     judged = [
         (part, part_findings(settings, part)) for part in parts_of(settings, exchanges_of(record))
     ]
     return report(
-        record,
-        settings,
-        findings,
+        found,
         _loop(settings, findings, judged),
-        summary=_summary(record, findings, judged),
-        sections=[section for part, found in judged for section in _part_sections(part, found)],
+        summary=_summary(found, judged),
+        sections=[section for part, one in judged for section in _part_sections(part, one)],
     )
 
 
@@ -96,17 +96,18 @@ def _preconditioning(settings: TpSettings) -> str:
     return say("{times}X SEQ/{size}", times=settings.precondition_times, size=size)
 
 
-def _summary(record: Record, findings: Findings, judged: Sequence[_Judged]) -> tuple[Block, ...]:
+def _summary(whole: PtsFound[TpSettings], judged: Sequence[_Judged]) -> tuple[Block, ...]:
+    findings = whole.findings
     rounds = tuple(
         (say("Rounds measured, {block}", block=_name(part)), str(found.rounds))
         for part, found in judged
     )
     return (
-        _verdict(record, findings, judged),
+        _verdict(whole.record, findings, judged),
         window_pages.determination_table(findings.steady_states),
         *(_tables(findings.cells) if findings.cells else ()),
         *([_bars(findings.cells)] if len(judged) > 1 and findings.cells else ()),
-        Facts(caption="Run", rows=(*rounds, *run_rows(record, findings))),
+        Facts(caption="Run", rows=(*rounds, *run_rows(whole))),
     )
 
 
@@ -143,7 +144,7 @@ def _part_sections(part: Part, found: Findings) -> list[Section]:
 
 
 def _convergence_section(part: Part, found: Findings, read_percent: int) -> Section:
-    name, mix = _name(part), show_mix(read_percent)
+    name, mix = _name(part), mix_name(read_percent)
     title = (
         say("{block}: convergence of the reads", block=name)
         if read_percent
@@ -217,9 +218,9 @@ def _grid(cells: Sequence[Cell]) -> Grid:
         Edge(name="Block size", places=blocks, scale="category", from_zero=True),
         blocks,
         _MIXES,
-        lambda block, mix: found[("r/w mix", show_mix(mix)), ("block size", block)],
-        figure=lambda mix: Figure(name=show_mix(mix), unit="MB/s"),
-        name=lambda mix: say("R/W {mix}", mix=show_mix(mix)),
+        lambda block, mix: found[("r/w mix", mix_name(mix)), ("block size", block)],
+        figure=lambda mix: Figure(name=mix_name(mix), unit="MB/s"),
+        name=lambda mix: say("R/W {mix}", mix=mix_name(mix)),
         style="bars",
     )
 

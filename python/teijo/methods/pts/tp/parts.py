@@ -21,6 +21,7 @@ from teijo.methods.pts.versions import (
     Version,
 )
 from teijo.methods.rounds import ROUND, Exchange, Rounds, rounds_of
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import StepResult
@@ -90,7 +91,7 @@ def dropped_blocks(version: Version, geometry: Geometry) -> tuple[int, ...]:
 
 def cell_name(read_percent: int, block_size_bytes: int) -> str:
     """Return a cell's name: "SEQ 1024 KiB 0/100"."""
-    return f"SEQ {units.format_block_size(block_size_bytes)} {knobs.show_mix(read_percent)}"
+    return f"SEQ {units.format_block_size(block_size_bytes)} {mix_name(read_percent)}"
 
 
 def variable_name(block_size_bytes: int) -> Phrase:

@@ -2,19 +2,22 @@
 until the version's stop rule. What a minute is and when to stop is in minutes, the report in pages.
 """
 
+import math
 from collections.abc import Generator, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.quantities import of_series
 from teijo.analysis.saturation import Saturation, saturation_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.model import Document
 from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import histogram_run, is_steady, purge
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.ledger.ledger import with_ledger
+from teijo.methods.pts.found import FlatPtsFound
 from teijo.methods.pts.loop import histogram_scalars
 from teijo.methods.pts.versions import SPECS, version_of
 from teijo.methods.pts.wsat.minutes import (
@@ -43,8 +46,10 @@ from teijo.methods.rounds import (
     minutes_of,
     rounds_left,
 )
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell, Findings, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
+from teijo.terms.quantity import IOPS, LATENCY, Quantity
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, Gap, StepResult
@@ -52,12 +57,68 @@ from teijo.terms.step import Step
 from teijo.terms.watch import RoundsLeft, Watch
 
 
-class Wsat:
+class WsatFound(FlatPtsFound[WsatSettings]):
+    """What a record of Wsat shows."""
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Return the saturation curve's figures, and steady state where the version asks it.
+
+        `rounds` and `window_rounds` count check minutes. `converged` is None where the version
+        has no formal determination, or where another rule ended the run before it could be made.
+        """
+        settings, record = self.settings, self.record
+        exchanges = exchanges_of(record)
+        answers = [answer for _, answer in minutes_of(exchanges)]
+        states = determination(settings, answers)
+        checks = check_answers(settings, answers)
+        window = states[0].window if states else None
+        written = sum(measures.written_bytes(answer) for answer in answers)
+        stop = why_stop(settings, record.geometry, answers, written)
+        asked = stop is None or determinable(settings, answers)
+        return Findings(
+            method=record.run.method,
+            spec=settings.spec,
+            converged=is_steady(states) if settings.check_minutes and asked else None,
+            rounds=len(checks),
+            window_rounds=(window.first_round, window.last_round) if window else None,
+            steady_states=states,
+            scalars=(
+                *_scalars(settings, record.geometry, answers, states),
+                *_levels(settings, exchanges),
+            ),
+            cells=_cells(settings, answers, states),
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Return where the run stands."""
+        settings, record = self.settings, self.record
+        answers = [answer for _, answer in minutes_of(exchanges_of(record))]
+        return _watch(settings, record, answers)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """IOPS of the plateau, and IOPS and mean latency of the last fifth of the minutes."""
+        answers = [answer for _, answer in minutes_of(self.exchanges)]
+        curve = saturation_of(samples_of(answers))
+        if curve is None:
+            return ()
+        last = answers[-max(5, math.ceil(len(answers) / 5)) :]
+        return (
+            *of_series("FOB plateau", answers[: curve.plateau_samples], (IOPS,)),
+            *of_series("last fifth of the minutes", last, (IOPS, LATENCY), steady=self.converged),
+        )
+
+
+class Wsat(Method[WsatSettings, WsatFound]):
     """The method `pts.wsat`."""
 
     id = "pts.wsat"
     title = "Write Saturation"
     summary = "random writes from a fresh drive until it is saturated (SNIA PTS)"
+    settings_type = WsatSettings
+    found_type = WsatFound
     specs = SPECS
     # Write saturation is the enterprise drive's question: required there, optional for clients.
     default_spec = "2.0.2-enterprise"
@@ -72,26 +133,20 @@ class Wsat:
         shared.check_range(settings, geometry, settings.block_size_bytes)
         return settings
 
-    def settings_from(self, stored: Mapping[str, object]) -> WsatSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(WsatSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
+    def writes(self, settings: WsatSettings) -> bool:
         """Return whether the stimulus writes; the standard's does nothing else."""
-        return _own(settings).read_percent < 100
+        return settings.read_percent < 100
 
-    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+    def deviations(self, settings: WsatSettings, geometry: Geometry) -> tuple[Remark, ...]:
         """Return what differs from the version; see Method."""
-        settings = _own(settings)
         version = version_of(settings.spec)
         ruled = standard(version, geometry)
         return tuple(shared.shared_deviations(settings, ruled, version, geometry))
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
+    def steps(self, settings: WsatSettings, geometry: Geometry) -> Steps:
         """Purge, then write minute after minute, from the purge again after a gap; then the
         histogram's run, where there is one.
         """
-        settings = _own(settings)
         answers, stop = yield from _saturated(settings, geometry)
         if settings.histogram_minutes is not None:
             yield from histogram_run(
@@ -101,52 +156,11 @@ class Wsat:
             )
         return _ending(settings, answers, stop)
 
-    def findings(self, record: Record) -> Findings:
-        """Return the saturation curve's figures, and steady state where the version asks it.
-
-        `rounds` and `window_rounds` count check minutes. `converged` is None where the version
-        has no formal determination, or where another rule ended the run before it could be made.
-        """
-        settings = self.settings_from(record.run.settings)
-        exchanges = exchanges_of(record)
-        answers = [answer for _, answer in minutes_of(exchanges)]
-        states = determination(settings, answers)
-        checks = check_answers(settings, answers)
-        window = states[0].window if states else None
-        written = sum(measures.written_bytes(answer) for answer in answers)
-        stop = why_stop(settings, record.geometry, answers, written)
-        asked = stop is None or determinable(settings, answers)
-        found = Findings(
-            method=self.id,
-            spec=settings.spec,
-            converged=is_steady(states) if settings.check_minutes and asked else None,
-            rounds=len(checks),
-            window_rounds=(window.first_round, window.last_round) if window else None,
-            steady_states=states,
-            scalars=(
-                *_scalars(settings, record.geometry, answers, states),
-                *_levels(settings, exchanges),
-            ),
-            cells=_cells(settings, answers, states),
-        )
-        return with_ledger(record, found)
-
-    def watch(self, record: Record) -> Watch:
-        """Return where the run stands; see Method."""
-        settings = self.settings_from(record.run.settings)
-        answers = [answer for _, answer in minutes_of(exchanges_of(record))]
-        return _watch(settings, record, answers)
-
-    def document(self, record: Record, findings: Findings) -> Document:
+    def document(self, found: WsatFound) -> Document:
         """Return the report, in the standard's order of pages."""
         from teijo.methods.pts.wsat.pages import pages
 
-        return pages(self.settings_from(record.run.settings), record, findings)
-
-
-def _own(settings: Settings) -> WsatSettings:
-    assert isinstance(settings, WsatSettings), type(settings)
-    return settings
+        return pages(found)
 
 
 def _saturated(
@@ -187,7 +201,7 @@ def _cells(
     if not minutes:
         return ()
     labels = (
-        ("r/w mix", knobs.show_mix(settings.read_percent)),
+        ("r/w mix", mix_name(settings.read_percent)),
         ("block size", units.format_block_size(settings.block_size_bytes)),
         ("over", over),
     )

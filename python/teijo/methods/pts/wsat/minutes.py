@@ -14,6 +14,7 @@ from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.versions import WSAT_BLOCK_BYTES, Version
 from teijo.methods.rounds import MINUTE
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import StepResult
@@ -133,13 +134,13 @@ def minute(settings: WsatSettings, number: int) -> Measure:
 def cell_name(settings: WsatSettings) -> str:
     """Return the name that the record has for the stimulus: "0/100 4 KiB"."""
     block = units.format_block_size(settings.block_size_bytes)
-    return f"{knobs.show_mix(settings.read_percent)} {block}"
+    return f"{mix_name(settings.read_percent)} {block}"
 
 
 def stimulus_words(settings: WsatSettings) -> str:
     """Return the stimulus as the reports of all tests write it: "RND 4 KiB 0/100"."""
     block = units.format_block_size(settings.block_size_bytes)
-    return f"RND {block} {knobs.show_mix(settings.read_percent)}"
+    return f"RND {block} {mix_name(settings.read_percent)}"
 
 
 def why_stop(

@@ -23,6 +23,7 @@ from teijo.document.phrase import capitalised, say
 from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
+from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
 from teijo.methods.pts.report import IOPS, RESPONSE_TIME, answered, numbered, report
@@ -68,8 +69,9 @@ class Ruler:
     edge: Edge
 
 
-def pages(settings: WsatSettings, record: Record, findings: Findings) -> Document:
+def pages(found: PtsFound[WsatSettings]) -> Document:
     """Return the whole report of a record, growing or sealed."""
+    settings, record, findings = found.settings, found.record, found.reported
     exchanges = exchanges_of(record)
     answers = tuple(answer for _, answer in minutes_of(exchanges))
     curve = _curve(settings, record, findings, answers)
@@ -80,9 +82,7 @@ def pages(settings: WsatSettings, record: Record, findings: Findings) -> Documen
     if settings.histogram_minutes is not None:
         plots.append(_histogram_section(settings, histogram_run_of(exchanges)))
     return report(
-        record,
-        settings,
-        findings,
+        found,
         _loop(settings, findings),
         summary=_summary(settings, record, findings, answers),
         sections=[*numbered(plots), *([] if curve is None else [_table_section(curve)])],

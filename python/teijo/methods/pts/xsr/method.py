@@ -3,17 +3,21 @@ ones again. Does the drive come back? The groups are in groups, the report in pa
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from teijo.analysis import measures
+from teijo.analysis.quantities import of_series
 from teijo.analysis.recovery import Recovery
 from teijo.document.model import Document
+from teijo.document.phrase import say
 from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import purge
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.ledger.ledger import with_ledger
+from teijo.methods.pts.found import FlatPtsFound
 from teijo.methods.pts.versions import VERSIONS, version_of
 from teijo.methods.pts.xsr.groups import (
+    LEVEL_MINUTES,
     Group,
     XsrSettings,
     answers_of,
@@ -27,7 +31,7 @@ from teijo.methods.pts.xsr.groups import (
 from teijo.methods.rounds import MINUTE, before_rounds
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
-from teijo.terms.record import Record
+from teijo.terms.quantity import THROUGHPUT, Quantity
 from teijo.terms.remark import Remark
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.watch import Watch
@@ -35,12 +39,79 @@ from teijo.terms.watch import Watch
 SPECS_WITH_XSR = tuple(each.id for each in VERSIONS if each.cross_stimulus is not None)
 
 
-class Xsr:
+class XsrFound(FlatPtsFound[XsrSettings]):
+    """What a record of Xsr shows."""
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Return each group's means, and how group 3 came back to group 1.
+
+        There is no steady state in this test: `converged` is None, and `rounds` are minutes.
+        """
+        settings, record = self.settings, self.record
+        answers = answers_of(record)
+        cells = [_cell(group, group.of(answers)) for group in groups_of(settings)]
+        written = sum(measures.written_bytes(answer) for answer in answers)
+        return Findings(
+            method=record.run.method,
+            spec=settings.spec,
+            converged=None,
+            rounds=len(answers),
+            scalars=(
+                *_scalars(recovery(settings, answers)),
+                Scalar(name="total written (TGBW)", value=written / 1e9, unit="GB"),
+                Scalar(
+                    name="drive fills",
+                    value=written / record.geometry.capacity_bytes,
+                    unit="user capacities",
+                ),
+            ),
+            cells=tuple(cell for cell in cells if cell is not None),
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Return where the run stands."""
+        settings, record = self.settings, self.record
+        done = len(answers_of(record))
+        count = settings.minutes_most
+        minute = min(done + 1, count)
+        group = group_at(settings, minute)
+        left_ns = (count - done) * settings.minute_ns
+        watch = Watch(
+            phase=MINUTE,
+            round_number=minute,
+            rounds_least=count,
+            rounds_most=count,
+            cell=f"group {group.number}, {group.name}",
+            remaining_ns_least=left_ns,
+            remaining_ns_most=left_ns,
+        )
+        return before_rounds(record, watch, 0)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Throughput of the last two hours of each group."""
+        answers = answers_of(self.record)
+        return tuple(
+            each
+            for group in groups_of(self.settings)
+            for each in of_series(
+                say("group {number}, its last two hours", number=group.number),
+                group.of(answers)[-LEVEL_MINUTES:],
+                (THROUGHPUT,),
+            )
+        )
+
+
+class Xsr(Method[XsrSettings, XsrFound]):
     """The method `pts.xsr`."""
 
     id = "pts.xsr"
     title = "Cross Stimulus Recovery"
     summary = "whether sequential writes come back after hours of random ones (SNIA PTS)"
+    settings_type = XsrSettings
+    found_type = XsrFound
     specs = SPECS_WITH_XSR
     # It came with the enterprise specification 1.1.
     default_spec = "2.0.2-enterprise"
@@ -58,26 +129,15 @@ class Xsr:
         shared.check_range(settings, geometry, max(blocks))
         return settings
 
-    def settings_from(self, stored: Mapping[str, object]) -> XsrSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(XsrSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
-        """Return that it does nothing else."""
-        del settings
-        return True
-
-    def deviations(self, settings: Settings, geometry: Geometry) -> tuple[Remark, ...]:
+    def deviations(self, settings: XsrSettings, geometry: Geometry) -> tuple[Remark, ...]:
         """Return what differs from the version; see Method."""
-        settings = _own(settings)
         version = version_of(settings.spec)
         ruled, load = standard(version, geometry), rule_of(version).load
         return tuple(shared.shared_deviations(settings, ruled, version, geometry, load))
 
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
+    def steps(self, settings: XsrSettings, geometry: Geometry) -> Steps:
         """Purge, then write minute after minute; from the purge again after a gap."""
         del geometry
-        settings = _own(settings)
         while True:
             yield from purge()
             for minute in range(1, settings.minutes_most + 1):
@@ -87,62 +147,11 @@ class Xsr:
             else:
                 return "done"
 
-    def findings(self, record: Record) -> Findings:
-        """Return each group's means, and how group 3 came back to group 1.
-
-        There is no steady state in this test: `converged` is None, and `rounds` are minutes.
-        """
-        settings = self.settings_from(record.run.settings)
-        answers = answers_of(record)
-        cells = [_cell(group, group.of(answers)) for group in groups_of(settings)]
-        written = sum(measures.written_bytes(answer) for answer in answers)
-        found = Findings(
-            method=self.id,
-            spec=settings.spec,
-            converged=None,
-            rounds=len(answers),
-            scalars=(
-                *_scalars(recovery(settings, answers)),
-                Scalar(name="total written (TGBW)", value=written / 1e9, unit="GB"),
-                Scalar(
-                    name="drive fills",
-                    value=written / record.geometry.capacity_bytes,
-                    unit="user capacities",
-                ),
-            ),
-            cells=tuple(cell for cell in cells if cell is not None),
-        )
-        return with_ledger(record, found)
-
-    def watch(self, record: Record) -> Watch:
-        """Return where the run stands; see Method."""
-        settings = self.settings_from(record.run.settings)
-        done = len(answers_of(record))
-        count = settings.minutes_most
-        minute = min(done + 1, count)
-        group = group_at(settings, minute)
-        left_ns = (count - done) * settings.minute_ns
-        watch = Watch(
-            phase=MINUTE,
-            round_number=minute,
-            rounds_least=count,
-            rounds_most=count,
-            cell=f"group {group.number}, {group.name}",
-            remaining_ns_least=left_ns,
-            remaining_ns_most=left_ns,
-        )
-        return before_rounds(record, watch, 0)
-
-    def document(self, record: Record, findings: Findings) -> Document:
+    def document(self, found: XsrFound) -> Document:
         """Return the report, in the standard's order of pages."""
         from teijo.methods.pts.xsr.pages import pages
 
-        return pages(self.settings_from(record.run.settings), record, findings)
-
-
-def _own(settings: Settings) -> XsrSettings:
-    assert isinstance(settings, XsrSettings), type(settings)
-    return settings
+        return pages(found)
 
 
 def _cell(group: Group, answers: Sequence[StepResult]) -> Cell | None:

@@ -23,6 +23,7 @@ from teijo.document.model import (
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
+from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import NO_ROUNDS, Loop
 from teijo.methods.pts.report import ART, MRT, RESPONSE_TIME, answered, numbered, report
 from teijo.methods.pts.xsr.groups import (
@@ -34,7 +35,6 @@ from teijo.methods.pts.xsr.groups import (
     recovery,
     throughputs,
 )
-from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
@@ -67,8 +67,9 @@ class Course:
         return tuple(group for group in self.groups if group.of(self.answers))
 
 
-def pages(settings: XsrSettings, record: Record, findings: Findings) -> Document:
+def pages(found: PtsFound[XsrSettings]) -> Document:
     """Return the whole report of a record, growing or sealed."""
+    settings, record = found.settings, found.record
     answers = tuple(answers_of(record))
     course = Course(
         settings=settings,
@@ -77,9 +78,7 @@ def pages(settings: XsrSettings, record: Record, findings: Findings) -> Document
         recovery=recovery(settings, answers),
     )
     return report(
-        record,
-        settings,
-        findings,
+        found,
         _loop(settings),
         summary=_summary(course, record),
         sections=[*numbered(_plots(course)), *([_table_section(course)] if answers else [])],

@@ -3,67 +3,80 @@ works in.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.document.model import Document
 from teijo.document.phrase import say
-from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.found import FlatFound
+from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
 from teijo.methods.rounds import ROUND, Exchange, exchanges_of, rounds_of
 from teijo.methods.studies.block_size.cells import block, cells_in_block, preconditioning
 from teijo.methods.studies.block_size.found import BlockSizes, blocks_of
 from teijo.methods.studies.block_size.settings import BlockSizeSettings, settings_of
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
-from teijo.terms.remark import Remark
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Precondition
 from teijo.terms.watch import Watch
 
 
-class BlockSize:
+class BlockSizeFound(FlatFound[BlockSizeSettings]):
+    """What a record of BlockSize shows."""
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Return every cell over the counted blocks, and the unit with its weight."""
+        settings, record = self.settings, self.record
+        found = blocks_of(settings, record)
+        return Findings(
+            method=record.run.method,
+            spec="",
+            converged=None,
+            rounds=len(found.rounds.whole),
+            window_rounds=(found.counted[0].number, found.counted[-1].number)
+            if found.counted
+            else None,
+            scalars=_scalars(settings, found) if found.counted else (),
+            cells=_cells(settings, found),
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Return where the run stands."""
+        settings, record = self.settings, self.record
+        if record.run.ending != "running":
+            return Watch(phase=record.run.ending)
+        return _watch(settings, record)
+
+
+class BlockSize(Method[BlockSizeSettings, BlockSizeFound]):
     """The method `block-size`."""
 
     id = "block-size"
     title = "Block size"
     summary = "IOPS and time per I/O by block size and load; infers the unit the device works in"
-    specs: tuple[str, ...] = ()
-    default_spec = ""
+    settings_type = BlockSizeSettings
+    found_type = BlockSizeFound
 
     def settings(
         self, spec: str, overrides: Mapping[str, str], geometry: Geometry
     ) -> BlockSizeSettings:
         """Return the settings asked for; see Method."""
         if spec:
-            raise PlanError(
-                f"The study block-size follows no standard, so it has no version {spec!r}",
-                remedy="Leave --spec out.",
-            )
+            raise no_standard(self.id, spec)
         return settings_of(overrides, geometry)
 
-    def settings_from(self, stored: Mapping[str, object]) -> BlockSizeSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(BlockSizeSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
+    def writes(self, settings: BlockSizeSettings) -> bool:
         """Return whether the mix writes, or the range is filled before."""
-        return _own(settings).writes
+        return settings.writes
 
-    def deviations(
-        self,
-        settings: Settings,  # noqa: ARG002 — the contract's
-        geometry: Geometry,  # noqa: ARG002 — the contract's
-    ) -> tuple[Remark, ...]:
-        """Return nothing: there is no standard to deviate from."""
-        return ()
-
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
+    def steps(self, settings: BlockSizeSettings, geometry: Geometry) -> Steps:
         """Fill the range, then measure block after block; a block anew after a gap in it."""
-        settings = _own(settings)
         for step in preconditioning(settings, geometry):
             yield from insist(step)
         number, exchanges = 1, list[Exchange]()
@@ -77,39 +90,11 @@ class BlockSize:
             number = len(rounds_of(exchanges, len(cells)).whole) + 1
         return "done"
 
-    def findings(self, record: Record) -> Findings:
-        """Return every cell over the counted blocks, and the unit with its weight."""
-        settings = self.settings_from(record.run.settings)
-        found = blocks_of(settings, record)
-        return Findings(
-            method=self.id,
-            spec="",
-            converged=None,
-            rounds=len(found.rounds.whole),
-            window_rounds=(found.counted[0].number, found.counted[-1].number)
-            if found.counted
-            else None,
-            scalars=_scalars(settings, found) if found.counted else (),
-            cells=_cells(settings, found),
-        )
-
-    def watch(self, record: Record) -> Watch:
-        """Return where the run stands; see Method."""
-        settings = self.settings_from(record.run.settings)
-        if record.run.ending != "running":
-            return Watch(phase=record.run.ending)
-        return _watch(settings, record)
-
-    def document(self, record: Record, findings: Findings) -> Document:
+    def document(self, found: BlockSizeFound) -> Document:
         """Return the report."""
         from teijo.methods.studies.block_size.pages import pages
 
-        return pages(self.settings_from(record.run.settings), record, findings)
-
-
-def _own(settings: Settings) -> BlockSizeSettings:
-    assert isinstance(settings, BlockSizeSettings), type(settings)
-    return settings
+        return pages(found.settings, found.record, found.reported)
 
 
 def _scalars(settings: BlockSizeSettings, found: BlockSizes) -> tuple[Scalar, ...]:
@@ -135,7 +120,7 @@ def _cells(settings: BlockSizeSettings, found: BlockSizes) -> tuple[Cell, ...]:
     return tuple(
         measures.cell_over(
             (
-                ("r/w mix", knobs.show_mix(settings.read_percent)),
+                ("r/w mix", mix_name(settings.read_percent)),
                 ("outstanding", str(point.load)),
                 ("block size", units.format_block_size(point.size_bytes)),
             ),

@@ -37,6 +37,7 @@ from teijo.methods.studies.block_size import words
 from teijo.methods.studies.block_size.cells import sizes_text
 from teijo.methods.studies.block_size.found import BlockSizes, PointFound, blocks_of
 from teijo.methods.studies.block_size.settings import BlockSizeSettings
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 
@@ -67,7 +68,7 @@ def _header(settings: BlockSizeSettings, record: Record) -> Header:
         title="Block size",
         subtitle=say(
             "{mix} random, {sizes}",
-            mix=knobs.show_mix(settings.read_percent),
+            mix=mix_name(settings.read_percent),
             sizes=sizes_text(settings.block_sizes_bytes),
         ),
         organisation="",
@@ -88,7 +89,7 @@ def _header(settings: BlockSizeSettings, record: Record) -> Header:
                 title="Study",
                 tone="test",
                 rows=(
-                    ("R/W mix", knobs.show_mix(settings.read_percent)),
+                    ("R/W mix", mix_name(settings.read_percent)),
                     ("Outstanding", loads),
                     ("Blocks", say("{count} of every cell", count=settings.repeats)),
                     ("Cell", units.format_duration(settings.duration_ns)),

@@ -9,8 +9,9 @@ from teijo import units
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.pts import settings as shared
+from teijo.methods.settings import Settings
+from teijo.terms.cell import mix_name
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import ActiveRange, Content
 
@@ -29,7 +30,7 @@ def _mix(text: str) -> int:
 
 def _show_mix(value: object) -> str:
     assert isinstance(value, int)
-    return knobs.show_mix(value)
+    return mix_name(value)
 
 
 class BlockSizeSettings(Settings, frozen=True):

@@ -6,10 +6,10 @@ from teijo import units
 from teijo.analysis.difference import Difference
 from teijo.analysis.unit_size import LARGEST_BYTES, UnitFound
 from teijo.document.phrase import say, sentences
-from teijo.methods import knobs
 from teijo.methods.studies.block_size.cells import sizes_text
 from teijo.methods.studies.block_size.found import BlockSizes
 from teijo.methods.studies.block_size.settings import BlockSizeSettings
+from teijo.terms.cell import mix_name
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 
@@ -66,7 +66,7 @@ def how(settings: BlockSizeSettings) -> str:
         "95 %, allows for blocks that resemble their neighbours.",
         cells=len(settings.block_sizes_bytes) * len(settings.loads),
         length=units.format_duration(settings.duration_ns),
-        mix=knobs.show_mix(settings.read_percent),
+        mix=mix_name(settings.read_percent),
         blocks=settings.repeats,
         warm_up=settings.warm_up,
     )

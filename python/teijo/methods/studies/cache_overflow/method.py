@@ -5,11 +5,11 @@ What a burst is and when it ends is in bursts, the report in pages.
 
 from collections.abc import Generator, Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from teijo.document.model import Document
-from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.found import FlatFound
+from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import purge
 from teijo.methods.rounds import exchanges_of
 from teijo.methods.studies.cache_overflow.bursts import (
@@ -36,70 +36,27 @@ from teijo.methods.studies.cache_overflow.settings import (
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
-from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Idle, Step
 from teijo.terms.watch import Watch
 
 
-class CacheOverflow:
-    """The method `cache-overflow`."""
+class CacheOverflowFound(FlatFound[OverflowSettings]):
+    """What a record of CacheOverflow shows."""
 
-    id = "cache-overflow"
-    title = "Cache overflow"
-    summary = "writes until a cache is full: how much it holds, and the rates before and after"
-    specs: tuple[str, ...] = ()
-    default_spec = ""
-
-    def settings(
-        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
-    ) -> OverflowSettings:
-        """Return the settings asked for; see Method."""
-        if spec:
-            raise PlanError(
-                f"The study cache-overflow follows no standard, so it has no version {spec!r}",
-                remedy="Leave --spec out.",
-            )
-        return settings_of(overrides, geometry)
-
-    def settings_from(self, stored: Mapping[str, object]) -> OverflowSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(OverflowSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
-        """Return that it does nothing else."""
-        del settings
-        return True
-
-    def deviations(
-        self,
-        settings: Settings,  # noqa: ARG002 — the contract's
-        geometry: Geometry,  # noqa: ARG002 — the contract's
-    ) -> tuple[Remark, ...]:
-        """Return nothing: there is no standard to deviate from."""
-        return ()
-
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
-        """Purge, then burst after burst with the rests between; from the start after a gap."""
-        settings = _own(settings)
-        while True:
-            if settings.purged == "yes":
-                yield from purge()
-            if (yield from _bursts(settings, geometry)):
-                return "done"
-
-    def findings(self, record: Record) -> Findings:
+    @cached_property
+    def findings(self) -> Findings:
         """Return each burst's cliff with what it tells, and what each rest brought back; of a drive
         that is saturated no cache.
         """
-        settings = self.settings_from(record.run.settings)
+        settings, record = self.settings, self.record
         bursts = bursts_of(settings, record.geometry, exchanges_of(record))
         found = None
         if bursts:
             found = verdict_of(settings, record.geometry, bursts, purged=is_purged(record))
         own = found is not None and found.cause == "saturation"
         return Findings(
-            method=self.id,
+            method=record.run.method,
             spec="",
             converged=None,
             rounds=len(bursts),
@@ -112,23 +69,50 @@ class CacheOverflow:
             cells=tuple(_cell(settings, burst) for burst in bursts),
         )
 
-    def watch(self, record: Record) -> Watch:
-        """Return where the run stands; see Method."""
-        settings = self.settings_from(record.run.settings)
+    @cached_property
+    def watch(self) -> Watch:
+        """Return where the run stands."""
+        settings, record = self.settings, self.record
         if record.run.ending != "running":
             return Watch(phase=record.run.ending)
         return _watch(settings, record)
 
-    def document(self, record: Record, findings: Findings) -> Document:
+
+class CacheOverflow(Method[OverflowSettings, CacheOverflowFound]):
+    """The method `cache-overflow`."""
+
+    id = "cache-overflow"
+    title = "Cache overflow"
+    summary = "writes until a cache is full: how much it holds, and the rates before and after"
+    settings_type = OverflowSettings
+    found_type = CacheOverflowFound
+
+    def settings(
+        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
+    ) -> OverflowSettings:
+        """Return the settings asked for; see Method."""
+        if spec:
+            raise no_standard(self.id, spec)
+        return settings_of(overrides, geometry)
+
+    def writes(self, settings: OverflowSettings) -> bool:
+        """Return that it does nothing else."""
+        del settings
+        return True
+
+    def steps(self, settings: OverflowSettings, geometry: Geometry) -> Steps:
+        """Purge, then burst after burst with the rests between; from the start after a gap."""
+        while True:
+            if settings.purged == "yes":
+                yield from purge()
+            if (yield from _bursts(settings, geometry)):
+                return "done"
+
+    def document(self, found: CacheOverflowFound) -> Document:
         """Return the report."""
         from teijo.methods.studies.cache_overflow.pages import pages
 
-        return pages(self.settings_from(record.run.settings), record, findings)
-
-
-def _own(settings: Settings) -> OverflowSettings:
-    assert isinstance(settings, OverflowSettings), type(settings)
-    return settings
+        return pages(found.settings, found.record, found.reported)
 
 
 def _bursts(settings: OverflowSettings, geometry: Geometry) -> Generator[Step, Answer, bool]:

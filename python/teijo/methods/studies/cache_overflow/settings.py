@@ -12,8 +12,8 @@ from teijo import units
 from teijo.errors import PlanError
 from teijo.methods import knobs, workload_words
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.pts import settings as shared
+from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import Access, ActiveRange, Rate, Stream, Workload
 

@@ -1,12 +1,14 @@
 """The study `configuration`: a matrix of settings, applied one by one, measured in blocks."""
 
 from collections.abc import Generator, Mapping
+from functools import cached_property
 
 from teijo.analysis import measures
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.found import FlatFound
+from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.studies.configuration import plan
 from teijo.methods.studies.configuration.design import (
@@ -26,8 +28,6 @@ from teijo.methods.studies.configuration.settings import ConfigurationSettings, 
 from teijo.terms.configured import geometry_in
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
-from teijo.terms.record import Record
-from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, Gap
 from teijo.terms.step import Step
 from teijo.terms.watch import Watch
@@ -35,76 +35,16 @@ from teijo.terms.watch import Watch
 VISITS_MOST = 20_000
 
 
-class Configuration:
-    """The method `configuration`."""
+class ConfigurationFound(FlatFound[ConfigurationSettings]):
+    """What a record of Configuration shows."""
 
-    id = "configuration"
-    title = "Configurations"
-    summary = "a matrix of settings from a plan: which factor matters, in random order, repeated"
-    specs: tuple[str, ...] = ()
-    default_spec = ""
-
-    def settings(
-        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
-    ) -> ConfigurationSettings:
-        """Return the study asked for: a plan's, with single settings put over it; see Method."""
-        if spec:
-            raise PlanError(
-                f"The method configuration follows no standard, so it has no version {spec!r}",
-                remedy="Leave --spec out.",
-            )
-        own = dict(overrides)
-        text = own.pop(plan.KEY, None)
-        planned = {} if text is None else plan.settings_in(text)
-        asked = knobs.parse_overrides(ConfigurationSettings, planned)
-        asked |= knobs.parse_overrides(ConfigurationSettings, own)
-        settings = ConfigurationSettings.model_validate(asked)
-        check(settings)
-        sizes = (each.stream("").sizes_bytes for each in settings.workloads)
-        check_blocks(tuple(size for each in sizes for size in each), geometry)
-        visits = visits_of(settings)
-        if len(visits) > VISITS_MOST:
-            raise PlanError(
-                f"The plan has {len(visits):,} visits, and {VISITS_MOST:,} is the most",
-                remedy="Take fewer levels, or fewer repeats.",
-            )
-        for visit in visits:
-            _filled(settings, visit)
-        return settings
-
-    def settings_from(self, stored: Mapping[str, object]) -> ConfigurationSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(ConfigurationSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
-        """Return whether any configuration is purged, filled or written."""
-        own = _own(settings)
-        prepared = own.purge == "on" or own.precondition_times > 0
-        return prepared or any(each.stream("").writes for each in own.workloads)
-
-    def deviations(
-        self,
-        settings: Settings,  # noqa: ARG002 — the contract's
-        geometry: Geometry,  # noqa: ARG002 — the contract's
-    ) -> tuple[Remark, ...]:
-        """Return nothing: there is no standard to deviate from."""
-        return ()
-
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
-        """Visit every configuration of every block; after a gap, a visit from its beginning."""
-        own = _own(settings)
-        for visit in visits_of(own):
-            whole = False
-            while not whole:
-                whole = yield from _visit(own, visit, geometry)
-        return "done"
-
-    def findings(self, record: Record) -> Findings:
+    @cached_property
+    def findings(self) -> Findings:
         """Return each workload's effects, and every configuration's means over the blocks."""
-        settings = self.settings_from(record.run.settings)
+        settings, record = self.settings, self.record
         found = visited(settings, record)
         return Findings(
-            method=self.id,
+            method=record.run.method,
             spec="",
             converged=None,
             rounds=whole_blocks(settings, found),
@@ -116,9 +56,10 @@ class Configuration:
             cells=_cells(settings, found),
         )
 
-    def watch(self, record: Record) -> Watch:
-        """Return which visit is under way, and what is still to be measured; see Method."""
-        settings = self.settings_from(record.run.settings)
+    @cached_property
+    def watch(self) -> Watch:
+        """Return which visit is under way, and what is still to be measured."""
+        settings, record = self.settings, self.record
         if record.run.ending != "running":
             return Watch(phase=record.run.ending)
         visits, found = visits_of(settings), visited(settings, record)
@@ -140,11 +81,61 @@ class Configuration:
             remaining_bytes=int(fills * settings.precondition_times * geometry.capacity_bytes),
         )
 
-    def document(self, record: Record, findings: Findings) -> Document:
+
+class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
+    """The method `configuration`."""
+
+    id = "configuration"
+    title = "Configurations"
+    summary = "a matrix of settings from a plan: which factor matters, in random order, repeated"
+    settings_type = ConfigurationSettings
+    found_type = ConfigurationFound
+
+    def settings(
+        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
+    ) -> ConfigurationSettings:
+        """Return the study asked for: a plan's, with single settings put over it; see Method."""
+        if spec:
+            raise no_standard(self.id, spec)
+        own = dict(overrides)
+        text = own.pop(plan.KEY, None)
+        planned = {} if text is None else plan.settings_in(text)
+        asked = knobs.parse_overrides(ConfigurationSettings, planned)
+        asked |= knobs.parse_overrides(ConfigurationSettings, own)
+        settings = ConfigurationSettings.model_validate(asked)
+        check(settings)
+        sizes = (each.stream("").sizes_bytes for each in settings.workloads)
+        check_blocks(tuple(size for each in sizes for size in each), geometry)
+        visits = visits_of(settings)
+        if len(visits) > VISITS_MOST:
+            raise PlanError(
+                f"The plan has {len(visits):,} visits, and {VISITS_MOST:,} is the most",
+                remedy="Take fewer levels, or fewer repeats.",
+            )
+        for visit in visits:
+            _filled(settings, visit)
+        return settings
+
+    def writes(self, settings: ConfigurationSettings) -> bool:
+        """Return whether any configuration is purged, filled or written."""
+        own = settings
+        prepared = own.purge == "on" or own.precondition_times > 0
+        return prepared or any(each.stream("").writes for each in own.workloads)
+
+    def steps(self, settings: ConfigurationSettings, geometry: Geometry) -> Steps:
+        """Visit every configuration of every block; after a gap, a visit from its beginning."""
+        own = settings
+        for visit in visits_of(own):
+            whole = False
+            while not whole:
+                whole = yield from _visit(own, visit, geometry)
+        return "done"
+
+    def document(self, found: ConfigurationFound) -> Document:
         """Return the report."""
         from teijo.methods.studies.configuration.pages import pages
 
-        return pages(self.settings_from(record.run.settings), record, findings)
+        return pages(found.settings, found.record, found.reported)
 
 
 def _visit(
@@ -168,11 +159,6 @@ def _filled(settings: ConfigurationSettings, visit: Visit) -> None:
             f"The device of {visit.cell.name} cannot be written out: {error}",
             remedy="Take the places in braces out of the levels that stand in each other.",
         ) from error
-
-
-def _own(settings: Settings) -> ConfigurationSettings:
-    assert isinstance(settings, ConfigurationSettings), type(settings)
-    return settings
 
 
 def _scalars(settings: ConfigurationSettings, found: Judged) -> list[Scalar]:

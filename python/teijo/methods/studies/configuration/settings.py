@@ -7,7 +7,7 @@ from teijo import units
 from teijo.errors import PlanError
 from teijo.methods import knobs, workload_settings
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
+from teijo.methods.settings import Settings
 from teijo.methods.studies.configuration import words
 from teijo.methods.workload_settings import NamedStream
 

@@ -4,6 +4,7 @@ stops helping, and where it hurts.
 
 from collections.abc import Generator, Mapping
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 from teijo import units
@@ -12,9 +13,8 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.analysis.tiering import Cliff, cliff_of, settled
 from teijo.document.model import Document
 from teijo.document.phrase import say
-from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.method import Settings, Steps
+from teijo.methods.found import FlatFound
+from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
 from teijo.methods.rounds import exchanges_of
 from teijo.methods.studies.tier.cells import (
@@ -43,7 +43,6 @@ from teijo.terms.configured import geometry_in
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
-from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, Gap
 from teijo.terms.step import Measure, Precondition, Step
 from teijo.terms.watch import Watch
@@ -54,50 +53,60 @@ NARROW_BYTES: Final = units.MIB
 Rate = Generator[Step, Answer, float]
 
 
-class Tier:
+class TierFound(FlatFound[TierSettings]):
+    """What a record of Tier shows."""
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Return every cell over its last slices, and the cliff of each pattern and block size."""
+        settings, record = self.settings, self.record
+        tiering = tiering_of(settings, record)
+        return Findings(
+            method=record.run.method,
+            spec="",
+            converged=None,
+            rounds=len(tiering.found.cells),
+            scalars=_scalars(settings, tiering),
+            cells=_cells(tiering),
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Return where the run stands."""
+        settings, record = self.settings, self.record
+        if record.run.ending != "running":
+            return Watch(phase=record.run.ending)
+        return _watch(settings, record)
+
+
+class Tier(Method[TierSettings, TierFound]):
     """The method `tier`."""
 
     id = "tier"
     title = "Tier"
     summary = "fast storage before slow: to which working set it helps, and where it hurts"
-    specs: tuple[str, ...] = ()
-    default_spec = ""
+    settings_type = TierSettings
+    found_type = TierFound
 
     def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> TierSettings:
         """Return the settings asked for; see Method."""
         if spec:
-            raise PlanError(
-                f"The study tier follows no standard, so it has no version {spec!r}",
-                remedy="Leave --spec out.",
-            )
+            raise no_standard(self.id, spec)
         return settings_of(overrides, geometry)
 
     def asked_on(self, overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[str, str]:
         """Return the overrides with what a simulated pair says of itself; see KnowsPairs."""
         return asked_on(overrides, facts)
 
-    def settings_from(self, stored: Mapping[str, object]) -> TierSettings:
-        """Return the settings a run file holds."""
-        return knobs.build(TierSettings, stored)
-
-    def writes(self, settings: Settings) -> bool:
+    def writes(self, settings: TierSettings) -> bool:
         """Return whether a pattern writes, or the largest set is filled before."""
-        return _own(settings).writes
+        return settings.writes
 
-    def deviations(
-        self,
-        settings: Settings,  # noqa: ARG002 — the contract's
-        geometry: Geometry,  # noqa: ARG002 — the contract's
-    ) -> tuple[Remark, ...]:
-        """Return nothing: there is no standard to deviate from."""
-        return ()
-
-    def steps(self, settings: Settings, geometry: Geometry) -> Steps:
+    def steps(self, settings: TierSettings, geometry: Geometry) -> Steps:
         """Measure the tier, look closer at its cliffs and at each twice, then each device alone.
 
         A cell that a gap broke is measured again from its first slice.
         """
-        settings = _own(settings)
         for stage in settings.stages:
             sizes = yield from _begin(settings, stage, geometry)
             rates: dict[Key, float] = {}
@@ -107,36 +116,11 @@ class Tier:
                 yield from _closer(settings, sizes, rates)
         return "done"
 
-    def findings(self, record: Record) -> Findings:
-        """Return every cell over its last slices, and the cliff of each pattern and block size."""
-        settings = self.settings_from(record.run.settings)
-        tiering = tiering_of(settings, record)
-        return Findings(
-            method=self.id,
-            spec="",
-            converged=None,
-            rounds=len(tiering.found.cells),
-            scalars=_scalars(settings, tiering),
-            cells=_cells(tiering),
-        )
-
-    def watch(self, record: Record) -> Watch:
-        """Return where the run stands; see Method."""
-        settings = self.settings_from(record.run.settings)
-        if record.run.ending != "running":
-            return Watch(phase=record.run.ending)
-        return _watch(settings, record)
-
-    def document(self, record: Record, findings: Findings) -> Document:
+    def document(self, found: TierFound) -> Document:
         """Return the report."""
         from teijo.methods.studies.tier.pages import pages
 
-        return pages(self.settings_from(record.run.settings), record, findings)
-
-
-def _own(settings: Settings) -> TierSettings:
-    assert isinstance(settings, TierSettings), type(settings)
-    return settings
+        return pages(found.settings, found.record, found.reported)
 
 
 def _begin(

@@ -11,8 +11,8 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.method import Settings
 from teijo.methods.pts import settings as shared
+from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import Access, Content
 

@@ -1,0 +1,107 @@
+"""What PTS IOPS measures and finds: its settings, cells, determination and figures as data."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from teijo.analysis import measures
+from teijo.analysis.steady_state import Tracked, determine
+from teijo.document.phrase import Verbatim
+from teijo.methods.pts import settings as shared
+from teijo.methods.pts.found import RoundsFound
+from teijo.methods.pts.loop import rounds_watch, window_scalars
+from teijo.methods.pts.matrix import matrix_of, preconditioning, round_of
+from teijo.methods.pts.versions import version_of
+from teijo.methods.rounds import Rounds, before_rounds
+from teijo.terms.cell import MatrixCell
+from teijo.terms.finding import Scalar, SteadyState
+from teijo.terms.geometry import Geometry
+from teijo.terms.quantity import IOPS, Quantity
+from teijo.terms.step import Measure
+from teijo.terms.watch import Watch
+from teijo.terms.workload import Workload
+
+
+class IopsSettings(shared.PtsSettings, frozen=True):
+    """The numbers of one IOPS run, on the device at hand."""
+
+    threads: shared.Threads
+    queue_depth: shared.QueueDepth
+    content: shared.DataPattern
+    mixes_read_percent: shared.Mixes
+    block_sizes_bytes: shared.BlockSizes
+    rounds_most: shared.RoundsMost
+    precondition_times: shared.PreconditionTimes
+    precondition_block_bytes: shared.PreconditionBlock
+
+
+def matrix(settings: IopsSettings) -> tuple[MatrixCell, ...]:
+    """Return the cells of a round, in the mandated order."""
+    return matrix_of(settings.mixes_read_percent, settings.block_sizes_bytes)
+
+
+def tracked(settings: IopsSettings) -> tuple[MatrixCell, ...]:
+    """Return the version's tracking variables that this matrix has."""
+    cells = matrix(settings)
+    return tuple(cell for cell in version_of(settings.spec).tracking if cell in cells)
+
+
+def cells(settings: IopsSettings, number: int) -> tuple[Measure, ...]:
+    """Return the cells of a round, a minute each."""
+    return round_of(settings, matrix(settings), number)
+
+
+def wipc(settings: IopsSettings, geometry: Geometry) -> tuple[Workload, int]:
+    """Return the stimulus of the preconditioning and its volume in bytes."""
+    return preconditioning(
+        settings,
+        geometry,
+        times=settings.precondition_times,
+        block_size_bytes=settings.precondition_block_bytes,
+    )
+
+
+def determination(settings: IopsSettings, rounds: Rounds) -> tuple[SteadyState, ...]:
+    """Return the determination of the version's tracking variables over the unbroken rounds."""
+    return determine(
+        [each.number for each in rounds.unbroken],
+        [
+            Tracked(
+                variable=cell.stimulus,
+                unit="IOPS",
+                values=tuple(measures.exact_iops(each.at(cell)) for each in rounds.unbroken),
+            )
+            for cell in tracked(settings)
+        ],
+    )
+
+
+class IopsFound(RoundsFound[IopsSettings, MatrixCell]):
+    """What a record of the test shows: every cell over the measurement window."""
+
+    @cached_property
+    def keys(self) -> tuple[MatrixCell, ...]:
+        """The cells of the matrix."""
+        return matrix(self.settings)
+
+    @cached_property
+    def states(self) -> tuple[SteadyState, ...]:
+        """The determination of the tracking variables."""
+        return determination(self.settings, self.course)
+
+    @cached_property
+    def scalars(self) -> Sequence[Scalar]:
+        """What was written, and over the window its amplification and gaps."""
+        return window_scalars(self.record, self.window)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """IOPS of every cell."""
+        return self.compared(((key, Verbatim(key.stimulus)) for key in self.keys), (IOPS,))
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Where the rounds stand, or what comes before them."""
+        settings, geometry = self.settings, self.record.geometry
+        watch = rounds_watch(cells(settings, 1), self.course, self.states, settings.rounds_most)
+        left = 0 if self.is_preconditioned else wipc(settings, geometry)[1]
+        return before_rounds(self.record, watch, left)

@@ -1,0 +1,182 @@
+"""What PTS LAT measures and finds: its settings, cells, determination and figures as data."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Annotated
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.steady_state import Tracked, determine
+from teijo.document.phrase import Verbatim, say
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.phrases import is_steady
+from teijo.methods.pts import settings as shared
+from teijo.methods.pts.found import RoundsFound
+from teijo.methods.pts.histogram_pages import five_nines_ms
+from teijo.methods.pts.loop import histogram_scalars, rounds_watch, window_scalars
+from teijo.methods.pts.matrix import matrix_of, preconditioning, round_of
+from teijo.methods.rounds import HISTOGRAM, Rounds, before_rounds, histogram_run_of
+from teijo.terms.cell import MatrixCell
+from teijo.terms.finding import Scalar, SteadyState
+from teijo.terms.geometry import Geometry
+from teijo.terms.histogram import merged
+from teijo.terms.quantity import LATENCY, LATENCY_MAX, Quantity
+from teijo.terms.result import StepResult
+from teijo.terms.step import Measure
+from teijo.terms.watch import Watch
+from teijo.terms.workload import Workload
+
+TRACKED = MatrixCell(read_percent=0, block_size_bytes=4 * units.KIB)
+"""Steady state is determined on the average latency of RND 4 KiB 0/100."""
+SELF_CHECK_NAME = "average latency × IOPS, the cell furthest from 1"
+
+
+class LatSettings(shared.PtsSettings, frozen=True):
+    """The numbers of one LAT run, on the device at hand. The load of the test is 1 × 1."""
+
+    content: shared.DataPattern
+    mixes_read_percent: shared.Mixes
+    block_sizes_bytes: shared.BlockSizes
+    rounds_most: shared.RoundsMost
+    histogram_minutes: shared.HistogramMinutes
+    precondition_times: shared.PreconditionTimes
+    precondition_block_bytes: shared.PreconditionBlock
+    precondition_threads: Annotated[
+        int,
+        Knob(
+            key="precondition_threads",
+            meaning="thread count of the preconditioning; the test's own is 1",
+            example="4",
+            parse=knobs.whole_number(1, shared.THREADS_MOST),
+        ),
+    ]
+    precondition_queue_depth: Annotated[
+        int,
+        Knob(
+            key="precondition_qd",
+            meaning="outstanding I/Os of each thread of the preconditioning; the test's own is 1",
+            example="32",
+            parse=knobs.whole_number(1, shared.QUEUE_DEPTH_MOST),
+        ),
+    ]
+
+    @property
+    def threads(self) -> int:
+        """Thread count of the test: it is latency at one I/O."""
+        return 1
+
+    @property
+    def queue_depth(self) -> int:
+        """Queue depth of the test."""
+        return 1
+
+
+def matrix(settings: LatSettings) -> tuple[MatrixCell, ...]:
+    """Return the cells of a round, in the mandated order."""
+    return matrix_of(settings.mixes_read_percent, settings.block_sizes_bytes)
+
+
+def cells(settings: LatSettings, number: int) -> tuple[Measure, ...]:
+    """Return the cells of a round, a minute each."""
+    return round_of(settings, matrix(settings), number)
+
+
+def wipc(settings: LatSettings, geometry: Geometry) -> tuple[Workload, int]:
+    """Return the stimulus of the preconditioning, which has a load of its own, and its volume."""
+    return preconditioning(
+        settings,
+        geometry,
+        times=settings.precondition_times,
+        block_size_bytes=settings.precondition_block_bytes,
+        load=(settings.precondition_threads, settings.precondition_queue_depth),
+    )
+
+
+def determination(rounds: Rounds) -> tuple[SteadyState, ...]:
+    """Return the determination of the average latency in ms over the unbroken rounds."""
+    values = tuple(measures.exact_latency_ms(each.at(TRACKED)) for each in rounds.unbroken)
+    variable = say("average latency, {stimulus}", stimulus=TRACKED.stimulus)
+    tracked = Tracked(variable=variable, unit="ms", values=values)
+    return determine([each.number for each in rounds.unbroken], [tracked])
+
+
+def one_io_share(answer: StepResult) -> float | None:
+    """Return average latency × IOPS: with one I/O outstanding it is the share of the time that
+    it was, 1 but for the host's own pauses. None where no I/O completed.
+    """
+    if not answer.ios:
+        return None
+    return measures.latency_ns_mean(answer) / units.NS_PER_S * answer.iops
+
+
+def furthest_share(answers: Iterable[StepResult]) -> float | None:
+    """Return the share of the answer in which it is furthest from 1, None where none has I/Os."""
+    shares = [share for each in answers if (share := one_io_share(each)) is not None]
+    return max(shares, key=lambda share: abs(share - 1), default=None)
+
+
+class LatFound(RoundsFound[LatSettings, MatrixCell]):
+    """What a record of the test shows: every cell over the window, and the histogram's run."""
+
+    @cached_property
+    def keys(self) -> tuple[MatrixCell, ...]:
+        """The cells of the matrix."""
+        return matrix(self.settings)
+
+    @cached_property
+    def states(self) -> tuple[SteadyState, ...]:
+        """The determination of the tracking variable."""
+        return determination(self.course)
+
+    @cached_property
+    def histogram_run(self) -> StepResult | None:
+        """The answer of the run for the histogram, None before it took place."""
+        return histogram_run_of(self.exchanges)
+
+    def five_nines_ms(self, key: MatrixCell) -> float | None:
+        """Return 5 9s of all a cell's I/Os in the window's rounds; None of too few."""
+        return five_nines_ms(merged(measures.latency_of(answer) for answer in self.at(key)))
+
+    def share(self, key: MatrixCell) -> float | None:
+        """Return average latency × IOPS of a cell, of the round in which it is furthest from 1."""
+        return furthest_share(self.at(key))
+
+    @cached_property
+    def scalars(self) -> Sequence[Scalar]:
+        """5 9s of the tracked cell, the histogram's levels, the self-check, what was written."""
+        has_run = self.settings.histogram_minutes is not None
+        shares = (answer for each in self.window for _, answer in each.cells)
+        return (
+            Scalar(
+                name=say("{stimulus}, 99.999 % (5 9s) over the window", stimulus=TRACKED.stimulus),
+                value=self.five_nines_ms(TRACKED) if self.window else None,
+                unit="ms",
+            ),
+            *(histogram_scalars(self.histogram_run) if has_run else ()),
+            Scalar(name=SELF_CHECK_NAME, value=furthest_share(shares), unit=""),
+            *window_scalars(self.record, self.window),
+        )
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Mean and maximum latency of every cell."""
+        places = ((key, Verbatim(key.stimulus)) for key in self.keys)
+        return self.compared(places, (LATENCY, LATENCY_MAX))
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Where the rounds stand, what comes before them, or the histogram's run."""
+        settings, states = self.settings, self.states
+        histogram_ns = (settings.histogram_minutes or 0) * settings.minute_ns
+        watch = rounds_watch(cells(settings, 1), self.course, states, settings.rounds_most)
+        if is_steady(states) or len(self.course.unbroken) >= settings.rounds_most:
+            watch = Watch(phase=HISTOGRAM, cell=TRACKED.name, steady=watch.steady)
+        watch = replace(
+            watch,
+            remaining_ns_least=watch.remaining_ns_least + histogram_ns,
+            remaining_ns_most=watch.remaining_ns_most + histogram_ns,
+        )
+        left = 0 if self.is_preconditioned else wipc(settings, self.record.geometry)[1]
+        return before_rounds(self.record, watch, left)
