@@ -20,7 +20,7 @@ KNOWN_CIRCLES = {
     ("methods.workload", "methods.workload_pages"),
 }
 
-CRATES = ("engine",)
+CRATES = ("engine", "sim")
 
 
 def source(crate: str) -> Path:

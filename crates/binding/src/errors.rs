@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 use teijo_engine::error::EngineError;
 use teijo_engine::histogram::DecodeError;
 use teijo_sim::compose::{ComposeError, Fault};
-use teijo_sim::params::ParamError;
+use teijo_sim::flash::params::ParamError;
 
 /// A Rust error as Python has it: the class in `teijo.errors`, and the remedy.
 pub struct Face {
@@ -215,7 +215,10 @@ mod tests {
                 "TargetError",
             ),
             (
-                ParamError::UnknownParameter { name: text.clone() },
+                ParamError::UnknownParameter {
+                    name: text.clone(),
+                    known: text.clone(),
+                },
                 "PlanError",
             ),
             (

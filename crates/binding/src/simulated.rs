@@ -12,7 +12,7 @@ use teijo_engine::watch::Verdict;
 use teijo_sim::compose::{build_within, kinds, named, Node};
 use teijo_sim::device::{Device, Facts, Label};
 use teijo_sim::disk::params::disk_presets;
-use teijo_sim::params::PARAMETERS;
+use teijo_sim::flash::PARAMETERS;
 use teijo_sim::presets::presets;
 use teijo_sim::session::{Observer, SimSession};
 

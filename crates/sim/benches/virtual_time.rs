@@ -11,8 +11,8 @@ use rustix::time::{clock_gettime, ClockId};
 use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::Device;
-use teijo_sim::flash::{reserve_blocks, Ftl, Geometry};
-use teijo_sim::params::{Cleaning, Frontier};
+use teijo_sim::flash::params::{reserve_blocks, Cleaning, Frontier, Geometry};
+use teijo_sim::flash::Ftl;
 use teijo_sim::presets;
 use teijo_sim::session::{SimSession, Unobserved};
 

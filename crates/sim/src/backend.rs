@@ -1,6 +1,6 @@
 //! The engine's seam in virtual time: a request is handed to the device the moment it is pushed,
 //! its completion waits in order of time, and waiting for it moves the clock instead of passing
-//! time. A completion the device cannot tell yet is landed here later, by the session.
+//! time. A completion that the device does not know yet is landed here later, by the session.
 
 use std::collections::VecDeque;
 use std::io;
@@ -50,7 +50,7 @@ impl Clock for VirtualClock {
     }
 }
 
-/// What the session asks of a worker's side of the device, with data or without.
+/// What the session needs of a worker's side of the device, with data or without.
 pub(crate) trait Seam: Backend {
     type Device: Device;
 
@@ -78,7 +78,7 @@ pub struct SimBackend<D> {
     worker: u32,
     /// What compression leaves of what this worker writes, in 2^-16.
     pub(crate) left_q16: u32,
-    /// Tags of the requests whose end the device has not told yet, by slot.
+    /// Tags of the requests whose end the device does not know yet, by slot.
     untold: Vec<u64>,
 }
 
@@ -114,7 +114,7 @@ impl<D: Device> SimBackend<D> {
             .map_or(u64::MAX, |device| device.next_ns())
     }
 
-    /// Takes the end of a request that the device could not tell when it was pushed.
+    /// Takes the end of a request that the device did not know when it was pushed.
     pub(crate) fn land_untold(&mut self, ticket: Ticket, outcome: Outcome) {
         self.land(self.untold[Self::slot_of(ticket)], outcome);
     }

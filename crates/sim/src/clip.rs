@@ -1,4 +1,4 @@
-//! What of an I/O lies on a device, and what an I/O is told that does not.
+//! What part of an I/O lies on a device, and the result of one that lies beyond it.
 
 use teijo_engine::request::Op;
 

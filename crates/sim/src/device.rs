@@ -17,7 +17,7 @@ pub struct Outcome {
 /// Names an I/O between the one who asks for it and the device that serves it.
 pub type Ticket = u64;
 
-/// The end of an I/O that could not be told when it came in.
+/// The end of an I/O that was not known when it came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
     pub ticket: Ticket,
@@ -42,7 +42,7 @@ pub enum Damage {
 }
 
 impl Damage {
-    /// Of the I/O it befell; `None` for none.
+    /// Of the I/O that it happened to; `None` for none.
     pub fn ticket(self) -> Option<Ticket> {
         match self {
             Self::Kept { ticket, .. } | Self::Stale { ticket } | Self::Flipped { ticket, .. } => {
@@ -94,6 +94,13 @@ pub enum Label {
     Plausible { why: &'static str },
 }
 
+/// The name of a drive, and whose numbers it reproduces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Identity {
+    pub name: &'static str,
+    pub label: Label,
+}
+
 /// Who the device says it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
@@ -124,7 +131,7 @@ impl Facts {
 ///
 /// A drive that serves in order of arrival knows each end at once: it has `serve` alone. One that
 /// chooses among what waits (a disk), or that needs its members first (an array), overrides
-/// `submit`, `next_ns` and `step`; whoever holds it steps it whenever `next_ns` comes before
+/// `submit`, `next_ns` and `step`; its holder steps it whenever `next_ns` comes before
 /// anything else happens.
 pub trait Device: Clone {
     /// Takes one I/O that arrives at `at_ns` and says when and how it ends if nothing comes after
@@ -132,7 +139,7 @@ pub trait Device: Clone {
     fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome;
 
     /// Takes one I/O that arrives at `at_ns`. `None`: its end depends on what comes after it, and
-    /// `step` will tell it under `ticket`.
+    /// `step` will report it under `ticket`.
     #[inline]
     fn submit(
         &mut self,
@@ -183,7 +190,7 @@ pub trait Device: Clone {
         &[]
     }
 
-    /// What the model knows and a real device would not tell, as (name, count): hits, bytes
+    /// What the model knows and a real device would not say, as (name, count): hits, bytes
     /// moved, bytes lost. A part's names begin with its place.
     fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
         Vec::new()

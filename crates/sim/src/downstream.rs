@@ -1,5 +1,5 @@
 //! A device below another one. Each I/O in flight carries what the one above wants to know when it
-//! ends; ends that the device told early are kept until their time, so that the one above meets
+//! ends; ends that the device reports early are kept until their time, so that the one above meets
 //! one kind of event only.
 
 use std::cmp::Reverse;
@@ -7,16 +7,15 @@ use std::collections::BinaryHeap;
 
 use teijo_engine::request::Op;
 
-use crate::compose::Node;
 use crate::device::{Device, Ended, Outcome, Ticket};
 
-/// The end of an I/O that the one below told before its time.
+/// The end of an I/O that the one below reported before its time.
 type Told = Reverse<(u64, u64, usize, i32)>;
 
 /// A device below, and what is in flight there. `T` says why an I/O was sent.
 #[derive(Clone, Debug)]
-pub(crate) struct Downstream<T> {
-    device: Node,
+pub(crate) struct Downstream<T, D> {
+    device: D,
     flights: Vec<Option<T>>,
     free: Vec<usize>,
     /// (time, order of telling, flight, result); equal times in order of telling.
@@ -25,8 +24,8 @@ pub(crate) struct Downstream<T> {
     ended: Vec<Ended>,
 }
 
-impl<T> Downstream<T> {
-    pub fn new(device: Node) -> Self {
+impl<T, D: Device> Downstream<T, D> {
+    pub fn new(device: D) -> Self {
         Self {
             device,
             flights: Vec::new(),
@@ -37,12 +36,12 @@ impl<T> Downstream<T> {
         }
     }
 
-    pub fn device(&self) -> &Node {
+    pub fn device(&self) -> &D {
         &self.device
     }
 
-    /// The device, to be purged or told something; it is sent I/O by `send` alone.
-    pub fn device_mut(&mut self) -> &mut Node {
+    /// The device, to be purged or set; it is sent I/O by `send` alone.
+    pub fn device_mut(&mut self) -> &mut D {
         &mut self.device
     }
 

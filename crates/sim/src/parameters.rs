@@ -3,11 +3,10 @@
 
 use std::fmt::Display;
 
-use crate::params::SsdParams;
 use crate::quantity::{bytes, decimal, whole};
 
 /// One settable parameter of what `P` describes.
-pub struct Parameter<P = SsdParams> {
+pub struct Parameter<P> {
     pub name: &'static str,
     pub unit: &'static str,
     pub meaning: &'static str,

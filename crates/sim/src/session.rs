@@ -80,7 +80,7 @@ pub struct SimSession<D: Device> {
     stimulus: Option<Running<D>>,
     /// What was written, from the first plan on that verifies.
     content: Option<SharedContent>,
-    /// What the device was last told of the data, as in `Device::content`.
+    /// What the device last heard of the data, as in `Device::content`.
     told_q16: u32,
     /// Room for what one step of the device ends.
     ended: Vec<Ended>,
@@ -140,7 +140,7 @@ impl<D: Device> SimSession<D> {
         self.device().facts()
     }
 
-    /// What the model knows and a real device would not tell; with data, what became of it.
+    /// What the model knows and a real device would not say; with data, what became of it.
     pub fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
         let mut counts = self.device().counts();
         if let Some(content) = &self.content {
@@ -154,7 +154,7 @@ impl<D: Device> SimSession<D> {
     pub fn finish(&mut self) {
         if let Some(mut stimulus) = self.stimulus.take() {
             stimulus.crew().halt();
-            // What is stuck is known to whoever asks.
+            // What is stuck can be asked for.
             let _ = self.drive_any(&mut stimulus, &mut Unobserved);
         }
     }
@@ -210,7 +210,7 @@ impl<D: Device> SimSession<D> {
     }
 
     fn begin(&mut self, plan: &Plan) -> Result<Running<D>, EngineError> {
-        let crew = Crew::muster(plan, Depth::Queued)?;
+        let crew = Crew::of(plan, Depth::Queued)?;
         if plan.streams.iter().all(|stream| stream.verify.is_none()) {
             self.forget_writes(plan);
             let clock = &self.clock;
@@ -348,7 +348,7 @@ impl<D: Device> SimSession<D> {
         Err(EngineError::Left { stuck })
     }
 
-    /// Lends the device, and tells it what the data that is coming is like.
+    /// Lends the device, and says what the coming data is like.
     #[inline]
     fn lend(&mut self, to: &mut SimBackend<D>) {
         if to.left_q16 != self.told_q16 {
@@ -395,7 +395,7 @@ fn ready_ns<B: Seam>(worker: &mut SimWorker<B>) -> u64 {
     worker.backend_mut().plain().ready_ns(want, deadline_ns)
 }
 
-/// The workers of `crew`, each on a backend of its own, ready to begin now.
+/// The workers of `crew`, each on its own backend, ready to begin now.
 fn seated<B: Seam>(
     crew: &Crew,
     plan: &Plan,

@@ -8,7 +8,8 @@ use teijo_sim::cache::params::{
 use teijo_sim::compose::{build, kinds, named, open, parse, Node};
 use teijo_sim::device::{Device, Facts, Outcome};
 use teijo_sim::disk::params::{disk_presets, DISK_PARAMETERS};
-use teijo_sim::params::{Parameter, PARAMETERS};
+use teijo_sim::flash::PARAMETERS;
+use teijo_sim::parameters::Parameter;
 use teijo_sim::presets::presets;
 use teijo_sim::raid::params::{ArrayParams, ARRAY_PARAMETERS};
 use teijo_sim::tier::params::{SsdCacheParams, TierParams, SSD_CACHE_PARAMETERS, TIER_PARAMETERS};

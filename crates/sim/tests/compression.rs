@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
 use teijo_engine::request::Op;
 use teijo_sim::device::Device;
+use teijo_sim::flash::params::Frontier;
 use teijo_sim::flash::Ssd;
-use teijo_sim::params::Frontier;
 use teijo_sim::session::{SimSession, Unobserved};
 
 const UNIT: u64 = 4096;

@@ -5,8 +5,8 @@ mod common;
 use common::{assert_within, closed_loop, device, fill_device, greedy_wa, random_writes, Random};
 use teijo_engine::request::Op;
 use teijo_sim::device::Device;
+use teijo_sim::flash::params::Frontier;
 use teijo_sim::flash::Ssd;
-use teijo_sim::params::Frontier;
 
 const UNIT: u64 = 4096;
 const SECOND: u64 = 1_000_000_000;

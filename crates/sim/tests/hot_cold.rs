@@ -5,8 +5,8 @@
 mod common;
 
 use common::{assert_within, fill, greedy_wa, write_amplification, Random};
-use teijo_sim::flash::{reserve_blocks, Ftl, Geometry};
-use teijo_sim::params::{Cleaning, Frontier};
+use teijo_sim::flash::params::{reserve_blocks, Cleaning, Frontier, Geometry};
+use teijo_sim::flash::Ftl;
 
 const UNITS: u32 = 1 << 19;
 const PAGES: u32 = 256;

@@ -1,7 +1,8 @@
 //! Every parameter can be set from text, is refused with a reason, and is documented.
 
 use teijo_sim::device::{Device, Label};
-use teijo_sim::params::{ParamError, PARAMETERS};
+use teijo_sim::flash::params::ParamError;
+use teijo_sim::flash::PARAMETERS;
 use teijo_sim::presets::{base, build, families, open, presets};
 
 mod common;

@@ -8,8 +8,8 @@ use common::{
 };
 use teijo_engine::request::Op;
 use teijo_sim::device::Device;
+use teijo_sim::flash::params::Frontier;
 use teijo_sim::flash::Ssd;
-use teijo_sim::params::Frontier;
 
 const EXACT: &str = "jitter_percent=0";
 

@@ -8,7 +8,7 @@ use common::{
 };
 use teijo_engine::request::Op;
 use teijo_sim::device::Device;
-use teijo_sim::params::{Cleaning, Frontier};
+use teijo_sim::flash::params::{Cleaning, Frontier};
 
 const UNITS: u32 = 1 << 19;
 

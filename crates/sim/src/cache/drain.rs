@@ -3,67 +3,16 @@
 use teijo_engine::request::Op;
 
 use super::extents::Span;
+use super::in_flight::{Batch, IoPurpose, Stage, IO_ERROR};
 use super::params::Mode;
 use super::policy::time_ns;
-use super::ram::{Cache, IoPurpose};
-use crate::device::{Ended, Outcome, Ticket};
-
-pub(super) const IO_ERROR: i32 = -5;
+use super::ram::Cache;
+use crate::device::{Device, Ended, Outcome, Ticket};
 
 /// Places that are looked at for one that is not on its way below already.
 const TRIES: u32 = 8;
 
-/// What was dirty when somebody asked for it to be below.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Batch {
-    /// Flushes that wait for this batch, and those that wait for the next.
-    asked: Vec<Ticket>,
-    next: Vec<Ticket>,
-    stage: Stage,
-    /// Drains are numbered by the batches that had begun when they were sent.
-    round: u64,
-    /// Drains in flight that this batch waits for.
-    drains: u32,
-    /// Drains of earlier rounds are forgotten: power failed.
-    void_before: u64,
-    /// Some dirty data could not be written since the last flush ended.
-    failed: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
-    #[default]
-    None,
-    Draining,
-    Flushing,
-}
-
-impl Batch {
-    pub fn is_active(&self) -> bool {
-        self.stage != Stage::None
-    }
-
-    /// Forgets what is under way; returns the flushes that waited.
-    pub fn void(&mut self) -> Vec<Ticket> {
-        self.round += 1;
-        self.void_before = self.round;
-        (self.stage, self.drains, self.failed) = (Stage::None, 0, false);
-        let mut waited = std::mem::take(&mut self.asked);
-        waited.append(&mut self.next);
-        waited
-    }
-
-    pub fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
-        let waiting = self.asked.iter().chain(&self.next).copied();
-        waiting.chain([
-            self.stage as u64,
-            u64::from(self.drains),
-            u64::from(self.failed),
-        ])
-    }
-}
-
-impl Cache {
+impl<D: Device> Cache<D> {
     /// Whether dirty data is drained that nobody has asked for by a flush.
     pub(super) fn drains_dirty(&self) -> bool {
         self.draining || self.sweeping || !self.waiting.is_empty()

@@ -4,45 +4,22 @@
 use teijo_engine::request::Op;
 
 use super::extents::{Cover, Span};
+use super::in_flight::{Fetch, IoPurpose, Reading, Waiting};
 use super::lru::Found;
 use super::params::Mode;
-use super::ram::{Cache, IoPurpose};
-use crate::device::{Ended, Outcome, Ticket};
-
-/// A write that waits for room.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
-    pub ticket: Ticket,
-    pub span: Span,
-}
-
-/// A read of the host that waits for fetches.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reading {
-    ticket: Ticket,
-    fetches: u32,
-    /// When what is known of it has ended.
-    done_ns: u64,
-    result: i32,
-}
-
-/// A read of the device below, and the reads of the host that wait for it.
-#[derive(Clone, Debug)]
-pub(super) struct Fetch {
-    span: Span,
-    readers: Vec<usize>,
-}
+use super::ram::Cache;
+use crate::device::{Device, Ended, Outcome, Ticket};
 
 fn length((from, to): Span) -> u64 {
     to - from
 }
 
-/// What a host I/O of `span` is told that went well.
+/// The result of a host I/O of `span` that went well.
 fn whole(span: Span) -> i32 {
     (length(span) as u32).cast_signed()
 }
 
-impl Cache {
+impl<D: Device> Cache<D> {
     /// Lets a host I/O go by.
     pub(super) fn pass(&mut self, ticket: Ticket, op: Op, span: Span, at_ns: u64) {
         let purpose = IoPurpose::Pass { ticket, op, span };

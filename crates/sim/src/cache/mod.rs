@@ -1,10 +1,11 @@
 //! RAM in front of a device: the write cache of a controller or a driver, and the page cache of a
 //! host. `ram` is the device, `front` what it does with host I/Os, `drain` how dirty data gets
-//! below, `policy` what it was asked to do; `extents`, `lru`, `slab` and `streams` are its memory.
+//! below, `policy` its settings; `extents`, `lru`, `slab` and `streams` are its memory.
 
 mod drain;
 mod extents;
 mod front;
+mod in_flight;
 mod lru;
 pub mod params;
 mod policy;

@@ -1,4 +1,4 @@
-//! What a cache was asked to do, in bytes of the simulated tree and ns.
+//! The settings of a cache, in bytes of the simulated tree and ns.
 
 use super::params::{CacheParams, HostCacheParams, Mode, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS};
 use crate::parameters::Parameter;

@@ -5,31 +5,17 @@ use std::collections::VecDeque;
 
 use teijo_engine::request::Op;
 
-use super::drain::Batch;
 use super::extents::{Extents, Flying, Span};
-use super::front::{Fetch, Reading, Waiting};
+use super::in_flight::{Batch, Fetch, IoPurpose, Reading, Waiting, IO_ERROR};
 use super::lru::Lru;
 use super::policy::{time_ns, Policy, Settings};
 use super::slab::Slab;
 use super::streams::Streams;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
-use crate::compose::{members_counts, members_facts, Node};
 use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
 use crate::downstream::Downstream;
-
-/// Why an I/O was sent below.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum IoPurpose {
-    /// A host I/O that goes by: it ends when it ends below.
-    Pass { ticket: Ticket, op: Op, span: Span },
-    /// Data that somebody reads, or will.
-    Fetch(usize),
-    /// Dirty data, sent in this round.
-    Drain { span: Span, round: u64 },
-    /// The flush that ends a batch, of this round.
-    Flush { round: u64 },
-}
+use crate::members::{members_counts, members_facts};
 
 /// What it has done. Bytes that were acknowledged are absorbed, drained, discarded, lost, or still
 /// dirty.
@@ -54,13 +40,13 @@ pub(super) struct Tally {
 /// A simulated cache. See `docs/reference/simulated-caches.md` for what is modelled and what is
 /// not.
 #[derive(Clone, Debug)]
-pub struct Cache {
+pub struct Cache<D> {
     name: &'static str,
     settings: Settings,
     label: Label,
     pub(super) policy: Policy,
     pub(super) capacity_bytes: u64,
-    pub(super) downstream: Downstream<IoPurpose>,
+    pub(super) downstream: Downstream<IoPurpose, D>,
     /// Acknowledged and not sent below: of the batch that is flushed, and what came after it.
     pub(super) batch: Extents,
     pub(super) dirty: Extents,
@@ -93,10 +79,16 @@ pub struct Cache {
     pub(super) tally: Tally,
 }
 
-impl Cache {
-    /// A cache, empty, above `part`; `Err` says why there is none.
-    pub(crate) fn new(name: &'static str, settings: Settings, part: Node) -> Result<Self, String> {
-        let policy = settings.policy(part.facts().scale(), part.stripe_bytes())?;
+impl<D: Device> Cache<D> {
+    /// A cache, empty, above `part`, which best takes `stripe_bytes` as one write; `Err` says why
+    /// there is none.
+    pub(crate) fn new(
+        name: &'static str,
+        settings: Settings,
+        part: D,
+        stripe_bytes: u64,
+    ) -> Result<Self, String> {
+        let policy = settings.policy(part.facts().scale(), stripe_bytes)?;
         let capacity_bytes = part.capacity_bytes();
         let extents = || Extents::new(policy.window_bytes, capacity_bytes);
         Ok(Self {
@@ -139,7 +131,7 @@ impl Cache {
     }
 
     /// The device below.
-    pub fn part(&self) -> &Node {
+    pub fn part(&self) -> &D {
         self.downstream.device()
     }
 
@@ -210,7 +202,7 @@ impl Cache {
     }
 }
 
-impl Device for Cache {
+impl<D: Device> Device for Cache<D> {
     fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
         serve_alone(self, op, offset_bytes, length_bytes, at_ns)
     }
@@ -307,7 +299,7 @@ impl Device for Cache {
         let failed = failed.chain(self.waiting.drain(..).map(|one| one.ticket));
         let outcome = Outcome {
             done_ns: at_ns,
-            result: super::drain::IO_ERROR,
+            result: IO_ERROR,
         };
         self.cut
             .extend(failed.map(|ticket| Ended { ticket, outcome }));

@@ -1,4 +1,4 @@
-//! Sequential readers among the reads of a host: whoever reads on where an earlier read ended.
+//! Sequential readers among the reads of a host: a read that begins where an earlier one ended.
 
 use super::extents::Span;
 
@@ -9,7 +9,7 @@ const MOST: usize = 32;
 struct Stream {
     /// Where its next read begins.
     next: u64,
-    /// As far as was asked for ahead of it.
+    /// How far was read ahead of it.
     ahead: u64,
 }
 

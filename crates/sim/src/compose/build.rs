@@ -2,46 +2,19 @@
 
 use super::error::{ComposeError, Fault};
 use super::grammar::{parse, Setting, Written};
+use super::kind::{kinds, Assembly, Kind, Whole};
 use super::leaf::scale_of_parts;
 use super::named::named;
+use super::nested::assembled;
 use super::node::Node;
 use crate::cache::params::{CacheParams, HostCacheParams, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS};
 use crate::cache::{Cache, Settings};
 use crate::fault::params::{FaultParams, FAULT_PARAMETERS};
 use crate::fault::Faulty;
-use crate::params::Parameter;
+use crate::parameters::Parameter;
 use crate::raid::params::{ArrayParams, ARRAY_PARAMETERS};
-use crate::raid::{self, Level};
 use crate::tier::params::{SsdCacheParams, TierParams, SSD_CACHE_PARAMETERS, TIER_PARAMETERS};
 use crate::tier::{SsdCache, Tier};
-
-/// A way to put devices together.
-#[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    pub name: &'static str,
-    pub about: &'static str,
-    pub(super) assembly: Assembly,
-}
-
-/// What is made of the parts.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Assembly {
-    /// `group`: members in each group that is striped over; 0 for as `groups` says. `None`: not
-    /// nested.
-    Array {
-        level: Level,
-        group: Option<u32>,
-    },
-    /// One part, and what goes wrong with it.
-    Faulty,
-    /// RAM before one part.
-    Cache,
-    HostCache,
-    /// A fast device that caches a slow one.
-    SsdCache,
-    /// A fast device beside a slow one.
-    Tier,
-}
 
 /// What every device made of parts may say about them.
 pub(super) trait Shared {
@@ -109,33 +82,6 @@ impl Shared for TierParams {
     fn seed(&self) -> u64 {
         self.seed
     }
-}
-
-const RAID5: Level = Level::Parity { parities: 1 };
-const RAID6: Level = Level::Parity { parities: 2 };
-
-/// Every way to put devices together.
-#[rustfmt::skip]
-pub fn kinds() -> Vec<Kind> {
-    let kind = |name, about, level, group| Kind {
-        name, about, assembly: Assembly::Array { level, group },
-    };
-    let other = |name, about, assembly| Kind { name, about, assembly };
-    vec![
-        kind("raid0", "stripes, nothing twice", Level::Striped, None),
-        kind("raid1", "mirrors, everything on each", Level::Mirrored, None),
-        kind("raid5", "stripes with one parity chunk", RAID5, None),
-        kind("raid6", "stripes with two parity chunks", RAID6, None),
-        kind("raid10", "stripes over mirrored pairs", Level::Mirrored, Some(2)),
-        kind("raid50", "stripes over raid5 groups", RAID5, Some(0)),
-        kind("raid60", "stripes over raid6 groups", RAID6, Some(0)),
-        other("faulty", "one device that fails as it is told to", Assembly::Faulty),
-        other("cache", "RAM of a controller or a driver before one device", Assembly::Cache),
-        other("host-cache", "page cache of a host before one device", Assembly::HostCache),
-        other("ssd-cache", "a fast device that caches a slow one", Assembly::SsdCache),
-        other("tier", "a fast device beside a slow one; each chunk is on one of them",
-            Assembly::Tier),
-    ]
 }
 
 /// Makes the device that `text` names, as in `raid5(4×hdd-7200)?chunk=64KiB`.
@@ -216,18 +162,6 @@ fn spelt_out(written: Written) -> Result<Written, ComposeError> {
     Ok(spelt)
 }
 
-/// What the parts of one tree share.
-pub(super) struct Whole {
-    /// The device is no array.
-    pub(super) alone: bool,
-    /// What is made now is part of another device.
-    inside: bool,
-    /// Of the parts that have none of their own.
-    pub(super) scale: Option<f64>,
-    /// Of the next part.
-    pub(super) seed: Option<u64>,
-}
-
 impl Whole {
     /// Of the tree of `written`, of which nothing is made yet.
     fn of(written: &Written) -> Self {
@@ -301,7 +235,7 @@ impl Whole {
             Assembly::Array { level, group } => {
                 let params = ArrayParams::default();
                 let (params, members) = self.parts(written, ARRAY_PARAMETERS, params)?;
-                raid::assembled(kind.name, level, group, params, members)
+                assembled(kind.name, level, group, params, members)
             }
             Assembly::Faulty => {
                 let (params, parts) =
@@ -408,5 +342,6 @@ fn cached(name: &'static str, settings: Settings, parts: Vec<Node>) -> Result<No
     let count = parts.len();
     let [part] = <[Node; 1]>::try_from(parts)
         .map_err(|_| format!("it stands before one device and has {count}"))?;
-    Cache::new(name, settings, part).map(|cache| Node::Cache(Box::new(cache)))
+    let stripe_bytes = part.stripe_bytes();
+    Cache::new(name, settings, part, stripe_bytes).map(|cache| Node::Cache(Box::new(cache)))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::params::ParamError;
+use crate::flash::params::ParamError;
 
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]

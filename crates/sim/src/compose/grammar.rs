@@ -31,7 +31,7 @@ pub struct Written {
     pub settings: Vec<Setting>,
     /// Of what it was spelt out from, if that has a label.
     pub label: Option<Label>,
-    /// What it was spelt out from, if it has a name of its own.
+    /// What it was spelt out from, if it has its own name.
     pub named: Option<Box<Written>>,
 }
 

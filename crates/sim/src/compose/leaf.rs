@@ -1,14 +1,15 @@
 //! A device that has no parts: what it is made of, and the names there are.
 
-use super::build::{kinds, Whole};
 use super::error::{ComposeError, Fault};
 use super::grammar::{Setting, Written};
+use super::kind::{kinds, Whole};
 use super::named::named;
 use super::node::Node;
+use crate::device::Identity;
 use crate::disk::params::{disk_presets, DiskParams, DISK_PARAMETERS};
 use crate::disk::Disk;
-use crate::flash::{Identity, Ssd};
-use crate::params::{ParamError, SsdParams, PARAMETERS};
+use crate::flash::params::{ParamError, SsdParams};
+use crate::flash::{Ssd, PARAMETERS};
 use crate::presets;
 use crate::raid::params::ARRAY_PARAMETERS;
 
@@ -73,7 +74,7 @@ impl Whole {
     /// The fault of an SSD, in its place.
     pub(super) fn of_ssd(&self, written: &Written, error: ParamError) -> ComposeError {
         let key = match &error {
-            ParamError::UnknownParameter { name } => Some(name.clone()),
+            ParamError::UnknownParameter { name, .. } => Some(name.clone()),
             ParamError::BadValue { name, .. } => Some((*name).to_owned()),
             ParamError::UnknownPreset { .. } | ParamError::Impossible { .. } => None,
         };

@@ -5,14 +5,16 @@
 mod build;
 mod error;
 mod grammar;
+mod kind;
 mod leaf;
 mod named;
 mod need;
+mod nested;
 mod node;
 
-pub use build::{build, build_within, kinds, need_bytes, open, Kind};
+pub use build::{build, build_within, need_bytes, open};
 pub use error::{ComposeError, Fault};
 pub use grammar::{parse, Setting, Written};
+pub use kind::{kinds, Kind};
 pub use named::{named, Named};
 pub use node::Node;
-pub(crate) use node::{members_counts, members_facts};

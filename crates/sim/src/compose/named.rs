@@ -2,7 +2,7 @@
 
 use crate::device::Label;
 
-/// A device made of others that has a name of its own.
+/// A device made of others that has its own name.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
     pub name: &'static str,

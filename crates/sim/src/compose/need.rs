@@ -1,9 +1,10 @@
 //! How much memory a device takes at the most, summed over its tree before any of it is made.
 
-use super::build::{kinds, Assembly, Whole};
 use super::error::ComposeError;
 use super::grammar::Written;
+use super::kind::{kinds, Assembly, Whole};
 use super::leaf::Leaf;
+use super::node::Node;
 use crate::cache::params::{
     CacheParams, HostCacheParams, Mode, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS,
 };
@@ -88,7 +89,7 @@ impl Whole {
                 let part = self.need_of_parts(written)?;
                 let is_thin = params.enospc_after_bytes.is_some();
                 let thin = part.capacity_bytes / THIN_BYTES * u64::from(is_thin);
-                Ok(part.and(thin + size_of::<Faulty>() as u64))
+                Ok(part.and(thin + size_of::<Faulty<Node>>() as u64))
             }
             Assembly::Cache => {
                 let params = self.params(written, CACHE_PARAMETERS, CacheParams::default())?;

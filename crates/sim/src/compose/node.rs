@@ -1,4 +1,4 @@
-//! Any simulated device, alone or put together: one enum, told apart where an I/O comes in.
+//! Any simulated device, alone or put together: one enum, matched where an I/O comes in.
 
 use std::borrow::Cow;
 
@@ -17,11 +17,11 @@ use crate::tier::{SsdCache, Tier};
 pub enum Node {
     Ssd(Box<Ssd>),
     Disk(Box<Disk>),
-    Array(Box<Array>),
-    Faulty(Box<Faulty>),
-    Cache(Box<Cache>),
-    SsdCache(Box<SsdCache>),
-    Tier(Box<Tier>),
+    Array(Box<Array<Self>>),
+    Faulty(Box<Faulty<Self>>),
+    Cache(Box<Cache<Self>>),
+    SsdCache(Box<SsdCache<Self>>),
+    Tier(Box<Tier<Self>>),
 }
 
 impl Node {
@@ -38,7 +38,7 @@ impl Node {
         }
     }
 
-    /// Says whose numbers the whole reproduces; what has a label of its own keeps that.
+    /// Says whose numbers the whole reproduces; what has its own label keeps it.
     pub(crate) fn relabel(&mut self, label: Label) {
         match self {
             Self::Ssd(_) | Self::Disk(_) | Self::Faulty(_) => {}
@@ -86,12 +86,10 @@ macro_rules! each {
 }
 
 impl Device for Node {
-    #[inline]
     fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
         each!(self, device => device.serve(op, offset_bytes, length_bytes, at_ns))
     }
 
-    #[inline]
     fn submit(
         &mut self,
         ticket: Ticket,
@@ -103,7 +101,6 @@ impl Device for Node {
         each!(self, device => device.submit(ticket, op, offset_bytes, length_bytes, at_ns))
     }
 
-    #[inline]
     fn next_ns(&self) -> u64 {
         each!(self, device => device.next_ns())
     }
@@ -159,74 +156,4 @@ impl Device for Node {
     fn digest(&self) -> u64 {
         each!(self, device => device.digest())
     }
-}
-
-/// What the members of an array say together.
-pub(crate) struct MembersFacts {
-    /// As in `4×HDD-7200`.
-    pub title: String,
-    /// Nominal over simulated capacity.
-    pub scale: f64,
-    pub physical_block_bytes: u32,
-    /// Of the first of each run of like members, with the run's place before each name.
-    pub parameters: Vec<(Cow<'static, str>, String, &'static str)>,
-}
-
-/// The facts of `members`; neighbours that differ in their seed alone are said once.
-pub(crate) fn members_facts<'a>(members: impl IntoIterator<Item = &'a Node>) -> MembersFacts {
-    let facts: Vec<Facts> = members.into_iter().map(Device::facts).collect();
-    let but_seed = |facts: &Facts| {
-        let mut parameters = facts.parameters.clone();
-        parameters.retain(|(name, _, _)| !name.ends_with("seed"));
-        (facts.model.clone(), parameters)
-    };
-    let (mut titles, mut parameters, mut first) = (Vec::new(), Vec::new(), 0);
-    for run in facts.chunk_by(|one, next| but_seed(one) == but_seed(next)) {
-        let [one, ..] = run else { continue };
-        let title = one.model.trim_start_matches("Simulated ");
-        let last = first + run.len() - 1;
-        let place = if run.len() == 1 {
-            titles.push(title.to_owned());
-            first.to_string()
-        } else {
-            titles.push(format!("{}×{title}", run.len()));
-            format!("{first}-{last}")
-        };
-        let (kind, text) = match one.label {
-            Label::Calibrated { to } => ("calibrated", to),
-            Label::Plausible { why } => ("plausible", why),
-        };
-        parameters.push((
-            format!("{place}.label").into(),
-            format!("{kind}: {text}"),
-            "",
-        ));
-        let placed = one
-            .parameters
-            .iter()
-            .map(|(name, value, unit)| (format!("{place}.{name}").into(), value.clone(), *unit));
-        parameters.extend(placed);
-        first = last + 1;
-    }
-    MembersFacts {
-        title: titles.join(", "),
-        scale: facts.first().map_or(1.0, Facts::scale),
-        physical_block_bytes: facts
-            .iter()
-            .map(|one| one.physical_block_bytes)
-            .max()
-            .unwrap_or(512),
-        parameters,
-    }
-}
-
-/// The counts of `members`, each name with the member's place before it.
-pub(crate) fn members_counts<'a>(
-    members: impl IntoIterator<Item = &'a Node>,
-) -> Vec<(Cow<'static, str>, u64)> {
-    let placed = |(place, member): (usize, &Node)| {
-        let counts = member.counts().into_iter();
-        counts.map(move |(name, count)| (format!("{place}.{name}").into(), count))
-    };
-    members.into_iter().enumerate().flat_map(placed).collect()
 }

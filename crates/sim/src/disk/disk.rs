@@ -10,14 +10,13 @@ use teijo_engine::request::Op;
 use super::mechanics::Mechanics;
 use super::params::{DiskParams, DISK_PARAMETERS};
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES, UNSUPPORTED};
-use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Outcome, Ticket};
+use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Identity, Outcome, Ticket};
 use crate::digest::Digest;
-use crate::flash::Identity;
 
 /// Neighbouring writes in the cache are written as one, up to this.
 const EXTENT_BYTES: u64 = 1 << 20;
 
-/// Whom the end of a command is told to.
+/// Who is told the end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asker {
     Host(Ticket),
@@ -376,7 +375,7 @@ impl Device for Disk {
 
     fn facts(&self) -> Facts {
         let name = self.identity.name.to_uppercase();
-        let value = |parameter: &crate::params::Parameter<DiskParams>| {
+        let value = |parameter: &crate::parameters::Parameter<DiskParams>| {
             (
                 parameter.name.into(),
                 parameter.value(&self.params),

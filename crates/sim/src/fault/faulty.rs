@@ -13,10 +13,10 @@ use super::params::{Befalls, FaultParams, FAULT_PARAMETERS};
 use super::thin::Thin;
 use super::window::Window;
 use crate::clip::{LOGICAL_BLOCK_BYTES, NO_SPACE};
-use crate::compose::{members_counts, members_facts, Node};
 use crate::device::{serve_alone, Damage, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
 use crate::downstream::Downstream;
+use crate::members::{members_counts, members_facts};
 
 const IO_ERROR: i32 = -5;
 pub(super) const NO_DEVICE: i32 = -19;
@@ -42,16 +42,16 @@ pub(super) struct Request {
 
 /// A device that fails. See `docs/reference/simulated-faults.md`.
 #[derive(Clone, Debug)]
-pub struct Faulty {
+pub struct Faulty<D> {
     /// As given, and with its volumes as those of the simulated device.
     pub(super) given: FaultParams,
     pub(super) params: FaultParams,
-    pub(super) downstream: Downstream<Io>,
+    pub(super) downstream: Downstream<Io, D>,
     pub(super) lottery: Lottery,
     pub(super) thin: Option<Thin>,
     pub(super) window: Window,
     pub(super) requests: BTreeMap<Io, Request>,
-    /// Ends that are told later than the part told them: (time, I/O, result).
+    /// Ends that are reported later than the part reported them: (time, I/O, result).
     pub(super) later: BinaryHeap<Reverse<(u64, Io, i32)>>,
     pub(super) now_ns: u64,
     pub(super) ios: u64,
@@ -70,9 +70,9 @@ pub struct Faulty {
     pub(super) damage: Vec<Damage>,
 }
 
-impl Faulty {
+impl<D: Device> Faulty<D> {
     /// `part` with faults; their volumes are those of the full-size device.
-    pub fn new(params: &FaultParams, part: Node) -> Self {
+    pub fn new(params: &FaultParams, part: D) -> Self {
         let given = params.clone();
         let params = params.scaled_down(part.facts().scale());
         let thin = |limit_bytes| Thin::new(part.capacity_bytes(), limit_bytes);
@@ -101,7 +101,7 @@ impl Faulty {
     }
 
     /// The device within.
-    pub fn part(&self) -> &Node {
+    pub fn part(&self) -> &D {
         self.downstream.device()
     }
 
@@ -155,9 +155,9 @@ impl Faulty {
             .send(io, op, offset_bytes, length_bytes, at_ns);
     }
 
-    /// The part has ended an I/O: it is told now, or later.
+    /// The part has ended an I/O, which is reported now or later.
     fn answered(&mut self, io: Io, outcome: Outcome, ended: &mut Vec<Ended>) {
-        // An I/O that the host was told the end of before is nobody's any more.
+        // The host has had the end of this I/O already: nobody waits for it.
         let Some(request) = self.requests.get(&io) else {
             return;
         };
@@ -278,7 +278,7 @@ impl Faulty {
     }
 }
 
-impl Device for Faulty {
+impl<D: Device> Device for Faulty<D> {
     fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
         serve_alone(self, op, offset_bytes, length_bytes, at_ns)
     }
@@ -346,7 +346,7 @@ impl Device for Faulty {
             }
             return;
         }
-        // What is told late waits for the silence to be over, also if both are due now.
+        // What is reported late waits for the silence to be over, also if both are due now.
         let silence_is_over = self.silent_until_ns.is_some_and(|ns| ns <= at_ns);
         match self.later.peek() {
             Some(&Reverse((later_ns, io, result))) if later_ns <= at_ns && !silence_is_over => {

@@ -1,4 +1,4 @@
-//! What was done to I/Os, counted: what the model knows and a real device would not tell.
+//! What was done to I/Os, counted: what the model knows and a real device would not say.
 
 /// What was done to the I/Os, in numbers.
 #[derive(Clone, Copy, Debug, Default)]

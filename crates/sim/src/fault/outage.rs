@@ -11,7 +11,7 @@ use crate::device::{Damage, Device, Ended};
 const IO_ERROR: i32 = -5;
 const TIMED_OUT: i32 = -110;
 
-impl Faulty {
+impl<D: Device> Faulty<D> {
     fn begin_silence(&mut self, at_ns: u64, for_ns: Option<u64>) {
         let until_ns = for_ns.map_or(u64::MAX, |ns| at_ns.saturating_add(ns));
         self.silent_until_ns = Some(self.silent_until_ns.map_or(until_ns, |ns| ns.max(until_ns)));

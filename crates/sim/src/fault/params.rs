@@ -115,7 +115,7 @@ impl FaultParams {
     }
 }
 
-/// A number that `word` stands in for if there is none.
+/// A number, written as `word` if there is none.
 fn or<T>(
     word: &str,
     text: &str,

@@ -1,9 +1,9 @@
 //! Whether the maps and counts of a translation layer agree with each other: for tests, which ask
 //! after anything they can think of.
 
-use super::ftl::{Ftl, UNMAPPED};
-use super::victims::NOT_CLOSED;
-use crate::params::Cleaning;
+use super::block::{NOT_CLOSED, UNMAPPED};
+use super::ftl::Ftl;
+use crate::flash::params::Cleaning;
 
 impl Ftl {
     /// Panics where a map, a count or an index contradicts another. Takes time as the drive's

@@ -1,9 +1,9 @@
 //! What the dies do besides host I/O: cleaning, at once or in shares, ahead of need in idle time,
 //! and folding the region that is written first into the main area.
 
-use super::ftl::Cleaned;
+use super::block::Cleaned;
 use super::ssd::Ssd;
-use crate::params::Pacing;
+use crate::flash::params::Pacing;
 
 impl Ssd {
     /// Time of moving and erasing, without what the host sees of it.

@@ -1,12 +1,12 @@
 //! Cleaning: takes the next victim of a die, moves what is valid in it to the frontier, and erases
 //! it. What a block is opened for, and when, is here as well.
 
-use super::ftl::{Cleaned, Ftl, Open};
+use super::block::{Cleaned, Open};
+use super::ftl::Ftl;
 use super::memory::prefetch;
-use super::reserve_blocks;
-use crate::params::{Cleaning, Frontier};
+use crate::flash::params::{reserve_blocks, Cleaning, Frontier};
 
-/// Slots whose lines of a far map are asked for together, and how many slots ahead of their move.
+/// Slots whose lines of a far map are prefetched together, and how many slots ahead of their move.
 const TOGETHER: u32 = 16;
 const AHEAD: u32 = 32;
 

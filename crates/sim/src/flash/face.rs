@@ -10,6 +10,7 @@ use super::ssd::{Counters, DieClock, Ssd};
 use super::table::PARAMETERS;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
 use crate::device::{Device, Facts, Health, Outcome};
+use crate::parameters::Parameter;
 
 impl Ssd {
     /// Forgets the units that lie wholly in the range.
@@ -118,7 +119,7 @@ impl Device for Ssd {
 
     fn facts(&self) -> Facts {
         let name = self.identity.name.to_uppercase();
-        let value = |parameter: &crate::params::Parameter| {
+        let value = |parameter: &Parameter<_>| {
             (
                 parameter.name.into(),
                 parameter.value(&self.params),

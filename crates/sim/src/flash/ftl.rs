@@ -5,62 +5,16 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::block::{Block, Cleaned, Open, NOT_CLOSED, UNMAPPED};
 use super::memory::zeroed;
 use super::packing::Packing;
 use super::pending::Pending;
 use super::region::Region;
-use super::victims::{Victims, NOT_CLOSED};
-use crate::params::{Cleaning, Frontier};
-
-pub(super) const UNMAPPED: u32 = u32::MAX;
+use super::victims::Victims;
+use crate::flash::params::{reserve_blocks, Cleaning, Frontier, Geometry};
 
 /// Units of a map that is looked up ahead: 64 MiB of it, more than caches hold.
 const FAR_UNITS: u32 = 1 << 24;
-
-/// Erase blocks kept beyond the spare pages, per die, so that cleaning always has a destination.
-pub fn reserve_blocks(frontier: Frontier) -> u32 {
-    match frontier {
-        Frontier::Shared => 1,
-        Frontier::Separate => 2,
-    }
-}
-
-/// Sizes of the flash, in mapping units and blocks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Geometry {
-    /// Logical units the host sees.
-    pub units: u32,
-    pub dies: u32,
-    pub blocks_per_die: u32,
-    /// Units in an erase block; a power of two, at most 32 768.
-    pub pages_per_block: u32,
-}
-
-impl Geometry {
-    /// Physical room for data over logical units: one plus the over-provisioning, the reserve
-    /// blocks not counted.
-    pub fn alpha(&self, frontier: Frontier) -> f64 {
-        let usable = (self.blocks_per_die - reserve_blocks(frontier)) * self.dies;
-        f64::from(usable) * f64::from(self.pages_per_block) / f64::from(self.units)
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    /// Place among the die's victims, or `NOT_CLOSED`.
-    pub(super) position: u32,
-    /// Valid units; slots not yet written count as valid while the block is open. Of packed
-    /// units: their space, in whole units, rounded up.
-    pub(super) valid: u16,
-    die: u16,
-}
-
-/// The block being filled: the next slot, and the first slot after the block.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Open {
-    pub(super) next: u32,
-    pub(super) end: u32,
-}
 
 #[derive(Clone, Debug)]
 pub(super) struct Die {
@@ -69,17 +23,6 @@ pub(super) struct Die {
     pub(super) free: Vec<u32>,
     pub(super) victims: Victims,
     pub(super) live: u32,
-}
-
-/// Work that one host write caused besides its own program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cleaned {
-    /// Flash pages that were read for it, and those that moved units were programmed into.
-    pub read_pages: u32,
-    pub programmed_pages: u32,
-    pub erased_blocks: u32,
-    /// Pages that host writes can fill before the die opens its next block.
-    pub room_pages: u32,
 }
 
 /// Unit-mapped translation over several dies, each with its own blocks, frontiers and cleaning.

@@ -2,7 +2,7 @@
 //! two I/Os the temperature follows the exponential exactly; no clock ticks. Only the four basic
 //! operations on floating-point numbers are used, which give the same bits everywhere.
 
-use crate::params::HeatParams;
+use crate::flash::params::HeatParams;
 
 /// The temperature, and whether the drive is held back for it.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use rand_xoshiro::rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::params::{PageTimes, SsdParams};
+use crate::flash::params::{PageTimes, SsdParams};
 
 /// What a page time is multiplied by; 1 in the mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Memory for large maps: huge pages where the kernel has them, for a map is hit at random, and
-//! finding the page then costs more than the access itself; and lines asked for before their use.
+//! finding the page then costs more than the access itself; and lines fetched before their use.
 
 use std::ffi::c_void;
 
 use rustix::mm::{madvise, Advice};
 
-/// Least map that is worth it, and the alignment that the kernel asks for.
+/// Least map that is worth it, and the alignment that the kernel needs.
 const HUGE_BYTES: usize = 2 << 20;
 const PAGE_BYTES: usize = 4 << 10;
 

@@ -1,19 +1,24 @@
-//! Solid-state drives: `ftl` knows which slot holds what (`collect` cleans, `region` is written
-//! first, `packing` compresses, `pending` is what a large map is told later), `victims` which block
-//! to clean next, `ssd` how long everything takes (`background` what dies do besides, `times` and
-//! `heat` how fast they are, `face` the device as others see it); `table` has the parameters,
+//! Solid-state drives: `ftl` knows which slot holds what; its methods are also in `collect`
+//! (cleaning), `packed` (compression), `folding` (the region written first), `far_map` and `audit`.
+//! `ssd` knows how long everything takes; its methods are also in `background` (what dies do
+//! besides) and `face` (the device as others see it). `params` and `table` have the parameters,
 //! `need` the memory they take.
 
 mod audit;
 mod background;
+mod block;
 mod collect;
 mod face;
+mod far_map;
+mod folding;
 mod ftl;
 mod heat;
 mod jitter;
 mod memory;
 mod need;
+mod packed;
 mod packing;
+pub mod params;
 mod pending;
 mod region;
 mod ssd;
@@ -21,6 +26,7 @@ mod table;
 mod times;
 mod victims;
 
-pub use ftl::{reserve_blocks, Cleaned, Ftl, Geometry};
-pub use ssd::{Identity, Ssd};
+pub use block::Cleaned;
+pub use ftl::Ftl;
+pub use ssd::Ssd;
 pub use table::PARAMETERS;

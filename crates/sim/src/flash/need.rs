@@ -1,10 +1,11 @@
-//! How much memory a drive takes, known before any of it is asked for.
+//! How much memory a drive takes, known before any of it is allocated.
 
-use super::ftl::{Block, Die};
+use super::block::Block;
+use super::ftl::Die;
 use super::packing::Packing;
 use super::region::Region;
 use super::ssd::{DieClock, Ssd};
-use crate::params::{Cleaning, ParamError, SsdParams};
+use crate::flash::params::{Cleaning, ParamError, SsdParams};
 
 impl SsdParams {
     /// Memory of a drive that these parameters make, in bytes: its maps and indexes, its buffer.

@@ -2,29 +2,27 @@
 //! unit that begins in a block is counted to it whole; what it needs beyond the end is taken from
 //! the next one, so that nothing is lost between blocks.
 
-use super::ftl::{Cleaned, Ftl, UNMAPPED};
-use super::victims::NOT_CLOSED;
-use crate::params::Frontier;
+use crate::flash::params::Frontier;
 
 /// Space of a unit that compression leaves as it is.
-const WHOLE_Q15: u32 = 1 << 15;
+pub(super) const WHOLE_Q15: u32 = 1 << 15;
 
 /// Space is in 2^-15 of a unit.
 #[derive(Clone, Debug)]
 pub(super) struct Packing {
-    least: u32,
+    pub(super) least: u32,
     /// What the host's units take from now on.
-    left: u32,
-    budget: u64,
+    pub(super) left: u32,
+    pub(super) budget: u64,
     /// Valid space of each block.
-    valid: Vec<u32>,
+    pub(super) valid: Vec<u32>,
     /// Space of each logical unit.
-    share: Vec<u16>,
+    pub(super) share: Vec<u16>,
     /// Space taken of the host's open block and of the one for moved units, of each die.
-    used: Vec<[u64; 2]>,
+    pub(super) used: Vec<[u64; 2]>,
     /// Space programmed, and moved, that does not make a whole unit yet.
-    programmed_rest: u64,
-    moved_rest: u64,
+    pub(super) programmed_rest: u64,
+    pub(super) moved_rest: u64,
 }
 
 impl Packing {
@@ -91,130 +89,10 @@ impl Packing {
     }
 
     /// Whole units that `space` and the rest make; the rest stays in `rest`.
-    fn whole(rest: &mut u64, space: u64) -> u64 {
+    pub(super) fn whole(rest: &mut u64, space: u64) -> u64 {
         *rest += space;
         let whole = *rest / u64::from(WHOLE_Q15);
         *rest %= u64::from(WHOLE_Q15);
         whole
-    }
-}
-
-impl Ftl {
-    /// Units that take as little as `least` (above 0, to 1) of their size when they compress well.
-    #[must_use]
-    pub fn with_packing(mut self, least: f64) -> Self {
-        assert!(self.region.is_none() && self.page_mask == 0);
-        let least = Packing::least(least);
-        let slots = Packing::slots(self.pages, least);
-        self.packing = Some(Box::new(Packing {
-            least,
-            left: WHOLE_Q15,
-            budget: u64::from(self.pages) * u64::from(WHOLE_Q15),
-            valid: vec![0; self.blocks.len()],
-            share: vec![0; self.l2p.len()],
-            used: vec![[0; 2]; self.dies.len()],
-            programmed_rest: 0,
-            moved_rest: 0,
-        }));
-        self.lay_out(slots.trailing_zeros());
-        self
-    }
-
-    /// Says what share of coming writes compression leaves, in 2^-16; returns what they take of
-    /// their size then, in 2^-15.
-    pub fn set_content(&mut self, left_q16: u32) -> u32 {
-        let packing = self.packing.as_mut();
-        packing.map_or(WHOLE_Q15, |packing| packing.set_left(left_q16 / 2))
-    }
-
-    /// Writes `unit` to `die` in as much space as it needs.
-    pub(super) fn write_packed(&mut self, unit: u32, die: u32) -> Cleaned {
-        self.trim(unit);
-        let mut cleaned = Cleaned::default();
-        let state = &mut self.dies[die as usize];
-        state.live += 1;
-        if state.host.next == state.host.end {
-            cleaned = self.open_host_block(die);
-        }
-        let packing = self.packing.as_mut().expect("a drive that compresses");
-        let space = packing.left;
-        packing.share[unit as usize] = space as u16;
-        self.programs += Packing::whole(&mut packing.programmed_rest, u64::from(space));
-        self.pack(unit, die, Frontier::Shared);
-        cleaned
-    }
-
-    /// Puts `unit` at the end of an open block, which is full when its budget is used up.
-    fn pack(&mut self, unit: u32, die: u32, which: Frontier) {
-        let packing = self.packing.as_mut().expect("a drive that compresses");
-        let state = &mut self.dies[die as usize];
-        let open = match which {
-            Frontier::Shared => &mut state.host,
-            Frontier::Separate => &mut state.relocation,
-        };
-        let slot = open.next;
-        open.next += 1;
-        let space = u32::from(packing.share[unit as usize]);
-        packing.valid[(slot >> self.shift) as usize] += space;
-        let used = &mut packing.used[die as usize][which as usize];
-        *used += u64::from(space);
-        if *used >= packing.budget {
-            open.end = open.next;
-        }
-        self.p2l[slot as usize] = unit;
-        self.l2p[unit as usize] = slot;
-    }
-
-    /// Takes `unit` and its space out of the block that held it; false if none did.
-    pub(super) fn unpack(&mut self, unit: u32) -> bool {
-        let slot = std::mem::replace(&mut self.l2p[unit as usize], UNMAPPED);
-        if slot == UNMAPPED {
-            return false;
-        }
-        let id = slot >> self.shift;
-        let die = self.die_of_block(id);
-        let packing = self.packing.as_mut().expect("a drive that compresses");
-        packing.valid[id as usize] -= u32::from(packing.share[unit as usize]);
-        let now = packing.close(id, self.pages);
-        let state = &mut self.dies[die];
-        state.live -= 1;
-        let block = &mut self.blocks[id as usize];
-        let before = std::mem::replace(&mut block.valid, now);
-        // A unit takes at most one whole, so the level falls by one at most. While the block is
-        // open its level is taken when it closes.
-        if block.position != NOT_CLOSED && now < before {
-            state.victims.demote(&mut self.blocks, id, before);
-        }
-        true
-    }
-
-    /// Moves the valid units of `victim`, space counted in whole units.
-    pub(super) fn move_packed(&mut self, die: u32, victim: u32, cleaned: &mut Cleaned) {
-        let mut may_open = !self.dies[die as usize].free.is_empty();
-        let packing = self.packing.as_mut().expect("a drive that compresses");
-        let mut left = packing.valid[victim as usize];
-        let moved = Packing::whole(&mut packing.moved_rest, u64::from(left));
-        self.programs += Packing::whole(&mut packing.programmed_rest, u64::from(left));
-        cleaned.read_pages += moved as u32;
-        cleaned.programmed_pages += moved as u32;
-        let mut slot = victim << self.shift;
-        while left > 0 {
-            let unit = self.p2l[slot as usize];
-            if self.l2p[unit as usize] == slot {
-                let packing = self.packing.as_ref().expect("a drive that compresses");
-                left -= u32::from(packing.share[unit as usize]);
-                let open = *self.frontier_of_moves(die);
-                // Without a free block, what is too much is taken from the next one.
-                if open.next == open.end && may_open {
-                    self.open(die, self.frontier);
-                    may_open = false;
-                }
-                self.pack(unit, die, self.frontier);
-            }
-            slot += 1;
-        }
-        if let Some(packing) = &mut self.packing {
-            packing.valid[victim as usize] = 0;
-        }
     }
 }

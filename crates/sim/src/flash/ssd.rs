@@ -6,22 +6,15 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::ftl::{Ftl, Geometry};
+use super::ftl::Ftl;
 use super::heat::Heat;
 use super::jitter::Jitter;
 use super::times::{Slow, Times};
-use crate::device::Label;
-use crate::params::{ParamError, SsdParams, WhenFull};
+use crate::device::Identity;
+use crate::flash::params::{Geometry, ParamError, SsdParams, WhenFull};
 
 /// What compression leaves of data that cannot be compressed, 2^-15 of a unit.
 const WHOLE_Q15: u32 = 1 << 15;
-
-/// A name, its parameters and whose numbers they are.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Identity {
-    pub name: &'static str,
-    pub label: Label,
-}
 
 /// When a die is free, and what cleaning it still has to spread over coming programs.
 #[derive(Clone, Copy, Debug, Default)]

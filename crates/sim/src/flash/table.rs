@@ -1,10 +1,12 @@
 //! The parameters of a simulated SSD, the only list of them; their reference page is checked
 //! against it.
 
+use crate::flash::params::{
+    Cleaning, Frontier, Pacing, PageTimes, ParamError, SlowDie, SsdParams, WhenFull,
+};
 use crate::parameters::{
     count, name_of, one_of, parameter, percent, positive, power_of_two, text, us_text, Parameter,
 };
-use crate::params::{Cleaning, Frontier, Pacing, PageTimes, SlowDie, WhenFull};
 use crate::quantity::{bytes, bytes_text, decimal, nanoseconds, whole};
 
 const FRONTIER: [(&str, Frontier); 2] = [
@@ -123,7 +125,7 @@ fn slow_die_text(slow: Option<SlowDie>) -> String {
 
 /// Every parameter of a simulated SSD, in the order they are documented.
 #[rustfmt::skip]
-pub const PARAMETERS: &[Parameter] = &[
+pub const PARAMETERS: &[Parameter<SsdParams>] = &[
     parameter!("nominal_capacity", "bytes",
         "capacity of the drive that is modelled",
         nominal_capacity_bytes, bytes, bytes_text),
@@ -285,3 +287,27 @@ pub const PARAMETERS: &[Parameter] = &[
         "of the jitter, of random cleaning and of a slow die that is drawn",
         seed, whole, text),
 ];
+
+impl SsdParams {
+    /// Sets one parameter from text.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
+        let found = PARAMETERS.iter().find(|parameter| parameter.name == name);
+        let parameter = found.ok_or_else(|| ParamError::UnknownParameter {
+            name: name.into(),
+            known: known(),
+        })?;
+        parameter
+            .set(self, value.trim())
+            .map_err(|why| ParamError::BadValue {
+                name: parameter.name,
+                value: value.into(),
+                why,
+            })
+    }
+}
+
+/// Every parameter and its unit, for who takes another name.
+fn known() -> String {
+    let row = |one: &Parameter<SsdParams>| format!("{} ({})", one.name, one.unit);
+    PARAMETERS.iter().map(row).collect::<Vec<_>>().join(", ")
+}

@@ -1,7 +1,7 @@
 //! What everything takes: the service times as they are now. They follow from the parameters, from
 //! how well the data compresses, and from whether the drive is held back because it is too hot.
 
-use crate::params::{SlowDie, SsdParams};
+use crate::flash::params::{SlowDie, SsdParams};
 
 /// Service times, ns unless the name says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,10 +5,7 @@
 
 use rand_xoshiro::rand_core::Rng;
 
-use super::ftl::Block;
-
-/// Position of a block that is not closed.
-pub(super) const NOT_CLOSED: u32 = u32::MAX;
+use super::block::{Block, NOT_CLOSED};
 
 /// Closed blocks of one die. Positions only grow; the ring index is the position masked.
 #[derive(Clone, Debug)]

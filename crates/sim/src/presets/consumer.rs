@@ -1,8 +1,8 @@
 //! Client drives of the articles with a compressing controller.
 
-use super::{base, Preset, GB, US};
+use super::preset::{base, Preset, GB, US};
 use crate::device::Label;
-use crate::params::{CompressionParams, SsdParams};
+use crate::flash::params::{CompressionParams, SsdParams};
 
 const COMPRESSION: CompressionParams = CompressionParams {
     on: true,

@@ -1,9 +1,9 @@
 //! Enterprise drives of the articles with multi-level cells: one family of four sizes, and its
 //! cheaper sister.
 
-use super::{base, Preset, GB, US};
+use super::preset::{base, Preset, GB, US};
 use crate::device::Label;
-use crate::params::{Pacing, SsdParams};
+use crate::flash::params::{Pacing, SsdParams};
 
 /// The 200 GB drive, whose controller the whole family has.
 fn s3700_params() -> SsdParams {

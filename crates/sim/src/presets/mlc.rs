@@ -1,8 +1,8 @@
 //! Client drives of the articles with multi-level cells: one recovers, one does not.
 
-use super::{base, Preset, US};
+use super::preset::{base, Preset, US};
 use crate::device::Label;
-use crate::params::{Cleaning, Frontier, Pacing, SsdParams};
+use crate::flash::params::{Cleaning, Frontier, Pacing, SsdParams};
 
 pub(super) fn mlc_a() -> Preset {
     Preset {

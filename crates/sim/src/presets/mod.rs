@@ -4,67 +4,14 @@ mod consumer;
 mod enterprise;
 mod mlc;
 mod pcie;
+mod preset;
 mod slc;
 
-use crate::device::Label;
-use crate::flash::{Identity, Ssd};
-use crate::params::{
-    Cleaning, CompressionParams, Frontier, HeatParams, Pacing, PageTimes, ParamError, RegionParams,
-    SsdParams,
-};
+use crate::device::Identity;
+use crate::flash::params::{ParamError, SsdParams};
+use crate::flash::Ssd;
 
-/// A named drive.
-#[derive(Clone, Debug)]
-pub struct Preset {
-    pub name: &'static str,
-    pub about: &'static str,
-    pub label: Label,
-    pub params: SsdParams,
-}
-
-const GB: u64 = 1_000_000_000;
-const US: u64 = 1_000;
-
-/// What the presets have in common; where one differs, its file says so.
-pub fn base() -> SsdParams {
-    SsdParams {
-        nominal_capacity_bytes: 256 * GB,
-        scale: 30.0,
-        capacity_bytes: None,
-        op_percent: 7.37,
-        cleaning: Cleaning::Greedy,
-        frontier: Frontier::Shared,
-        pacing: Pacing::Lump,
-        dies: 16,
-        pages_per_block: 256,
-        mapping_bytes: 4096,
-        page_bytes: None,
-        buffer_bytes: 4 << 20,
-        program_ns: 490 * US,
-        read_ns: 50 * US,
-        erase_ns: 3_000 * US,
-        read_command_ns: 20 * US,
-        write_command_ns: 2 * US,
-        unit_ns: 0,
-        ack_ns: 10 * US,
-        link_mb_per_second: 550.0,
-        bus_mb_per_second: 1_000.0,
-        read_wait_ns: 500 * US,
-        rmw_ns: 50 * US,
-        rmw_queue: 0,
-        seq_ss_factor: 1.0,
-        idle_pool_percent: 0.0,
-        idle_wait_ns: 10_000 * US,
-        region: RegionParams::default(),
-        compression: CompressionParams::default(),
-        heat: HeatParams::default(),
-        slow_die: None,
-        purge_ns: 1_000_000 * US,
-        page_times: PageTimes::Even,
-        jitter_percent: 3.0,
-        seed: 1,
-    }
-}
+pub use preset::{base, Preset};
 
 /// Presets that have most in common.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Drives of the articles that are not on a SATA link.
 
-use super::{base, Preset, GB, US};
+use super::preset::{base, Preset, GB, US};
 use crate::device::Label;
-use crate::params::{Pacing, SsdParams};
+use crate::flash::params::{Pacing, SsdParams};
 
 pub(super) fn iodrive() -> Preset {
     Preset {

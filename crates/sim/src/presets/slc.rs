@@ -1,8 +1,8 @@
 //! Enterprise drives of the articles with single-level cells.
 
-use super::{base, Preset, GB, US};
+use super::preset::{base, Preset, GB, US};
 use crate::device::Label;
-use crate::params::{Pacing, SsdParams};
+use crate::flash::params::{Pacing, SsdParams};
 
 pub(super) fn slc_a() -> Preset {
     Preset {

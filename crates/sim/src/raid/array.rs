@@ -11,9 +11,9 @@ use super::layout::{Layout, Level};
 use super::params::{ArrayParams, ARRAY_PARAMETERS};
 use super::plan::{Piece, Planner, Work};
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES, UNSUPPORTED};
-use crate::compose::{members_counts, members_facts, Node};
 use crate::device::{serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
+use crate::members::{members_counts, members_facts};
 
 const IO_ERROR: i32 = -5;
 
@@ -56,12 +56,12 @@ impl<T> Slab<T> {
 
 /// A simulated array. See `docs/reference/simulated-disks.md`.
 #[derive(Clone, Debug)]
-pub struct Array {
+pub struct Array<D> {
     name: String,
     params: ArrayParams,
     label: Label,
     layout: Layout,
-    members: Vec<Node>,
+    members: Vec<D>,
     failed: Vec<bool>,
     requests: Slab<Request>,
     member_work: Slab<MemberWork>,
@@ -69,7 +69,7 @@ pub struct Array {
     later: BinaryHeap<Reverse<(u64, usize)>>,
     /// What is due first, and at which member; `None` for an work of `later`.
     next: (u64, Option<usize>),
-    /// Member I/Os each member has not told the end of.
+    /// Member I/Os in flight, of each member.
     waiting: Vec<u32>,
     mirror: u32,
     ended: Vec<Ended>,
@@ -78,13 +78,13 @@ pub struct Array {
     trimmed_bytes: u64,
 }
 
-impl Array {
+impl<D: Device> Array<D> {
     /// An array of `members`; `Err` says why there is none. `params.failed` counts these members.
     pub fn new(
         name: &str,
         level: Level,
         params: ArrayParams,
-        members: Vec<Node>,
+        members: Vec<D>,
     ) -> Result<Self, String> {
         let count = members.len() as u32;
         let least_bytes = members.iter().map(Device::capacity_bytes).min();
@@ -129,7 +129,7 @@ impl Array {
         self.label = label;
     }
 
-    pub fn members(&self) -> &[Node] {
+    pub fn members(&self) -> &[D] {
         &self.members
     }
 
@@ -292,7 +292,7 @@ impl Array {
     }
 }
 
-impl Device for Array {
+impl<D: Device> Device for Array<D> {
     fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
         serve_alone(self, op, offset_bytes, length_bytes, at_ns)
     }

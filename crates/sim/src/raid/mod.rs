@@ -1,13 +1,11 @@
 //! Arrays of devices: `layout` knows where each chunk and each parity lies, `plan` which member
-//! I/Os a host I/O needs, `array` carries them out in time, `nested` stripes over groups, `params`
+//! I/Os a host I/O needs, `array` carries them out in time, `params`
 //! is what makes one array.
 
 mod array;
 mod layout;
-mod nested;
 pub mod params;
 pub mod plan;
 
 pub use array::Array;
 pub use layout::{Layout, Level};
-pub(crate) use nested::assembled;

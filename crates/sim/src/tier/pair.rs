@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use teijo_engine::request::Op;
 
 use crate::clip::LOGICAL_BLOCK_BYTES;
-use crate::compose::{members_counts, members_facts, Node};
 use crate::device::{Device, Facts, Health, Label, Outcome};
 use crate::digest::Digest;
 use crate::downstream::Downstream;
+use crate::members::{members_counts, members_facts};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Side {
@@ -18,9 +18,9 @@ pub(super) enum Side {
 
 /// A fast device and a slow one; `T` says why an I/O was sent.
 #[derive(Clone, Debug)]
-pub(super) struct Pair<T> {
-    fast: Downstream<T>,
-    slow: Downstream<T>,
+pub(super) struct Pair<T, D> {
+    fast: Downstream<T, D>,
+    slow: Downstream<T, D>,
     label: Label,
     /// What each is written as by itself, the fast one first; empty where nobody said it.
     texts: Vec<String>,
@@ -76,11 +76,11 @@ impl Piece {
     }
 }
 
-impl<T> Pair<T> {
+impl<T, D: Device> Pair<T, D> {
     /// Of exactly two devices, the fast one first.
-    pub fn new(parts: Vec<Node>) -> Result<Self, String> {
+    pub fn new(parts: Vec<D>) -> Result<Self, String> {
         let count = parts.len();
-        let [fast, slow] = <[Node; 2]>::try_from(parts)
+        let [fast, slow] = <[D; 2]>::try_from(parts)
             .map_err(|_| format!("it is made of a fast device and a slow one, and has {count}"))?;
         Ok(Self {
             fast: Downstream::new(fast),
@@ -93,7 +93,7 @@ impl<T> Pair<T> {
         })
     }
 
-    fn below_mut(&mut self, side: Side) -> &mut Downstream<T> {
+    fn below_mut(&mut self, side: Side) -> &mut Downstream<T, D> {
         match side {
             Side::Fast => &mut self.fast,
             Side::Slow => &mut self.slow,
@@ -108,7 +108,7 @@ impl<T> Pair<T> {
         self.texts = texts;
     }
 
-    pub fn devices(&self) -> [&Node; 2] {
+    pub fn devices(&self) -> [&D; 2] {
         [self.fast.device(), self.slow.device()]
     }
 

@@ -10,7 +10,7 @@ struct Request {
     result: i32,
 }
 
-/// The host I/Os in flight. Each is held by whoever opened it and by every I/O below, and ends
+/// The host I/Os in flight. Each is held by its opener and by every I/O below, and ends
 /// when the last lets go.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests {

@@ -7,8 +7,8 @@ use std::collections::BinaryHeap;
 
 use teijo_engine::request::Op;
 use teijo_sim::device::Device;
-use teijo_sim::flash::{Ftl, Geometry, Ssd};
-use teijo_sim::params::{Cleaning, Frontier};
+use teijo_sim::flash::params::{reserve_blocks, Cleaning, Frontier, Geometry};
+use teijo_sim::flash::{Ftl, Ssd};
 use teijo_sim::presets;
 
 /// Principal branch of Lambert's W for `x` in [-1/e, 0), by Newton's method.
@@ -89,7 +89,7 @@ pub fn ftl(
     frontier: Frontier,
 ) -> (Ftl, Geometry) {
     let blocks = f64::from(units) * (1.0 + op_percent / 100.0) / f64::from(pages_per_block * dies);
-    let blocks_per_die = blocks.round() as u32 + teijo_sim::flash::reserve_blocks(frontier);
+    let blocks_per_die = blocks.round() as u32 + reserve_blocks(frontier);
     let geometry = Geometry {
         units,
         dies,

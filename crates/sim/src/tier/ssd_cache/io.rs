@@ -7,9 +7,9 @@ use super::super::params::{Mode, Promote};
 use super::drain::Load;
 use super::slots::{extent, sectors, MOST_SECTORS};
 use super::{Fetch, IoPurpose, SsdCache, Stalled, SECTOR};
-use crate::device::{Ended, Outcome};
+use crate::device::{Device, Ended, Outcome};
 
-impl SsdCache {
+impl<D: Device> SsdCache<D> {
     /// `range` cut at the borders of chunks, from its start: the chunk, its sectors, their bytes.
     fn first_part(&self, range: Range) -> (u32, u128, u64) {
         let chunk_bytes = u64::from(self.params.chunk_bytes);
@@ -153,7 +153,7 @@ impl SsdCache {
         }
     }
 
-    /// A fetch has ended: what it brought goes to whoever waits, and into the cache.
+    /// A fetch has ended: what it brought goes to those that wait, and into the cache.
     fn fetched(&mut self, fetch: usize, outcome: Outcome, ended: &mut Vec<Ended>) {
         let Fetch {
             mut requests,

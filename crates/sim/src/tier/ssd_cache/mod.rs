@@ -20,7 +20,6 @@ use super::params::{SsdCacheParams, SSD_CACHE_PARAMETERS};
 use super::recency::Recency;
 use super::requests::Requests;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
-use crate::compose::Node;
 use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
 
@@ -75,10 +74,10 @@ struct Counters {
 
 /// A simulated SSD cache. See `docs/reference/simulated-tiers.md`.
 #[derive(Clone, Debug)]
-pub struct SsdCache {
+pub struct SsdCache<D> {
     params: SsdCacheParams,
     capacity: Capacity,
-    pair: Pair<IoPurpose>,
+    pair: Pair<IoPurpose, D>,
     slots: Slots,
     dirty_limit_chunks: u32,
     drain: Drain,
@@ -92,9 +91,9 @@ pub struct SsdCache {
     counters: Counters,
 }
 
-impl SsdCache {
+impl<D: Device> SsdCache<D> {
     /// A cache on the first of `parts` in front of the second; `Err` says why there is none.
-    pub fn new(params: SsdCacheParams, parts: Vec<Node>) -> Result<Self, String> {
+    pub fn new(params: SsdCacheParams, parts: Vec<D>) -> Result<Self, String> {
         let pair = Pair::new(parts)?;
         let [fast, slow] = pair.devices().map(Device::facts);
         let chunk_bytes = u64::from(params.chunk_bytes);
@@ -150,12 +149,12 @@ impl SsdCache {
     }
 
     /// The fast device and the slow one.
-    pub fn parts(&self) -> [&Node; 2] {
+    pub fn parts(&self) -> [&D; 2] {
         self.pair.devices()
     }
 }
 
-impl Device for SsdCache {
+impl<D: Device> Device for SsdCache<D> {
     fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
         serve_alone(self, op, offset_bytes, length_bytes, at_ns)
     }

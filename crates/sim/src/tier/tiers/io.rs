@@ -7,9 +7,9 @@ use super::migration::Exchange;
 use super::moves::{Move, Waiting};
 use super::places::Place;
 use super::{IoPurpose, Tier};
-use crate::device::{Ended, Outcome};
+use crate::device::{Device, Ended, Outcome};
 
-impl Tier {
+impl<D: Device> Tier<D> {
     /// `range` cut at the first border of a chunk: the chunk, the place in it, the bytes.
     pub(super) fn first_part(&self, range: Range) -> (u32, u64, u64) {
         let chunk_bytes = u64::from(self.params.chunk_bytes);
@@ -101,7 +101,7 @@ impl Tier {
         self.moves.get(number).waiting.push(waiting);
     }
 
-    /// Notes that the chunks of `range` were asked for, and lets those move up that are due.
+    /// Notes that the chunks of `range` were used, and lets those move up that are due.
     pub(super) fn warm(&mut self, mut range: Range, at_ns: u64) {
         while range.length_bytes > 0 {
             let (chunk, _, bytes) = self.first_part(range);
@@ -272,7 +272,7 @@ mod tests {
     const TEXT: &str = "tier(hdd-7200?capacity=4MiB&queue=1, hdd-7200?capacity=12MiB)?chunk=64KiB\
                         &migrate_every_s=0.5&migrate_in_flight=3";
 
-    fn tiers(settings: &str) -> Tier {
+    fn tiers(settings: &str) -> Tier<Node> {
         match open(&format!("{TEXT}{settings}")).expect("tiers") {
             Node::Tier(tier) => *tier,
             other => panic!("{other:?} is no pair of tiers"),
@@ -281,7 +281,7 @@ mod tests {
 
     /// Every chunk that was written has one place, no place has two, and what is free and what
     /// moves hold make up the rest.
-    fn check(tier: &Tier, written: &BTreeSet<u32>) -> Result<(), TestCaseError> {
+    fn check(tier: &Tier<Node>, written: &BTreeSet<u32>) -> Result<(), TestCaseError> {
         let mut taken = BTreeSet::new();
         for (chunk, is_up) in tier.places.chunks() {
             let place = tier.places.find(chunk).expect("it has a place");

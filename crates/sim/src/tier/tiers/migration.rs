@@ -1,4 +1,4 @@
-//! Which chunks change their tier, by how often each was asked for. No time here.
+//! Which chunks change their tier, by how often each was used. No time here.
 
 use super::super::table::Table;
 
@@ -9,7 +9,7 @@ pub(super) struct Exchange {
     pub down: Option<u32>,
 }
 
-/// How often each chunk was asked for since the last migration, and half as often before.
+/// How often each chunk was used since the last migration, and half as often before.
 #[derive(Clone, Debug)]
 pub(super) struct Heat(Table<u32>);
 
@@ -50,7 +50,7 @@ impl Heat {
 
     /// The exchanges, hottest first, after which the `fast` hottest of `chunks` are up, each as
     /// (chunk, whether it is up); `free` places up are empty. Of equals those that are up stay,
-    /// and a chunk nobody asked for goes nowhere by itself.
+    /// and a chunk that nobody used goes nowhere by itself.
     pub fn exchanges(
         &self,
         chunks: impl Iterator<Item = (u32, bool)>,

@@ -19,7 +19,6 @@ use super::params::{TierParams, TIER_PARAMETERS};
 use super::recency::Recency;
 use super::requests::Requests;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
-use crate::compose::Node;
 use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
 
@@ -54,13 +53,13 @@ struct Counters {
 
 /// A simulated pair of tiers. See `docs/reference/simulated-tiers.md`.
 #[derive(Clone, Debug)]
-pub struct Tier {
+pub struct Tier<D> {
     params: TierParams,
     capacity: Capacity,
-    pair: Pair<IoPurpose>,
+    pair: Pair<IoPurpose, D>,
     places: Places,
     heat: Heat,
-    /// Of fast places, where chunks move up as they are asked for.
+    /// Of fast places, where chunks move up as they are used.
     recency: Recency,
     moves: Moves,
     planned: VecDeque<Exchange>,
@@ -72,10 +71,10 @@ pub struct Tier {
     counters: Counters,
 }
 
-impl Tier {
+impl<D: Device> Tier<D> {
     /// The first of `parts` as the fast tier, the second as the slow one; `Err` says why there is
     /// none. Its capacity is that of both, in whole chunks.
-    pub fn new(params: TierParams, parts: Vec<Node>) -> Result<Self, String> {
+    pub fn new(params: TierParams, parts: Vec<D>) -> Result<Self, String> {
         let pair = Pair::new(parts)?;
         let [fast, slow] = pair.devices().map(Device::facts);
         let chunk_bytes = u64::from(params.chunk_bytes);
@@ -125,12 +124,12 @@ impl Tier {
     }
 
     /// The fast device and the slow one.
-    pub fn parts(&self) -> [&Node; 2] {
+    pub fn parts(&self) -> [&D; 2] {
         self.pair.devices()
     }
 }
 
-impl Device for Tier {
+impl<D: Device> Device for Tier<D> {
     fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
         serve_alone(self, op, offset_bytes, length_bytes, at_ns)
     }

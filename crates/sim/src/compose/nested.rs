@@ -1,19 +1,18 @@
 //! Arrays by their level, and stripes over groups of them.
 
-use super::layout::Level;
-use super::params::ArrayParams;
-use super::Array;
-use crate::compose::Node;
+use super::node::Node;
+use crate::raid::params::ArrayParams;
+use crate::raid::{Array, Level};
 
 /// The array `name`, with a stripe over groups where it is nested.
-pub(crate) fn assembled(
+pub(super) fn assembled(
     name: &str,
     level: Level,
     group: Option<u32>,
     params: ArrayParams,
     members: Vec<Node>,
 ) -> Result<Node, String> {
-    let boxed = |array: Array| Node::Array(Box::new(array));
+    let boxed = |array: Array<Node>| Node::Array(Box::new(array));
     let Some(group) = group else {
         return Array::new(name, level, params, members).map(boxed);
     };

@@ -2,10 +2,6 @@
 
 use std::fmt;
 
-pub use crate::flash::PARAMETERS;
-use crate::flash::{reserve_blocks, Geometry};
-pub use crate::parameters::Parameter;
-
 /// Which closed block is cleaned next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleaning {
@@ -130,6 +126,34 @@ pub struct SlowDie {
     pub times: f64,
 }
 
+/// Erase blocks kept beyond the spare pages, per die, so that cleaning always has a destination.
+pub fn reserve_blocks(frontier: Frontier) -> u32 {
+    match frontier {
+        Frontier::Shared => 1,
+        Frontier::Separate => 2,
+    }
+}
+
+/// Sizes of the flash, in mapping units and blocks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Geometry {
+    /// Logical units the host sees.
+    pub units: u32,
+    pub dies: u32,
+    pub blocks_per_die: u32,
+    /// Units in an erase block; a power of two, at most 32 768.
+    pub pages_per_block: u32,
+}
+
+impl Geometry {
+    /// Physical room for data over logical units: one plus the over-provisioning, the reserve
+    /// blocks not counted.
+    pub fn alpha(&self, frontier: Frontier) -> f64 {
+        let usable = (self.blocks_per_die - reserve_blocks(frontier)) * self.dies;
+        f64::from(usable) * f64::from(self.pages_per_block) / f64::from(self.units)
+    }
+}
+
 /// Everything that makes one simulated SSD. Times are ns, sizes bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SsdParams {
@@ -180,6 +204,7 @@ pub enum ParamError {
     },
     UnknownParameter {
         name: String,
+        known: String,
     },
     BadValue {
         name: &'static str,
@@ -200,14 +225,10 @@ impl fmt::Display for ParamError {
                     "there is no simulated device \"{name}\"; there are: {known}"
                 )
             }
-            Self::UnknownParameter { name } => {
-                write!(f, "a simulated SSD has no parameter \"{name}\"; it has: ")?;
-                for (index, parameter) in PARAMETERS.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { ", " };
-                    write!(f, "{comma}{} ({})", parameter.name, parameter.unit)?;
-                }
-                Ok(())
-            }
+            Self::UnknownParameter { name, known } => write!(
+                f,
+                "a simulated SSD has no parameter \"{name}\"; it has: {known}"
+            ),
             Self::BadValue { name, value, why } => write!(f, "{name}={value}: {why}"),
             Self::Impossible { why } => write!(f, "these parameters make no drive: {why}"),
         }
@@ -217,19 +238,6 @@ impl fmt::Display for ParamError {
 impl std::error::Error for ParamError {}
 
 impl SsdParams {
-    /// Sets one parameter from text.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
-        let found = PARAMETERS.iter().find(|parameter| parameter.name == name);
-        let parameter = found.ok_or_else(|| ParamError::UnknownParameter { name: name.into() })?;
-        parameter
-            .set(self, value.trim())
-            .map_err(|why| ParamError::BadValue {
-                name: parameter.name,
-                value: value.into(),
-                why,
-            })
-    }
-
     /// The capacity the host sees: `capacity`, or the nominal one over the scale (in whole MiB
     /// when it is scaled down).
     pub fn simulated_capacity_bytes(&self) -> u64 {
