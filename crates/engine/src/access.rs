@@ -129,7 +129,7 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// The draws of a worker with a seed of its own.
+    /// The draws of a worker with its own seed.
     pub fn new(seed: u64, plan: &StreamPlan) -> Self {
         let range = plan.range;
         let grid = |length_bytes| Grid::new(length_bytes, plan.grid_bytes(), &range);

@@ -1,5 +1,5 @@
-//! What this host can do at best, so that a measured figure can be told from the host's limit:
-//! the system call and its ring without any work, the loop without any device, plain memory.
+//! What this host can do at best, to see whether a figure is the host's limit or the device's: a
+//! system call and a ring without work, the loop without a device, plain memory.
 
 use std::hint::black_box;
 use std::io;

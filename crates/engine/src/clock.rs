@@ -104,8 +104,8 @@ impl HostClock {
         self.counter.as_ref()?.drift_ppm()
     }
 
-    /// The clock to go on with: this one, or `CLOCK_MONOTONIC` from where the counter stands if
-    /// that has drifted by more than 50 ppm.
+    /// The clock to go on with: this one, or `CLOCK_MONOTONIC` from the counter's reading on, if
+    /// the counter has drifted by more than 50 ppm.
     #[must_use]
     pub fn checked(self) -> Self {
         self.judged(self.drift_ppm())

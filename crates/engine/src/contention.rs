@@ -1,7 +1,7 @@
 //! Whether others compete for this host's processors, as the kernel itself accounts for it.
 //!
-//! Asked once in a process, before it makes I/O of its own: a session that is opened later would
-//! see its own threads waiting, and two of one run would differ.
+//! Read once in a process, before it does any I/O: a session that is opened later would see its own
+//! threads waiting, and two sessions of one run would differ.
 
 use std::fs;
 use std::sync::OnceLock;

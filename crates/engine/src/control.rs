@@ -43,7 +43,7 @@ impl LapControl {
     }
 
     /// Gives the lap its bound. What a running stimulus has issued already counts, and what it
-    /// has completed: the lap does not end before `now_ns`, however late its bound is told.
+    /// has completed: the lap does not end before `now_ns`, however late its bound is known.
     pub(crate) fn bind(&self, bound: Bound, open_ended: bool, now_ns: u64) {
         // First of all, so that nobody sees an end and takes it for that of an open-ended lap.
         self.drains.store(!open_ended, Ordering::Release);

@@ -40,7 +40,7 @@ pub struct Crew {
 
 impl Crew {
     /// Seats for a new plan. Nothing runs yet.
-    pub fn muster(plan: &Plan, depth: Depth) -> Result<Self, EngineError> {
+    pub fn of(plan: &Plan, depth: Depth) -> Result<Self, EngineError> {
         check_plan(plan, depth)?;
         let halt = Arc::new(AtomicBool::new(false));
         let control = Arc::new(LapControl::unbounded(plan.streams.len(), plan.interval_ns));

@@ -79,12 +79,7 @@ pub struct Stuck {
 
 impl fmt::Display for Stuck {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let op = match self.op {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::Flush => "flush",
-            Op::Discard => "discard",
-        };
+        let op = self.op.name();
         let seconds = self.age_ns as f64 / 1e9;
         if self.op == Op::Flush {
             return write!(out, "a {op} since {seconds:.1} s");

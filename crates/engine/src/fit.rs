@@ -1,5 +1,5 @@
-//! Whether a plan fits the target it is for: within its members, in pieces that direct I/O moves,
-//! and not in more of them than a ring holds. Whether it has a meaning at all is `check.rs`.
+//! Whether a plan fits its target: within its members, in pieces that direct I/O can move, and in
+//! no more of them than a ring holds. Whether a plan has a meaning at all: `check.rs`.
 
 use std::os::fd::OwnedFd;
 
@@ -75,7 +75,7 @@ pub(crate) fn check_ring(volume: &Volume, plan: &Plan) -> Result<(), EngineError
 }
 
 /// What the members want of direct I/O, the strictest of each: alignment of offsets and of memory
-/// in bytes, 0 where the kernel does not tell. None when none was opened for direct I/O.
+/// in bytes, 0 where the kernel does not say. None when none was opened for direct I/O.
 fn direct_alignment(volume: &Volume) -> Option<(u32, u32)> {
     let wanted = volume.members().iter().filter_map(|file| wanted_by(file));
     wanted.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)))

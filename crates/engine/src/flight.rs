@@ -1,20 +1,21 @@
-//! The I/Os in flight of one worker. Written by it alone, and seen by whoever watches: what a
-//! device does not answer can be named while the worker waits for it, or is stuck in the kernel.
+//! The I/Os in flight of one worker. Only the worker writes them, other threads read them: so an
+//! I/O that a device does not answer has a name while the worker waits or is stuck in the kernel.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Stuck;
 use crate::request::{Extent, Op};
 
-/// No result of an I/O.
+/// What no I/O ever results in.
 const NO_DATA: i32 = i32::MIN;
+
 /// One I/O, as its worker knows it. Its slot is its number.
 #[derive(Clone, Copy)]
 pub(crate) struct Flight {
     pub offset_bytes: u64,
     pub length_bytes: u32,
-    /// The result that is a success; none is where no data moves, so that the one comparison of
-    /// the hot path tells these apart as well.
+    /// The result of a success. An I/O that moves no data never has this one, so that the hot path
+    /// needs only one comparison.
     pub whole: i32,
     pub op: Op,
 }

@@ -9,8 +9,8 @@ use crate::plan::{Rate, Schedule};
 const NS_PER_SECOND: f64 = 1e9;
 
 /// The intended starts of one worker, in order. The stream's rate is split: of `workers`, worker
-/// i has every n-th arrival of a fixed schedule, or a Poisson process of its own (together they
-/// are one Poisson process of the whole rate).
+/// i has every n-th arrival of a fixed schedule, or its own Poisson process (together they are one
+/// Poisson process of the whole rate).
 #[derive(Clone, Debug)]
 struct Train {
     started_ns: u64,

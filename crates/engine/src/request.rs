@@ -9,6 +9,17 @@ pub enum Op {
     Discard,
 }
 
+impl Op {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Discard => "discard",
+        }
+    }
+}
+
 /// A piece of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {

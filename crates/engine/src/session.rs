@@ -27,7 +27,7 @@ use crate::volume::Volume;
 use crate::watch::{Sight, Verdict, Watch};
 use crate::witness::Census;
 
-/// As the kernel's block layer has it by a multiple of its own 30 s.
+/// Four times what the kernel's block layer gives an I/O.
 const IO_TIMEOUT_NS: u64 = 120_000_000_000;
 
 /// Why a session is on its backend.
@@ -37,8 +37,8 @@ pub enum Reason {
     /// The kernel grants a ring, and the target lets it queue.
     RingGranted,
     RingRefused(EngineError),
-    /// The target cannot be asked without waiting (tmpfs, zram), so that a ring would hand every
-    /// I/O to a thread of the kernel.
+    /// The target does not take I/O without waiting (tmpfs, zram), so a ring would hand every I/O
+    /// to a thread of the kernel.
     WouldBePunted,
 }
 
@@ -285,7 +285,7 @@ impl Session {
             BackendKind::Sync => Depth::OnePerWorker,
             BackendKind::Uring | BackendKind::Null => Depth::Queued,
         };
-        let crew = Crew::muster(plan, depth)?;
+        let crew = Crew::of(plan, depth)?;
         check_fit(&self.volume, plan)?;
         if kind == BackendKind::Uring {
             check_ring(&self.volume, plan)?;
@@ -330,7 +330,7 @@ impl Session {
             io_timeout_ns: self.io_timeout_ns,
             sight: Sight::default(),
         };
-        let ready = watch.muster();
+        let ready = watch.wait_until_ready();
         if ready.is_err() {
             watch.crew.halt();
         }
@@ -362,8 +362,8 @@ fn leave_access_time(members: &[Arc<OwnedFd>]) -> bool {
     refusals.count() == 0
 }
 
-/// Whether a member takes an I/O that would have to wait without waiting for it. Asked with a
-/// read, whose data nobody sees; true also where that cannot be told.
+/// Whether a member takes an I/O that would have to wait without waiting for it. Tried with a
+/// read, whose data nobody sees; true also where that gives no answer.
 fn can_queue(file: &OwnedFd) -> bool {
     const PAGE_BYTES: usize = 4096;
     let mut buffer = [0u8; 2 * PAGE_BYTES];

@@ -1,5 +1,5 @@
-//! The threads of a session: each serves one seat after the other, on a backend of its own that
-//! stays open while its shape fits, and reports to whoever watches.
+//! The threads of a session. Each serves one seat after the other on its own backend, which stays
+//! open while its shape fits, and reports to the watch.
 
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Barrier};
@@ -36,7 +36,7 @@ pub(crate) struct Job {
     pub briefing: Briefing,
 }
 
-/// What a worker says that stands ready.
+/// What a worker reports when it is ready.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
     /// Its number, over all streams.

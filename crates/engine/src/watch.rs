@@ -1,5 +1,5 @@
-//! Who looks on while a crew of threads works: collects their shares, shows how far they are, and
-//! leaves them when somebody says so or the device does not answer.
+//! The watch over a crew of threads: it collects their shares, reports their progress, and leaves
+//! them when the observer says so or the device does not answer.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -82,8 +82,8 @@ impl Sight {
 }
 
 impl Watch {
-    /// Waits until every worker stands at the gate.
-    pub fn muster(&mut self) -> Result<(), EngineError> {
+    /// Waits until every worker is ready to start.
+    pub fn wait_until_ready(&mut self) -> Result<(), EngineError> {
         let mut refusal = None;
         for _ in 0..self.working {
             match self.reports.recv() {

@@ -1,5 +1,5 @@
-//! What a lap says of its own making: what the host and the engine took for it, and whether the
-//! depth that was asked for was there. Reads nothing but this process's own accounts.
+//! How a lap was made: the CPU time and the system calls it took, and whether as many I/Os were in
+//! flight as planned. Reads nothing but what the kernel says of this process.
 
 use std::collections::HashSet;
 use std::fs;

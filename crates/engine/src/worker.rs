@@ -6,8 +6,8 @@
 
 mod closing;
 mod content;
-mod desk;
 mod plain;
+mod staging;
 mod turns;
 
 use std::io;
@@ -30,7 +30,7 @@ use crate::stream::Seat;
 use crate::tally::Tally;
 use crate::witness::Account;
 
-use desk::Desk;
+use staging::Staging;
 use turns::Turns;
 
 /// The stamp is the low 48 bits of the clock: differences up to 78 hours survive.
@@ -54,7 +54,7 @@ pub struct WorkerLap {
     pub(crate) failure: Option<EngineError>,
 }
 
-/// Drives `queue_depth` I/Os of one stream over a backend of its own.
+/// Drives `queue_depth` I/Os of one stream over its own backend.
 ///
 /// ```text
 /// worker.begin();
@@ -72,7 +72,7 @@ pub struct Worker<B: Backend, C: Clock> {
     now_ns: u64,
     draws: Draws,
     stamper: Stamper,
-    desk: Desk,
+    staging: Staging,
     turns: Turns,
     /// Writes until the next flush; 0 when one is owed.
     writes_to_flush: u64,
@@ -102,8 +102,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             }
         }
         let control = Arc::clone(&seat.control);
-        let desk = Desk::of(&seat.stream, B::HAS_DATA);
-        let turns = Turns::of(&seat.stream, &backend, &desk);
+        let staging = Staging::of(&seat.stream, B::HAS_DATA);
+        let turns = Turns::of(&seat.stream, &backend, &staging);
         Self {
             backend,
             clock,
@@ -111,7 +111,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             draws: Draws::new(seed, plan),
             stamper: Stamper::sharing(derive_seed(seed, 1 << 32), plan.seed),
             turns,
-            desk,
+            staging,
             writes_to_flush: plan.flush_period(),
             arrivals: None,
             free: (0..seat.stream.depth).rev().collect(),
@@ -193,7 +193,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 .and_then(|one| one.take_due(self.now_ns));
             let intended_ns = due_ns.unwrap_or(self.now_ns);
             self.push(extent, intended_ns);
-            if self.desk.is_hasty {
+            if self.staging.is_hasty {
                 return false;
             }
         }
@@ -208,7 +208,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         if granted_bytes == 0 {
             return None;
         }
-        let verifier = self.desk.verifier.as_mut().filter(|_| stream.ordered);
+        let verifier = self.staging.verifier.as_mut().filter(|_| stream.ordered);
         let taken = match (&stream.plan.access, verifier) {
             (Access::Sequential { .. } | Access::Shuffled { .. }, Some(verifier)) => {
                 let shuffle = stream.shuffle.as_ref();
@@ -242,7 +242,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 }
             }
             Op::Read => {
-                if let Some(verifier) = &mut self.desk.verifier {
+                if let Some(verifier) = &mut self.staging.verifier {
                     verifier.begin_read(slot, extent);
                 }
             }
@@ -270,8 +270,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         if let Some(place) = self.intended_ns.get_mut(usize::from(slot)) {
             *place = intended_ns;
         }
-        if self.desk.stages {
-            self.desk.staged.push(slot);
+        if self.staging.stages {
+            self.staging.staged.push(slot);
         } else {
             self.launch(slot);
         }
@@ -293,7 +293,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     /// (0, _) means that it will not wait.
     #[inline]
     pub fn pending_wait(&self) -> (u32, u64) {
-        if self.desk.is_hasty {
+        if self.staging.is_hasty {
             return (0, self.now_ns);
         }
         // A lap that goes on must be handed over at its end even when the device stalls.
@@ -319,10 +319,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     #[inline]
     pub fn settle(&mut self) -> io::Result<()> {
         let (want, deadline_ns) = self.pending_wait();
-        if want > 0 || self.desk.is_hasty {
+        if want > 0 || self.staging.is_hasty {
             self.backend.wait(want, deadline_ns)?;
         }
-        self.desk.is_hasty = false;
+        self.staging.is_hasty = false;
         let now_ns = self.clock.now_ns().max(self.now_ns);
         let held = self.in_flight() as u64;
         if now_ns >= self.control.end_ns() {
@@ -362,8 +362,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         let slot = (completion.tag & ((1 << SLOT_BITS) - 1)) as u16;
         let flight = self.flights.land(slot);
         let is_whole = completion.result == flight.whole;
-        if is_whole && self.desk.verifier.is_some() {
-            self.desk.returned.push_back(slot);
+        if is_whole && self.staging.verifier.is_some() {
+            self.staging.returned.push_back(slot);
         } else {
             self.free.push(slot);
         }
@@ -389,7 +389,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.succeeded = true;
             self.failures_in_a_row = 0;
         } else {
-            if let Some(verifier) = &mut self.desk.verifier {
+            if let Some(verifier) = &mut self.staging.verifier {
                 verifier.end(slot, false);
             }
             self.book_failure(flight, (-completion.result).max(0));
@@ -434,7 +434,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             errno: errno_of(error),
         });
         self.free = (0..self.seat.stream.depth).collect();
-        self.desk.forget();
+        self.staging.forget();
         self.ended = true;
     }
 
@@ -448,13 +448,13 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     #[inline]
     fn is_over(&self) -> bool {
         let no_more = || self.control.drains() && !self.control.allows_issue(self.now_ns);
-        self.in_flight() == 0 && self.desk.is_clear() && (self.halted() || no_more())
+        self.in_flight() == 0 && self.staging.is_clear() && (self.halted() || no_more())
     }
 
     /// I/Os that the device has.
     #[inline]
     fn in_flight(&self) -> usize {
-        self.flights.depth() - self.free.len() - self.desk.held()
+        self.flights.depth() - self.free.len() - self.staging.held()
     }
 
     #[inline]

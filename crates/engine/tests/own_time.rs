@@ -125,7 +125,7 @@ fn lap_of(one: StreamPlan, work_ns: u64, service_ns: u64) -> Lap {
 fn lap_and_truth(one: StreamPlan, work_ns: u64, service_ns: u64) -> (Lap, (u64, u64)) {
     let total_bytes = IOS * u64::from(BLOCK);
     let plan = plan(vec![one], Bound::Bytes { total_bytes });
-    let crew = Crew::muster(&plan, Depth::Queued).unwrap();
+    let crew = Crew::of(&plan, Depth::Queued).unwrap();
     let seat = crew.seats()[0].clone();
     let world = Rc::new(World {
         now_ns: Cell::new(1 << 50),

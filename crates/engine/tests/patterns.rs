@@ -361,7 +361,7 @@ proptest! {
         let block_bytes = streams.first().map_or(1, |one| u64::from(one.block_bytes));
         let total_bytes = ios * block_bytes.max(1) + cut;
         let plan = plan(streams, Bound::Bytes { total_bytes });
-        if let Err(error) = Crew::muster(&plan, Depth::Queued) {
+        if let Err(error) = Crew::of(&plan, Depth::Queued) {
             prop_assert!(error.to_string().starts_with("the plan cannot be run: "));
             return Ok(());
         }

@@ -131,7 +131,7 @@ fn run<const MANY: bool, const CARRIES: bool>(
         is_writing: streams[0].read_percent == 0,
         ..World::default()
     });
-    let mut crew = Crew::muster(&first, Depth::Queued).expect("the plan is sound");
+    let mut crew = Crew::of(&first, Depth::Queued).expect("the plan is sound");
     let stream = &streams[0];
     let device = Device::<MANY, CARRIES> {
         world: Rc::clone(&world),

@@ -22,7 +22,7 @@ fn random() -> StreamPlan {
 }
 
 fn refusal(plan: &Plan) -> &'static str {
-    match Crew::muster(plan, Depth::Queued) {
+    match Crew::of(plan, Depth::Queued) {
         Err(EngineError::PlanRefused { reason }) => reason,
         Err(other) => panic!("{other}"),
         Ok(_) => "",

@@ -350,7 +350,7 @@ fn a_plan_that_cannot_be_verified_is_refused_by_name() {
         },
     ];
     let bound = Bound::Bytes { total_bytes: MIB };
-    let refusal = |streams| Crew::muster(&plan(streams, bound), Depth::Queued).err();
+    let refusal = |streams| Crew::of(&plan(streams, bound), Depth::Queued).err();
     assert_eq!(refusal(vec![sound.clone()]), None);
     for case in cases {
         let error = refusal(vec![case]).expect("it is refused").to_string();

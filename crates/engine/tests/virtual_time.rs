@@ -109,7 +109,7 @@ impl Stage {
             stall_ns,
             issued_ns: RefCell::default(),
         });
-        let crew = Crew::muster(plan, Depth::Queued).unwrap();
+        let crew = Crew::of(plan, Depth::Queued).unwrap();
         let backend = VirtualBackend {
             world: Rc::clone(&world),
             in_flight: VecDeque::new(),

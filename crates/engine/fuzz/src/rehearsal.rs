@@ -180,7 +180,7 @@ impl<const DATA: bool> Backend for Device<DATA> {
 
 /// Checks a plan; rehearses it where it is accepted. `seed` chooses what the device does.
 pub fn run(plan: &Plan, seed: u64) {
-    let Ok(crew) = Crew::muster(plan, Depth::Queued) else {
+    let Ok(crew) = Crew::of(plan, Depth::Queued) else {
         return;
     };
     let small = |depth: u32, block: u32| {

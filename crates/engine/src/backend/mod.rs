@@ -32,6 +32,16 @@ pub enum BackendKind {
     Null,
 }
 
+impl BackendKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uring => "io_uring",
+            Self::Sync => "sync",
+            Self::Null => "null",
+        }
+    }
+}
+
 /// The device as one worker sees it.
 pub trait Backend {
     /// Whether written data exists at all; a backend without data is never asked for a buffer.

@@ -107,7 +107,7 @@ impl FileBackend for UringBackend {
             EngineError::RingRefused { errno }
         })?;
         if let Some(mask) = &setup.kept_to {
-            // Where an older kernel refuses, `io_wq_workers` still tells of such threads.
+            // An older kernel refuses this; `io_wq_workers` counts such threads all the same.
             let _ = ring.keep_kernel_threads(mask);
         }
         let arena = Arena::new(shape, wished.has(Technique::HugePages))?;

@@ -42,17 +42,15 @@ impl Fault {
     ];
 }
 
-/// What the reads of a lap were found to hold.
-///
-/// What is found, and what is not:
+/// What reading verified data showed, and how far that goes:
 ///
 /// - A flipped bit, a misplaced sector and a torn block are found in every verified read, because
-///   the sectors themselves tell.
+///   the sectors themselves show it.
 /// - A lost write leaves an older generation of the right address behind. Where one stream alone
 ///   writes the plan's blocks, in an order (sequential or shuffled), the generation due at any
-///   address is a formula of the cursor: every lost write is found that a later read touches,
-///   over any capacity and without a map. The same holds for a later step that is told what was
-///   `written`.
+///   address is a formula of the cursor: a later read finds every lost write that it touches,
+///   over any capacity and without a map. The same holds for a later step whose plan names what
+///   was `written`.
 /// - Where writes have no order (random, skewed, mixed with reads, several writing streams), the
 ///   generations of the last writes are remembered in a table of fixed size: a lost write is
 ///   found if the read comes before another write took the table's place, which is on average

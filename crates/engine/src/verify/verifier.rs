@@ -137,7 +137,7 @@ impl Verifier {
     }
 
     /// `torn_by` is the newest generation of a write that covered the sector, as its siblings
-    /// tell; 0 if they tell none.
+    /// show; 0 if they show none.
     #[cold]
     fn judge_sector(&mut self, slot: usize, sector: u64, seen: Seen, torn_by: u64) {
         let offset_bytes = sector * SECTOR_BYTES as u64;
@@ -195,7 +195,7 @@ fn is_plain(seen: &[Seen], first_sector: u64, floor: u64) -> bool {
 }
 
 /// For every sector the newest generation of a write that covered it, as far as the sectors in
-/// view tell: each knows where its block began and ended.
+/// view show it: each knows where its block began and ended.
 fn newer_siblings(seen: &[Seen], first_sector: u64) -> Vec<u64> {
     let mut covered = vec![0; seen.len()];
     let mut last_block = None;
@@ -207,7 +207,7 @@ fn newer_siblings(seen: &[Seen], first_sector: u64) -> Vec<u64> {
         let Some(start) = sector.checked_sub(u64::from(stamp.index)) else {
             continue;
         };
-        // Sectors of one block in a row tell the same: once is enough.
+        // Sectors of one block in a row show the same: once is enough.
         let block = (start, stamp.generation);
         if last_block.replace(block) == Some(block) {
             continue;

@@ -31,7 +31,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             .as_mut()
             .map_or(0, |one| one.count_backlog(last_due_ns));
         let mut directions = tally.close(self.control.series(index));
-        if let Some(verifier) = &mut self.desk.verifier {
+        if let Some(verifier) = &mut self.staging.verifier {
             directions[Op::Read as usize].findings = verifier.take_findings();
         }
         WorkerLap {

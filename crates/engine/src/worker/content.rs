@@ -1,17 +1,16 @@
-//! What the host does to data between two I/Os: making what is written, judging what was read.
-//! Both take time that is the host's and no device's, so an I/O is stamped when its content and
-//! that of its turn are made, and a completion before any of them is judged.
-//! With several in flight one may come back while the worker is at its desk: so it looks up after
-//! `LOOK_NS`, and what it took is in the witness.
+//! What a worker does with data between two I/Os: it makes what is written and judges what was
+//! read. That takes the host's time, not the device's: an I/O is stamped when all content of its
+//! turn is made, and a completion before any read is judged. Another I/O may come back meanwhile,
+//! so the worker looks for completions after `LOOK_NS`; the time it took is in the witness.
 
-use super::desk::LIGHT_BYTES;
+use super::staging::LIGHT_BYTES;
 use super::Worker;
 use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::plan::Content;
 use crate::request::{Extent, Op};
 
-/// Work that took longer is interrupted by a look at what came back.
+/// Work that takes longer is interrupted to look for completions.
 const LOOK_NS: u64 = 2_000;
 
 impl<B: Backend, C: Clock> Worker<B, C> {
@@ -25,7 +24,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     pub(super) fn make_content(&mut self, slot: u16, mut extent: Extent) -> Extent {
         let buffer = &mut self.backend.buffer(slot)[..extent.length_bytes as usize];
         let plan = &self.seat.stream.plan;
-        match (&mut self.desk.verifier, plan.content) {
+        match (&mut self.staging.verifier, plan.content) {
             (None, Content::Random) => self.stamper.stamp(buffer, extent.offset_bytes),
             (None, Content::Zero) => {}
             (None, other) => self.stamper.write(buffer, extent.offset_bytes, other),
@@ -40,8 +39,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 verifier.begin_write(slot, extent, buffer);
             }
         }
-        if self.desk.has_made(extent.length_bytes) {
-            self.desk.is_hasty = self.has_taken_long();
+        if self.staging.has_made(extent.length_bytes) {
+            self.staging.is_hasty = self.has_taken_long();
         }
         extent
     }
@@ -49,37 +48,37 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     /// Hands over the I/Os whose content was made, stamped now that it is.
     #[inline]
     pub(super) fn send_staged(&mut self) {
-        if self.desk.staged.is_empty() {
+        if self.staging.staged.is_empty() {
             return;
         }
-        let made_bytes = std::mem::take(&mut self.desk.made_bytes);
-        if made_bytes > LIGHT_BYTES || made_bytes > 0 && !self.desk.is_light {
+        let made_bytes = std::mem::take(&mut self.staging.made_bytes);
+        if made_bytes > LIGHT_BYTES || made_bytes > 0 && !self.staging.is_light {
             self.account.made_ns += self.take_time();
         }
         if let Some(op) = self.turns.op() {
             return self.launch_plain(op);
         }
-        let mut staged = std::mem::take(&mut self.desk.staged);
+        let mut staged = std::mem::take(&mut self.staging.staged);
         for slot in staged.drain(..) {
             self.launch(slot);
         }
-        self.desk.staged = staged;
+        self.staging.staged = staged;
     }
 
-    /// Holds reads that came back to what they may find, and tells the others of writes.
+    /// Judges the reads that came back, and notes the writes that ended.
     #[inline]
     pub(super) fn judge_returned(&mut self) {
-        if !self.desk.returned.is_empty() {
+        if !self.staging.returned.is_empty() {
             self.judge_some();
         }
     }
 
     fn judge_some(&mut self) {
         let mut has_judged = false;
-        while let Some(slot) = self.desk.returned.pop_front() {
+        while let Some(slot) = self.staging.returned.pop_front() {
             self.free.push(slot);
             let flight = self.flights.get(slot);
-            let Some(verifier) = &mut self.desk.verifier else {
+            let Some(verifier) = &mut self.staging.verifier else {
                 continue;
             };
             if flight.op != Op::Read {
@@ -89,8 +88,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             let block = &self.backend.read_back(slot)[..flight.length_bytes as usize];
             verifier.judge(slot, block);
             has_judged = true;
-            if self.desk.has_worked(flight.length_bytes) && self.has_taken_long() {
-                self.desk.is_hasty = true;
+            if self.staging.has_worked(flight.length_bytes) && self.has_taken_long() {
+                self.staging.is_hasty = true;
                 break;
             }
         }

@@ -1,6 +1,6 @@
-//! The turn of a plain stream: random blocks of one size, all read or all written, as fast as they
-//! come back. It does what the general turn does, in the same order and with the same draws, with
-//! all that such a stream cannot need left out and what stays kept in registers.
+//! The turn of a plain stream: random blocks of one size, all read or all written, in a closed
+//! loop. It does what the general turn does, in the same order and with the same draws, but leaves
+//! out what such a stream does not need, and keeps the rest in registers.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
@@ -10,15 +10,15 @@ use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::request::{Completion, Op, Request};
 
-/// The worker looks around after so long, however fast its I/Os come back.
+/// After so long the worker ends its turn, however fast its I/Os come back.
 const SOLO_NS: u64 = 100_000;
 
 impl<B: Backend, C: Clock> Worker<B, C> {
-    /// What `fill` does, for a lap that time bounds. A function of its own, as those below, so that
-    /// all of its loop has registers.
+    /// What `fill` does, for a lap that time bounds. Not inlined, like those below, so that its
+    /// whole loop stays in registers.
     #[inline(never)]
     pub(super) fn fill_plain(&mut self, op: Op) -> bool {
-        if self.desk.stages {
+        if self.staging.stages {
             return self.stamp_plain();
         }
         let Self {
@@ -56,7 +56,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             draws,
             flights,
             free,
-            desk,
+            staging,
             stamper,
             ..
         } = self;
@@ -68,20 +68,20 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             let buffer = &mut backend.buffer(slot)[..extent.length_bytes as usize];
             stamper.stamp(buffer, extent.offset_bytes);
             slots[usize::from(slot)].put(Op::Write, extent);
-            desk.staged.push(slot);
-            if desk.has_made(extent.length_bytes) {
+            staging.staged.push(slot);
+            if staging.has_made(extent.length_bytes) {
                 is_due = true;
                 break;
             }
         }
         draws.take_back(uniform);
         if is_due {
-            self.desk.is_hasty = self.has_taken_long();
-            if !self.desk.is_hasty && !self.free.is_empty() {
+            self.staging.is_hasty = self.has_taken_long();
+            if !self.staging.is_hasty && !self.free.is_empty() {
                 return self.stamp_plain();
             }
         }
-        !self.desk.is_hasty
+        !self.staging.is_hasty
     }
 
     /// Does one I/O after the other by system calls, as long as nothing but the next is due. The
@@ -100,7 +100,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             clock,
             draws,
             stamper,
-            desk,
+            staging,
             flights,
             tally,
             account,
@@ -112,7 +112,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         let (first_ns, mut now_ns) = (self.now_ns, self.now_ns);
         let completion = loop {
             let extent = uniform.next_extent();
-            if desk.stages {
+            if staging.stages {
                 let buffer = &mut backend.buffer(slot)[..extent.length_bytes as usize];
                 stamper.stamp(buffer, extent.offset_bytes);
             }
@@ -152,13 +152,13 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         let Self {
             backend,
             flights,
-            desk,
+            staging,
             now_ns,
             ..
         } = self;
         let slots = flights.slots();
         let now_ns = *now_ns;
-        backend.push_all(desk.staged.drain(..).map(|slot| {
+        backend.push_all(staging.staged.drain(..).map(|slot| {
             let place = &slots[usize::from(slot)];
             place.launch(now_ns);
             let flight = place.flight();

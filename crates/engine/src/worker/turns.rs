@@ -1,6 +1,6 @@
 //! Which turn a worker makes: the general one, or a shorter one for a stream that is plain.
 
-use super::desk::Desk;
+use super::staging::Staging;
 use crate::backend::Backend;
 use crate::plan::{Access, Content};
 use crate::request::Op;
@@ -17,7 +17,7 @@ pub(super) enum Turns {
 }
 
 impl Turns {
-    pub fn of<B: Backend>(stream: &Stream, backend: &B, desk: &Desk) -> Self {
+    pub fn of<B: Backend>(stream: &Stream, backend: &B, staging: &Staging) -> Self {
         let plan = &stream.plan;
         let has_one_op = matches!(plan.read_percent, 0 | 100) && plan.discard_percent == 0;
         let keeps_base = !B::HAS_DATA || matches!(plan.content, Content::Random | Content::Zero);
@@ -35,7 +35,7 @@ impl Turns {
         };
         match is_plain {
             false => Self::General,
-            true if B::CARRIES && stream.depth == 1 && desk.is_brief(plan.block_bytes) => {
+            true if B::CARRIES && stream.depth == 1 && staging.is_brief(plan.block_bytes) => {
                 Self::Solo(op)
             }
             true => Self::Plain(op),

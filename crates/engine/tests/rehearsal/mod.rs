@@ -86,7 +86,7 @@ pub fn plan(streams: Vec<StreamPlan>, bound: Bound) -> Plan {
 
 /// Runs a plan to its end with one worker to a thread.
 pub fn run_on_threads<B: Backend>(plan: &Plan, make: impl Fn(&Seat) -> B + Sync) -> Lap {
-    let crew = Crew::muster(plan, Depth::Queued).expect("the plan is sound");
+    let crew = Crew::of(plan, Depth::Queued).expect("the plan is sound");
     let barrier = Barrier::new(crew.seats().len());
     let clock_start = 1 << 50;
     crew.start(plan, clock_start);

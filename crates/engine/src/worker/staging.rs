@@ -12,7 +12,7 @@ use crate::verify::Verifier;
 pub(super) const LIGHT_BYTES: u64 = 8 << 10;
 
 /// The work that lies between the worker and its backend.
-pub(super) struct Desk {
+pub(super) struct Staging {
     pub verifier: Option<Box<Verifier>>,
     /// The stream makes content: its I/Os go out together when all of it is made.
     pub stages: bool,
@@ -30,7 +30,7 @@ pub(super) struct Desk {
     unlooked_bytes: u64,
 }
 
-impl Desk {
+impl Staging {
     pub fn of(stream: &Stream, has_data: bool) -> Self {
         let plan = &stream.plan;
         let verifier = has_data
