@@ -12,6 +12,11 @@ KIB: Final = 1024
 MIB: Final = 1024**2
 GIB: Final = 1024**3
 TIB: Final = 1024**4
+KILO: Final = 1_000
+MEGA: Final = 1_000_000
+GIGA: Final = 1_000_000_000
+TERA: Final = 1_000_000_000_000
+"""Decimal prefixes, in which capacities and rates are stated."""
 NS_PER_US: Final = 1_000
 NS_PER_MS: Final = 1_000_000
 NS_PER_S: Final = 1_000_000_000

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from teijo.terms.result import Health
+from teijo.units import TERA
 
 PERCENT_LEAST = 1
 PERCENT_MOST = 254
@@ -49,5 +50,5 @@ def endurance_from(health: Health) -> Endurance | None:
         rated_bytes=written * 100 // percent,
         low_bytes=written * 100 // (percent + 1),
         high_bytes=written * 200 // (2 * percent - 1),
-        source=f"estimated from {percent} % used after {written / 1e12:.3g} TB written",
+        source=f"estimated from {percent} % used after {written / TERA:.3g} TB written",
     )

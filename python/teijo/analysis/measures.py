@@ -54,7 +54,7 @@ def exact_iops(answer: StepResult) -> Fraction:
 
 def exact_mb_s(answer: StepResult) -> Fraction:
     """Return reads plus writes in decimal MB/s, rounded nowhere."""
-    return _exact(answer.bytes * units.NS_PER_S, answer.elapsed_ns * 10**6)
+    return _exact(answer.bytes * units.NS_PER_S, answer.elapsed_ns * units.MEGA)
 
 
 def exact_latency_ms(answer: StepResult) -> Fraction:

@@ -6,6 +6,7 @@ import typer
 
 from teijo.cli import console, tongue
 from teijo.cli.options import Json
+from teijo.units import GIGA, NS_PER_S
 
 EXAMPLES = (
     "teijo calibrate",
@@ -23,7 +24,6 @@ def verb(
     from dataclasses import asdict
 
     from teijo import api
-    from teijo.units import NS_PER_S
 
     found = api.calibrate(round(seconds * NS_PER_S))
     if as_json:
@@ -39,7 +39,7 @@ def verb(
     for line in console.columns(("ONE THREAD, 4 KiB", "AT QD 1", "AT QD 32", "IS AT MOST"), rows):
         console.put(line)
     console.put("")
-    rate = f"{found.copy_bytes_per_second / 1e9:,.1f}"
+    rate = f"{found.copy_bytes_per_second / GIGA:,.1f}"
     console.put(tongue.tr("memory copied: {rate} GB/s", rate=rate))
 
 
@@ -50,4 +50,4 @@ def _ns(figure_ns: float) -> str:
 
 
 def _rate(figure_ns: float) -> str:
-    return f"{1e9 / figure_ns:,.0f} IOPS" if figure_ns else "-"
+    return f"{NS_PER_S / figure_ns:,.0f} IOPS" if figure_ns else "-"

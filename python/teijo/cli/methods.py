@@ -57,8 +57,9 @@ def show(method: "AnyMethod", spec: str, as_json: bool) -> None:
     """Print one method: what it is, and its settings with the defaults of one version."""
     from teijo.methods.knobs import describe
     from teijo.terms.geometry import Geometry
+    from teijo.units import TERA
 
-    drive = Geometry(capacity_bytes=10**12, nominal_capacity_bytes=10**12)
+    drive = Geometry(capacity_bytes=TERA, nominal_capacity_bytes=TERA)
     spec = spec or method.default_spec
     settings = describe(method.settings(spec, {}, drive))
     if as_json:

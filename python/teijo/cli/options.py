@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from teijo.errors import PlanError, UsageError
+from teijo.units import GIGA, KILO, MEGA, NS_PER_S, TERA
 
 if TYPE_CHECKING:
     from teijo.runner.paper import Rates
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 SUFFIX = ".teijo"
 STDOUT = "-"
 """What a folder or a file is called that stands for stdout."""
-IOPS_MOST = 10**12
-_THOUSANDS = {"": 1, "k": 1_000, "M": 1_000_000}
+IOPS_MOST = TERA
+_THOUSANDS = {"": 1, "k": KILO, "M": MEGA}
 PRINTERS = ("html", "pdf", "text", "csv")
 
 
@@ -223,13 +224,13 @@ def io_timeout_ns_from(text: str) -> int:
     Raises:
         PlanError: it is no duration, or none that an I/O may take.
     """
-    from teijo.units import NS_PER_S, parse_duration
+    from teijo.units import parse_duration
 
     try:
         timeout_ns = parse_duration(text)
     except ValueError as error:
         raise PlanError(f"--io-timeout: {error}", remedy="Write it like 120s or 5min.") from error
-    if not NS_PER_S <= timeout_ns <= 10**9 * NS_PER_S:
+    if not NS_PER_S <= timeout_ns <= GIGA * NS_PER_S:
         raise PlanError(
             f"--io-timeout: {text} is not 1 s to 10^9 s", remedy="Write it like 120s or 5min."
         )

@@ -32,9 +32,9 @@ from teijo.runner.events import (
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Step
-from teijo.units import format_duration, megabytes_per_second
+from teijo.units import NS_PER_S, format_duration, megabytes_per_second
 
-QUIET_NS = 5 * 10**9
+QUIET_NS = 5 * NS_PER_S
 """How long the plain lines stay silent while the same goes on, round after round."""
 
 

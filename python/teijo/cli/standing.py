@@ -24,7 +24,7 @@ from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.watch import RoundsLeft, Watch
-from teijo.units import format_size, megabytes_per_second
+from teijo.units import NS_PER_S, format_size, megabytes_per_second
 
 NowNs = Callable[[], int]
 NEVER_WORTH_SAYING = 0.1
@@ -186,9 +186,9 @@ def title(event: RunStarted) -> str:
 
 def coarse(duration_ns: int) -> str:
     """Return a duration without fractions of a second: an estimate has none."""
-    if duration_ns < 10**10:
-        return tr("{s} s", s=duration_ns // 10**9)
-    minutes, seconds = divmod(round(duration_ns / 10**9), 60)
+    if duration_ns < 10 * NS_PER_S:
+        return tr("{s} s", s=duration_ns // NS_PER_S)
+    minutes, seconds = divmod(round(duration_ns / NS_PER_S), 60)
     hours, more = divmod(minutes, 60)
     if hours:
         return tr("{h} h {m} min", h=hours, m=f"{more:02d}")

@@ -10,6 +10,7 @@ import typer
 from teijo.cli import console
 from teijo.cli.options import Json
 from teijo.cli.tongue import reported, said, tr
+from teijo.units import NS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,7 @@ EXAMPLES = (
     "teijo verify run.teijo --json | jq .flaws     what contradicts what, step by step",
 )
 EXIT_NOT_KNOWN = 11
-QUIET_NS = 5 * 10**9
+QUIET_NS = 5 * NS_PER_S
 FLAWS_MOST = 8
 """Of one check on a screen; --json has all."""
 

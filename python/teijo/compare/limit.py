@@ -37,14 +37,20 @@ _ALIASES: Final = {
     "mrt": "maximum latency",
     "bandwidth": "throughput",
 }
-_TIMES: Final = {"ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10}
-_RATES: Final = {"B/s": 1e-6, "kB/s": 1e-3, "MB/s": 1.0, "GB/s": 1e3, "MiB/s": units.MIB / 1e6}
+_TIMES: Final = {
+    "ns": 1.0, "us": units.NS_PER_US, "µs": units.NS_PER_US, "μs": units.NS_PER_US,
+    "ms": units.NS_PER_MS, "s": units.NS_PER_S, "min": 60 * units.NS_PER_S,
+}  # fmt: skip
+_RATES: Final = {
+    "B/s": 1 / units.MEGA, "kB/s": units.KILO / units.MEGA, "MB/s": 1.0,
+    "GB/s": units.GIGA / units.MEGA, "MiB/s": units.MIB / units.MEGA,
+}  # fmt: skip
 _SIZES: Final = {
-    "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+    "B": 1.0, "kB": units.KILO, "MB": units.MEGA, "GB": units.GIGA, "TB": units.TERA,
     "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40,
 }  # fmt: skip
 _FAMILIES: Final = (_TIMES, _RATES, _SIZES)
-_COUNTS: Final = {"": 1.0, "k": 1e3, "M": 1e6}
+_COUNTS: Final = {"": 1.0, "k": units.KILO, "M": units.MEGA}
 _SIZE_WORD: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[kmgt]i?b?|b)", re.IGNORECASE)
 _APART: Final = re.compile(r"(?<=[0-9]) (?=(?:[kmgt]i?)?b\b)", re.IGNORECASE)
 

@@ -39,6 +39,7 @@ from teijo.terms.finding import Scalar
 from teijo.terms.record import Record
 from teijo.terms.remark import REMEDIES, Remark, RemarkKind
 from teijo.terms.result import StepResult
+from teijo.units import GIGA
 
 TITLE = "Comparison"
 _FOLDED_ROWS = 24
@@ -218,8 +219,8 @@ def _convergence_row(match: Match, entry: Entry, *, scaled: bool) -> tuple[Value
         convergence_word(findings),
         window_name(findings),
         findings.rounds,
-        written / 1e9,
-        *([written / 1e9 * record.geometry.scale] if scaled else []),
+        written / GIGA,
+        *([written / GIGA * record.geometry.scale] if scaled else []),
         written / record.geometry.capacity_bytes,
     )
 

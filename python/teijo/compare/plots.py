@@ -22,7 +22,7 @@ from teijo.methods.scaled import full_size
 from teijo.methods.settings import Settings
 from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell
-from teijo.units import KIB, format_block_size
+from teijo.units import GIGA, KIB, format_block_size
 
 S = TypeVar("S", bound=Settings)
 Points = Sequence[tuple[Value, float | None]]
@@ -307,7 +307,7 @@ def _minutes(entry: Entry) -> list[_Minute]:
         _Minute(
             number=number,
             iops=sample.iops,
-            written_gb=sample.written_bytes / 1e9,
+            written_gb=sample.written_bytes / GIGA,
             fills=sample.written_bytes / capacity,
             latency_ms=ms(measures.latency_ns_mean(answer)),
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from teijo.errors import DeviceError, PlanError
+from teijo.units import NS_PER_S
 
 Direction = Literal["read", "write"]
 DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
@@ -157,7 +158,7 @@ class Plan:
     streams: tuple[StreamPlan, ...]
     duration_ns: int | None = None
     total_bytes: int | None = None
-    interval_ns: int = 1_000_000_000
+    interval_ns: int = NS_PER_S
     open_ended: bool = False
     continues: bool = False
 

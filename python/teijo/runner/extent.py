@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from teijo.analysis.endurance import Endurance
 from teijo.errors import PlanError, UnsafeError
-from teijo.units import format_capacity, format_duration
+from teijo.units import MEGA, format_capacity, format_duration
 
-DRIVE_WRITES_MOST = 1_000_000
+DRIVE_WRITES_MOST = MEGA
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from teijo.terms.histogram import Histogram
 from teijo.terms.result import Direction, OperationResult, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access, Stream
-from teijo.units import NS_PER_S
+from teijo.units import MEGA, NS_PER_S
 
 SETTLED_SHARE: Final = 0.4
 """What random writes leave of a fresh drive's speed in the end: between client and enterprise."""
@@ -41,7 +41,7 @@ class Rates:
     @property
     def text(self) -> str:
         """What is assumed, for people."""
-        rates = f"at most {self.bytes_per_second / 1e6:,.0f} MB/s and {self.ios_per_second:,} IOPS"
+        rates = f"at most {self.bytes_per_second / MEGA:,.0f} MB/s and {self.ios_per_second:,} IOPS"
         return f"{rates}{self.source and f' ({self.source})'}; purging takes no time"
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from teijo.terms.histogram import Histogram
 from teijo.terms.remark import Remark
 from teijo.terms.verification import Verification, Written
+from teijo.units import per_second
 
 Direction = Literal["read", "write"]
 COMMANDS: Final = ("flush", "discard")
@@ -205,7 +206,7 @@ class StepResult:
     @property
     def iops(self) -> float:
         """I/Os per second, reads plus writes (PTS: ave IOPS)."""
-        return self.ios * 1e9 / self.elapsed_ns if self.elapsed_ns else 0.0
+        return per_second(self.ios, self.elapsed_ns)
 
 
 @dataclass(frozen=True, kw_only=True)

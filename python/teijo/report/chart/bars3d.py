@@ -22,6 +22,7 @@ from teijo.report.chart.theme import (
 )
 from teijo.report.numbers import heading_of, ink
 from teijo.report.width import columns_of
+from teijo.units import MEGA
 
 HEIGHT_PX: Final = 235.0
 FRONT_PX: Final = 430.0
@@ -179,7 +180,7 @@ def _texts(chart: Bars3D, stage: _Stage) -> Iterator[Json]:
 def _height_texts(chart: Bars3D, stage: _Stage) -> Iterator[Json]:
     widest = 0
     for tick in _ticks(stage):
-        text = f"{tick:,.6g}" if tick < 1e6 else f"{tick:,.0f}"
+        text = f"{tick:,.6g}" if tick < MEGA else f"{tick:,.0f}"
         widest = max(widest, len(text))
         yield _text((-8, stage.at(0, 0, tick)[1]), text, align="right")
     title_x = -8 - widest * CHARACTER_WIDTH_PX - 16
