@@ -94,7 +94,7 @@ class BlockSize(Method[BlockSizeSettings, BlockSizeFound]):
         """Return the report."""
         from teijo.methods.studies.block_size.pages import pages
 
-        return pages(found.settings, found.record, found.reported)
+        return pages(found)
 
 
 def _scalars(settings: BlockSizeSettings, found: BlockSizes) -> tuple[Scalar, ...]:

@@ -13,8 +13,6 @@ from teijo.document.model import (
     Block,
     Column,
     Document,
-    Header,
-    HeaderGroup,
     Paragraph,
     Rule,
     Section,
@@ -26,77 +24,54 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import say
 from teijo.methods import knobs
-from teijo.methods.pages import (
-    assemble,
-    device_group,
-    ms,
-    run_rows,
-    stamp_of,
-)
+from teijo.methods.found import Found
+from teijo.methods.pages import ms
+from teijo.methods.report import study_report
 from teijo.methods.studies.block_size import words
 from teijo.methods.studies.block_size.cells import sizes_text
 from teijo.methods.studies.block_size.found import BlockSizes, PointFound, blocks_of
 from teijo.methods.studies.block_size.settings import BlockSizeSettings
 from teijo.terms.cell import mix_name
-from teijo.terms.finding import Findings
 from teijo.terms.record import Record
 
 SIZE_AXIS = Axis(name="Block size", unit="KiB", scale="log")
 
 
-def pages(settings: BlockSizeSettings, record: Record, findings: Findings) -> Document:
+def pages(found: Found[BlockSizeSettings]) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    del findings  # every number stands in what was found, with its interval
-    found = blocks_of(settings, record)
-    if found.counted:
-        sections = [
-            _result_section(settings, record, found),
-            _time_section(settings, found),
-            *_ratio_sections(settings, found),
-            *_unit_sections(record, found),
-            _cells_section(settings, record, found),
-        ]
-    else:
-        text = "No block that counts has been measured yet."
-        sections = [Section(title="Result", blocks=(Paragraph(text=text),))]
-    return assemble(record, settings, _header(settings, record), sections)
-
-
-def _header(settings: BlockSizeSettings, record: Record) -> Header:
-    loads = knobs.show_numbers(settings.loads)
-    return Header(
+    settings, record = found.settings, found.record
+    sizes = blocks_of(settings, record)
+    sections = (
+        (
+            _result_section(settings, record, sizes),
+            _time_section(settings, sizes),
+            *_ratio_sections(settings, sizes),
+            *_unit_sections(record, sizes),
+            _cells_section(settings, record, sizes),
+        )
+        if sizes.counted
+        else ()
+    )
+    mix = mix_name(settings.read_percent)
+    return study_report(
+        found,
         title="Block size",
         subtitle=say(
-            "{mix} random, {sizes}",
-            mix=mix_name(settings.read_percent),
-            sizes=sizes_text(settings.block_sizes_bytes),
+            "{mix} random, {sizes}", mix=mix, sizes=sizes_text(settings.block_sizes_bytes)
         ),
-        organisation="",
-        revision="",
-        top=run_rows(record),
-        groups=(
-            device_group(record),
-            HeaderGroup(
-                title="Preparation",
-                tone="preparation",
-                rows=(
-                    ("Active range", f"{settings.active_range_percent} %"),
-                    ("Written in order", _times(settings.fill_times)),
-                    ("Written at random", _times(settings.random_times)),
-                ),
-            ),
-            HeaderGroup(
-                title="Study",
-                tone="test",
-                rows=(
-                    ("R/W mix", mix_name(settings.read_percent)),
-                    ("Outstanding", loads),
-                    ("Blocks", say("{count} of every cell", count=settings.repeats)),
-                    ("Cell", units.format_duration(settings.duration_ns)),
-                ),
-            ),
+        preparation=(
+            ("Active range", f"{settings.active_range_percent} %"),
+            ("Written in order", _times(settings.fill_times)),
+            ("Written at random", _times(settings.random_times)),
         ),
-        stamp=stamp_of(record),
+        test=(
+            ("R/W mix", mix),
+            ("Outstanding", knobs.show_numbers(settings.loads)),
+            ("Blocks", say("{count} of every cell", count=settings.repeats)),
+            ("Cell", units.format_duration(settings.duration_ns)),
+        ),
+        sections=sections,
+        empty="No block that counts has been measured yet.",
     )
 
 

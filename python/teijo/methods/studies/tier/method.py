@@ -120,7 +120,7 @@ class Tier(Method[TierSettings, TierFound]):
         """Return the report."""
         from teijo.methods.studies.tier.pages import pages
 
-        return pages(found.settings, found.record, found.reported)
+        return pages(found)
 
 
 def _begin(

@@ -10,8 +10,6 @@ from teijo.document.model import (
     Block,
     Column,
     Document,
-    Header,
-    HeaderGroup,
     Paragraph,
     Section,
     Series,
@@ -22,21 +20,13 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import Verbatim, capitalised, say
-from teijo.methods.pages import (
-    assemble,
-    device_group,
-    ms,
-    run_rows,
-    stamp_of,
-    threads_by_depth,
-)
-from teijo.methods.scaled import at_full_size
+from teijo.methods.found import Found
+from teijo.methods.pages import ms, threads_by_depth
+from teijo.methods.report import study_report
 from teijo.methods.studies.tier import words
 from teijo.methods.studies.tier.cells import CellFound
 from teijo.methods.studies.tier.found import Curve, Tiering, tiering_of
 from teijo.methods.studies.tier.settings import TierSettings
-from teijo.terms.finding import Findings
-from teijo.terms.record import Record
 
 STAGE_NAMES = {
     "tier": "tier",
@@ -52,58 +42,39 @@ MODEL_POINTS = 25
 """Places of a model's line, so that its bend at the tier's size shows."""
 
 
-def pages(settings: TierSettings, record: Record, findings: Findings) -> Document:
+def pages(found: Found[TierSettings]) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    del findings  # every number stands in what was found, with its interval
-    tiering = tiering_of(settings, record)
-    if tiering.curves:
-        sections = [
+    settings = found.settings
+    tiering = tiering_of(settings, found.record)
+    sections = (
+        (
             _result_section(settings, tiering),
             _cliffs_section(tiering),
             *_buying_sections(settings, tiering),
             *_pattern_sections(settings, tiering),
             _cells_section(tiering),
-        ]
-    else:
-        text = "No cell has been measured yet."
-        sections = [Section(title="Result", blocks=(Paragraph(text=text),))]
-    told = at_full_size(sections, record.geometry, {"TB", "GB", "MB"})
-    return assemble(record, settings, _header(settings, record), told)
-
-
-def _header(settings: TierSettings, record: Record) -> Header:
+        )
+        if tiering.curves
+        else ()
+    )
     devices = [
         (capitalised(STAGE_NAMES[name]), Verbatim(device))
         for name, device in (("fast", settings.fast), ("slow", settings.slow))
         if device
     ]
-    return Header(
+    return study_report(
+        found,
         title="Tier",
         subtitle="Fast storage before slow",
-        organisation="",
-        revision="",
-        top=run_rows(record),
-        groups=(
-            device_group(record),
-            HeaderGroup(
-                title="Preparation",
-                tone="preparation",
-                rows=(("Written in order", _times(settings.fill_times)), *devices),
-            ),
-            HeaderGroup(
-                title="Study",
-                tone="test",
-                rows=(
-                    (
-                        "OIO",
-                        threads_by_depth(settings.threads, settings.queue_depth),
-                    ),
-                    ("Slice", units.format_duration(settings.slice_ns)),
-                    ("Slices of a cell", say("5 to {most}", most=settings.slices_most)),
-                ),
-            ),
+        preparation=(("Written in order", _times(settings.fill_times)), *devices),
+        test=(
+            ("OIO", threads_by_depth(settings.threads, settings.queue_depth)),
+            ("Slice", units.format_duration(settings.slice_ns)),
+            ("Slices of a cell", say("5 to {most}", most=settings.slices_most)),
         ),
-        stamp=stamp_of(record),
+        sections=sections,
+        empty="No cell has been measured yet.",
+        full_size={"TB", "GB", "MB"},
     )
 
 
