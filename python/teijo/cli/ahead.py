@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from teijo.runner.events import (
+    Ended,
     Event,
+    HookNamed,
     Judged,
+    LayingOut,
     Progress,
+    Remarked,
     RunStarted,
     StepDone,
     StepStarted,
+    Stopping,
 )
 from teijo.terms.result import StepResult
 from teijo.terms.step import Precondition, Purge, Step
@@ -87,7 +92,7 @@ class Ahead:
             case Judged():
                 self._watch, self._judged_run_ns, self._done_bytes = event.watch, self._run_ns, 0
                 self._first = self._first or event.watch
-            case _:
+            case HookNamed() | LayingOut() | Remarked() | Stopping() | Ended():
                 pass
 
     def share(self, now_ns: int) -> float:

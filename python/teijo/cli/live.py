@@ -15,7 +15,20 @@ from teijo.cli.standing import Standing, begun, coarse, hook_lines
 from teijo.cli.tongue import reported, tr
 from teijo.outside.text import visible
 from teijo.report.width import columns_of, padded
-from teijo.runner.events import Ended, Event, HookNamed, Observer, RunStarted
+from teijo.runner.events import (
+    Ended,
+    Event,
+    HookNamed,
+    Judged,
+    LayingOut,
+    Observer,
+    Progress,
+    Remarked,
+    RunStarted,
+    StepDone,
+    StepStarted,
+    Stopping,
+)
 
 REPAINTS_PER_SECOND: Final = 8
 BAR_MOST: Final = 48
@@ -52,7 +65,9 @@ def live(standing: Standing, console: Console | None = None) -> Iterator[Observe
                         tell(line)
                 case Ended():
                     painter.refresh()
-                case _:
+                case LayingOut() | StepStarted() | Progress() | StepDone():
+                    pass
+                case Judged() | Remarked() | Stopping():
                     pass
 
         yield observer

@@ -62,6 +62,11 @@ def explained(error: typer.TyperException) -> tuple[str, str]:
             return f"{option} needs a value", _write_option(context, option) or help_line
         case "BadParameter":
             return _bad_value(error)
+        case _:
+            return _misread(error, path, context, help_line)
+
+
+def _misread(error: Any, path: str, context: Any, help_line: str) -> tuple[str, str]:
     extra = _EXTRA.search(error.message)
     if "extra argument" in error.message and extra is not None:
         word = extra[1].split(" ", 1)[0]
@@ -135,7 +140,8 @@ def _bounds(parameter: Any) -> str:
             return f" of at least {least:g}"
         case None, _:
             return f" of at most {most:g}"
-    return f" from {least:g} to {most:g}"
+        case _:
+            return f" from {least:g} to {most:g}"
 
 
 def _given(error: Any) -> str:

@@ -4,7 +4,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from teijo.document.model import Bars3D, Block, Document, Table, XYChart
+from teijo.document.model import (
+    Bars3D,
+    Block,
+    Document,
+    Facts,
+    Headline,
+    Note,
+    Paragraph,
+    Table,
+    Verdict,
+    XYChart,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,5 +70,5 @@ def _table_of(block: Block) -> Table | None:
             return block
         case XYChart() | Bars3D():
             return block.table
-        case _:
+        case Headline() | Facts() | Paragraph() | Verdict() | Note():
             return None

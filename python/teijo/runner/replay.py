@@ -132,8 +132,10 @@ def _last_known(record: Record, under_way: Step | None) -> tuple[Identity, Geome
     """Return who a real device was last, how large, and whether a hook was cut short since."""
     was, size, changing = record.identity, record.geometry, False
     for each in record.steps:
-        match each.step, each.answer:
-            case Configure(), StepResult(detail=detail):
+        if not isinstance(each.step, Configure):
+            continue
+        match each.answer:
+            case StepResult(detail=detail):
                 try:
                     was, size = identity_in(detail, was), geometry_in(detail) or size
                 except ValueError as error:
@@ -142,10 +144,8 @@ def _last_known(record: Record, under_way: Step | None) -> tuple[Identity, Geome
                         remedy="Begin a new run.",
                     ) from error
                 changing = False
-            case Configure(hook=hook), Gap():
-                changing = changing or bool(hook)
-            case _:
-                pass
+            case Gap():
+                changing = changing or bool(each.step.hook)
     begun = isinstance(under_way, Configure) and bool(under_way.hook)
     return was, size, changing or begun
 

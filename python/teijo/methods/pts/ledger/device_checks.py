@@ -27,7 +27,7 @@ def target(case: Case) -> Found:
         case "simulated":
             text = say("a model of a device, {size}", size=size)
             return Found(verdict="deviated", evidence=text)
-        case "file":
+        case "file" | "directory" | "database" | "none":
             text = say("a file of {size} on a file system", size=size)
             return Found(verdict="deviated", evidence=text, short="file target")
         case "block":

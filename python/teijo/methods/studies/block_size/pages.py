@@ -338,7 +338,8 @@ def _evidence_name(one: Evidence) -> str:
             return "Writes by size"
         case "write", "alignment":
             return "Writes shifted"
-    raise AssertionError(one)
+        case _:
+            raise AssertionError(one)
 
 
 def _cells_section(settings: BlockSizeSettings, record: Record, found: BlockSizes) -> Section:
