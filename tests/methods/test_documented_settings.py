@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from teijo.conformance.versions import COMPOSITE_BLOCKS, COMPOSITE_ZONES, VERSIONS
 from teijo.methods.knobs import describe
-from teijo.methods.pts.versions import COMPOSITE_BLOCKS, COMPOSITE_ZONES, VERSIONS
 from teijo.methods.registry import METHODS, method_named
 from teijo.units import format_size
 from tests.methods.canned import DRIVE

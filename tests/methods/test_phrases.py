@@ -11,9 +11,9 @@ from teijo.methods.phrases import (
     rounds_until_steady,
     sequential_writes,
 )
-from teijo.methods.rounds import HISTOGRAM, ROUND, Rounds
+from teijo.methods.rounds import Rounds
 from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import Idle, Measure, Precondition, Purge
+from teijo.terms.step import HISTOGRAM, ROUND, Idle, Measure, Precondition, Purge
 from teijo.terms.workload import WHOLE_RANGE, Access, Content, Stream, Workload
 
 WORKLOAD = Workload(streams=(Stream(read_percent=0, block_size_bytes=4096),))

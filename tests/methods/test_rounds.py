@@ -3,17 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teijo.methods.rounds import (
-    HISTOGRAM,
-    MINUTE,
-    ROUND,
-    exchanges_of,
-    histogram_run_of,
-    minutes_of,
-    rounds_of,
-)
+from teijo.methods.rounds import exchanges_of, histogram_run_of, minutes_of, rounds_of
 from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import Measure, Precondition, Purge, Step
+from teijo.terms.step import HISTOGRAM, MINUTE, ROUND, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Stream, Workload
 from tests.methods.test_workload import run
 

@@ -16,6 +16,7 @@ import pytest
 import teijo
 from teijo.analysis import measures
 from teijo.analysis.steady_state import Tracked, determine
+from teijo.conformance.offsets import courses
 from teijo.device import open_target
 from teijo.document.model import XYChart
 from teijo.engine import Lap, Plan
@@ -27,7 +28,6 @@ from teijo.methods.pts.demand.method import DIRTH
 from teijo.methods.pts.hir.method import Hir
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.lat.method import Lat
-from teijo.methods.pts.ledger.offsets import courses
 from teijo.methods.pts.wsat.method import Wsat
 from teijo.runner.compile import compile_measure, compile_precondition
 from teijo.terms.geometry import Geometry

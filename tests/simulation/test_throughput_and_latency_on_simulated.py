@@ -9,9 +9,9 @@ import pytest
 import teijo
 from teijo.analysis import measures
 from teijo.methods.pts.lat.found import SELF_CHECK_NAME, one_io_share
-from teijo.methods.rounds import HISTOGRAM, ROUND, exchanges_of, histogram_run_of
+from teijo.methods.rounds import exchanges_of, histogram_run_of
 from teijo.terms.result import StepResult
-from teijo.terms.step import Measure, Precondition
+from teijo.terms.step import HISTOGRAM, ROUND, Measure, Precondition
 
 Answered = tuple[Measure | Precondition, StepResult]
 

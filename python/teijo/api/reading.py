@@ -107,11 +107,9 @@ def open(path: Path | str, *, signers: Path | None = None) -> Run:  # noqa: A001
 
 
 def rescore(run: Run, spec: str) -> Run:
-    """Return a run judged by another version of its standard; see methods/rescore.py."""
-    from teijo.methods.rescore import rescored
-
+    """Return a run judged by another version of its standard; see conformance/rescoring.py."""
     with of_a_file(run.record):
-        record = rescored(run.record, method_named(run.record.run.method), spec)
+        record = method_named(run.record.run.method).rescored(run.record, spec)
         return replace(run, record=record)
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from teijo.api import reading
 from teijo.api.signed import signature_on
+from teijo.conformance.conversation import heard
 from teijo.device import parse_target
 from teijo.device.simulated import make_simulated
 from teijo.device.target import SimulatedTarget
 from teijo.document.phrase import say
 from teijo.errors import IdentityError, InvalidMeasurement, PlanError, RunFileError, UsageError
-from teijo.methods.conversation import heard
 from teijo.methods.registry import method_named
 from teijo.outside.text import shell_path
 from teijo.runfile import program, reader, sealing, signature

@@ -3,9 +3,8 @@
 A settings field carries its `Knob` as an annotation; nothing here knows a method by name.
 """
 
-import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeVar
@@ -15,6 +14,7 @@ import pydantic
 from teijo import units
 from teijo.errors import PlanError
 from teijo.methods.settings import Settings
+from teijo.outside.names import unknown
 from teijo.outside.text import unspeakable
 from teijo.terms.cell import mix_name
 from teijo.terms.run_note import LONGEST as NOTE_LONGEST
@@ -181,16 +181,6 @@ def build(model: type[S], values: Mapping[str, object]) -> S:
         except ValueError as error:
             raise PlanError(f"{name}={shown[:80]}: {error}", remedy=_STRANGE) from error
     return settings
-
-
-def unknown(what: str, given: str, valid: Iterable[str], accepted: Iterable[str] = ()) -> PlanError:
-    """Return the error for a name that is none of the valid ones, with the nearest of them."""
-    names = list(valid)
-    near = difflib.get_close_matches(given.lower(), [*names, *accepted], n=1, cutoff=0.5)
-    guess = f"; did you mean {near[0]!r}?" if near else ""
-    return PlanError(
-        f"Unknown {what} {given!r}{guess}", remedy=f"Valid are: {', '.join(names) or 'none'}."
-    )
 
 
 def checked_words(what: str, given: Mapping[str, str], valid: type[W]) -> dict[W, str]:

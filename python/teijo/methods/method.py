@@ -3,6 +3,7 @@
 from collections.abc import Generator, Mapping
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from teijo.conformance.rescoring import rescored
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
@@ -67,6 +68,24 @@ class Method(Protocol[S, F]):
     def steps(self, settings: S, geometry: Geometry) -> Steps:
         """Return the conversation. The same answers give the same steps, always."""
         ...
+
+    def judging(self, ran: S, ruled: S) -> set[str]:
+        """Return the fields in which another version has its own way with what was run: those
+        that only judge, and those that add steps which the version does not have.
+        """
+        return {
+            name
+            for name, knob in knobs.knobs_of(type(ran)).items()
+            if knob.judges or (knob.adds and getattr(ruled, name) is None)
+        }
+
+    def rescored(self, record: Record, spec: str) -> Record:
+        """Return a record as if it had been taken under another version of the standard.
+
+        Raises:
+            teijo.errors.PlanError: the method follows no standard, or there is no such version.
+        """
+        return rescored(record, self, spec)
 
     def find(self, settings: S, record: Record) -> F:
         """Return what a record shows, growing or sealed; each number is computed when asked for."""

@@ -8,10 +8,10 @@ first cell.
 from collections.abc import Callable, Generator, Sequence
 
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.methods.rounds import HISTOGRAM, Exchange, Rounds, rounds_of
+from teijo.methods.rounds import Exchange, Rounds, rounds_of
 from teijo.terms.finding import SteadyState
 from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import HISTOGRAM, Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access, ActiveRange, Content, Stream, Workload
 
 Cells = Callable[[int], Sequence[Measure]]

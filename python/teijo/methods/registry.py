@@ -156,7 +156,7 @@ def method_named(name: str) -> "AnyMethod":
     for card in CARDS:
         if word in (card.id, card.id.rpartition(".")[2]):
             return _loaded(card)
-    from teijo.methods.knobs import unknown
+    from teijo.outside.names import unknown
 
     ids = [card.id for card in CARDS]
     raise unknown("method", name, ids, [each.rpartition(".")[2] for each in ids])

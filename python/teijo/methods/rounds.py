@@ -12,15 +12,11 @@ from teijo.terms.cell import CellKey
 from teijo.terms.finding import SteadyState
 from teijo.terms.record import Record
 from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import Measure, Purge, Step
+from teijo.terms.step import HISTOGRAM, MINUTE, ROUND, Measure, Purge, Step
 from teijo.terms.watch import RoundsLeft, Watch
 
 Exchange = tuple[Step, Answer]
 Measured = tuple[Measure, StepResult]
-
-ROUND = "round"
-MINUTE = "minute"
-HISTOGRAM = "histogram"
 
 
 @dataclass(frozen=True, kw_only=True)

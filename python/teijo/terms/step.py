@@ -11,6 +11,13 @@ from pydantic import Discriminator, TypeAdapter
 from teijo import units
 from teijo.terms.workload import Workload
 
+ROUND = "round"
+MINUTE = "minute"
+HISTOGRAM = "histogram"
+"""Phases that several methods have: a round's cell, a minute of a continuous stimulus, and the run
+for the response-time histogram.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Purge:

@@ -20,13 +20,12 @@ from teijo.methods.pts.lat import found as lat
 from teijo.methods.pts.tp import parts as tp
 from teijo.methods.pts.wsat import minutes
 from teijo.methods.pts.wsat.method import Wsat
-from teijo.methods.rescore import rescored
-from teijo.methods.rounds import ROUND, Round, Rounds
+from teijo.methods.rounds import Round, Rounds
 from teijo.methods.studies.tier import cells as tier
 from teijo.methods.studies.tier.cells import CellFound, Key
 from teijo.terms.finding import SteadyState
 from teijo.terms.result import StepResult
-from teijo.terms.step import Measure, Step
+from teijo.terms.step import ROUND, Measure, Step
 from teijo.terms.workload import Stream, Workload
 from tests.methods.canned import DRIVE, Canned, flow, play
 
@@ -146,5 +145,5 @@ def test_a_run_on_the_limit_ends_at_round_five_whatever_its_minute_is(minute_s: 
     run = play(Iops(), device, spec="2.0.2-client", overrides=overrides)
     assert run.ending == "steady"
     assert findings_of(run.record).window_rounds == (1, 5)
-    again = rescored(run.record, Iops(), "1.1-enterprise")
+    again = Iops().rescored(run.record, "1.1-enterprise")
     assert findings_of(again).window_rounds == (1, 5)

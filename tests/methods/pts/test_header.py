@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from teijo.conformance.versions import version_of
 from teijo.methods.parts import document_of
 from teijo.methods.pts.header import cache_remarks, cache_state
 from teijo.methods.pts.iops.method import Iops
-from teijo.methods.pts.versions import version_of
 from teijo.terms.remark import Remark, RemarkKind
 from tests.methods.canned import IDENTITY, Canned, play
 from tests.methods.pts.test_iops import flat

@@ -8,10 +8,9 @@ from teijo.errors import PlanError
 from teijo.methods.parts import findings_of, watch_of
 from teijo.methods.pts.lat.found import SELF_CHECK_NAME
 from teijo.methods.pts.lat.method import Lat
-from teijo.methods.rounds import HISTOGRAM
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import Measure, Precondition, Purge, Step
+from teijo.terms.step import HISTOGRAM, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access
 from tests.analysis.test_steady_state import SLC_B
 from tests.methods.canned import DRIVE, GIB, Canned, Played, latencies, play, record_of

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from teijo.conformance.pieces import Pieces, pieces_of
 from teijo.errors import PlanError
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.iops.method import Iops
@@ -35,7 +36,7 @@ def test_only_a_device_smaller_than_nominal_is_scaled():
 @given(st.floats(1, 4000), st.sampled_from([8, 16]))
 def test_a_scaled_amount_keeps_its_pieces_and_its_share(scale, amount_gib):
     geometry = scaled(scale)
-    pieces = shared.pieces_of(amount_gib * GIB, 2048, geometry)
+    pieces = pieces_of(amount_gib * GIB, 2048, geometry)
     assert pieces.amount_bytes is not None
     piece = pieces.amount_bytes // pieces.segments
     assert piece == amount_gib // 2 * MIB
@@ -48,7 +49,7 @@ def test_a_scaled_amount_keeps_its_pieces_and_its_share(scale, amount_gib):
 
 
 def test_no_amount_is_one_piece():
-    assert shared.pieces_of(None, 2048, DRIVE) == shared.Pieces(amount_bytes=None, segments=1)
+    assert pieces_of(None, 2048, DRIVE) == Pieces(amount_bytes=None, segments=1)
 
 
 def test_the_amount_that_a_refusal_proposes_is_accepted():

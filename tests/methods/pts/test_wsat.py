@@ -7,9 +7,8 @@ import pytest
 from teijo.errors import PlanError
 from teijo.methods.parts import findings_of, watch_of
 from teijo.methods.pts.wsat.method import Wsat
-from teijo.methods.rounds import HISTOGRAM, MINUTE
 from teijo.terms.geometry import Geometry
-from teijo.terms.step import Measure, Purge, Step
+from teijo.terms.step import HISTOGRAM, MINUTE, Measure, Purge, Step
 from tests.methods.canned import DRIVE, GIB, Canned, Played, play, record_of
 
 CHECKED = ("1.1-enterprise", "2.0.2-enterprise", "2.0.2-client")

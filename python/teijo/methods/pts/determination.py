@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from teijo import units
+from teijo.analysis import window_shares
 from teijo.analysis.steady_state import WINDOW_ROUNDS, Number, Tracked, determine
 from teijo.document.model import (
     Block,
@@ -120,7 +121,7 @@ def determination_document(states: Sequence[SteadyState]) -> Document:
 
 def windows_table(state: SteadyState, caption: str) -> Table:
     """Return a row per window that was looked at: both operands, both limits, both verdicts."""
-    unit, shares = state.unit, window_pages.share_digits(state.windows)
+    unit, shares = state.unit, window_shares.share_digits(state.windows)
     rows: list[tuple[Value, ...]] = [_window_row(window) for window in state.windows]
     return Table(
         columns=(
@@ -146,11 +147,11 @@ def _window_row(window: Window) -> tuple[Value, ...]:
         window.average,
         window.range,
         window.range_limit,
-        window_pages.range_percent(window),
+        window_shares.range_percent(window),
         window.slope,
         window.slope_excursion,
         window.slope_limit,
-        window_pages.slope_percent(window),
+        window_shares.slope_percent(window),
         _why(window),
     )
 

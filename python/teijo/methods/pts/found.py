@@ -7,9 +7,9 @@ from typing import Generic, TypeVar
 
 from teijo.analysis import measures
 from teijo.analysis.quantities import of_rounds
+from teijo.conformance.ledger import ledger
 from teijo.methods.found import FlatFound, Found
 from teijo.methods.phrases import is_steady
-from teijo.methods.pts.ledger.ledger import ledger
 from teijo.methods.pts.loop import window_rounds_of
 from teijo.methods.pts.settings import PtsSettings
 from teijo.methods.rounds import Round, Rounds, rounds_of

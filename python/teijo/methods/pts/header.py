@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teijo import units
+from teijo.conformance.device_checks import cache_state
+from teijo.conformance.stamp import stamp_of_ledger
+from teijo.conformance.versions import Version
 from teijo.document.model import Header, HeaderGroup
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.pages import NOT_KNOWN, capacity_name, date_of, purge_method, stamp_of
-from teijo.methods.pts.ledger.stamp import stamp_of_ledger
 from teijo.methods.pts.settings import PtsSettings
-from teijo.methods.pts.versions import Version
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
@@ -21,15 +22,6 @@ from teijo.terms.run_note import RunNote, noted
 
 ORGANISATION = "SNIA SSS PTS"
 NO_ROUNDS = "none"
-
-_CACHE_STATES = {
-    "enabled": "enabled",
-    "on": "enabled",
-    "write back": "enabled",
-    "disabled": "disabled",
-    "off": "disabled",
-    "write through": "disabled",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,11 +78,6 @@ def pts_header(
         groups=groups,
         stamp=stamp_of(record, stamp_of_ledger(ledger)),
     )
-
-
-def cache_state(write_cache: str) -> str | None:
-    """Return "enabled" or "disabled" for what a device said of its cache, None if neither."""
-    return _CACHE_STATES.get(write_cache.strip().lower())
 
 
 def cache_remarks(record: Record, version: Version) -> tuple[Remark, ...]:

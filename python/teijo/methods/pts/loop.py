@@ -9,12 +9,12 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts.histogram_pages import five_nines_ms
-from teijo.methods.rounds import ROUND, Round, Rounds, rounds_left
+from teijo.methods.rounds import Round, Rounds, rounds_left
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
-from teijo.terms.step import Measure
+from teijo.terms.step import ROUND, Measure
 from teijo.terms.watch import Watch
 
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.settings import PtsSettings
-from teijo.methods.rounds import ROUND
 from teijo.terms.cell import MatrixCell
 from teijo.terms.geometry import Geometry
-from teijo.terms.step import Measure
+from teijo.terms.step import ROUND, Measure
 from teijo.terms.workload import Stream, Workload
 
 

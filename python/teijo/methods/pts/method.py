@@ -6,13 +6,13 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
+from teijo.conformance.versions import DEFAULT_SPEC, SPECS, LoadRule, Version, version_of
 from teijo.document.phrase import say
 from teijo.methods import knobs
 from teijo.methods.method import Method
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.settings import PtsSettings
-from teijo.methods.pts.versions import DEFAULT_SPEC, SPECS, LoadRule, Version, version_of
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.units import format_block_size

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.conformance.page import ledger_section
+from teijo.conformance.versions import version_of
 from teijo.document.grid import Beside, Edge, Figure, Grid, matrix
 from teijo.document.model import Axis, Block, Document, Facts, Paragraph, Section, XYChart
 from teijo.document.phrase import capitalised, say
@@ -14,8 +16,6 @@ from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
-from teijo.methods.pts.ledger.page import ledger_section
-from teijo.methods.pts.versions import version_of
 from teijo.methods.rounds import Round, Rounds
 from teijo.methods.scaled import scalar_told
 from teijo.terms.cell import MatrixCell, mix_name

@@ -1,16 +1,16 @@
 """Settings that the PTS methods share: their knobs, defaults by version, checks, deviations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.conformance.pieces import pieces_of
+from teijo.conformance.versions import MINUTE_NS, LoadRule, Version
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.pts.versions import MINUTE_NS, LoadRule, Version
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
@@ -185,14 +185,6 @@ class PtsSettings(Settings, frozen=True):
             """The data pattern."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pieces:
-    """An active range amount and its segments on the device at hand."""
-
-    amount_bytes: int | None
-    segments: int
-
-
 def time_name(minute_ns: int) -> str:
     """Return the name of an axis or column in the standard's minutes, with what one is here."""
     if minute_ns == MINUTE_NS:
@@ -210,20 +202,6 @@ def minute_ns_of(geometry: Geometry) -> int:
     return max(MINUTE_LEAST_MS, round(MINUTE_NS / units.NS_PER_MS / geometry.scale)) * (
         units.NS_PER_MS
     )
-
-
-def pieces_of(amount_bytes: int | None, segments: int, geometry: Geometry) -> Pieces:
-    """Return an amount of the full-size device on the device at hand.
-
-    A scaled device has fewer segments, not smaller ones: a segment must still hold the largest
-    block, and what a block does within a segment does not depend on the capacity.
-    """
-    if amount_bytes is None:
-        return Pieces(amount_bytes=None, segments=1)
-    align = geometry.physical_block_bytes
-    piece = amount_bytes // segments // align * align
-    count = max(1, round(segments / geometry.scale))
-    return Pieces(amount_bytes=piece * count, segments=count)
 
 
 def shared_defaults(

@@ -6,16 +6,16 @@ from collections.abc import Generator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
+from teijo.conformance.versions import DEFAULT_SPEC, SPECS
 from teijo.document.model import Document
 from teijo.methods.found import FlatFound
 from teijo.methods.method import Method, Steps
 from teijo.methods.parts import Part, watch_of
 from teijo.methods.pts.campaign.parts import record_of, split, steps_of
 from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, planned
-from teijo.methods.pts.versions import DEFAULT_SPEC, SPECS
 from teijo.terms.finding import Findings, PartFindings, Scalar
 from teijo.terms.geometry import Geometry
-from teijo.terms.record import Ending
+from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer
 from teijo.terms.step import Step
@@ -115,6 +115,12 @@ class Campaign(Method[CampaignSettings, CampaignFound]):
         if "not steady" in endings:
             return "not steady"
         return "steady" if "steady" in endings else "done"
+
+    def rescored(self, record: Record, spec: str) -> Record:
+        """Return the record as if every test of it had been taken under another version."""
+        from teijo.methods.pts.campaign.rescoring import rescored_campaign
+
+        return rescored_campaign(record, self.settings_from(record.run.settings), spec)
 
     def document(self, found: CampaignFound) -> Document:
         """Return the summary page, then every test's own pages."""

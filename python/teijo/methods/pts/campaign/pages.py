@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from teijo.analysis.cross_check import Check
+from teijo.conformance.stamp import stamp_of_ledger
+from teijo.conformance.versions import Version, version_of
 from teijo.document.model import (
     Block,
     Column,
@@ -36,8 +38,6 @@ from teijo.methods.pts.campaign.cross_checks import checks_between
 from teijo.methods.pts.campaign.plan import CampaignSettings, missing
 from teijo.methods.pts.header import ORGANISATION, told
 from teijo.methods.pts.iops.pages import SELECT_PERFORMANCE
-from teijo.methods.pts.ledger.stamp import stamp_of_ledger
-from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.pts.window_pages import convergence_word, window_name
 from teijo.methods.pts.wsat.minutes import LEVEL_NAME, PLATEAU_NAME
 from teijo.methods.scaled import both_sizes, in_both_sizes, with_rule, without_rule

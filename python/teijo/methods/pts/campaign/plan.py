@@ -7,13 +7,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel
 
 from teijo import units
+from teijo.conformance.versions import Version, version_of
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.method import AnyMethod
-from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.registry import method_named
 from teijo.methods.settings import Settings
+from teijo.outside.names import unknown
 from teijo.terms.geometry import Geometry
 
 TESTS: Mapping[str, AnyMethod] = {
@@ -146,14 +147,14 @@ def _sorted_out(
         if word == "tests":
             continue
         if dot and test not in tests:
-            raise knobs.unknown("test of this campaign", test, tests)
+            raise unknown("test of this campaign", test, tests)
         if dot:
             single[test][inner] = text
             continue
         having = [test for test in tests if word in words[test]]
         if not having:
             known = sorted(set().union(*words.values()))
-            raise knobs.unknown("setting", key, ["tests", *known])
+            raise unknown("setting", key, ["tests", *known])
         for test in having:
             common[test][key] = text
     return common, single

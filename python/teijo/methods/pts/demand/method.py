@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.quantities import of_intervals, of_rounds
+from teijo.conformance.versions import DEMAND_SPECS, Version, version_of
 from teijo.document.model import Document
 from teijo.document.phrase import Verbatim, say
 from teijo.errors import PlanError
@@ -43,7 +44,6 @@ from teijo.methods.pts.demand.watch import watch
 from teijo.methods.pts.found import FlatPtsFound
 from teijo.methods.pts.histogram_pages import five_nines_ms
 from teijo.methods.pts.loop import window_scalars
-from teijo.methods.pts.versions import DEMAND_SPECS, Version, version_of
 from teijo.methods.rounds import Round, Rounds, exchanges_of, rounds_of
 from teijo.terms.finding import Findings, Scalar, SteadyState
 from teijo.terms.geometry import Geometry

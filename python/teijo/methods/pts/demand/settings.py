@@ -4,11 +4,7 @@ from typing import Annotated
 
 from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.document.phrase import say
-from teijo.methods import knobs, workload_words
-from teijo.methods.knobs import Knob
-from teijo.methods.pts import settings as shared
-from teijo.methods.pts.versions import (
+from teijo.conformance.versions import (
     COMPOSITE_BLOCKS,
     COMPOSITE_READ_PERCENT,
     COMPOSITE_ZONES,
@@ -18,6 +14,10 @@ from teijo.methods.pts.versions import (
     ROUNDS_MOST,
     Version,
 )
+from teijo.document.phrase import say
+from teijo.methods import knobs, workload_words
+from teijo.methods.knobs import Knob
+from teijo.methods.pts import settings as shared
 from teijo.methods.workload_words import BlockMix
 from teijo.terms.cell import mix_name
 from teijo.terms.geometry import Geometry

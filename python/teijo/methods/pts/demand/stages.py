@@ -14,10 +14,10 @@ from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
 from teijo.methods.pts.loop import window_rounds_of
-from teijo.methods.rounds import HISTOGRAM, ROUND, Exchange, Measured, Round, Rounds
+from teijo.methods.rounds import Exchange, Measured, Round, Rounds
 from teijo.terms.finding import Cell, SteadyState
 from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import Measure, Step
+from teijo.terms.step import HISTOGRAM, ROUND, Measure, Step
 from teijo.terms.workload import Stream, Workload
 
 PRECONDITION = "precondition"

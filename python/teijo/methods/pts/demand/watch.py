@@ -20,11 +20,11 @@ from teijo.methods.pts.demand.stages import (
     round_cells,
 )
 from teijo.methods.pts.loop import rounds_watch, steady_words
-from teijo.methods.rounds import HISTOGRAM, Rounds, exchanges_of, rounds_left, rounds_of
+from teijo.methods.rounds import Rounds, exchanges_of, rounds_left, rounds_of
 from teijo.terms.finding import SteadyState
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
-from teijo.terms.step import Purge
+from teijo.terms.step import HISTOGRAM, Purge
 from teijo.terms.watch import Watch
 
 

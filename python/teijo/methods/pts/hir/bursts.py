@@ -8,10 +8,10 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.recovery import Gain, Mean, gain_of, mean_of
 from teijo.analysis.steady_state import Tracked, determine
+from teijo.conformance.versions import HIR_BLOCK_BYTES, IdleRecoveryRule, Version
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.versions import HIR_BLOCK_BYTES, IdleRecoveryRule, Version
 from teijo.methods.rounds import Exchange
 from teijo.terms.finding import SteadyState
 from teijo.terms.geometry import Geometry

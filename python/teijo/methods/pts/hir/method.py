@@ -9,6 +9,7 @@ from typing import Literal
 from teijo.analysis import measures
 from teijo.analysis.quantities import of_series
 from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.conformance.versions import VERSIONS, version_of
 from teijo.document.model import Document
 from teijo.document.phrase import Verbatim, say
 from teijo.methods import knobs
@@ -34,8 +35,8 @@ from teijo.methods.pts.hir.bursts import (
     state_name,
     stimulus_name,
 )
-from teijo.methods.pts.versions import VERSIONS, version_of
 from teijo.methods.rounds import before_rounds, exchanges_of, rounds_left
+from teijo.outside.names import unknown
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.quantity import IOPS, Quantity
@@ -111,7 +112,7 @@ class Hir(Method[HirSettings, HirFound]):
         """Return the settings of a version on this device; see Method."""
         version = version_of(spec or self.default_spec)
         if version.id not in self.specs:
-            raise knobs.unknown("version of the standard with HIR", spec, self.specs)
+            raise unknown("version of the standard with HIR", spec, self.specs)
         asked = knobs.parse_overrides(HirSettings, overrides)
         asked = shared.with_pieces(asked, version, geometry)
         settings = knobs.changed(standard(version, geometry), asked)

@@ -5,12 +5,12 @@ from functools import cached_property
 
 from teijo.analysis import measures
 from teijo.analysis.steady_state import Tracked, determine
+from teijo.conformance.versions import version_of
 from teijo.document.phrase import Verbatim
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import RoundsFound
 from teijo.methods.pts.loop import rounds_watch, window_scalars
 from teijo.methods.pts.matrix import matrix_of, preconditioning, round_of
-from teijo.methods.pts.versions import version_of
 from teijo.methods.rounds import Rounds, before_rounds
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Scalar, SteadyState

@@ -5,13 +5,14 @@ tracking variables are in steady state. What it finds is in found, the report in
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from teijo.conformance import versions
+from teijo.conformance.versions import Version, version_of
 from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods.method import Steps
 from teijo.methods.phrases import is_steady, precondition, purge, rounds_until_steady
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts import versions
 from teijo.methods.pts.iops.found import (
     IopsFound,
     IopsSettings,
@@ -21,7 +22,6 @@ from teijo.methods.pts.iops.found import (
     wipc,
 )
 from teijo.methods.pts.method import PtsMethod, cells_dropped, more_rounds
-from teijo.methods.pts.versions import Version, version_of
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
 

@@ -17,14 +17,14 @@ from teijo.methods.pts.found import RoundsFound
 from teijo.methods.pts.histogram_pages import five_nines_ms
 from teijo.methods.pts.loop import histogram_scalars, rounds_watch, window_scalars
 from teijo.methods.pts.matrix import matrix_of, preconditioning, round_of
-from teijo.methods.rounds import HISTOGRAM, Rounds, before_rounds, histogram_run_of
+from teijo.methods.rounds import Rounds, before_rounds, histogram_run_of
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.histogram import merged
 from teijo.terms.quantity import LATENCY, LATENCY_MAX, Quantity
 from teijo.terms.result import StepResult
-from teijo.terms.step import Measure
+from teijo.terms.step import HISTOGRAM, Measure
 from teijo.terms.watch import Watch
 from teijo.terms.workload import Workload
 

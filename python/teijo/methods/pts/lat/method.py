@@ -5,6 +5,8 @@ average of 4 KiB writes is in steady state; version 2.0 then runs once more for 
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from teijo.conformance import versions
+from teijo.conformance.versions import Version
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods.method import Steps
@@ -16,7 +18,6 @@ from teijo.methods.phrases import (
     rounds_until_steady,
 )
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts import versions
 from teijo.methods.pts.lat.found import (
     TRACKED,
     LatFound,
@@ -28,7 +29,6 @@ from teijo.methods.pts.lat.found import (
 )
 from teijo.methods.pts.matrix import stimulus
 from teijo.methods.pts.method import PtsMethod, cells_dropped, more_rounds
-from teijo.methods.pts.versions import Version
 from teijo.terms.geometry import Geometry
 
 

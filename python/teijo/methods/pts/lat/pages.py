@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.conformance.versions import Version, version_of
 from teijo.document.grid import Figure, Grid
 from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value
 from teijo.document.phrase import say
@@ -24,7 +25,6 @@ from teijo.methods.pts.report import (
     sections_or,
     sequential_words,
 )
-from teijo.methods.pts.versions import Version, version_of
 from teijo.terms.cell import MatrixCell
 from teijo.terms.histogram import EMPTY
 from teijo.terms.result import StepResult

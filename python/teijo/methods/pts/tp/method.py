@@ -10,6 +10,12 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.quantities import of_rounds
 from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.conformance.versions import (
+    DEFAULT_SPEC,
+    SPECS,
+    THROUGHPUT_READ_PERCENTS,
+    version_of,
+)
 from teijo.document.model import Document
 from teijo.document.phrase import Verbatim, say
 from teijo.methods import knobs
@@ -29,13 +35,7 @@ from teijo.methods.pts.tp.parts import (
     preconditioning,
     standard,
 )
-from teijo.methods.pts.versions import (
-    DEFAULT_SPEC,
-    SPECS,
-    THROUGHPUT_READ_PERCENTS,
-    version_of,
-)
-from teijo.methods.rounds import ROUND, exchanges_of
+from teijo.methods.rounds import exchanges_of
 from teijo.terms.cell import mix_name
 from teijo.terms.finding import Findings, Scalar
 from teijo.terms.geometry import Geometry
@@ -43,6 +43,7 @@ from teijo.terms.quantity import THROUGHPUT, Quantity
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
+from teijo.terms.step import ROUND
 from teijo.terms.watch import Watch
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from teijo import units
+from teijo.conformance.versions import THROUGHPUT_READ_PERCENTS
 from teijo.document.grid import Edge, Figure, Grid, matrix
 from teijo.document.model import (
     Block,
@@ -31,7 +32,6 @@ from teijo.methods.pts.report import (
 )
 from teijo.methods.pts.tp.method import part_findings
 from teijo.methods.pts.tp.parts import Part, TpSettings, cell_name, parts_of
-from teijo.methods.pts.versions import THROUGHPUT_READ_PERCENTS
 from teijo.methods.rounds import Round, exchanges_of
 from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell, Findings

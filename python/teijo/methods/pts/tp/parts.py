@@ -9,23 +9,23 @@ from typing import Annotated
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import Tracked, determine
-from teijo.document.phrase import Phrase, say
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
-from teijo.methods.phrases import sequential_writes
-from teijo.methods.pts import settings as shared
-from teijo.methods.pts.versions import (
+from teijo.conformance.versions import (
     PRECONDITION_TIMES,
     ROUNDS_MOST,
     THROUGHPUT_READ_PERCENTS,
     Version,
 )
-from teijo.methods.rounds import ROUND, Exchange, Rounds, rounds_of
+from teijo.document.phrase import Phrase, say
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.phrases import sequential_writes
+from teijo.methods.pts import settings as shared
+from teijo.methods.rounds import Exchange, Rounds, rounds_of
 from teijo.terms.cell import mix_name
 from teijo.terms.finding import SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import StepResult
-from teijo.terms.step import Measure, Precondition, Purge
+from teijo.terms.step import ROUND, Measure, Precondition, Purge
 from teijo.terms.workload import Access, Stream, Workload
 
 

@@ -12,6 +12,7 @@ from teijo.analysis import measures
 from teijo.analysis.quantities import of_series
 from teijo.analysis.saturation import Saturation, saturation_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.conformance.versions import SPECS, version_of
 from teijo.document.model import Document
 from teijo.methods import knobs
 from teijo.methods.method import Method, Steps
@@ -19,7 +20,6 @@ from teijo.methods.phrases import histogram_run, is_steady, purge
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import FlatPtsFound
 from teijo.methods.pts.loop import histogram_scalars
-from teijo.methods.pts.versions import SPECS, version_of
 from teijo.methods.pts.wsat.minutes import (
     LEVEL_NAME,
     PLATEAU_NAME,
@@ -37,8 +37,6 @@ from teijo.methods.pts.wsat.minutes import (
     why_stop,
 )
 from teijo.methods.rounds import (
-    HISTOGRAM,
-    MINUTE,
     Exchange,
     before_rounds,
     exchanges_of,
@@ -53,7 +51,7 @@ from teijo.terms.quantity import IOPS, LATENCY, Quantity
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import Step
+from teijo.terms.step import HISTOGRAM, MINUTE, Step
 from teijo.terms.watch import RoundsLeft, Watch
 
 

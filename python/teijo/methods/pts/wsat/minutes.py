@@ -7,18 +7,17 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.saturation import Sample
 from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
+from teijo.conformance.versions import WSAT_BLOCK_BYTES, Version
 from teijo.document.phrase import say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.versions import WSAT_BLOCK_BYTES, Version
-from teijo.methods.rounds import MINUTE
 from teijo.terms.cell import mix_name
 from teijo.terms.finding import SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import StepResult
-from teijo.terms.step import Measure
+from teijo.terms.step import MINUTE, Measure
 from teijo.terms.workload import Stream, Workload
 
 PLATEAU_NAME = "fresh out of the box (FOB), mean of the plateau"

@@ -7,6 +7,7 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.saturation import Sample, Saturation, saturation_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.conformance.versions import Version, version_of
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.model import (
     Block,
@@ -27,7 +28,6 @@ from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
 from teijo.methods.pts.report import IOPS, RESPONSE_TIME, answered, numbered, report
-from teijo.methods.pts.versions import Version, version_of
 from teijo.methods.pts.wsat.minutes import (
     LEVEL_NAME,
     PLATEAU_NAME,

@@ -7,15 +7,15 @@ from typing import Annotated
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.recovery import Recovery, recovery_of
+from teijo.conformance.versions import CrossStimulusRule, Version
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.versions import CrossStimulusRule, Version
-from teijo.methods.rounds import MINUTE, exchanges_of, minutes_of
+from teijo.methods.rounds import exchanges_of, minutes_of
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
-from teijo.terms.step import Measure
+from teijo.terms.step import MINUTE, Measure
 from teijo.terms.workload import Access, Stream, Workload
 
 LEVEL_MINUTES = 120

@@ -8,6 +8,7 @@ from functools import cached_property
 from teijo.analysis import measures
 from teijo.analysis.quantities import of_series
 from teijo.analysis.recovery import Recovery
+from teijo.conformance.versions import VERSIONS, version_of
 from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.methods import knobs
@@ -15,7 +16,6 @@ from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import purge
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import FlatPtsFound
-from teijo.methods.pts.versions import VERSIONS, version_of
 from teijo.methods.pts.xsr.groups import (
     LEVEL_MINUTES,
     Group,
@@ -28,12 +28,14 @@ from teijo.methods.pts.xsr.groups import (
     rule_of,
     standard,
 )
-from teijo.methods.rounds import MINUTE, before_rounds
+from teijo.methods.rounds import before_rounds
+from teijo.outside.names import unknown
 from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.quantity import THROUGHPUT, Quantity
 from teijo.terms.remark import Remark
 from teijo.terms.result import Gap, StepResult
+from teijo.terms.step import MINUTE
 from teijo.terms.watch import Watch
 
 SPECS_WITH_XSR = tuple(each.id for each in VERSIONS if each.cross_stimulus is not None)
@@ -120,7 +122,7 @@ class Xsr(Method[XsrSettings, XsrFound]):
         """Return the settings of a version on this device; see Method."""
         version = version_of(spec or self.default_spec)
         if version.id not in self.specs:
-            raise knobs.unknown("version of the standard with XSR", spec, self.specs)
+            raise unknown("version of the standard with XSR", spec, self.specs)
         asked = knobs.parse_overrides(XsrSettings, overrides)
         asked = shared.with_pieces(asked, version, geometry)
         settings = knobs.changed(standard(version, geometry), asked)

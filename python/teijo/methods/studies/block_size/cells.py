@@ -11,10 +11,9 @@ import numpy as np
 from teijo import units
 from teijo.document.phrase import say
 from teijo.methods.phrases import sequential_writes
-from teijo.methods.rounds import ROUND
 from teijo.methods.studies.block_size.settings import BlockSizeSettings
 from teijo.terms.geometry import Geometry
-from teijo.terms.step import Measure, Precondition
+from teijo.terms.step import ROUND, Measure, Precondition
 from teijo.terms.workload import Stream, Workload
 
 PROBE_SIZES: Final = tuple(1024 << power for power in range(8))

@@ -12,7 +12,7 @@ from teijo.document.phrase import say
 from teijo.methods.found import FlatFound
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
-from teijo.methods.rounds import ROUND, Exchange, exchanges_of, rounds_of
+from teijo.methods.rounds import Exchange, exchanges_of, rounds_of
 from teijo.methods.studies.block_size.cells import block, cells_in_block, preconditioning
 from teijo.methods.studies.block_size.found import BlockSizes, blocks_of
 from teijo.methods.studies.block_size.settings import BlockSizeSettings, settings_of
@@ -21,7 +21,7 @@ from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.result import Gap, StepResult
-from teijo.terms.step import Precondition
+from teijo.terms.step import ROUND, Precondition
 from teijo.terms.watch import Watch
 
 

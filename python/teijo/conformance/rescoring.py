@@ -2,26 +2,43 @@
 recorded answers, for as long as it asks for the recorded steps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Protocol
 
+from teijo.conformance.conversation import Converses, Heard, heard
 from teijo.document.phrase import say
 from teijo.errors import PlanError
-from teijo.methods import conversation
-from teijo.methods.conversation import Heard
-from teijo.methods.knobs import knobs_of
-from teijo.methods.method import AnyMethod
-from teijo.methods.pts.campaign.method import Campaign
-from teijo.methods.pts.campaign.parts import split
-from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSettings
-from teijo.methods.pts.versions import Version, version_of
-from teijo.methods.settings import Settings
-from teijo.terms.record import Ending, Record, StepRecord
+from teijo.terms.geometry import Geometry
+from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 
 
-def rescored(record: Record, method: AnyMethod, spec: str) -> Record:
+class Rescorable(Converses, Protocol):
+    """What a method has to say for its runs to be judged by another version of its standard."""
+
+    id: str
+    specs: tuple[str, ...]
+
+    def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> Any:
+        """Return the settings of a version on this geometry."""
+        ...
+
+    def settings_from(self, stored: Mapping[str, object]) -> Any:
+        """Return the settings a run file holds."""
+        ...
+
+    def deviations(self, settings: Any, geometry: Geometry) -> tuple[Remark, ...]:
+        """Return what these settings change against the standard."""
+        ...
+
+    def judging(self, ran: Any, ruled: Any) -> set[str]:
+        """Return the fields in which the version has its own way with what was run."""
+        ...
+
+
+def rescored(record: Record, method: Rescorable, spec: str) -> Record:
     """Return the record as if it had been taken under another version of the standard.
 
     What was asked of the device stays as it was; what decides when to stop and what is steady
@@ -37,110 +54,40 @@ def rescored(record: Record, method: AnyMethod, spec: str) -> Record:
             f"{method.id} follows no standard, so there is no version to judge it by",
             remedy="Leave --spec away.",
         )
-    if isinstance(method, Campaign):
-        return _rescored_campaign(record, method, spec)
     settings = _judged_by(record, method, spec)
     if settings.spec == record.run.spec:
         return record
-    heard = conversation.heard(method, settings, record)
+    again = heard(method, settings, record)
     return replace(
         record,
         run=replace(
             record.run,
             spec=settings.spec,
             settings=settings.model_dump(mode="json"),
-            ending=heard.ending or "interrupted",
+            ending=again.ending or "interrupted",
         ),
-        steps=record.steps[: heard.used],
+        steps=record.steps[: again.used],
         remarks=(
-            *_kept(record, method, heard.used),
-            *_remarks(record, settings.spec, heard),
+            *_kept(record, method, again.used),
+            *_remarks(record, settings.spec, again),
             *method.deviations(settings, record.geometry),
         ),
     )
 
 
-def _rescored_campaign(record: Record, campaign: Campaign, spec: str) -> Record:
-    """Return a campaign whose tests are each judged by the other version, where it has them."""
-    version = version_of(spec)
-    if version.id == record.run.spec:
-        return record
-    settings = campaign.settings_from(record.run.settings)
-    known = [part for part in split(settings, record) if version.id in part.method.specs]
-    if not known:
-        raise PlanError(
-            f"{version.id} has none of this campaign's tests ({', '.join(settings.tests)})",
-            remedy="Leave --spec away.",
-        )
-    judged = {part.name: rescored(part.record, part.method, version.id) for part in known}
-    asked = [part for part in settings.parts if version.id in TESTS[part.test].specs]
-    own = CampaignSettings(
-        spec=version.id,
-        tests=tuple(test for test in settings.tests if test in {part.test for part in asked}),
-        parts=tuple(_asked_of(part, judged.get(part.name), version, record) for part in asked),
-    )
-    endings = [each.run.ending for each in judged.values()]
-    return replace(
-        record,
-        run=replace(
-            record.run,
-            spec=version.id,
-            settings=own.model_dump(mode="json"),
-            ending="running" if record.run.ending == "running" else _worst(endings),
-        ),
-        steps=tuple(
-            replace(each, step=replace(each.step, part=name))
-            for name, one in judged.items()
-            for each in one.steps
-        ),
-        remarks=tuple(
-            dict.fromkeys(
-                _of_test(name, remark) for name, one in judged.items() for remark in one.remarks
-            )
-        ),
-    )
-
-
-def _asked_of(
-    part: PartSettings, judged: Record | None, version: Version, record: Record
-) -> PartSettings:
-    """Return a test's settings under the version; one that has not begun is as it asks for it."""
-    if judged is not None:
-        return PartSettings(name=part.name, test=part.test, settings=dict(judged.run.settings))
-    ruled = TESTS[part.test].settings(version.id, {}, record.geometry)
-    return PartSettings(name=part.name, test=part.test, settings=ruled.model_dump(mode="json"))
-
-
-def _of_test(name: str, remark: Remark) -> Remark:
-    """Return a remark that names its test, where it is of one test alone."""
-    if remark.kind is not RemarkKind.STEPS_MISSING:
-        return remark
-    return replace(remark, text=say("{test}: {text}", test=name, text=remark.text))
-
-
-def _worst(endings: Sequence[Ending]) -> Ending:
-    order: tuple[Ending, ...] = ("interrupted", "failed", "running", "not steady", "steady", "done")
-    return min(endings, key=order.index)
-
-
-def _judged_by(record: Record, method: AnyMethod, spec: str) -> Settings:
+def _judged_by(record: Record, method: Rescorable, spec: str) -> Any:
     """Return the run's settings with the version's own where they only judge.
 
     What the run did after all that the version asks for is nothing against it either.
     """
     ruled = method.settings(spec, {}, record.geometry)
     ran = method.settings_from(record.run.settings)
-    judging = {
-        name
-        for name, knob in knobs_of(type(ran)).items()
-        if knob.judges or (knob.adds and getattr(ruled, name) is None)
-    }
+    judging = method.judging(ran, ruled)
     own = {name: value for name, value in ran.model_dump().items() if name not in judging}
-    judged: Settings = type(ran).model_validate({**ruled.model_dump(), **own, "spec": ruled.spec})
-    return judged
+    return type(ran).model_validate({**ruled.model_dump(), **own, "spec": ruled.spec})
 
 
-def _kept(record: Record, method: AnyMethod, used: int) -> tuple[Remark, ...]:
+def _kept(record: Record, method: Rescorable, used: int) -> tuple[Remark, ...]:
     """Return the recorded remarks that still hold: not the old version's deviations and verdict."""
     old = set(method.deviations(method.settings_from(record.run.settings), record.geometry))
     return tuple(

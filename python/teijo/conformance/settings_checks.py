@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from teijo.conformance.requirement import Case, Found, met_if
 from teijo.document.phrase import joined, say
-from teijo.methods.pts.ledger.requirement import Case, Found, met_if
 from teijo.terms.remark import RemarkKind
 
 _EVERYWHERE = frozenset({"active_range", "amount", "segments", "content", "rounds"})

@@ -5,11 +5,11 @@ range and amount that they themselves were given.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from teijo.conformance.offsets import Course, courses, range_bytes_of
+from teijo.conformance.pieces import pieces_of
+from teijo.conformance.requirement import Case, Found, met_if, untold
+from teijo.conformance.versions import RangeRule
 from teijo.document.phrase import joined, say
-from teijo.methods.pts.ledger.offsets import Course, courses, range_bytes_of
-from teijo.methods.pts.ledger.requirement import Case, Found, met_if, untold
-from teijo.methods.pts.settings import pieces_of
-from teijo.methods.pts.versions import RangeRule
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import Access, ActiveRange
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from teijo.errors import PlanError
-from teijo.methods.pts.versions import (
+from teijo.conformance.versions import (
     BLOCK_SIZES,
     COMPOSITE_BLOCKS,
     COMPOSITE_ZONES,
@@ -15,6 +14,7 @@ from teijo.methods.pts.versions import (
     VERSIONS,
     version_of,
 )
+from teijo.errors import PlanError
 
 
 def test_the_matrix_is_the_standards_in_its_order():

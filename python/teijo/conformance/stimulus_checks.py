@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from teijo import units
-from teijo.document.phrase import listed, say
-from teijo.methods.pts.ledger.figures import digits_beside
-from teijo.methods.pts.ledger.offsets import courses
-from teijo.methods.pts.ledger.requirement import Case, Found, Measured, met_if, untold
-from teijo.methods.pts.ledger.rounds import minutes_in, rounds_in, swept
-from teijo.methods.pts.versions import (
+from teijo.conformance.figures import digits_beside
+from teijo.conformance.offsets import courses
+from teijo.conformance.requirement import Case, Found, Measured, met_if, untold
+from teijo.conformance.rounds import minutes_in, rounds_in, swept
+from teijo.conformance.versions import (
     BLOCK_SIZES,
     DEMAND_LEVELS,
     LATENCY_BLOCK_SIZES,
@@ -20,6 +19,7 @@ from teijo.methods.pts.versions import (
     READ_PERCENTS,
     THROUGHPUT_READ_PERCENTS,
 )
+from teijo.document.phrase import listed, say
 from teijo.terms.result import DRAIN
 from teijo.terms.workload import Content, Stream
 

@@ -4,9 +4,8 @@ import re
 
 from teijo import units
 from teijo.analysis import validity
+from teijo.conformance.requirement import Case, Found, met_if, untold
 from teijo.document.phrase import Verbatim, listed, say
-from teijo.methods.pts.header import cache_state
-from teijo.methods.pts.ledger.requirement import Case, Found, met_if, untold
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Measure
 
@@ -17,6 +16,21 @@ NAMED_PURGES = re.compile(r"format|secure erase|sanitize", re.IGNORECASE)
 """ATA SECURITY ERASE, SCSI FORMAT UNIT, and NVMe's commands of the same kind."""
 
 _PARTITION_SERIAL = re.compile(r"-part\d+$")
+
+
+_CACHE_STATES = {
+    "enabled": "enabled",
+    "on": "enabled",
+    "write back": "enabled",
+    "disabled": "disabled",
+    "off": "disabled",
+    "write through": "disabled",
+}
+
+
+def cache_state(write_cache: str) -> str | None:
+    """Return "enabled" or "disabled" for what a device said of its cache, None if neither."""
+    return _CACHE_STATES.get(write_cache.strip().lower())
 
 
 def target(case: Case) -> Found:

@@ -1,10 +1,12 @@
 """A method's conversation held once more with the recorded answers: what it asks, how it ends."""
 
+from collections.abc import Generator
 from dataclasses import dataclass
+from typing import Any, Protocol
 
-from teijo.methods.method import AnyMethod
-from teijo.methods.settings import Settings
+from teijo.terms.geometry import Geometry
 from teijo.terms.record import Ending, Record
+from teijo.terms.result import Answer
 from teijo.terms.step import Step, step_to_json
 
 
@@ -17,7 +19,15 @@ class Heard:
     asks: Step | None
 
 
-def heard(method: AnyMethod, settings: Settings, record: Record) -> Heard:
+class Converses(Protocol):
+    """A method, as far as its conversation goes."""
+
+    def steps(self, settings: Any, geometry: Geometry) -> Generator[Step, Answer, Ending]:
+        """Return the conversation."""
+        ...
+
+
+def heard(method: Converses, settings: object, record: Record) -> Heard:
     """Give a method the recorded answers for as long as it asks for the recorded steps."""
     steps = method.steps(settings, record.geometry)
     used = 0

@@ -6,7 +6,7 @@ Facts marked [M] in the methods' pages could not be checked against the standard
 from dataclasses import dataclass
 from typing import Literal
 
-from teijo.methods.knobs import unknown
+from teijo.outside.names import unknown
 from teijo.terms.cell import MatrixCell
 from teijo.units import GIB, KIB
 

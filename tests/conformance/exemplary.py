@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field, replace
 
+from teijo.conformance.versions import version_of
 from teijo.methods.method import AnyMethod
 from teijo.methods.parts import findings_of
-from teijo.methods.pts.versions import version_of
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record

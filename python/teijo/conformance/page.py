@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from teijo.conformance.versions import Version
 from teijo.document.model import Block, Column, Paragraph, Section, Table, Verdict
 from teijo.document.phrase import say
-from teijo.methods.pts.versions import Version
 from teijo.terms.conformance import Conformance, LedgerLine
 
 TITLE = "Conformance"

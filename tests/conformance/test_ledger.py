@@ -5,26 +5,23 @@ from dataclasses import replace
 
 import pytest
 
+from teijo.conformance.ledger import ledger
+from teijo.conformance.page import VERDICT_COLUMN
+from teijo.conformance.requirements import REQUIREMENTS
+from teijo.conformance.stamp import stamp_of_ledger
+from teijo.conformance.versions import VERSIONS
 from teijo.document.model import Table, Verdict
 from teijo.methods.parts import document_of, findings_of
 from teijo.methods.pts.campaign.plan import TESTS
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.lat.method import Lat
-from teijo.methods.pts.ledger.ledger import ledger
-from teijo.methods.pts.ledger.page import VERDICT_COLUMN
-from teijo.methods.pts.ledger.requirements import REQUIREMENTS
-from teijo.methods.pts.ledger.stamp import stamp_of_ledger
 from teijo.methods.pts.tp.method import Tp
-from teijo.methods.pts.versions import VERSIONS
 from teijo.methods.pts.wsat.method import Wsat
-from teijo.methods.rescore import rescored
 from teijo.terms.conformance import CONFORMANCES
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.result import DRAIN, Gap, StepResult
 from teijo.terms.step import Measure, Precondition
-from tests.house.tree import ROOT, text
-from tests.methods.canned import play
-from tests.methods.pts.ledger.exemplary import (
+from tests.conformance.exemplary import (
     Exemplary,
     drive_of,
     kept,
@@ -32,6 +29,8 @@ from tests.methods.pts.ledger.exemplary import (
     little,
     steady_rate,
 )
+from tests.house.tree import ROOT, text
+from tests.methods.canned import play
 
 ENTERPRISE = "2.0.2-enterprise"
 
@@ -284,7 +283,7 @@ def test_a_run_broken_off_and_begun_again_is_judged_by_what_counts():
 
 
 def test_an_old_run_is_held_to_another_version_when_it_is_judged_by_it():
-    again = rescored(IOPS, Iops(), "2.0.2-client")
+    again = Iops().rescored(IOPS, "2.0.2-client")
     lines = lines_of(Iops(), again)
     assert lines["device.cache"].asked == "enabled"
     assert lines["device.cache"].verdict == "deviated"

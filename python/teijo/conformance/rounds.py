@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-from teijo.methods.pts.ledger.requirement import Case, Measured, Stretch
-from teijo.methods.rounds import HISTOGRAM, ROUND
+from teijo.conformance.requirement import Case, Measured, Stretch
 from teijo.terms.result import Gap, StepResult
-from teijo.terms.step import Measure
+from teijo.terms.step import HISTOGRAM, ROUND, Measure
 
 PREWRITE_CELL = "pre-write"
 BURST_PHASE = "burst"

@@ -3,7 +3,7 @@
 Nothing here runs. `known` and `unread` say how sure this program is of what is asked.
 """
 
-from teijo.methods.pts.ledger import (
+from teijo.conformance import (
     course_checks,
     depth_checks,
     device_checks,
@@ -12,7 +12,7 @@ from teijo.methods.pts.ledger import (
     settings_checks,
     stimulus_checks,
 )
-from teijo.methods.pts.ledger.requirement import Requirement, Scope
+from teijo.conformance.requirement import Requirement, Scope
 
 _IOPS, _TP, _LAT, _WSAT = "pts.iops", "pts.tp", "pts.lat", "pts.wsat"
 _HIR, _XSR = "pts.hir", "pts.xsr"

@@ -10,9 +10,9 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.cross_check import DEPTH_LIMITS, Depth, depths_of, stimuli
 from teijo.analysis.validity import LEAST_NS
+from teijo.conformance.figures import digits_beside
+from teijo.conformance.requirement import Case, Found, Stretch, met_if, untold
 from teijo.document.phrase import joined, say
-from teijo.methods.pts.ledger.figures import digits_beside
-from teijo.methods.pts.ledger.requirement import Case, Found, Stretch, met_if, untold
 from teijo.terms.record import StepRecord
 from teijo.terms.step import Measure, Precondition
 

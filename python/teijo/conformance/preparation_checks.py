@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.document.phrase import joined, say
-from teijo.methods.pts.ledger.figures import digits_beside
-from teijo.methods.pts.ledger.offsets import Course, courses
-from teijo.methods.pts.ledger.requirement import (
+from teijo.conformance.figures import digits_beside
+from teijo.conformance.offsets import Course, courses
+from teijo.conformance.requirement import (
     Case,
     Found,
     Stretch,
     met_if,
     untold,
 )
-from teijo.methods.pts.versions import PRECONDITION_TIMES
+from teijo.conformance.versions import PRECONDITION_TIMES
+from teijo.document.phrase import joined, say
 from teijo.terms.result import StepResult
 
 VOLUME_SHARE_MOST = 1.01

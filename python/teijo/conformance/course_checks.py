@@ -3,17 +3,16 @@
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.analysis.window_shares import range_percent, share_digits, slope_percent
+from teijo.conformance.figures import digits_beside
+from teijo.conformance.requirement import Case, Found, Measured, met_if, untold
+from teijo.conformance.rounds import BURST_PHASE, PREWRITE_CELL, histograms_in, rounds_in
+from teijo.conformance.stimulus_checks import MINUTE_SHARES
+from teijo.conformance.versions import MINUTE_NS, ROUNDS_MOST
 from teijo.document.phrase import joined, listed, say
-from teijo.methods.pts.ledger.figures import digits_beside
-from teijo.methods.pts.ledger.requirement import Case, Found, Measured, met_if, untold
-from teijo.methods.pts.ledger.rounds import BURST_PHASE, PREWRITE_CELL, histograms_in, rounds_in
-from teijo.methods.pts.ledger.stimulus_checks import MINUTE_SHARES
-from teijo.methods.pts.versions import MINUTE_NS, ROUNDS_MOST
-from teijo.methods.pts.window_pages import range_percent, share_digits, slope_percent
-from teijo.methods.rounds import MINUTE
 from teijo.terms.finding import SteadyState, Window
 from teijo.terms.result import StepResult
-from teijo.terms.step import Idle
+from teijo.terms.step import MINUTE, Idle
 
 BASELINE_PHASE = "baseline"
 REST_SHARES = (0.99, 1.10)

@@ -9,15 +9,14 @@ from functools import cache
 import pytest
 
 from teijo.analysis import measures
+from teijo.conformance.requirements import REQUIREMENTS
+from teijo.conformance.stamp import stamp_of_ledger
+from teijo.conformance.versions import VERSIONS, version_of
 from teijo.methods.pts.campaign.plan import TESTS
-from teijo.methods.pts.ledger.requirements import REQUIREMENTS
-from teijo.methods.pts.ledger.stamp import stamp_of_ledger
-from teijo.methods.pts.versions import VERSIONS, version_of
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
-from tests.methods.canned import GIB, play
-from tests.methods.pts.ledger.exemplary import (
+from tests.conformance.exemplary import (
     Exemplary,
     drive_of,
     kept,
@@ -25,6 +24,7 @@ from tests.methods.pts.ledger.exemplary import (
     little,
     steady_rate,
 )
+from tests.methods.canned import GIB, play
 
 SCALED = Geometry(capacity_bytes=8 * GIB, nominal_capacity_bytes=240 * GIB)
 LONG = ("hir 2.0.2-client", "hir 2.0.2-enterprise")

@@ -5,10 +5,10 @@ Pure: it can be drawn up from an old file, and under another version of the stan
 
 from dataclasses import replace
 
+from teijo.conformance.requirement import Case, Found, Known, Requirement
+from teijo.conformance.requirements import REQUIREMENTS
+from teijo.conformance.versions import version_of
 from teijo.document.phrase import say
-from teijo.methods.pts.ledger.requirement import Case, Found, Known, Requirement
-from teijo.methods.pts.ledger.requirements import REQUIREMENTS
-from teijo.methods.pts.versions import version_of
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from teijo.methods.pts.versions import MINUTE_NS, Version
+from teijo.conformance.versions import MINUTE_NS, Version
 from teijo.terms.conformance import Conformance
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record, StepRecord
