@@ -21,7 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from teijo.engine import Lap, Session, open_descriptor
-from teijo.engine.plan import Plan, StreamPlan, VerifyPlan, Written
+from teijo.engine.plan import Plan, StreamPlan, VerifyPlan
+from teijo.terms.verification import Written
 from teijo.units import GIB, KIB, MIB, parse_size
 
 RANGE_BYTES = 8 * MIB
@@ -45,11 +46,11 @@ def main() -> int:
             began = time.monotonic()
             lap = drive(target, streams, each, number)
             took_s = time.monotonic() - began
-            size = sum(part.bytes for part in lap.directions)
-            found = lap.verification
+            size = sum(part.bytes for part in lap.result.results)
+            found = lap.result.verification
             assert found is not None, "the reads of every shape are verified"
             assert not lap.failure, lap.failure
-            wrong = sum(sectors for _, sectors, _ in found.faults)
+            wrong = found.sectors_faulty
             print(
                 f"{name:42} {size / GIB:6.2f} {took_s:6.1f} {found.sectors:12,} "
                 f"{found.sectors_unjudged:11,} {wrong:6,}",
@@ -97,7 +98,7 @@ def fill(target: Session, number: int) -> tuple[Written, ...]:
     """Write the range once; return what that left behind."""
     verify = VerifyPlan(run=5, generation=2 * number << 40)
     once = replace(stream("fill", 0, access="sequential"), verify=verify, block_bytes=64 * KIB)
-    return target.run(Plan(streams=(once,), total_bytes=RANGE_BYTES)).written
+    return target.run(Plan(streams=(once,), total_bytes=RANGE_BYTES)).result.written
 
 
 def stream(

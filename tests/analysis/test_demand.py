@@ -167,9 +167,7 @@ def answer(elapsed_ns: int, *latencies_ns: tuple[int, ...]) -> StepResult:
             count=len(part),
             bytes=len(part) * 4096,
             errors={},
-            latency=Histogram(
-                *np.unique(part, return_counts=True), sum(part), min(part), max(part)
-            ),
+            latency=Histogram(np.unique(part, return_counts=True), sum(part), min(part), max(part)),
         )
         for place, part in enumerate(latencies_ns)
     )

@@ -15,7 +15,7 @@ from teijo.terms.histogram import EMPTY, Histogram
 def histogram_of(values: list[int]) -> Histogram:
     # Below 2,048 ns every bucket is one nanosecond wide, so nothing is lost.
     places, counts = np.unique(np.array(values), return_counts=True)
-    return Histogram(places, counts, sum(values), min(values), max(values))
+    return Histogram((places, counts), sum(values), min(values), max(values))
 
 
 @given(st.lists(st.integers(1, 2047), min_size=2, max_size=3000))
@@ -36,8 +36,8 @@ def test_ios_beyond_a_percentile_are_counted_whole(count, percent):
 
 
 def test_five_nines_need_a_hundred_thousand_ios():
-    one_short = Histogram(np.array([10]), np.array([99_999]), 999_990, 10, 10)
-    enough = Histogram(np.array([10]), np.array([100_000]), 1_000_000, 10, 10)
+    one_short = Histogram((np.array([10]), np.array([99_999])), 999_990, 10, 10)
+    enough = Histogram((np.array([10]), np.array([100_000])), 1_000_000, 10, 10)
     assert dict(percentile.percentiles_ns(one_short))[99.999] is None
     assert dict(percentile.percentiles_ns(enough))[99.999] == 10
 
@@ -70,9 +70,9 @@ def test_every_io_lies_in_one_bin_of_equal_width_on_a_log_axis(values, per_decad
 
 
 def test_a_wide_bucket_falls_in_the_bin_of_its_middle():
-    (only,) = percentile.decade_bins(Histogram(np.array([9_992_192]), np.array([5]), 0, 0, 0), 1)
+    (only,) = percentile.decade_bins(Histogram((np.array([9_992_192]), np.array([5])), 0, 0, 0), 1)
     assert only == (pytest.approx(1e6), pytest.approx(1e7), 5)
     # The bucket from 9,998,336 is 8,192 wide: its middle lies in the next decade.
-    (only,) = percentile.decade_bins(Histogram(np.array([9_998_336]), np.array([5]), 0, 0, 0), 1)
+    (only,) = percentile.decade_bins(Histogram((np.array([9_998_336]), np.array([5])), 0, 0, 0), 1)
     assert only == (pytest.approx(1e7), pytest.approx(1e8), 5)
     assert percentile.decade_bins(EMPTY) == ()

@@ -78,8 +78,8 @@ def test_a_sentence_is_found_with_its_full_stop_and_a_piece_within_it(text: str,
 
 
 OLDEST = (
-    StuckIo(direction="write", offset_bytes=8_192, length_bytes=4_096, age_ns=12 * NS_PER_S),
-    StuckIo(direction="read", offset_bytes=0, length_bytes=512, age_ns=300 * NS_PER_S),
+    StuckIo(operation="write", offset_bytes=8_192, length_bytes=4_096, age_ns=12 * NS_PER_S),
+    StuckIo(operation="read", offset_bytes=0, length_bytes=512, age_ns=300 * NS_PER_S),
 )
 FIO = (
     "o I/O of fio has come back for 12 s, after 1,200; threads of fio that wait for the device: 4."

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from numpy.typing import NDArray
 
-from teijo.engine import DirectionLap, Progress
+from teijo.engine import Progress
+from teijo.terms.result import OperationResult
 from tests.engine.plans import LONG_NS, SECOND_NS, for_time, opened, stream, written
 
 RATE = 1000
@@ -82,7 +83,7 @@ def slow(values_ns: NDArray, counts: NDArray, limit_ns: int) -> int:
     return int(counts[values_ns >= limit_ns].sum())
 
 
-def stalled(folder: Path) -> tuple[DirectionLap, Freezer]:
+def stalled(folder: Path) -> tuple[OperationResult, Freezer]:
     """Write at a fixed rate over the standstill."""
     freezer = Freezer(folder)
     writes = stream(SIZE, read_percent=0, queue_depth=DEPTH, ios_per_second=float(RATE))
@@ -91,7 +92,7 @@ def stalled(folder: Path) -> tuple[DirectionLap, Freezer]:
             lap = session.run(for_time(LONG_NS, writes), freezer.goes_on)
         finally:
             freezer.thaw()
-    (direction,) = lap.directions
+    (direction,) = lap.result.results
     return direction, freezer
 
 
@@ -104,7 +105,7 @@ def test_a_stall_is_seen_by_all_that_were_due_in_it_not_only_by_who_waited(
     assert due >= RATE
     assert writes.response is not None
     late = slow(writes.response.values_ns, writes.response.counts, frozen_ns // 2)
-    stuck = slow(writes.bucket_values_ns, writes.bucket_counts, frozen_ns // 2)
+    stuck = slow(writes.latency.values_ns, writes.latency.counts, frozen_ns // 2)
     assert late >= 0.45 * due, "who was due in the first half of it is late by the other half"
     assert 0 < stuck <= late / 10, "service hides what response shows: only who was in flight"
     assert writes.backlog_max is not None

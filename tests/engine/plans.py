@@ -74,4 +74,4 @@ def written(path: Path, size_bytes: int, byte: int = 0x5A) -> Path:
 
 def totals(lap: Lap) -> tuple[int, int]:
     """Return (I/Os, bytes) of a whole lap."""
-    return sum(d.ios for d in lap.directions), sum(d.bytes for d in lap.directions)
+    return sum(d.count for d in lap.result.results), sum(d.bytes for d in lap.result.results)

@@ -51,13 +51,13 @@ def test_reads_for_a_time_are_counted_once_each_and_change_nothing(
     before = target.read_bytes()
     with opened(target, engine) as session:
         lap = session.run(for_time(SECOND_NS // 5, stream(SIZE, threads=2)))
-    (read,) = lap.directions
-    assert (read.stream, read.direction, read.errors) == ("main", "read", {})
-    assert read.ios > 0
-    assert read.bytes == read.ios * 4096
-    assert read.bucket_counts.sum() == read.ios
-    assert 0 < read.latency_ns_min <= read.latency_ns_sum / read.ios <= read.latency_ns_max
-    assert lap.elapsed_ns >= SECOND_NS // 5
+    (read,) = lap.result.results
+    assert (read.stream, read.operation, read.errors) == ("main", "read", {})
+    assert read.count > 0
+    assert read.bytes == read.count * 4096
+    assert read.latency.counts.sum() == read.count
+    assert 0 < read.latency.min_ns <= read.latency.sum_ns / read.count <= read.latency.max_ns
+    assert lap.result.elapsed_ns >= SECOND_NS // 5
     assert lap.failure == ""
     assert target.read_bytes() == before
 
@@ -69,14 +69,14 @@ def test_the_intervals_add_up_to_the_lap(engine: str, target: Path) -> None:
     plan = for_bytes(200 * 4096, mixed, interval_ns=SECOND_NS // 10)
     with opened(target, engine) as session:
         lap = session.run(plan)
-    assert {lap.direction for lap in lap.directions} == {"read", "write"}
-    for direction in lap.directions:
+    assert {lap.operation for lap in lap.result.results} == {"read", "write"}
+    for direction in lap.result.results:
         series = direction.intervals
-        assert series.ios.sum() == direction.ios
+        assert series.ios.sum() == direction.count
         assert series.bytes.sum() == direction.bytes
-        assert series.latency_ns_sum.sum() == pytest.approx(direction.latency_ns_sum, rel=0.05)
+        assert series.latency_ns_sum.sum() == pytest.approx(direction.latency.sum_ns, rel=0.05)
         assert (np.diff(series.index) > 0).all()
-    last = max(direction.intervals.index[-1] for direction in lap.directions)
+    last = max(direction.intervals.index[-1] for direction in lap.result.results)
     assert last >= (0 if engine == "fio" else 4)
 
 
@@ -99,7 +99,7 @@ def test_one_sequential_pass_of_four_threads_writes_every_byte_once(
     assert totals(lap)[1] == size, "so that no byte was written twice"
     assert body[:size] == bytes(size)
     assert body[size:] == bytes([BYTE]) * 4096
-    assert lap.cursors == {"main": 0}
+    assert lap.result.cursors == {"main": 0}
 
 
 def test_preconditioning_by_four_threads_writes_every_sector_exactly_twice(
@@ -117,7 +117,7 @@ def test_preconditioning_by_four_threads_writes_every_sector_exactly_twice(
         for one in passes:
             lap = session.run(for_bytes(size, one))
             assert totals(lap)[1] == size, "so that a pass that missed none wrote none twice"
-            assert lap.cursors == {"main": 0}, "and the next pass goes on from the beginning"
+            assert lap.result.cursors == {"main": 0}, "and the next pass goes on from the beginning"
             seen.append(sectors_of(target, size))
         assert totals(session.run(for_bytes(2 * size, passes[0])))[1] == 2 * size
     for before, after in itertools.pairwise(seen):
@@ -146,10 +146,10 @@ def test_a_sequential_stream_goes_on_where_the_lap_before_ended(engine: str, tar
     fields = {"access": "sequential", "read_percent": 0, "block_bytes": MIB, "content": "zero"}
     with opened(target, engine) as session:
         first = session.run(for_bytes(10 * MIB, stream(SIZE, **fields)))
-        assert first.cursors == {"main": 10 * MIB}
+        assert first.result.cursors == {"main": 10 * MIB}
         written(target, SIZE, BYTE)
         second = session.run(for_bytes(8 * MIB, stream(SIZE, cursor_bytes=10 * MIB, **fields)))
-    assert second.cursors == {"main": 2 * MIB}
+    assert second.result.cursors == {"main": 2 * MIB}
     body = target.read_bytes()
     assert body[10 * MIB :] == bytes(6 * MIB), "to the end of the range"
     assert body[: 2 * MIB] == bytes(2 * MIB), "and round to its beginning"
@@ -189,11 +189,11 @@ def test_two_streams_have_their_own_statistics(engine: str, target: Path) -> Non
 
     with opened(target, engine) as session:
         lap = session.run(for_time(LONG_NS, small, large), until_both_moved)
-    by_name = {(lap.stream, lap.direction): lap for lap in lap.directions}
+    by_name = {(lap.stream, lap.operation): lap for lap in lap.result.results}
     assert set(by_name) == {("small", "read"), ("large", "write")}
     for (name, _), direction in by_name.items():
         block = 4096 if name == "small" else 65536
-        assert direction.bytes == direction.ios * block > 0
+        assert direction.bytes == direction.count * block > 0
 
 
 def test_failed_reads_are_counted_by_errno_and_have_no_latency(
@@ -203,10 +203,10 @@ def test_failed_reads_are_counted_by_errno_and_have_no_latency(
     plan = for_bytes(16 * MIB, stream(64 * MIB, block_bytes=65536))
     with opened(loop_device, engine) as session:
         lap = session.run(plan)
-    (read,) = lap.directions
+    (read,) = lap.result.results
     assert set(read.errors) == {errno.EIO}
-    assert read.bucket_counts.sum() == read.ios
-    assert read.bytes == read.ios * 65536
+    assert read.latency.counts.sum() == read.count
+    assert read.bytes == read.count * 65536
     assert read.intervals.errors.sum() == read.errors[errno.EIO]
     assert lap.failure == "", "a device that fails now and then is not gone"
 
@@ -238,7 +238,7 @@ def test_an_observer_that_returns_false_ends_the_lap_and_keeps_it(
         lap = session.run(for_time(LONG_NS, stream(SIZE)), observe)
         again = session.run(for_bytes(MIB, stream(SIZE)))
     assert totals(lap)[0] >= looks[-1].ios > 0
-    assert lap.elapsed_ns < LONG_NS
+    assert lap.result.elapsed_ns < LONG_NS
     assert totals(again)[1] == MIB, "the session serves on"
 
 
@@ -264,12 +264,12 @@ def test_ctrl_c_ends_the_lap_even_when_nobody_observes(engine: str, target: Path
 def test_an_open_loop_issues_as_many_as_were_due(engine: str, target: Path) -> None:
     with opened(target, engine) as session:
         lap = session.run(for_time(SECOND_NS // 2, stream(SIZE, ios_per_second=400.0)))
-    (read,) = lap.directions
+    (read,) = lap.result.results
     # Never more than were due; what a busy machine left undone is told (fio does not tell).
-    assert 0 < read.ios <= 210
+    assert 0 < read.count <= 210
     if engine != "fio":
         assert read.backlog_end is not None
-        assert read.ios + read.backlog_end == 200
+        assert read.count + read.backlog_end == 200
 
 
 def test_a_block_that_splits_logical_blocks_is_refused_before_any_io(

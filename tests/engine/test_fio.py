@@ -313,4 +313,4 @@ def test_a_lap_stopped_in_its_first_leg_keeps_what_was_read(target: Path) -> Non
     with opened(target, "fio") as session:
         lap = session.run(stops, lambda look: look.ios == 0)
     assert totals(lap)[0] > 0
-    assert lap.elapsed_ns < LONG_NS
+    assert lap.result.elapsed_ns < LONG_NS

@@ -91,7 +91,7 @@ def test_the_latency_of_an_interval_is_the_mean_fio_logged_for_it() -> None:
 
 
 def test_failures_without_an_io_still_have_an_interval() -> None:
-    columns = output.columns({}, 3)
+    columns = output.columns({}, 3, 10**9)
     np.testing.assert_array_equal(columns.errors, [3])
     np.testing.assert_array_equal(columns.ios, [0])
-    assert output.columns({}, 0).index.size == 0
+    assert output.columns({}, 0, 10**9).index.size == 0

@@ -96,7 +96,7 @@ def test_every_thread_reads_the_whole_target(scratch: Path, layout: Layout) -> N
         lap = session.run(for_bytes(8 * size, stream(size, threads=3, block_bytes=64 << 10)))
     assert totals(lap)[1] == 8 * size
     assert not lap.failure
-    assert all(not direction.errors for direction in lap.directions)
+    assert all(not direction.errors for direction in lap.result.results)
 
 
 def test_a_member_that_fails_is_named_and_what_was_measured_is_kept(scratch: Path) -> None:

@@ -14,9 +14,9 @@ BLOCK = 4096
 
 def commands(lap: Lap) -> dict[str, tuple[int, int]]:
     """Return (count, bytes) of each command."""
-    for part in lap.commands:
-        assert int(part.bucket_counts.sum()) == part.ios, "each is timed"
-    return {part.direction: (part.ios, part.bytes) for part in lap.commands}
+    for part in lap.result.commands:
+        assert int(part.latency.counts.sum()) == part.count, "each is timed"
+    return {part.operation: (part.count, part.bytes) for part in lap.result.commands}
 
 
 def test_a_discard_takes_its_blocks_share_of_the_bytes_and_leaves_a_hole(scratch: Path) -> None:
@@ -43,7 +43,7 @@ def test_reads_writes_and_discards_share_the_ios_as_asked(scratch: Path, engine:
     assert discarded + totals(lap)[1] == 16 * MIB
     # Five standard deviations of a binomial draw of 4096.
     assert abs(discards - 0.2 * ios) < 5 * (ios * 0.2 * 0.8) ** 0.5
-    writes = next(part.ios for part in lap.directions if part.direction == "write")
+    writes = next(part.count for part in lap.result.results if part.operation == "write")
     assert (flushes, flushed) == (writes // 10, 0)
 
 
@@ -55,7 +55,7 @@ def test_a_stream_that_sends_no_command_has_no_row_of_one(
 ) -> None:
     target = written(scratch / "target", SIZE)
     with opened(target) as session:
-        assert session.run(for_bytes(MIB, stream(SIZE, **changes))).commands == ()
+        assert session.run(for_bytes(MIB, stream(SIZE, **changes))).result.commands == ()
 
 
 def test_a_simulated_drive_trims_what_is_discarded() -> None:
@@ -69,7 +69,7 @@ def test_a_simulated_drive_trims_what_is_discarded() -> None:
         before = session.health()
         churn = stream(size, read_percent=0, discard_percent=discard_percent, queue_depth=16)
         lap = session.run(for_time(5 * SECOND_NS, churn))
-        assert bool(lap.commands) == bool(discard_percent)
+        assert bool(lap.result.commands) == bool(discard_percent)
         after = session.health()
         names = ("nand_writes_bytes", "host_writes_bytes")
         nand, host = (after[name] - before[name] for name in names)

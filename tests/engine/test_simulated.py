@@ -15,6 +15,7 @@ from teijo.engine import (
     simulated_presets,
 )
 from teijo.errors import DeviceError, PlanError, TargetError
+from teijo.terms.histogram import encoded
 from tests.engine.plans import LONG_NS, MIB, SECOND_NS, for_bytes, for_time, stream, totals
 
 
@@ -23,9 +24,15 @@ def small(**overrides: str) -> SimulatedSession:
 
 
 def fingerprint(lap: Lap) -> list[object]:
-    return [lap.started_ns, lap.elapsed_ns, dict(lap.cursors)] + [
-        (d.ios, d.bytes, d.latency_ns_sum, d.bucket_values_ns.tolist(), d.bucket_counts.tolist())
-        for d in lap.directions
+    return [lap.result.started_ns, lap.result.elapsed_ns, dict(lap.result.cursors)] + [
+        (
+            d.count,
+            d.bytes,
+            d.latency.sum_ns,
+            d.latency.values_ns.tolist(),
+            d.latency.counts.tolist(),
+        )
+        for d in lap.result.results
     ]
 
 
@@ -53,16 +60,16 @@ def test_time_is_virtual() -> None:
     began = time.monotonic_ns()
     session.idle(1000 * SECOND_NS)
     lap = session.run(for_time(5 * SECOND_NS, stream(256 * MIB)))
-    assert lap.started_ns == 1000 * SECOND_NS
-    assert lap.elapsed_ns >= 5 * SECOND_NS
-    assert session.now_ns() == lap.started_ns + lap.elapsed_ns
+    assert lap.result.started_ns == 1000 * SECOND_NS
+    assert lap.result.elapsed_ns >= 5 * SECOND_NS
+    assert session.now_ns() == lap.result.started_ns + lap.result.elapsed_ns
     assert time.monotonic_ns() - began < 1000 * SECOND_NS
 
 
 def test_the_counters_are_the_sums_of_the_laps() -> None:
     session = small()
     lap = session.run(for_time(SECOND_NS, stream(256 * MIB, read_percent=30)))
-    read, write = lap.directions
+    read, write = lap.result.results
     health = session.health()
     assert health["host_reads_bytes"] == read.bytes
     assert health["host_writes_bytes"] == write.bytes
@@ -75,7 +82,7 @@ def test_disks_in_an_array_answer_like_any_device() -> None:
         size = session.facts.capacity_bytes
         mixed = stream(size, read_percent=50, threads=2, queue_depth=4)
         lap = session.run(for_time(5 * SECOND_NS, mixed))
-        read, write = lap.directions
+        read, write = lap.result.results
         health = session.health()
         assert health == {"host_reads_bytes": read.bytes, "host_writes_bytes": write.bytes}
         return [*fingerprint(lap), session.digest()]
@@ -85,12 +92,12 @@ def test_disks_in_an_array_answer_like_any_device() -> None:
 
 def test_the_intervals_add_up_to_the_lap() -> None:
     lap = small().run(for_time(3 * SECOND_NS, stream(256 * MIB, read_percent=50)))
-    for direction in lap.directions:
+    for direction in lap.result.results:
         series = direction.intervals
-        assert series.ios.sum() == direction.ios == direction.bucket_counts.sum()
+        assert series.ios.sum() == direction.count == direction.latency.counts.sum()
         assert series.bytes.sum() == direction.bytes
-        assert series.latency_ns_sum.sum() == direction.latency_ns_sum
-        assert series.latency_ns_max.max() == direction.latency_ns_max
+        assert series.latency_ns_sum.sum() == direction.latency.sum_ns
+        assert series.latency_ns_max.max() == direction.latency.max_ns
         assert (np.diff(series.index) == 1).all()
 
 
@@ -102,7 +109,7 @@ def test_laps_that_go_on_follow_each_other_without_a_gap() -> None:
         session.run(for_time(SECOND_NS, main, open_ended=True, continues=True)),
         session.run(for_time(SECOND_NS, main, continues=True)),
     ]
-    assert [lap.started_ns for lap in laps] == [0, SECOND_NS, 2 * SECOND_NS]
+    assert [lap.result.started_ns for lap in laps] == [0, SECOND_NS, 2 * SECOND_NS]
     whole = sum(totals(lap)[1] for lap in laps)
     assert session.health()["host_writes_bytes"] == whole
 
@@ -170,6 +177,20 @@ def test_what_is_in_flight_is_known_exactly_whether_a_lap_drains_or_goes_on() ->
     session = small()
     large = replace(stream(256 * MIB, read_percent=0, queue_depth=32), block_bytes=MIB)
     alone = session.run(for_time(SECOND_NS // 20, large))
-    assert alone.elapsed_ns > SECOND_NS // 20, "it drains"
+    assert alone.result.elapsed_ns > SECOND_NS // 20, "it drains"
     on = session.run(for_time(SECOND_NS // 20, large, open_ended=True))
-    assert (alone.in_flight_mean, on.in_flight_mean) == (32.0, 32.0)
+    assert (alone.result.in_flight_mean, on.result.in_flight_mean) == (32.0, 32.0)
+
+
+def test_a_histogram_is_what_the_terms_would_write_of_its_buckets() -> None:
+    session = small()
+    laps = [
+        session.run(for_time(SECOND_NS, stream(256 * MIB, read_percent=50, ios_per_second=rate)))
+        for rate in (None, 20_000.0)
+    ]
+    parts = [part for lap in laps for part in lap.result.results]
+    assert len(parts) == 4
+    for part in parts:
+        for latency in filter(None, (part.latency, part.response)):
+            assert latency.v2 == encoded((latency.values_ns, latency.counts))
+            assert latency.count == part.count

@@ -11,8 +11,8 @@ from teijo.cli import options, spreadsheet
 from teijo.cli.compare import _named
 from teijo.device import composed
 from teijo.device.target import SimulatedTarget, parse_target, split_settings
-from teijo.engine import decode_histogram, encode_histogram, open_simulated
-from teijo.errors import TeijoError
+from teijo.engine import open_simulated
+from teijo.errors import RunFileError, TeijoError
 from teijo.methods import knobs
 from teijo.methods.method import settings_on
 from teijo.methods.registry import METHODS, method_named
@@ -20,6 +20,7 @@ from teijo.methods.studies.configuration.plan import settings_in
 from teijo.outside.text import visible, visible_json
 from teijo.report import text as printer
 from teijo.terms.geometry import Geometry
+from teijo.terms.histogram import decoded, encoded
 from teijo.terms.record import Record
 from tests.fuzz.mutation import NUMBERS, ODD, any_bytes, any_text
 from tests.fuzz.values import Place, leaves_of, with_leaf
@@ -165,7 +166,7 @@ def _histograms() -> list[bytes]:
 
     pairs = ((5,), (1,)), ((5, 2000, 1 << 40), (1, 9, 3)), ((1, 2, 3, 4), (2**40, 1, 1, 7))
     blobs = [
-        encode_histogram(np.array(values, np.int64), np.array(counts, np.int64))
+        encoded((np.array(values, np.int64), np.array(counts, np.int64)))
         for values, counts in pairs
     ]
     return [*blobs, b"", b"\x1c\x84\x93\x13" + b"\0" * 36]
@@ -173,7 +174,10 @@ def _histograms() -> list[bytes]:
 
 def feed_histogram(data: str | bytes) -> object:
     assert isinstance(data, bytes)
-    return decode_histogram(data)
+    try:
+        return decoded([data])
+    except ValueError as error:  # as the reader says it, of a file that has a name
+        raise RunFileError(str(error), remedy="Use a copy that is whole.") from error
 
 
 SHEETS = (

@@ -45,7 +45,7 @@ def latencies(count: int, mean_ns: int, max_ns: int | None = None) -> Histogram:
     else:
         values, counts = [mean_ns, longest], [count - 1, 1]
     total = sum(v * c for v, c in zip(values, counts, strict=True))
-    return Histogram(np.array(values), np.array(counts), total, min(values), max(values))
+    return Histogram((np.array(values), np.array(counts)), total, min(values), max(values))
 
 
 def flow(

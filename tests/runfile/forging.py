@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from teijo.engine import decode_histogram, encode_histogram
 from teijo.runfile import rows, schema
 from teijo.runfile.content import content_digest
+from teijo.terms.histogram import decoded, encoded
 from teijo.terms.seed import seed_of
 from teijo.terms.step import step_from_json, step_to_json
 
@@ -55,7 +55,7 @@ class Forger:
         """Make every latency of a result shorter by a share: histogram, sum and extremes."""
         where = f"step = {step} AND operation = '{operation}'"
         name = "histogram" if column == "latency" else f"{column}_histogram"
-        low, counts = decode_histogram(self.one(f"SELECT {name} FROM result WHERE {where}"))
+        ((low, counts),) = decoded([self.one(f"SELECT {name} FROM result WHERE {where}")])
         forged: dict[int, int] = {}
         for value, count in zip((low * share).astype(np.int64), counts, strict=True):
             bucket = _bucket(int(value))
@@ -66,7 +66,7 @@ class Forger:
             "result",
             where,
             **{
-                name: encode_histogram(values, tallies),
+                name: encoded((values, tallies)),
                 f"{column}_ns_sum": int((values * tallies).sum()),
                 f"{column}_ns_min": int(values[0]),
                 f"{column}_ns_max": int(values[-1]),

@@ -91,7 +91,7 @@ def histogram(*latencies_ns: int) -> Histogram:
     """Return the histogram of a few latencies below 2048 ns, where buckets are exact."""
     values, counts = np.unique(np.array(latencies_ns, np.int64), return_counts=True)
     return Histogram(
-        values, counts.astype(np.int64), sum(latencies_ns), min(latencies_ns), max(latencies_ns)
+        (values, counts.astype(np.int64)), sum(latencies_ns), min(latencies_ns), max(latencies_ns)
     )
 
 

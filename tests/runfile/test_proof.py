@@ -10,6 +10,7 @@ from teijo import api
 from teijo.api import Check
 from teijo.errors import InvalidMeasurement, RunFileError
 from teijo.runfile import reader
+from teijo.terms.histogram import decoded, encoded
 from teijo.terms.remark import RemarkKind
 from tests.crash.runs import DRIVE, SEED, in_a_child, killed_after, run_iops
 from tests.runfile.forging import Forger, forged
@@ -97,11 +98,9 @@ def more_of_everything(file: Forger) -> None:
     """Twice the I/Os, bytes, latencies and buckets: only time and the device know better."""
     step = first_measured(file)
     where = f"step = {step} AND operation = 'write'"
-    from teijo.engine import decode_histogram, encode_histogram
-
-    low, counts = decode_histogram(file.one(f"SELECT histogram FROM result WHERE {where}"))
+    ((low, counts),) = decoded([file.one(f"SELECT histogram FROM result WHERE {where}")])
     doubled = {name: f"= {name} * 2" for name in ("bytes", "latency_ns_sum")}
-    twice = encode_histogram(low, counts * 2)
+    twice = encoded((low, counts * 2))
     file.change("result", where, histogram=twice, count="= count * 2", **doubled)
     file.change("interval", where, ios="= ios * 2", **doubled)
 

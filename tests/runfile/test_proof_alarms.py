@@ -168,9 +168,7 @@ def flaws_of_depth(latency_ns: int, **witness: Any) -> int:
         in_flight_mean=4.0,
         in_flight_asked=8,
     )
-    latency = Histogram(
-        values_ns=np.array([1]), counts=np.array([1]), sum_ns=latency_ns, min_ns=1, max_ns=1
-    )
+    latency = Histogram((np.array([1]), np.array([1])), sum_ns=latency_ns, min_ns=1, max_ns=1)
     answer = StepResult(
         started_ns=0,
         elapsed_ns=account.wall_ns,

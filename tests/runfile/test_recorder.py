@@ -9,19 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from teijo.engine.session import IntervalColumns
 from teijo.errors import HostError, RunFileError
 from teijo.runfile import reader, schema, seal
 from teijo.runfile.recorder import Recorder
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Gap
+from teijo.terms.result import Gap, Intervals
 from tests.runfile.samples import SECOND, measure, open_run, record, sealed_run
 
 
-def columns(first: int, *ios: int) -> IntervalColumns:
+def columns(first: int, *ios: int) -> Intervals:
     """Return finished intervals as the engine gives them."""
     counts = np.array(ios, np.int64)
-    return IntervalColumns(
+    return Intervals(
+        length_ns=SECOND,
         index=np.arange(first, first + len(ios), dtype=np.int64),
         ios=counts,
         bytes=counts,

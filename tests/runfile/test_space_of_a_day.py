@@ -30,7 +30,7 @@ def direction(name: str, seed: int) -> OperationResult:
     counts = np.full(len(values), int(ios.sum()) // len(values), np.int64)
     counts[0] += int(ios.sum()) - int(counts.sum())
     low, high = int(values[0]), int(values[-1])
-    latency = Histogram(values, counts, int((values * counts).sum()), low, high)
+    latency = Histogram((values, counts), int((values * counts).sum()), low, high)
     return OperationResult(
         stream="main",
         operation=name,

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,8 +12,6 @@ from teijo.document.model import Document, Header
 from teijo.engine.plan import Plan, StreamPlan
 from teijo.engine.session import (
     Ceilings,
-    DirectionLap,
-    IntervalColumns,
     Lap,
     Observer,
     Progress,
@@ -23,9 +21,10 @@ from teijo.methods.found import Found
 from teijo.methods.method import Method, Steps
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Gap, Health, StepResult
+from teijo.terms.result import Gap, Health, Intervals, OperationResult, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge
 from teijo.terms.watch import Watch
 from teijo.terms.workload import Access, Stream, Workload
@@ -72,11 +71,11 @@ class FakeSession:
             if action := self.faults.during.get(number):
                 action()
             finished = tuple(
-                (part.stream, part.direction, one_of(part.intervals, second)) for part in parts
+                (part.stream, part.operation, one_of(part.intervals, second)) for part in parts
             )
             look = Progress(
                 elapsed_ns=min(elapsed_ns, (second + 1) * SECOND),
-                ios=sum(part.ios for part in parts) * (second + 1) // seconds,
+                ios=sum(part.count for part in parts) * (second + 1) // seconds,
                 bytes=sum(part.bytes for part in parts) * (second + 1) // seconds,
                 errors=0,
                 finished=finished,
@@ -84,17 +83,17 @@ class FakeSession:
             if observer is not None and not observer(look):
                 break
         self.clock_ns += elapsed_ns
-        return Lap(
+        result = StepResult(
             started_ns=started_ns,
             elapsed_ns=elapsed_ns,
-            directions=tuple(parts),
+            results=tuple(parts),
             cursors={
                 stream.name: stream.cursor_bytes + 3 * stream.block_bytes
                 for stream in plan.streams
                 if stream.access == "sequential"
             },
-            failure=self.faults.failure.get(number, ""),
         )
+        return Lap(result=result, failure=self.faults.failure.get(number, ""))
 
     def choices(self) -> dict[str, str]:
         return {}
@@ -118,7 +117,9 @@ class FakeSession:
         pass
 
 
-def answers(stream: StreamPlan, elapsed_ns: int, errors: Mapping[int, int]) -> list[DirectionLap]:
+def answers(
+    stream: StreamPlan, elapsed_ns: int, errors: Mapping[int, int]
+) -> list[OperationResult]:
     """Return both directions of one stream: a few I/Os a second, drawn from its seed."""
     draw = random.Random(stream.seed)
     seconds = -(-elapsed_ns // SECOND)
@@ -132,18 +133,15 @@ def answers(stream: StreamPlan, elapsed_ns: int, errors: Mapping[int, int]) -> l
         total = int((buckets * spread).sum())
         zeros = np.zeros(seconds, np.int64)
         parts.append(
-            DirectionLap(
+            OperationResult(
                 stream=stream.name,
-                direction=direction,  # type: ignore[arg-type]
-                ios=int(counts.sum()),
+                operation=direction,
+                count=int(counts.sum()),
                 bytes=int(counts.sum()) * stream.block_bytes,
                 errors=dict(errors),
-                bucket_values_ns=buckets,
-                bucket_counts=spread,
-                latency_ns_sum=total,
-                latency_ns_min=10_001,
-                latency_ns_max=40_003,
-                intervals=IntervalColumns(
+                latency=Histogram((buckets, spread), total, 10_001, 40_003),
+                intervals=Intervals(
+                    length_ns=SECOND,
                     index=np.arange(seconds, dtype=np.int64),
                     ios=counts,
                     bytes=counts * stream.block_bytes,
@@ -157,11 +155,14 @@ def answers(stream: StreamPlan, elapsed_ns: int, errors: Mapping[int, int]) -> l
     return parts
 
 
-def one_of(columns: IntervalColumns, place: int) -> IntervalColumns:
+def one_of(series: Intervals, place: int) -> Intervals:
     """Return one interval of a series."""
-    return IntervalColumns(
-        **{name: getattr(columns, name)[place : place + 1] for name in vars(columns)}
-    )
+    columns = {
+        name: column[place : place + 1]
+        for name, column in vars(series).items()
+        if isinstance(column, np.ndarray)
+    }
+    return replace(series, **columns)
 
 
 class FakeDevice:

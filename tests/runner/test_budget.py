@@ -8,7 +8,7 @@ import pytest
 
 import teijo.runner.preview as previewing
 from teijo import api
-from teijo.engine.session import IntervalColumns, Progress
+from teijo.engine.session import Progress
 from teijo.errors import Interrupted, PlanError, UnsafeError
 from teijo.methods.registry import method_named
 from teijo.runfile import reader
@@ -22,7 +22,7 @@ from teijo.runner.run import Order, begin, resume
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
-from teijo.terms.result import Direction
+from teijo.terms.result import Direction, Intervals, StepResult
 from teijo.terms.step import Idle, Measure, Precondition, Purge
 from tests.methods.canned import flow
 from tests.runner.fakes import MIB, SECOND, FakeDevice, PaperMethod, PaperSettings, workload
@@ -184,7 +184,8 @@ def test_what_an_abandoned_step_wrote_counts_when_the_run_goes_on(tmp_path: Path
 def look(elapsed_ns: int, size: int, **finished: int) -> Progress:
     """A look at a running step with finished intervals of so many bytes, by direction."""
     columns = {
-        direction: IntervalColumns(
+        direction: Intervals(
+            length_ns=SECOND,
             **{
                 name: np.array([count])
                 for name in (
@@ -204,8 +205,6 @@ def measure(read_percent: int, seconds: int = 10) -> Measure:
 
 
 def result(size: int, elapsed_ns: int, direction: Direction = "write"):
-    from teijo.terms.result import StepResult
-
     flows = (flow(direction, size // 4096, 4096),)
     return StepResult(started_ns=0, elapsed_ns=elapsed_ns, results=flows)
 

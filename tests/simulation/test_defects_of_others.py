@@ -107,7 +107,7 @@ def test_preconditioning_writes_twice_the_capacity_over_every_lba_and_not_per_th
     step = next(each for each in steps if isinstance(each, Precondition))
     path = empty_file(tmp_path)
     lap = driven(path, compile_precondition(step, SMALL, {}, 7))
-    assert sum(part.bytes for part in lap.directions) == 2 * SMALL.capacity_bytes
+    assert sum(part.bytes for part in lap.result.results) == 2 * SMALL.capacity_bytes
     share = step.workload.streams[0].active_range.share_percent
     in_range = SMALL.capacity_bytes * share // 100 // BLOCK
     assert written_blocks(path) == set(range(in_range))
@@ -200,7 +200,7 @@ def test_bytes_written_are_bytes(tmp_path: Path, engine: str) -> None:
     plan = compile_precondition(replace(step, total_bytes=8 * MIB), SMALL, {}, 7)
     with opened(path, engine) as session:
         lap = session.run(plan)
-    assert sum(part.bytes for part in lap.directions) == 8 * MIB
+    assert sum(part.bytes for part in lap.result.results) == 8 * MIB
     assert len(written_blocks(path)) == 8 * MIB // BLOCK
 
 

@@ -25,7 +25,8 @@ from teijo.device.nvme import NVME_IOCTL_ID
 from teijo.device.target import SimulatedTarget, parse_target
 from teijo.engine import SimulatedSession, open_simulated
 from teijo.engine.plan import Plan
-from teijo.engine.session import Ceilings, DirectionLap, Lap, Observer, Progress, StuckIo, Witness
+from teijo.engine.session import Ceilings, Lap, Observer, Progress, StuckIo
+from teijo.terms.result import OperationResult, Witness
 
 NUMBER: Final = (259, 9)
 NAME: Final = "nvme9n1"
@@ -341,9 +342,9 @@ class Host:
 
     def count(self, lap: Lap) -> None:
         """Add a lap to the kernel's counters."""
-        for part in lap.directions:
-            place = 0 if part.direction == "read" else 4
-            self.stat[place] += part.ios
+        for part in lap.result.results:
+            place = 0 if part.operation == "read" else 4
+            self.stat[place] += part.count
             self.stat[place + 2] += part.bytes // 512
         self.write_stat()
 
@@ -397,15 +398,16 @@ class WorldSession:
 
         lap = self._inner.run(plan, look)
         host.called()
-        host.advance(lap.elapsed_ns)
+        host.advance(lap.result.elapsed_ns)
         gone = self._is_block and not host.alive(self._fd)
-        lap = replace(
-            lap,
+        result = replace(
+            lap.result,
             started_ns=started_ns,
-            witness=_witness(plan, lap.elapsed_ns),
-            failure=lap.failure or ("the device is gone (No such device)" if gone else ""),
-            directions=tuple(_failing(part) if gone else part for part in lap.directions),
+            witness=_witness(plan, lap.result.elapsed_ns),
+            results=tuple(_failing(part) if gone else part for part in lap.result.results),
         )
+        failure = lap.failure or ("the device is gone (No such device)" if gone else "")
+        lap = replace(lap, result=result, failure=failure)
         host.count(lap)
         host.tell("lap", told(lap))
         return lap
@@ -431,7 +433,7 @@ class WorldSession:
         self._inner.close()
 
 
-def _failing(part: DirectionLap) -> DirectionLap:
+def _failing(part: OperationResult) -> OperationResult:
     errors = dict(part.errors)
     errors[errno.ENODEV] = errors.get(errno.ENODEV, 0) + 1
     return replace(part, errors=errors)
@@ -440,15 +442,15 @@ def _failing(part: DirectionLap) -> DirectionLap:
 def told(lap: Lap) -> dict[str, object]:
     """Return what a lap was, in plain numbers."""
     return {
-        "elapsed_ns": lap.elapsed_ns,
+        "elapsed_ns": lap.result.elapsed_ns,
         "failure": bool(lap.failure),
         "parts": [
             (
-                part.stream, part.direction, part.ios, part.bytes, sorted(part.errors.items()),
-                part.latency_ns_sum, part.latency_ns_min, part.latency_ns_max,
-                part.bucket_counts.tolist(), part.intervals.ios.tolist(),
+                part.stream, part.operation, part.count, part.bytes, sorted(part.errors.items()),
+                part.latency.sum_ns, part.latency.min_ns, part.latency.max_ns,
+                part.latency.counts.tolist(), part.intervals.ios.tolist(),
             )
-            for part in lap.directions
+            for part in lap.result.results
         ],
     }  # fmt: skip
 
@@ -463,6 +465,7 @@ def _witness(plan: Plan, elapsed_ns: int) -> Witness:
         worker_delay_ns=0,
         busiest_worker=0.1,
         workers=len(asked),
+        look_gap_ns_max=0,
         in_flight_mean=float(sum(asked)),
         in_flight_asked=sum(asked),
         stream_in_flight_mean=tuple(map(float, asked)),

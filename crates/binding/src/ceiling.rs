@@ -4,13 +4,13 @@ use std::os::fd::BorrowedFd;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use teijo_engine::ceiling::measure;
 
 use crate::errors::raised;
+use crate::made::made;
 
 #[pyfunction]
-pub fn ceilings(py: Python<'_>, descriptor: i32, each_ns: u64) -> PyResult<Bound<'_, PyDict>> {
+pub fn ceilings(py: Python<'_>, descriptor: i32, each_ns: u64) -> PyResult<Bound<'_, PyAny>> {
     if descriptor < 0 {
         return Err(PyValueError::new_err("a descriptor is not negative"));
     }
@@ -19,11 +19,11 @@ pub fn ceilings(py: Python<'_>, descriptor: i32, each_ns: u64) -> PyResult<Bound
     let file = unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned()?;
     let found = py.detach(|| measure(file, each_ns));
     let found = found.map_err(|error| raised(py, &error))?;
-    let dict = PyDict::new(py);
-    dict.set_item("nop_ns", found.nop_ns)?;
-    dict.set_item("nop_ns_deep", found.nop_ns_deep)?;
-    dict.set_item("loop_ns", found.loop_ns)?;
-    dict.set_item("loop_ns_deep", found.loop_ns_deep)?;
-    dict.set_item("copy_bytes_per_second", found.copy_bytes_per_second)?;
-    Ok(dict)
+    Ok(made!(py, "teijo.engine.session", "Ceilings", {
+        nop_ns: found.nop_ns,
+        nop_ns_deep: found.nop_ns_deep,
+        loop_ns: found.loop_ns,
+        loop_ns_deep: found.loop_ns_deep,
+        copy_bytes_per_second: found.copy_bytes_per_second,
+    }))
 }

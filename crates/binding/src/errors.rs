@@ -5,7 +5,6 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use teijo_engine::error::EngineError;
-use teijo_engine::histogram::DecodeError;
 use teijo_sim::compose::{ComposeError, Fault};
 use teijo_sim::flash::params::ParamError;
 
@@ -100,15 +99,6 @@ impl Faced for ComposeError {
             ),
         };
         Face { class, remedy }
-    }
-}
-
-impl Faced for DecodeError {
-    fn face(&self) -> Face {
-        Face {
-            class: "RunFileError",
-            remedy: "The file is damaged, or another program wrote it.",
-        }
     }
 }
 
@@ -251,11 +241,10 @@ mod tests {
             ),
         ];
         let composed = faults.map(|(fault, class)| (ComposeError { place: None, fault }, class));
-        let decode = (DecodeError { reason: text }, "RunFileError");
         let faces = engine.iter().map(|(error, class)| (error.face(), *class));
         let faces = faces.chain(params.iter().map(|(error, class)| (error.face(), *class)));
         let faces = faces.chain(composed.iter().map(|(error, class)| (error.face(), *class)));
-        for (face, class) in faces.chain([(decode.0.face(), decode.1)]) {
+        for (face, class) in faces {
             assert_eq!(face.class, class);
             assert!(
                 TREE.contains(&format!("class {class}(")),

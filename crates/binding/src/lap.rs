@@ -1,163 +1,198 @@
-//! Laps and looks at running ones as dictionaries; numbers in columns of int64, as bytes.
+//! Laps and looks at running ones as `teijo.terms.result` and `teijo.engine.session` have them.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict};
+use teijo_engine::backend::BackendKind;
 use teijo_engine::crew::Progress;
+use teijo_engine::error::Stuck;
 use teijo_engine::histogram::Histogram;
-use teijo_engine::interval::{Interval, IntervalPair};
+use teijo_engine::interval::Interval;
 use teijo_engine::lap::{DirectionLap, Lap, StreamLap};
+use teijo_engine::plan::StreamPlan;
+use teijo_engine::request::Op;
 use teijo_engine::witness::Witness;
 
-use crate::native::word_of;
-use crate::verified::{findings_dict, written_dict};
+use crate::made::{column, made, tuple};
+use crate::plan::NamedPlan;
+use crate::verified::{verification, written};
 
-/// Numbers as the bytes of an int64 array of this machine.
-pub fn column(py: Python<'_>, numbers: impl Iterator<Item = u64>) -> Bound<'_, PyBytes> {
-    let bytes: Vec<u8> = numbers
-        .flat_map(|n| n.cast_signed().to_ne_bytes())
-        .collect();
-    PyBytes::new(py, &bytes)
-}
+type Object<'py> = PyResult<Bound<'py, PyAny>>;
 
-/// The lowest value of the bucket a middle stands for.
-fn lowest_of_bucket(middle_ns: u64) -> u64 {
-    let bits = u64::BITS - middle_ns.leading_zeros();
-    middle_ns >> bits.saturating_sub(11) << bits.saturating_sub(11)
-}
-
-/// (lowest values, counts) of pairs of bucket middles and counts.
-pub fn buckets<'py>(
-    py: Python<'py>,
-    pairs: &[(u64, u64)],
-) -> (Bound<'py, PyBytes>, Bound<'py, PyBytes>) {
-    let values = pairs.iter().map(|&(middle, _)| lowest_of_bucket(middle));
-    let counts = pairs.iter().map(|&(_, count)| count);
-    (column(py, values), column(py, counts))
-}
-
-pub fn lap_dict<'py>(py: Python<'py>, lap: &Lap) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("started_ns", lap.started_ns)?;
-    dict.set_item("elapsed_ns", lap.elapsed_ns)?;
+/// A lap, its times on the session's clock.
+pub fn py_lap<'py>(py: Python<'py>, asked: &NamedPlan, lap: &Lap) -> Object<'py> {
+    let cursors = PyDict::new(py);
+    let (mut results, mut commands) = (Vec::new(), Vec::new());
+    for ((name, stream), part) in asked.streams().zip(&lap.streams) {
+        cursors.set_item(name, part.cursor_bytes)?;
+        for op in [Op::Read, Op::Write]
+            .into_iter()
+            .filter(|&op| does(stream, op))
+        {
+            results.push(result(py, asked, (name, stream), op, part)?);
+        }
+        for op in [Op::Flush, Op::Discard]
+            .into_iter()
+            .filter(|&op| does(stream, op))
+        {
+            commands.push(result(py, asked, (name, stream), op, part)?);
+        }
+    }
+    let left = lap.streams.iter().filter_map(|part| part.written.as_ref());
+    let left: PyResult<Vec<_>> = left.map(|one| written(py, one)).collect();
+    let result = made!(py, "teijo.terms.result", "StepResult", {
+        started_ns: lap.started_ns,
+        elapsed_ns: lap.elapsed_ns,
+        results: tuple(py, results)?,
+        commands: tuple(py, commands)?,
+        cursors: cursors,
+        witness: witness(py, &lap.witness)?,
+        verification: verification(py, asked, lap)?,
+        written: tuple(py, left?)?,
+    });
     let failure = lap.failure.as_ref().map(ToString::to_string);
-    dict.set_item("failure", failure.unwrap_or_default())?;
-    let streams: PyResult<Vec<_>> = lap.streams.iter().map(|s| stream_dict(py, s)).collect();
-    dict.set_item("streams", streams?)?;
-    dict.set_item("findings", findings_dict(py, lap)?)?;
-    dict.set_item("witness", witness_dict(py, &lap.witness)?)?;
-    Ok(dict)
+    Ok(made!(py, "teijo.engine.session", "Lap", {
+        result: result,
+        failure: failure.unwrap_or_default(),
+    }))
 }
 
-fn witness_dict<'py>(py: Python<'py>, witness: &Witness) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("backend", witness.backend.map_or("", word_of))?;
-    dict.set_item("wall_ns", witness.wall_ns)?;
-    dict.set_item("cpu_ns", witness.cpu_ns)?;
-    dict.set_item("worker_cpu_ns", witness.worker_cpu_ns)?;
-    dict.set_item("worker_delay_ns", witness.worker_delay_ns)?;
-    dict.set_item("busiest_worker", witness.busiest_worker)?;
-    dict.set_item("workers", witness.workers)?;
-    dict.set_item("in_flight_mean", witness.in_flight_mean)?;
-    dict.set_item("in_flight_asked", witness.in_flight_asked)?;
-    let means = witness.streams.iter().map(|one| one.mean);
-    let asked = witness.streams.iter().map(|one| one.asked);
-    dict.set_item("stream_in_flight_mean", tuple(py, means)?)?;
-    dict.set_item("stream_in_flight_asked", tuple(py, asked)?)?;
-    dict.set_item("made_ns", witness.made_ns)?;
-    dict.set_item("judged_ns", witness.judged_ns)?;
-    dict.set_item("turn_gap_ns_max", witness.turn_gap_ns_max)?;
-    dict.set_item("turns", witness.turns)?;
-    dict.set_item("submit_calls", witness.submit_calls)?;
-    dict.set_item("min_complete", witness.min_complete)?;
-    dict.set_item("io_wq_workers", witness.io_wq_workers)?;
-    dict.set_item("techniques", tuple(py, witness.techniques.names())?)?;
-    dict.set_item("drift_ppm", witness.drift_ppm)?;
-    let places = witness.places.iter().map(|one| (one.cpu, one.node));
-    dict.set_item("places", tuple(py, places)?)?;
-    Ok(dict)
+/// Whether any I/O of a stream is such a one.
+fn does(stream: &StreamPlan, op: Op) -> bool {
+    match op {
+        Op::Read => stream.read_percent > 0,
+        Op::Write => stream.read_percent < 100,
+        Op::Flush => stream.flush_every_writes > 0 && stream.read_percent < 100,
+        Op::Discard => stream.discard_percent > 0,
+    }
 }
 
-fn tuple<'py, T: IntoPyObject<'py>>(
+fn result<'py>(
     py: Python<'py>,
-    parts: impl Iterator<Item = T>,
-) -> PyResult<Bound<'py, PyTuple>> {
-    PyTuple::new(py, parts.collect::<Vec<_>>())
+    asked: &NamedPlan,
+    (name, stream): (&str, &StreamPlan),
+    op: Op,
+    lap: &StreamLap,
+) -> Object<'py> {
+    let (part, is_io): (&DirectionLap, bool) = match op {
+        Op::Read => (&lap.read, true),
+        Op::Write => (&lap.write, true),
+        Op::Flush => (&lap.flush, false),
+        Op::Discard => (&lap.discard, false),
+    };
+    let is_open = is_io && stream.rate.is_some();
+    let series = is_io.then(|| intervals(py, asked, &part.intervals));
+    let response = part.response.as_ref().filter(|_| is_open);
+    Ok(made!(py, "teijo.terms.result", "OperationResult", {
+        stream: name,
+        operation: word_of_op(op),
+        count: part.ios,
+        bytes: part.bytes,
+        errors: &part.errors,
+        latency: histogram(py, &part.latency)?,
+        intervals: series.transpose()?,
+        response: response.map(|one| histogram(py, one)).transpose()?,
+        backlog_max: is_open.then_some(lap.backlog_max),
+        backlog_end: is_open.then_some(lap.backlog_end),
+    }))
 }
 
-fn stream_dict<'py>(py: Python<'py>, stream: &StreamLap) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("cursor_bytes", stream.cursor_bytes)?;
-    dict.set_item("read", direction_dict(py, &stream.read)?)?;
-    dict.set_item("write", direction_dict(py, &stream.write)?)?;
-    dict.set_item("flush", direction_dict(py, &stream.flush)?)?;
-    dict.set_item("discard", direction_dict(py, &stream.discard)?)?;
-    dict.set_item("written", written_dict(py, stream)?)?;
-    dict.set_item("backlog_max", stream.backlog_max)?;
-    dict.set_item("backlog_end", stream.backlog_end)?;
-    Ok(dict)
+fn histogram<'py>(py: Python<'py>, histogram: &Histogram) -> Object<'py> {
+    Ok(made!(py, "teijo.terms.histogram", "Histogram", {
+        made_of: PyBytes::new(py, &histogram.to_v2()),
+        sum_ns: histogram.sum_ns(),
+        min_ns: histogram.min_ns(),
+        max_ns: histogram.max_ns(),
+    }))
 }
 
-fn direction_dict<'py>(py: Python<'py>, lap: &DirectionLap) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("ios", lap.ios)?;
-    dict.set_item("bytes", lap.bytes)?;
-    dict.set_item("errors", &lap.errors)?;
-    dict.set_item("latency", histogram_dict(py, &lap.latency)?)?;
-    let response = lap.response.as_ref().map(|one| histogram_dict(py, one));
-    dict.set_item("response", response.transpose()?)?;
-    dict.set_item("intervals", interval_columns(py, &lap.intervals)?)?;
-    Ok(dict)
+fn intervals<'py>(py: Python<'py>, asked: &NamedPlan, series: &[Interval]) -> Object<'py> {
+    let of = |field: fn(&Interval) -> u64| column(py, series.iter().map(field));
+    Ok(made!(py, "teijo.terms.result", "Intervals", {
+        length_ns: asked.plan.interval_ns,
+        index: of(|one| u64::from(one.index))?,
+        ios: of(|one| one.ios)?,
+        bytes: of(|one| one.bytes)?,
+        errors: of(|one| one.errors)?,
+        latency_ns_sum: of(|one| one.latency_sum_ns)?,
+        latency_ns_min: of(|one| one.latency_min_ns)?,
+        latency_ns_max: of(|one| one.latency_max_ns)?,
+    }))
 }
 
-fn histogram_dict<'py>(py: Python<'py>, histogram: &Histogram) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    let (values, counts) = buckets(py, &histogram.pairs());
-    dict.set_item("values_ns", values)?;
-    dict.set_item("counts", counts)?;
-    dict.set_item("sum_ns", histogram.sum_ns())?;
-    dict.set_item("min_ns", histogram.min_ns())?;
-    dict.set_item("max_ns", histogram.max_ns())?;
-    Ok(dict)
+fn witness<'py>(py: Python<'py>, witness: &Witness) -> Object<'py> {
+    let places = witness.places.iter().map(|one| (one.cpu, one.node));
+    let streams = &witness.streams;
+    Ok(made!(py, "teijo.terms.result", "Witness", {
+        backend: witness.backend.map_or("", word_of),
+        wall_ns: witness.wall_ns,
+        cpu_ns: witness.cpu_ns,
+        worker_cpu_ns: witness.worker_cpu_ns,
+        worker_delay_ns: witness.worker_delay_ns,
+        busiest_worker: witness.busiest_worker,
+        workers: witness.workers,
+        in_flight_mean: witness.in_flight_mean,
+        in_flight_asked: witness.in_flight_asked,
+        stream_in_flight_mean: tuple(py, streams.iter().map(|one| one.mean))?,
+        stream_in_flight_asked: tuple(py, streams.iter().map(|one| one.asked))?,
+        made_ns: witness.made_ns,
+        judged_ns: witness.judged_ns,
+        look_gap_ns_max: 0, // who looks on can tell
+        turn_gap_ns_max: witness.turn_gap_ns_max,
+        turns: witness.turns,
+        submit_calls: witness.submit_calls,
+        min_complete: witness.min_complete,
+        io_wq_workers: witness.io_wq_workers,
+        techniques: tuple(py, witness.techniques.names())?,
+        drift_ppm: witness.drift_ppm,
+        places: tuple(py, places)?,
+    }))
 }
 
-fn interval_columns<'py>(py: Python<'py>, series: &[Interval]) -> PyResult<Bound<'py, PyDict>> {
-    type Field = fn(&Interval) -> u64;
-    let fields: [(&str, Field); 7] = [
-        ("index", |interval| u64::from(interval.index)),
-        ("ios", |interval| interval.ios),
-        ("bytes", |interval| interval.bytes),
-        ("errors", |interval| interval.errors),
-        ("latency_ns_sum", |interval| interval.latency_sum_ns),
-        ("latency_ns_min", |interval| interval.latency_min_ns),
-        ("latency_ns_max", |interval| interval.latency_max_ns),
-    ];
-    let dict = PyDict::new(py);
-    for (name, field) in fields {
-        dict.set_item(name, column(py, series.iter().map(field)))?;
+/// A look at a running lap.
+pub fn py_progress<'py>(py: Python<'py>, asked: &NamedPlan, now: &Progress) -> Object<'py> {
+    let mut finished = Vec::new();
+    for ((name, stream), pairs) in asked.streams().zip(&now.finished) {
+        for (place, op) in [Op::Read, Op::Write].into_iter().enumerate() {
+            if does(stream, op) && !pairs.is_empty() {
+                let series: Vec<_> = pairs.iter().map(|pair| pair[place]).collect();
+                let series = intervals(py, asked, &series)?;
+                finished.push((name, word_of_op(op), series));
+            }
+        }
     }
-    Ok(dict)
+    Ok(made!(py, "teijo.engine.session", "Progress", {
+        elapsed_ns: now.elapsed_ns,
+        ios: now.ios,
+        bytes: now.bytes,
+        errors: now.errors,
+        finished: tuple(py, finished)?,
+    }))
 }
 
-pub fn progress_dict<'py>(py: Python<'py>, progress: &Progress) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("elapsed_ns", progress.elapsed_ns)?;
-    dict.set_item("ios", progress.ios)?;
-    dict.set_item("bytes", progress.bytes)?;
-    dict.set_item("errors", progress.errors)?;
-    let finished = PyList::empty(py);
-    for pairs in &progress.finished {
-        let side = |which: usize| -> Vec<Interval> {
-            pairs
-                .iter()
-                .map(|pair: &IntervalPair| pair[which])
-                .collect()
-        };
-        let both = (
-            interval_columns(py, &side(0))?,
-            interval_columns(py, &side(1))?,
-        );
-        finished.append(both)?;
+/// An I/O that the device does not answer.
+pub fn py_stuck<'py>(py: Python<'py>, stuck: &Stuck) -> Object<'py> {
+    Ok(made!(py, "teijo.engine.session", "StuckIo", {
+        operation: word_of_op(stuck.op),
+        offset_bytes: stuck.offset_bytes,
+        length_bytes: stuck.length_bytes,
+        age_ns: stuck.age_ns,
+    }))
+}
+
+fn word_of_op(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::Flush => "flush",
+        Op::Discard => "discard",
     }
-    dict.set_item("finished", finished)?;
-    Ok(dict)
+}
+
+/// The word of `teijo.engine.native.Backend` for a backend.
+pub fn word_of(kind: BackendKind) -> &'static str {
+    match kind {
+        BackendKind::Uring => "io_uring",
+        BackendKind::Sync => "sync",
+        BackendKind::Null => "null",
+    }
 }

@@ -1,12 +1,12 @@
 //! The Python door to the engine and the simulated devices: `teijo.engine._native`.
 //!
-//! Thin on purpose: it turns attributes into plans and laps into columns, lets other Python
+//! Thin on purpose: it turns attributes into plans and laps into results, lets other Python
 //! threads run meanwhile, and knows nothing of storage. `_native.pyi` is its description.
 
 mod ceiling;
 mod errors;
-mod histogram;
 mod lap;
+mod made;
 mod memory;
 mod native;
 mod observer;
@@ -20,8 +20,6 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::ceiling::ceilings;
-    #[pymodule_export]
-    use crate::histogram::{decode_histogram, encode_histogram};
     #[pymodule_export]
     use crate::native::NativeSession;
     #[pymodule_export]

@@ -5,19 +5,18 @@ use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::PyTuple;
 use teijo_engine::backend::BackendKind;
 use teijo_engine::contention::{waited_percent, CONTENDED_PERCENT};
-use teijo_engine::error::Stuck;
 use teijo_engine::place::Pins;
-use teijo_engine::request::Op;
 use teijo_engine::session::Session;
 use teijo_engine::volume::{Layout, Volume};
 
 use crate::errors::{not_free, raised};
-use crate::lap::lap_dict;
+use crate::lap::{py_lap, py_stuck, word_of};
+use crate::made::tuple;
 use crate::observer::PyObserver;
-use crate::plan::PyPlan;
+use crate::plan::{NamedPlan, PyPlan};
 
 /// `teijo.engine.plan.Layout`, read attribute by attribute.
 #[derive(FromPyObject)]
@@ -98,12 +97,12 @@ impl NativeSession {
         py: Python<'py>,
         plan: PyPlan,
         observer: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let plan = plan.into();
-        let mut observer = PyObserver::new(observer);
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let asked: NamedPlan = plan.into();
+        let mut observer = PyObserver::new(observer.map(|function| (function, &asked)));
         let result = py.detach(|| {
             self.with(|session| {
-                let lap = session.run_observed(&plan, |progress| observer.look(progress));
+                let lap = session.run_observed(&asked.plan, |progress| observer.look(progress));
                 if lap.is_err() {
                     // Whatever else goes wrong now is told by the lap's own error.
                     let _ = session.finish();
@@ -114,7 +113,7 @@ impl NativeSession {
         if let Some(exception) = observer.into_raised() {
             return Err(exception);
         }
-        lap_dict(py, &result.map_err(|error| raised(py, &error))?)
+        py_lap(py, &asked, &result.map_err(|error| raised(py, &error))?)
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
@@ -138,9 +137,11 @@ impl NativeSession {
         pinned.map_err(|error| raised(py, &error))
     }
 
-    /// What did not come back: (direction, offset, length, age in ns), the oldest first.
-    fn stuck(&self) -> PyResult<Vec<PyStuck>> {
-        self.with(|session| session.stuck().iter().map(py_stuck).collect())
+    /// What did not come back, the oldest first.
+    fn stuck<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let stuck = self.with(|session| session.stuck().to_vec())?;
+        let stuck: PyResult<Vec<_>> = stuck.iter().map(|one| py_stuck(py, one)).collect();
+        tuple(py, stuck?)
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
@@ -149,28 +150,6 @@ impl NativeSession {
             drop(session.take());
             Ok(())
         })
-    }
-}
-
-/// An I/O that the device does not answer, for `teijo.engine.session.StuckIo`.
-pub type PyStuck = (&'static str, u64, u32, u64);
-
-pub fn py_stuck(stuck: &Stuck) -> PyStuck {
-    let word = match stuck.op {
-        Op::Read => "read",
-        Op::Write => "write",
-        Op::Flush => "flush",
-        Op::Discard => "discard",
-    };
-    (word, stuck.offset_bytes, stuck.length_bytes, stuck.age_ns)
-}
-
-/// The word of `teijo.engine.session.Backend` for a backend.
-pub fn word_of(kind: BackendKind) -> &'static str {
-    match kind {
-        BackendKind::Uring => "io_uring",
-        BackendKind::Sync => "sync",
-        BackendKind::Null => "null",
     }
 }
 

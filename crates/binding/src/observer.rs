@@ -5,19 +5,21 @@ use pyo3::prelude::*;
 use teijo_engine::crew::Progress;
 use teijo_engine::watch::Verdict;
 
-use crate::lap::progress_dict;
+use crate::lap::py_progress;
+use crate::plan::NamedPlan;
 
 /// Calls the function with the totals; it stops the lap by returning False or by raising. A signal
 /// handler that raises `KeyboardInterrupt` leaves the lap, and so does one that raises anything
 /// while a stopped lap waits for its I/Os. The exception waits here until the lap is over.
-pub struct PyObserver {
-    function: Option<Py<PyAny>>,
+pub struct PyObserver<'plan> {
+    function: Option<(Py<PyAny>, &'plan NamedPlan)>,
     stopped: bool,
     raised: Option<PyErr>,
 }
 
-impl PyObserver {
-    pub fn new(function: Option<Py<PyAny>>) -> Self {
+impl<'plan> PyObserver<'plan> {
+    /// A function, if there is one, and the plan that it looks on at.
+    pub fn new(function: Option<(Py<PyAny>, &'plan NamedPlan)>) -> Self {
         Self {
             function,
             stopped: false,
@@ -62,9 +64,9 @@ impl PyObserver {
         py.check_signals()?;
         match &self.function {
             // What raised once is not asked again.
-            Some(function) if self.raised.is_none() => function
+            Some((function, asked)) if self.raised.is_none() => function
                 .bind(py)
-                .call1((progress_dict(py, progress)?,))?
+                .call1((py_progress(py, asked, progress)?,))?
                 .is_truthy(),
             _ => Ok(true),
         }

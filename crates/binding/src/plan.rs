@@ -20,6 +20,7 @@ pub struct PyPlan {
 
 #[derive(FromPyObject)]
 struct PyStream {
+    name: String,
     threads: u32,
     queue_depth: u32,
     read_percent: u8,
@@ -44,8 +45,25 @@ struct PyStream {
     verify: Option<PyVerify>,
 }
 
-impl From<PyPlan> for Plan {
+/// A plan, and how its streams are called.
+pub struct NamedPlan {
+    pub plan: Plan,
+    names: Vec<String>,
+}
+
+impl NamedPlan {
+    /// (name, stream), in the order of the plan.
+    pub fn streams(&self) -> impl Iterator<Item = (&str, &StreamPlan)> {
+        self.names
+            .iter()
+            .map(String::as_str)
+            .zip(&self.plan.streams)
+    }
+}
+
+impl From<PyPlan> for NamedPlan {
     fn from(plan: PyPlan) -> Self {
+        let names = plan.streams.iter().map(|stream| stream.name.clone());
         let bound = match (plan.duration_ns, plan.total_bytes) {
             (Some(duration_ns), _) => Bound::Time { duration_ns },
             (None, total_bytes) => Bound::Bytes {
@@ -53,11 +71,14 @@ impl From<PyPlan> for Plan {
             },
         };
         Self {
-            streams: plan.streams.into_iter().map(StreamPlan::from).collect(),
-            bound,
-            interval_ns: plan.interval_ns,
-            open_ended: plan.open_ended,
-            continues: plan.continues,
+            names: names.collect(),
+            plan: Plan {
+                streams: plan.streams.into_iter().map(StreamPlan::from).collect(),
+                bound,
+                interval_ns: plan.interval_ns,
+                open_ended: plan.open_ended,
+                continues: plan.continues,
+            },
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use teijo_engine::crew::Progress;
 use teijo_engine::watch::Verdict;
 use teijo_sim::compose::{build_within, kinds, named, Node};
@@ -17,16 +17,16 @@ use teijo_sim::presets::presets;
 use teijo_sim::session::{Observer, SimSession};
 
 use crate::errors::{not_free, raised};
-use crate::lap::lap_dict;
+use crate::lap::{py_lap, py_stuck};
+use crate::made::{made, tuple};
 use crate::memory::room_bytes;
-use crate::native::{py_stuck, PyStuck};
 use crate::observer::PyObserver;
-use crate::plan::PyPlan;
+use crate::plan::{NamedPlan, PyPlan};
 
 /// Wall time between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-impl Observer for PyObserver {
+impl Observer for PyObserver<'_> {
     fn period(&self) -> Duration {
         LOOK_EVERY
     }
@@ -70,14 +70,14 @@ impl SimulatedSession {
         py: Python<'py>,
         plan: PyPlan,
         observer: Option<Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let plan = plan.into();
-        let mut observer = PyObserver::new(observer);
-        let result = py.detach(|| self.with(|session| session.run(&plan, &mut observer)))?;
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let asked: NamedPlan = plan.into();
+        let mut observer = PyObserver::new(observer.map(|function| (function, &asked)));
+        let result = py.detach(|| self.with(|session| session.run(&asked.plan, &mut observer)))?;
         if let Some(exception) = observer.into_raised() {
             return Err(exception);
         }
-        lap_dict(py, &result.map_err(|error| raised(py, &error))?)
+        py_lap(py, &asked, &result.map_err(|error| raised(py, &error))?)
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
@@ -89,9 +89,11 @@ impl SimulatedSession {
         self.with(|session| session.limit_io(io_timeout_ns))
     }
 
-    /// What did not come back: (direction, offset, length, age in ns), the oldest first.
-    fn stuck(&self) -> PyResult<Vec<PyStuck>> {
-        self.with(|session| session.stuck().iter().map(py_stuck).collect())
+    /// What did not come back, the oldest first.
+    fn stuck<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let stuck = self.with(|session| session.stuck().to_vec())?;
+        let stuck: PyResult<Vec<_>> = stuck.iter().map(|one| py_stuck(py, one)).collect();
+        tuple(py, stuck?)
     }
 
     fn purge(&self, py: Python<'_>) -> PyResult<u64> {
@@ -131,19 +133,21 @@ impl SimulatedSession {
     }
 
     #[getter]
-    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let facts = self.with(|session| session.facts())?;
-        let dict = PyDict::new(py);
-        dict.set_item("model", facts.model)?;
-        dict.set_item("serial", facts.serial)?;
-        dict.set_item("firmware", facts.firmware)?;
-        dict.set_item("nominal_capacity_bytes", facts.nominal_capacity_bytes)?;
-        dict.set_item("capacity_bytes", facts.capacity_bytes)?;
-        dict.set_item("logical_block_bytes", facts.logical_block_bytes)?;
-        dict.set_item("physical_block_bytes", facts.physical_block_bytes)?;
-        dict.set_item("label", label(facts.label))?;
-        dict.set_item("parameters", facts.parameters)?;
-        Ok(dict)
+        let (label, label_text) = words_of(facts.label);
+        Ok(made!(py, "teijo.engine.session", "SimulatedFacts", {
+            model: facts.model,
+            serial: facts.serial,
+            firmware: facts.firmware,
+            nominal_capacity_bytes: facts.nominal_capacity_bytes,
+            capacity_bytes: facts.capacity_bytes,
+            logical_block_bytes: facts.logical_block_bytes,
+            physical_block_bytes: facts.physical_block_bytes,
+            label: label,
+            label_text: label_text,
+            parameters: tuple(py, facts.parameters)?,
+        }))
     }
 
     fn digest(&self) -> PyResult<u64> {
@@ -174,7 +178,7 @@ impl SimulatedSession {
 }
 
 /// (calibrated or plausible, to what or why).
-fn label(label: Label) -> (&'static str, &'static str) {
+fn words_of(label: Label) -> (&'static str, &'static str) {
     match label {
         Label::Calibrated { to } => ("calibrated", to),
         Label::Plausible { why } => ("plausible", why),
@@ -183,7 +187,7 @@ fn label(label: Label) -> (&'static str, &'static str) {
 
 /// Every named device with its label and its parameters: drives, disks, arrays.
 #[pyfunction]
-pub fn simulated_presets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+pub fn simulated_presets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyAny>>> {
     let drives = presets();
     let drives = drives.iter().map(|preset| (preset.name, preset.about));
     let disks = disk_presets();
@@ -192,14 +196,16 @@ pub fn simulated_presets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let describe = |(name, about): (&'static str, &'static str)| {
         let device = py.detach(|| build_within(name, &[], room_bytes()));
         let facts: Facts = device.map_err(|error| raised(py, &error))?.facts();
-        let dict = PyDict::new(py);
-        dict.set_item("name", name)?;
-        dict.set_item("about", about)?;
-        dict.set_item("label", label(facts.label))?;
-        dict.set_item("nominal_capacity_bytes", facts.nominal_capacity_bytes)?;
-        dict.set_item("capacity_bytes", facts.capacity_bytes)?;
-        dict.set_item("parameters", facts.parameters)?;
-        Ok(dict)
+        let (label, label_text) = words_of(facts.label);
+        Ok(made!(py, "teijo.engine.session", "SimulatedPreset", {
+            name: name,
+            about: about,
+            label: label,
+            label_text: label_text,
+            nominal_capacity_bytes: facts.nominal_capacity_bytes,
+            capacity_bytes: facts.capacity_bytes,
+            parameters: tuple(py, facts.parameters)?,
+        }))
     };
     drives.chain(disks).chain(arrays).map(describe).collect()
 }

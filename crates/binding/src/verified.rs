@@ -2,10 +2,12 @@
 //! hold and what this step wrote goes out.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
-use teijo_engine::lap::{Lap, StreamLap};
+use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Order, Range, Verify, Written};
-use teijo_engine::verify::{Fault, Findings};
+use teijo_engine::verify::Fault;
+
+use crate::made::{made, tuple};
+use crate::plan::NamedPlan;
 
 #[derive(FromPyObject)]
 pub struct PyVerify {
@@ -62,51 +64,62 @@ impl From<PyWritten> for Written {
     }
 }
 
-/// What one stream's writes left behind, None where they had no order.
-pub fn written_dict<'py>(py: Python<'py>, lap: &StreamLap) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(written) = &lap.written else {
-        return Ok(None);
-    };
+/// What one stream's writes left behind.
+pub fn written<'py>(py: Python<'py>, written: &Written) -> PyResult<Bound<'py, PyAny>> {
     let (order, key, block_bytes) = match written.order {
         Order::Sequential => ("sequential", 0, 0),
         Order::Shuffled { key, block_bytes } => ("shuffled", key, block_bytes),
     };
-    let dict = PyDict::new(py);
-    dict.set_item("order", order)?;
-    dict.set_item("key", key)?;
-    dict.set_item("block_bytes", block_bytes)?;
-    dict.set_item("start_bytes", written.range.start_bytes)?;
-    dict.set_item("segments", written.range.segments)?;
-    dict.set_item("segment_bytes", written.range.segment_bytes)?;
-    dict.set_item("stride_bytes", written.range.stride_bytes)?;
-    dict.set_item("from_bytes", written.from_bytes)?;
-    dict.set_item("to_bytes", written.to_bytes)?;
-    dict.set_item("generation", written.generation)?;
-    Ok(Some(dict))
+    Ok(made!(py, "teijo.terms.verification", "Written", {
+        order: order,
+        key: key,
+        block_bytes: block_bytes,
+        start_bytes: written.range.start_bytes,
+        segments: written.range.segments,
+        segment_bytes: written.range.segment_bytes,
+        stride_bytes: written.range.stride_bytes,
+        from_bytes: written.from_bytes,
+        to_bytes: written.to_bytes,
+        generation: written.generation,
+    }))
 }
 
-/// What all reads of a lap were found to hold.
-pub fn findings_dict<'py>(py: Python<'py>, lap: &Lap) -> PyResult<Bound<'py, PyDict>> {
+/// What all reads of a lap were found to hold; None where none was held to anything.
+pub fn verification<'py>(
+    py: Python<'py>,
+    asked: &NamedPlan,
+    lap: &Lap,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let streams = &asked.plan.streams;
+    if !streams
+        .iter()
+        .any(|one| one.verify.is_some() && one.read_percent > 0)
+    {
+        return Ok(None);
+    }
     let reads = || lap.streams.iter().map(|stream| &stream.read.findings);
-    let dict = PyDict::new(py);
-    let judged: u64 = reads().map(|one| one.sectors).sum();
-    let unjudged: u64 = reads().map(|one| one.sectors_unjudged).sum();
-    dict.set_item("sectors", judged)?;
-    dict.set_item("sectors_unjudged", unjudged)?;
-    let faults = PyList::empty(py);
+    let mut faults = Vec::new();
     for fault in Fault::ALL {
         let sectors: u64 = reads().filter_map(|one| one.faults.get(&fault)).sum();
         if sectors > 0 {
-            let places: Vec<u64> = reads().flat_map(|one| examples(one, fault)).collect();
-            faults.append((word(fault), sectors, places))?;
+            let examples = reads().filter_map(|one| one.examples.get(&fault));
+            let mut places: Vec<u64> = examples.flatten().copied().collect();
+            places.sort_unstable();
+            let class = py.import("teijo.terms.verification")?.getattr("Fault")?;
+            faults.push(made!(py, "teijo.terms.verification", "Faults", {
+                fault: class.call1((word(fault),))?,
+                sectors: sectors,
+                first_bytes: tuple(py, places)?,
+            }));
         }
     }
-    dict.set_item("faults", faults)?;
-    Ok(dict)
-}
-
-fn examples(findings: &Findings, fault: Fault) -> impl Iterator<Item = u64> + '_ {
-    findings.examples.get(&fault).into_iter().flatten().copied()
+    Ok(Some(
+        made!(py, "teijo.terms.verification", "Verification", {
+            sectors: reads().map(|one| one.sectors).sum::<u64>(),
+            sectors_unjudged: reads().map(|one| one.sectors_unjudged).sum::<u64>(),
+            faults: tuple(py, faults)?,
+        }),
+    ))
 }
 
 /// The words are those of the Python type.

@@ -9,35 +9,26 @@ from collections.abc import Sequence
 from teijo.engine.native import (
     Backend,
     NativeSession,
-    SimulatedFacts,
-    SimulatedPreset,
     SimulatedSession,
     ceilings,
-    decode_histogram,
-    encode_histogram,
     simulated_kinds,
     simulated_parameters,
     simulated_presets,
 )
 from teijo.engine.plan import Layout, Plan, StreamPlan
 from teijo.engine.session import (
-    Buckets,
     Ceilings,
-    DirectionLap,
-    IntervalColumns,
     Lap,
     Observer,
     Progress,
     Session,
-    Witness,
+    SimulatedFacts,
+    SimulatedPreset,
 )
 from teijo.errors import PlanError
 
 __all__ = [
-    "Buckets",
     "Ceilings",
-    "DirectionLap",
-    "IntervalColumns",
     "Lap",
     "Layout",
     "Observer",
@@ -48,10 +39,7 @@ __all__ = [
     "SimulatedPreset",
     "SimulatedSession",
     "StreamPlan",
-    "Witness",
     "ceilings",
-    "decode_histogram",
-    "encode_histogram",
     "open_descriptor",
     "open_fio",
     "open_simulated",

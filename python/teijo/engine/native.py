@@ -1,44 +1,20 @@
-"""The Rust engine and the simulated devices as sessions: dictionaries become laps here."""
+"""The Rust engine and the simulated devices as sessions."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import Any, Final, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final, Literal
 
 from teijo.engine import _native
-from teijo.engine.plan import (
-    COMMANDS,
-    DIRECTIONS,
-    Command,
-    Direction,
-    Layout,
-    Plan,
-    StreamPlan,
-    Written,
-    check_fits,
-)
-from teijo.engine.session import (
-    Buckets,
-    Ceilings,
-    DirectionLap,
-    IntervalColumns,
-    Lap,
-    Observer,
-    Progress,
-    StuckIo,
-    Verification,
-    Witness,
-)
+from teijo.engine.plan import Layout, Plan, check_fits
+from teijo.engine.session import Ceilings, Lap, Observer, SimulatedPreset, StuckIo
 from teijo.errors import HostError, PlanError, StuckDevice
+from teijo.terms.result import IN_FLIGHT
 
 QUICK_NS: Final = 40_000_000
 
 Backend = Literal["auto", "io_uring", "sync", "null"]
-_Look = Callable[[dict[str, Any]], bool]
 
 
 class NativeSession:
@@ -95,8 +71,7 @@ class NativeSession:
         check_fits(plan, self._capacity_bytes, self._logical_block_bytes)
         refusal = self._native.refusal
         notes = (f"plain system calls instead of io_uring: {refusal}",) if refusal else ()
-        raw = self._native.run(plan, _look(plan, observer))
-        return _lap(plan, raw, notes, Witness(**raw["witness"]))
+        return replace(self._native.run(plan, observer), notes=notes)
 
     def choices(self) -> dict[str, str]:
         """Return when a ring's completions are posted, and by what that was chosen."""
@@ -119,7 +94,7 @@ class NativeSession:
     def stuck(self) -> tuple[StuckIo, ...]:
         """Return what did not come back when a lap was left, the oldest first."""
         try:
-            return _stuck(self._native.stuck())
+            return self._native.stuck()
         except RuntimeError:  # closed, as while a hook has the device: nothing is in flight
             return ()
 
@@ -130,37 +105,6 @@ class NativeSession:
     def close(self) -> None:
         """Release threads and buffers."""
         self._native.close()
-
-
-@dataclass(frozen=True, kw_only=True)
-class SimulatedFacts:
-    """Who a simulated device says it is, and how far that may be believed."""
-
-    model: str
-    serial: str
-    firmware: str
-    nominal_capacity_bytes: int
-    capacity_bytes: int
-    logical_block_bytes: int
-    physical_block_bytes: int
-    label: Literal["calibrated", "plausible"]
-    label_text: str
-    """What it is calibrated to, or why it is only plausible."""
-    parameters: tuple[tuple[str, str, str], ...]
-    """(name, value, unit) of each parameter."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SimulatedPreset:
-    """A simulated device that has a name: `sim:NAME`. Each kind has parameters of its own."""
-
-    name: str
-    about: str
-    label: Literal["calibrated", "plausible"]
-    label_text: str
-    nominal_capacity_bytes: int
-    capacity_bytes: int
-    parameters: tuple[tuple[str, str, str], ...]
 
 
 class SimulatedSession:
@@ -178,7 +122,7 @@ class SimulatedSession:
             teijo.errors.PlanError: no such parameter, or an impossible value.
         """
         self._native = _native.SimulatedSession(preset, dict(overrides or {}))
-        self.facts = _facts(self._native.facts)
+        self.facts = self._native.facts
 
     def now_ns(self) -> int:
         """Return the virtual time."""
@@ -191,9 +135,10 @@ class SimulatedSession:
             teijo.errors.PlanError: the plan does not fit the device, or has no meaning.
         """
         check_fits(plan, self.facts.capacity_bytes, self.facts.logical_block_bytes)
-        raw = self._native.run(plan, _look(plan, observer))
-        lap = _lap(plan, raw, (), None)
-        return replace(lap, in_flight_mean=raw["witness"]["in_flight_mean"])
+        lap = self._native.run(plan, observer)
+        assert lap.result.witness is not None
+        detail = {IN_FLIGHT: f"{lap.result.witness.in_flight_mean:.6f}"}
+        return replace(lap, result=replace(lap.result, witness=None, detail=detail))
 
     def choices(self) -> dict[str, str]:
         """Return nothing: in virtual time there is no ring."""
@@ -212,7 +157,7 @@ class SimulatedSession:
 
     def stuck(self) -> tuple[StuckIo, ...]:
         """Return what did not come back when a lap was left, the oldest first."""
-        return _stuck(self._native.stuck())
+        return self._native.stuck()
 
     def finish(self) -> None:
         """End an open-ended stimulus: complete what is in flight.
@@ -265,16 +210,7 @@ def ring_fact(waited_percent: float | None, limit_percent: float) -> str:
 
 def simulated_presets() -> tuple[SimulatedPreset, ...]:
     """Return every simulated device that has a name: drives, disks, arrays."""
-    return tuple(
-        SimulatedPreset(
-            label=preset.pop("label")[0],
-            label_text=label_text,
-            parameters=tuple(preset.pop("parameters")),
-            **preset,
-        )
-        for preset in _native.simulated_presets()
-        for label_text in [preset["label"][1]]
-    )
+    return tuple(_native.simulated_presets())
 
 
 def simulated_kinds() -> tuple[tuple[str, str], ...]:
@@ -295,7 +231,7 @@ def ceilings(each_ns: int) -> Ceilings:
     """
     descriptor = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return Ceilings(**_native.ceilings(descriptor, each_ns))
+        return _native.ceilings(descriptor, each_ns)
     finally:
         os.close(descriptor)
 
@@ -303,22 +239,6 @@ def ceilings(each_ns: int) -> Ceilings:
 @cache
 def _quick_ceilings() -> Ceilings:
     return ceilings(QUICK_NS)
-
-
-def encode_histogram(values_ns: NDArray[np.int64], counts: NDArray[np.int64]) -> bytes:
-    """Return the HdrHistogram V2 encoding (plain, 3 digits) of values and their counts."""
-    columns = (np.asarray(column, np.int64).tobytes() for column in (values_ns, counts))
-    return _native.encode_histogram(*columns)
-
-
-def decode_histogram(blob: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (lowest values of the occupied buckets, counts) of a V2 encoding.
-
-    Raises:
-        teijo.errors.RunFileError: the bytes are no histogram of 3 digits.
-    """
-    values, counts = _native.decode_histogram(blob)
-    return _column(values), _column(counts)
 
 
 def _check_layout(
@@ -343,115 +263,3 @@ def _check_layout(
             f"{logical_block_bytes} B",
             remedy="Give members and chunks sizes of whole blocks.",
         )
-
-
-def _stuck(raw: Sequence[tuple[Any, int, int, int]]) -> tuple[StuckIo, ...]:
-    return tuple(
-        StuckIo(direction=direction, offset_bytes=offset, length_bytes=length, age_ns=age_ns)
-        for direction, offset, length, age_ns in raw
-    )
-
-
-def _facts(raw: Mapping[str, Any]) -> SimulatedFacts:
-    label, label_text = raw["label"]
-    rest = {key: value for key, value in raw.items() if key not in ("label", "parameters")}
-    return SimulatedFacts(
-        label=label, label_text=label_text, parameters=tuple(raw["parameters"]), **rest
-    )
-
-
-def _look(plan: Plan, observer: Observer | None) -> _Look | None:
-    if observer is None:
-        return None
-
-    def look(raw: dict[str, Any]) -> bool:
-        finished = tuple(
-            (stream.name, direction, _columns(columns))
-            for stream, both in zip(plan.streams, raw.pop("finished"), strict=True)
-            for direction, columns in zip(DIRECTIONS, both, strict=True)
-            if columns["index"] and stream.moves(direction)
-        )
-        return observer(Progress(finished=finished, **raw))
-
-    return look
-
-
-def _lap(
-    plan: Plan, raw: Mapping[str, Any], notes: tuple[str, ...], witness: Witness | None
-) -> Lap:
-    streams = list(zip(plan.streams, raw["streams"], strict=True))
-    return Lap(
-        started_ns=raw["started_ns"],
-        elapsed_ns=raw["elapsed_ns"],
-        directions=tuple(
-            _direction(stream, direction, lap)
-            for stream, lap in streams
-            for direction in DIRECTIONS
-            if stream.moves(direction)
-        ),
-        cursors={stream.name: lap["cursor_bytes"] for stream, lap in streams},
-        notes=notes,
-        failure=raw["failure"],
-        witness=witness,
-        commands=tuple(
-            _direction(stream, command, lap)
-            for stream, lap in streams
-            for command in COMMANDS
-            if stream.sends(command)
-        ),
-        verification=_verification(plan, raw["findings"]),
-        written=tuple(Written(**lap["written"]) for _, lap in streams if lap["written"]),
-    )
-
-
-def _verification(plan: Plan, raw: Mapping[str, Any]) -> Verification | None:
-    """Return what was found, None where no read was held to anything."""
-    if not any(stream.verify is not None and stream.moves("read") for stream in plan.streams):
-        return None
-    return Verification(
-        sectors=raw["sectors"],
-        sectors_unjudged=raw["sectors_unjudged"],
-        faults=tuple((word, sectors, tuple(places)) for word, sectors, places in raw["faults"]),
-    )
-
-
-def _direction(
-    stream: StreamPlan, direction: Direction | Command, lap: Mapping[str, Any]
-) -> DirectionLap:
-    raw = lap[direction]
-    latency, response = _buckets(raw["latency"]), raw["response"]
-    is_open = stream.ios_per_second is not None and direction in DIRECTIONS
-    return DirectionLap(
-        stream=stream.name,
-        direction=direction,
-        ios=raw["ios"],
-        bytes=raw["bytes"],
-        errors=raw["errors"],
-        bucket_values_ns=latency.values_ns,
-        bucket_counts=latency.counts,
-        latency_ns_sum=latency.sum_ns,
-        latency_ns_min=latency.min_ns,
-        latency_ns_max=latency.max_ns,
-        intervals=_columns(raw["intervals"]),
-        response=None if response is None or not is_open else _buckets(response),
-        backlog_max=lap["backlog_max"] if is_open else None,
-        backlog_end=lap["backlog_end"] if is_open else None,
-    )
-
-
-def _buckets(raw: Mapping[str, Any]) -> Buckets:
-    return Buckets(
-        values_ns=_column(raw["values_ns"]),
-        counts=_column(raw["counts"]),
-        sum_ns=raw["sum_ns"],
-        min_ns=raw["min_ns"],
-        max_ns=raw["max_ns"],
-    )
-
-
-def _columns(raw: Mapping[str, bytes]) -> IntervalColumns:
-    return IntervalColumns(**{name: _column(column) for name, column in raw.items()})
-
-
-def _column(column: bytes) -> NDArray[np.int64]:
-    return np.frombuffer(column, np.int64)

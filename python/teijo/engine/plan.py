@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from teijo.errors import DeviceError, PlanError
+from teijo.terms.result import Direction
+from teijo.terms.verification import Written
 from teijo.units import NS_PER_S
 
-Direction = Literal["read", "write"]
 DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
-Command = Literal["flush", "discard"]
-COMMANDS: Final[tuple[Command, ...]] = ("flush", "discard")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,26 +59,6 @@ class Layout:
             case "striped":
                 chunks = min(self.member_bytes) // self.chunk_bytes
                 return chunks * self.chunk_bytes * len(self.member_bytes)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Written:
-    """What writes in an order left behind, as a formula: field by field the Rust `Written`.
-
-    From `from_bytes` to `to_bytes`, counted over all passes; the first pass has `generation`.
-    `key` and `block_bytes` are a shuffle's, 0 of a sequential order.
-    """
-
-    order: Literal["sequential", "shuffled"]
-    key: int
-    block_bytes: int
-    start_bytes: int
-    segments: int
-    segment_bytes: int
-    stride_bytes: int
-    from_bytes: int
-    to_bytes: int
-    generation: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,14 +110,6 @@ class StreamPlan:
     def moves(self, direction: Direction) -> bool:
         """Whether the stream reads, or writes, at all."""
         return self.read_percent < 100 if direction == "write" else self.read_percent > 0
-
-    def sends(self, command: Command) -> bool:
-        """Whether the stream flushes, or discards, at all."""
-        match command:
-            case "flush":
-                return self.flush_every_writes > 0 and self.moves("write")
-            case "discard":
-                return self.discard_percent > 0
 
     @property
     def sizes_bytes(self) -> tuple[int, ...]:

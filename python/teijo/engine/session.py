@@ -1,13 +1,11 @@
 """The engine's face: one open target, driven lap by lap. Native, simulated and fio look alike."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from teijo.engine.plan import Command, Direction, Plan, Written
+from teijo.engine.plan import Plan
+from teijo.terms.result import Intervals, StepResult
 from teijo.units import NS_PER_S
 
 DEEP: Final = 8
@@ -15,130 +13,18 @@ DEEP: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalColumns:
-    """A time series as int64 columns of one length (see terms.result.Intervals).
-
-    fio logs no extremes per interval: with it, `latency_ns_min` and `latency_ns_max` are 0.
-    """
-
-    index: NDArray[np.int64]
-    ios: NDArray[np.int64]
-    bytes: NDArray[np.int64]
-    errors: NDArray[np.int64]
-    latency_ns_sum: NDArray[np.int64]
-    latency_ns_min: NDArray[np.int64]
-    latency_ns_max: NDArray[np.int64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Buckets:
-    """A histogram in ns: lowest values of ascending buckets, counts; sum and extremes exact."""
-
-    values_ns: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    sum_ns: int
-    min_ns: int
-    max_ns: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class DirectionLap:
-    """One stream and direction of a lap. Histogram buckets ascend; sums and extremes are exact.
-
-    `response` is the same I/Os from their intended start: of an open loop only, and only where
-    the engine measures it. `backlog_max` and `backlog_end` are of the whole stream: arrivals
-    that waited for a free slot at one time, and those due but not issued at the end.
-    """
-
-    stream: str
-    direction: Direction | Command
-    ios: int
-    bytes: int
-    errors: Mapping[int, int]
-    bucket_values_ns: NDArray[np.int64]
-    bucket_counts: NDArray[np.int64]
-    latency_ns_sum: int
-    latency_ns_min: int
-    latency_ns_max: int
-    intervals: IntervalColumns
-    response: Buckets | None = None
-    backlog_max: int | None = None
-    backlog_end: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Witness:
-    """How a lap was made, by this process's own accounts; field by field the Rust `witness.rs`.
-
-    `busiest_worker` is CPU by wall time of the busiest thread; `worker_delay_ns` the time that
-    threads were ready but had no CPU, all together. `in_flight_mean` counts all threads, over the
-    time in which I/O was to be issued (not over the wait for the last ones); `in_flight_asked` is
-    threads × depth; the tuples have both for each stream of the plan, in its order. `backend` may
-    be another than the session's, by the plan.
-    `made_ns` and `judged_ns` are what making and judging data took, all threads together: in no
-    latency of what was made or judged. `io_wq_workers` are threads of the kernel that carried out
-    I/Os which the target would not queue. `techniques` are names from technique.rs. `places` are
-    the (processor, NUMA node) of the first workers, where they were pinned; the others follow over
-    again.
-    """
-
-    backend: str
-    wall_ns: int
-    cpu_ns: int
-    worker_cpu_ns: int
-    worker_delay_ns: int
-    busiest_worker: float
-    workers: int
-    in_flight_mean: float
-    in_flight_asked: int
-    stream_in_flight_mean: tuple[float, ...]
-    stream_in_flight_asked: tuple[int, ...]
-    turn_gap_ns_max: int
-    turns: int
-    submit_calls: int
-    min_complete: int
-    io_wq_workers: int
-    techniques: tuple[str, ...]
-    drift_ppm: float | None
-    made_ns: int = 0
-    judged_ns: int = 0
-    places: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verification:
-    """What the verified reads of a lap were found to hold; sectors are of 512 B.
-
-    `faults` are (class, sectors, a few of their places in bytes), by a word of verified.rs.
-    """
-
-    sectors: int
-    sectors_unjudged: int
-    faults: tuple[tuple[str, int, tuple[int, ...]], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Lap:
-    """What came of one plan. Times are on the session's clock (virtual for a simulated one)."""
+    """What came of one plan. Its times are on the session's clock, virtual for a simulated one.
 
-    started_ns: int
-    elapsed_ns: int
-    directions: tuple[DirectionLap, ...]
-    cursors: Mapping[str, int]
-    notes: tuple[str, ...] = field(default=())
+    Of the result, the engine leaves to others what it cannot know: the rest before it, the device's
+    own counters, and how long nobody looked.
+    """
+
+    result: StepResult
+    notes: tuple[str, ...] = ()
     """What the engine had to do differently (io_uring refused …), for remarks."""
     failure: str = ""
-    """Why the lap ended early on a failing device; what was measured before is in the lap."""
-    witness: Witness | None = None
-    """None where there is nothing to account for (virtual time), or nobody to do it (fio)."""
-    in_flight_mean: float | None = None
-    """As of a `Witness`, where there is none and it is known all the same: in virtual time."""
-    commands: tuple[DirectionLap, ...] = ()
-    """Flushes and discards, of streams that have any; in no count of the directions."""
-    verification: Verification | None = None
-    """None where nothing was verified."""
-    written: tuple[Written, ...] = ()
-    """What ordered verified writes left behind, for the plans after this one."""
+    """Why the lap ended early on a failing device; what was measured before is in the result."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,15 +35,15 @@ class Progress:
     ios: int
     bytes: int
     errors: int
-    finished: tuple[tuple[str, str, IntervalColumns], ...] = ()
-    """(stream, direction, columns) of newly finished intervals."""
+    finished: tuple[tuple[str, str, Intervals], ...] = ()
+    """(stream, operation, series) of newly finished intervals."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StuckIo:
     """An I/O that the device does not answer, and for how long it has not."""
 
-    direction: Direction | Command
+    operation: str
     offset_bytes: int
     length_bytes: int
     age_ns: int
@@ -184,6 +70,37 @@ class Ceilings:
             self.nop_ns_deep if deep else self.nop_ns, self.loop_ns_deep if deep else self.loop_ns
         )
         return NS_PER_S / slowest_ns if slowest_ns else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedFacts:
+    """Who a simulated device says it is, and how far that may be believed."""
+
+    model: str
+    serial: str
+    firmware: str
+    nominal_capacity_bytes: int
+    capacity_bytes: int
+    logical_block_bytes: int
+    physical_block_bytes: int
+    label: Literal["calibrated", "plausible"]
+    label_text: str
+    """What it is calibrated to, or why it is only plausible."""
+    parameters: tuple[tuple[str, str, str], ...]
+    """(name, value, unit) of each parameter."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatedPreset:
+    """A simulated device that has a name: `sim:NAME`. Each kind has parameters of its own."""
+
+    name: str
+    about: str
+    label: Literal["calibrated", "plausible"]
+    label_text: str
+    nominal_capacity_bytes: int
+    capacity_bytes: int
+    parameters: tuple[tuple[str, str, str], ...]
 
 
 Observer = Callable[[Progress], bool]

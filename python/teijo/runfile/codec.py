@@ -1,17 +1,14 @@
 """An answer as rows and back: pure, exact, and the same bytes for the same answer."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from teijo.engine import decode_histogram, encode_histogram
-from teijo.engine.session import IntervalColumns
-from teijo.errors import RunFileError
-from teijo.terms.histogram import Histogram
+from teijo.terms.histogram import Histogram, open_together
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import (
     COMMANDS,
@@ -171,16 +168,15 @@ def _result_row(place: int, result: OperationResult) -> Row:
 def _histogram_columns(times: Histogram | None) -> Row:
     if times is None:
         return (None, None, None, None)
-    blob = encode_histogram(times.values_ns, times.counts)
-    return (times.sum_ns, times.min_ns, times.max_ns, blob)
+    return (times.sum_ns, times.min_ns, times.max_ns, times.v2)
 
 
-def interval_rows(stream: str, operation: str, series: Intervals | IntervalColumns) -> list[Row]:
+def interval_rows(stream: str, operation: str, series: Intervals) -> list[Row]:
     """Return the rows of one time series, without the leading step number."""
     return [(stream, operation, *values) for values in numbers_of(series).tolist()]
 
 
-def numbers_of(series: Intervals | IntervalColumns) -> NDArray[np.int64]:
+def numbers_of(series: Intervals) -> NDArray[np.int64]:
     """Return the numbers of a time series, a row a line: `number` and what follows it."""
     return np.column_stack([getattr(series, name) for name in ("index", *_SERIES)])
 
@@ -196,7 +192,8 @@ def answer_of(
     """Return the answer that a step's rows hold; of imported ones some may be `untimed`.
 
     `intervals` has, for each (stream, operation), lines of (number, ios, bytes, errors,
-    latency_ns_sum, latency_ns_min, latency_ns_max) in order of number.
+    latency_ns_sum, latency_ns_min, latency_ns_max) in order of number. Histograms are not looked
+    into: `check_histograms` does that for many answers at once.
     """
     if step["status"] == "gap":
         return Gap(reason=str(step["gap_reason"]))
@@ -263,7 +260,6 @@ def _written(text: Value) -> tuple[Written, ...]:
 def _stream_result(
     row: Mapping[str, Value], intervals: NDArray[np.int64], interval_ns: int, *, of_blocks: bool
 ) -> OperationResult:
-    count = _count(row["count"])
     is_timed = row["histogram"] is not None
     has_response = row.get("response_histogram") is not None
     if row["intervals"] is not None and len(intervals) != row["intervals"]:
@@ -271,29 +267,37 @@ def _stream_result(
     return OperationResult(
         stream=str(row["stream"]),
         operation=_operation(row["operation"], of_blocks=of_blocks),
-        count=count,
+        count=_count(row["count"]),
         bytes=_count_or_none(row["bytes"]),
         errors={int(errno): _count(n) for errno, n in from_json(row["errors"]).items()},
-        latency=_histogram(row, "histogram", "latency", count) if is_timed else None,
+        latency=_histogram(row, "histogram", "latency") if is_timed else None,
         intervals=None if row["intervals"] is None else series_of(intervals, interval_ns),
-        response=_histogram(row, "response_histogram", "response", count) if has_response else None,
+        response=_histogram(row, "response_histogram", "response") if has_response else None,
         backlog_max=_count_or_none(row.get("backlog_max")),
         backlog_end=_count_or_none(row.get("backlog_end")),
     )
 
 
-def _histogram(row: Mapping[str, Value], column: str, name: str, ios: int) -> Histogram:
+def _histogram(row: Mapping[str, Value], column: str, name: str) -> Histogram:
     blob = row[column]
     assert isinstance(blob, bytes)
-    try:
-        values_ns, counts = decode_histogram(blob)
-    except RunFileError as error:
-        raise ValueError(error.message) from error
-    exact = (_whole(row[f"{name}_ns_{what}"]) for what in ("sum", "min", "max"))
-    found = Histogram(values_ns, counts, *exact)
-    if found.count != ios:
-        raise ValueError(f"a histogram of {found.count} I/Os stands beside a count of {ios}")
-    return found
+    return Histogram(blob, *(_whole(row[f"{name}_ns_{what}"]) for what in ("sum", "min", "max")))
+
+
+def check_histograms(results: Sequence[OperationResult]) -> None:
+    """Open the histograms of results, and hold each to the count that stands beside it.
+
+    Raises:
+        ValueError: one is damaged, or of other I/Os.
+    """
+    pairs = [(one, latency) for one in results for latency in (one.latency, one.response)]
+    found = [(one.count, latency) for one, latency in pairs if latency is not None]
+    open_together(latency for _, latency in found)
+    for count, latency in found:
+        if latency.count != count:
+            raise ValueError(
+                f"a histogram of {latency.count} I/Os stands beside a count of {count}"
+            )
 
 
 def series_of(numbers: NDArray[np.int64], interval_ns: int) -> Intervals:

@@ -20,6 +20,7 @@ from teijo.runfile.codec import (
     RESULT_COLUMNS,
     Value,
     answer_of,
+    check_histograms,
     from_json,
     remark_of,
     series_of,
@@ -35,7 +36,7 @@ from teijo.terms.geometry import NO_CAPACITY, DeviceKind, Geometry, Identity
 from teijo.terms.provenance import Group, GroupName, Provenance, provenance_of
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Intervals
+from teijo.terms.result import Intervals, StepResult
 from teijo.terms.step import Step, step_from_json
 
 _Rows = dict[str, Value]
@@ -378,7 +379,7 @@ def _steps(
     remarks_of: dict[int | None, list[Remark]] = defaultdict(list)
     for remark in remarks:
         remarks_of[remark.step].append(remark)
-    return tuple(
+    found = tuple(
         StepRecord(
             seq=row["seq"],
             step=step_from_json(row["step"]),
@@ -393,6 +394,9 @@ def _steps(
         )
         for row in db.execute("SELECT * FROM step WHERE status <> 'running' ORDER BY seq")
     )
+    answers = [each.answer for each in found if isinstance(each.answer, StepResult)]
+    check_histograms([part for each in answers for part in (*each.results, *each.commands)])
+    return found
 
 
 def _by_step(series: AllSeries) -> dict[int, _Series]:

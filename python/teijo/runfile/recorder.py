@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
-from teijo.engine.session import IntervalColumns
 from teijo.errors import HostError, RunFileError, UnsafeError
 from teijo.outside.text import shell_path
 from teijo.runfile import guard, log, schema, seal, trust
@@ -25,7 +24,7 @@ from teijo.runfile.space import LEAST_BYTES, Ballast
 from teijo.runfile.sqlite_words import why
 from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Gap, Health, StepResult
+from teijo.terms.result import Gap, Health, Intervals, StepResult
 from teijo.terms.step import Configure, Step, step_from_json, step_to_json
 
 _FULL: Final = ("database or disk is full", "disk I/O error")
@@ -38,8 +37,8 @@ _SQUEEZED: Final = Remark(
     text="The disk of the run file was full during the run; its reserve was used.",
 )
 
-Finished = Iterable[tuple[str, str, IntervalColumns]]
-"""(stream, operation, columns) of newly finished intervals, as the engine reports them."""
+Finished = Iterable[tuple[str, str, Intervals]]
+"""(stream, operation, series) of newly finished intervals, as the engine reports them."""
 
 
 class Recorder:

@@ -175,7 +175,7 @@ def _result(
     stream: str, direction: Direction, ios: int, size_bytes: int, latency_ns: int
 ) -> OperationResult:
     latency = Histogram(
-        np.array([latency_ns]), np.array([ios]), ios * latency_ns, latency_ns, latency_ns
+        (np.array([latency_ns]), np.array([ios])), ios * latency_ns, latency_ns, latency_ns
     )
     return OperationResult(
         stream=stream, operation=direction, count=ios, bytes=size_bytes, latency=latency

@@ -74,12 +74,11 @@ def rates_tried(device: Device) -> Rates:
         read_percent=0, block_size_bytes=131_072, access=Access.SEQUENTIAL, queue_depth=32
     )
     many = Stream(read_percent=100, block_size_bytes=4096, queue_depth=32)
-    laps = [device.session.run(_trial(stream, device.geometry)) for stream in (fast, many)]
-    moved = sum(part.bytes for part in laps[0].directions)
-    counted = sum(part.ios for part in laps[1].directions)
+    trials = [_trial(stream, device.geometry) for stream in (fast, many)]
+    moved, counted = (device.session.run(plan).result for plan in trials)
     return Rates(
-        bytes_per_second=max(1, moved * NS_PER_S // laps[0].elapsed_ns),
-        ios_per_second=max(1, counted * NS_PER_S // laps[1].elapsed_ns),
+        bytes_per_second=max(1, moved.bytes * NS_PER_S // moved.elapsed_ns),
+        ios_per_second=max(1, counted.ios * NS_PER_S // counted.elapsed_ns),
         source="tried on the fresh simulation; the time is virtual, a run takes far less",
     )
 

@@ -1,14 +1,13 @@
 """What every handler works on: the device, the run file, the clock and the cursors of one run."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from os import strerror
 from typing import Final
 
 from teijo.device.device import Device
 from teijo.document.phrase import say
 from teijo.engine.plan import VerifyPlan
-from teijo.engine.plan import Written as WrittenPlan
 from teijo.engine.session import Ceilings, StuckIo
 from teijo.runfile.recorder import Recorder
 from teijo.runner.budget import Budget
@@ -129,7 +128,7 @@ class Stage:
         return VerifyPlan(
             run=stamp_run(self.run_seed),
             generation=(seq + self.resumptions) << GENERATION_BITS,
-            written=tuple(WrittenPlan(**asdict(each)) for each in self.written),
+            written=self.written,
         )
 
     def new_warnings(self, *looks: Health) -> tuple[Remark, ...]:
@@ -182,7 +181,7 @@ def stuck_text(stuck: Sequence[StuckIo]) -> str:
     if not stuck:
         return ""
     named = [
-        f"{each.direction} of {each.length_bytes:,} B at byte {each.offset_bytes:,} "
+        f"{each.operation} of {each.length_bytes:,} B at byte {each.offset_bytes:,} "
         f"for {format_duration(each.age_ns)}"
         for each in stuck[:STUCK_NAMED]
     ]

@@ -13,7 +13,7 @@ def latencies(counts_by_us: dict[int, int]) -> Histogram:
     """Return I/Os that each took a whole number of µs below 2,048 ns, or one alone above."""
     values = np.array([each * 1_000 for each in counts_by_us])
     counts = np.array(list(counts_by_us.values()))
-    return Histogram(values, counts, int((values * counts).sum()), values.min(), values.max())
+    return Histogram((values, counts), int((values * counts).sum()), values.min(), values.max())
 
 
 TAIL = latencies({1: 1_000_000 - 1_111, 2: 1_000, 10: 100, 100: 10, 1_000: 1})

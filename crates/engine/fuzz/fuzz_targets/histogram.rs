@@ -1,4 +1,4 @@
-//! Histograms against a plain list of values, and the V2 form against any bytes.
+//! Histograms against a plain list of values.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -6,16 +6,6 @@ use teijo_engine::histogram::Histogram;
 
 /// Longest latency that a stamp can tell.
 const STAMP_NS_MAX: u64 = (1 << 48) - 1;
-
-/// What others wrote is refused or read; what was read is written and read again the same.
-fn decode(bytes: &[u8]) {
-    if let Ok(read) = Histogram::from_v2(bytes) {
-        let again = Histogram::from_v2(&read.to_v2()).expect("our own form is read");
-        if read.max_ns() <= STAMP_NS_MAX {
-            assert_eq!(again.pairs(), read.pairs());
-        }
-    }
-}
 
 /// Runs of values, in two parts that are merged, against all of them in order.
 fn book(bytes: &[u8]) {
@@ -43,22 +33,10 @@ fn book(bytes: &[u8]) {
             );
         }
     }
-    let back = Histogram::from_v2(&merged.to_v2()).expect("our own form is read");
-    assert_eq!(back.pairs(), merged.pairs());
     assert_eq!(
         Histogram::from_pairs(merged.pairs()).pairs(),
         merged.pairs()
     );
 }
 
-fuzz_target!(|bytes: &[u8]| match bytes.split_first() {
-    Some((0, rest)) => decode(rest),
-    Some((1, rest)) => {
-        let mut bytes = Histogram::from_pairs([(5, 1), (1 << 40, 3)]).to_v2();
-        let place = rest.first().map_or(0, |&one| usize::from(one)) % bytes.len();
-        bytes[place] ^= rest.get(1).copied().unwrap_or(0);
-        decode(&bytes);
-    }
-    Some((_, rest)) => book(rest),
-    None => {}
-});
+fuzz_target!(|bytes: &[u8]| book(bytes));

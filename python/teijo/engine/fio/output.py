@@ -1,4 +1,4 @@
-"""What fio 3 says, as laps: its JSON (`json+`), its logs and its error lines. Pure functions.
+"""What fio 3 says, as results: its JSON (`json+`), its logs and its error lines. Pure functions.
 
 Latencies are fio's *total* latency (`lat_ns`: from taking an I/O to reaping it), in buckets of
 1/64 octave; they are put into the HdrHistogram buckets that hold fio's bucket middles.
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from teijo.engine.plan import DIRECTIONS, Direction
-from teijo.engine.session import DirectionLap, IntervalColumns
+from teijo.engine.plan import DIRECTIONS
+from teijo.terms.histogram import Buckets, Histogram, bucket_width_ns
+from teijo.terms.result import Direction, Intervals, OperationResult
 from teijo.units import NS_PER_MS
 
 Report = Mapping[str, Any]
@@ -79,12 +79,12 @@ def failed_io(line: str) -> tuple[Direction, int] | None:
     return direction, _ERRNOS.get(match[1], errno.EIO)
 
 
-def buckets(bins: Iterable[Mapping[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return HDR buckets (lowest values ascending, counts), both int64, of fio's bins together."""
+def buckets(bins: Iterable[Mapping[int, int]]) -> Buckets:
+    """Return the HDR buckets of fio's bins together."""
     merged: Counter[int] = Counter()
     for part in bins:
         for middle_ns, count in part.items():
-            width = 1 << max(0, middle_ns.bit_length() - 11)
+            width = bucket_width_ns(middle_ns)
             merged[middle_ns // width * width] += count
     occupied = sorted(value for value, count in merged.items() if count)
     values = np.array(occupied, np.int64)
@@ -183,7 +183,7 @@ def _settle(counts: dict[int, int], total: int, *, last: int) -> None:
         counts[before] = counts.get(before, 0) + owed
 
 
-def columns(series: Series, failed: int) -> IntervalColumns:
+def columns(series: Series, failed: int, length_ns: int) -> Intervals:
     """Return a series as columns. fio logs no extremes per interval: those columns are 0.
 
     Failed I/Os have no time in fio's output; they are counted in the last interval.
@@ -194,7 +194,8 @@ def columns(series: Series, failed: int) -> IntervalColumns:
     if failed:
         failures[-1] = failed
     zeros = np.zeros(len(places), np.int64)
-    return IntervalColumns(
+    return Intervals(
+        length_ns=length_ns,
         index=np.array(places, np.int64),
         ios=np.array([row[0] for row in rows], np.int64),
         bytes=np.array([row[1] for row in rows], np.int64),
@@ -205,22 +206,22 @@ def columns(series: Series, failed: int) -> IntervalColumns:
     )
 
 
-def direction_lap(
-    stream: str, legs: list[Group], failed: Mapping[int, int], series: IntervalColumns
-) -> DirectionLap:
-    """Return one stream and direction of a lap from its legs' groups (one or two)."""
-    values, counts = buckets(leg.bins for leg in legs)
+def operation_result(
+    stream: str, legs: list[Group], failed: Mapping[int, int], series: Intervals
+) -> OperationResult:
+    """Return what came of one stream and direction from its legs' groups (one or two)."""
     served = [leg for leg in legs if leg.ios]
-    return DirectionLap(
+    return OperationResult(
         stream=stream,
-        direction=legs[0].direction,
-        ios=sum(leg.ios for leg in legs),
+        operation=legs[0].direction,
+        count=sum(leg.ios for leg in legs),
         bytes=sum(leg.bytes for leg in legs),
         errors=dict(failed),
-        bucket_values_ns=values,
-        bucket_counts=counts,
-        latency_ns_sum=sum(leg.latency_ns_sum for leg in served),
-        latency_ns_min=min((leg.latency_ns_min for leg in served), default=0),
-        latency_ns_max=max((leg.latency_ns_max for leg in served), default=0),
+        latency=Histogram(
+            buckets(leg.bins for leg in legs),
+            sum(leg.latency_ns_sum for leg in served),
+            min((leg.latency_ns_min for leg in served), default=0),
+            max((leg.latency_ns_max for leg in served), default=0),
+        ),
         intervals=series,
     )

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, Final
 
 from teijo.engine.fio.output import Report, failed_io
-from teijo.engine.plan import DIRECTIONS, Direction
+from teijo.engine.plan import DIRECTIONS
+from teijo.terms.result import Direction
 
 PATIENCE_S: Final = 30.0
 """How long fio may take to end after it was asked to: it waits for the I/O in flight."""

@@ -19,9 +19,10 @@ from typing import Final
 from teijo.engine.fio import output
 from teijo.engine.fio.job import JobFile, interval_ms, job_file
 from teijo.engine.fio.process import FioProcess
-from teijo.engine.plan import DIRECTIONS, Direction, Plan, StreamPlan, check_fits
-from teijo.engine.session import DirectionLap, Lap, Observer, Progress, StuckIo
+from teijo.engine.plan import DIRECTIONS, Plan, StreamPlan, check_fits
+from teijo.engine.session import Lap, Observer, Progress, StuckIo
 from teijo.errors import DeviceError, HostError, StoppedAtOnce, StuckDevice
+from teijo.terms.result import Direction, OperationResult, StepResult
 from teijo.units import NS_PER_MS, NS_PER_S, format_duration
 
 ENGINES: Final = ("io_uring", "libaio", "psync")
@@ -178,15 +179,14 @@ class FioSession:
         _refuse_refusals(plan, groups, fio.failed)
         if failure and not any(group.ios for group in groups):
             raise DeviceError(failure, remedy="Look at the kernel's log (dmesg) for the device.")
-        directions = _directions(folder, plan, job, groups, fio.failed)
-        return Lap(
+        results = _results(folder, plan, job, groups, fio.failed)
+        result = StepResult(
             started_ns=ended_ns - elapsed_ns,
             elapsed_ns=elapsed_ns,
-            directions=tuple(directions),
-            cursors=_cursors(plan, directions),
-            notes=self._notes + job.notes,
-            failure=failure,
+            results=tuple(results),
+            cursors=_cursors(plan, results),
         )
+        return Lap(result=result, notes=self._notes + job.notes, failure=failure)
 
 
 def _version(program: str) -> str:
@@ -315,15 +315,15 @@ def _refuse_refusals(
         )
 
 
-def _directions(
+def _results(
     folder: Path,
     plan: Plan,
     job: JobFile,
     groups: list[output.Group],
     failed: Mapping[Direction, Counter[int]],
-) -> list[DirectionLap]:
-    """Return the laps of every stream and direction the plan asks for."""
-    laps = []
+) -> list[OperationResult]:
+    """Return what came of every stream and direction the plan asks for."""
+    results = []
     for stream in plan.streams:
         for direction in filter(stream.moves, DIRECTIONS):
             legs = [
@@ -334,9 +334,10 @@ def _directions(
             ]
             # fio does not say which job failed: with several streams, the first one answers.
             mine = failed[direction] if stream is _first(plan, direction) else Counter[int]()
-            series = output.columns(_series(folder, plan, legs), mine.total())
-            laps.append(output.direction_lap(stream.name, legs, mine, series))
-    return laps
+            numbers = _series(folder, plan, legs)
+            series = output.columns(numbers, mine.total(), plan.interval_ns)
+            results.append(output.operation_result(stream.name, legs, mine, series))
+    return results
 
 
 def _first(plan: Plan, direction: Direction) -> StreamPlan | None:
@@ -363,11 +364,11 @@ def _read(path: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
-def _cursors(plan: Plan, laps: list[DirectionLap]) -> dict[str, int]:
+def _cursors(plan: Plan, results: list[OperationResult]) -> dict[str, int]:
     """Return where each sequential stream goes on: as far as it moved bytes, round its range."""
     cursors = {}
     for stream in plan.streams:
-        moved = sum(lap.bytes for lap in laps if lap.stream == stream.name)
+        moved = sum(part.moved_bytes for part in results if part.stream == stream.name)
         ahead = (stream.cursor_bytes + moved) % stream.segment_bytes
         cursors[stream.name] = (
             ahead - ahead % stream.block_bytes if stream.access == "sequential" else 0

@@ -1,18 +1,14 @@
 """One plan on the engine: watched, its intervals recorded as they finish, its lap as an answer."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from teijo.engine.plan import Plan
-from teijo.engine.session import Buckets, DirectionLap, IntervalColumns, Lap
 from teijo.engine.session import Progress as Look
 from teijo.runner.ceiling import ceiling_of
 from teijo.runner.clocks import asleep_ns
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
-from teijo.terms.histogram import Histogram
-from teijo.terms.result import IN_FLIGHT, Intervals, OperationResult, StepResult, Witness
 from teijo.terms.step import Measure, Precondition
-from teijo.terms.verification import Fault, Faults, Verification, Written
 from teijo.units import megabytes_per_second, per_second
 
 
@@ -28,30 +24,23 @@ def run_plan(stage: Stage, seq: int, step: Measure | Precondition, plan: Plan) -
     lap = stage.device.session.run(plan, watcher.look)
     slept_ns = asleep_ns() - before_ns
     stage.interrupt.check()
-    started_ns = lap.started_ns - stage.origin_ns
-    return Outcome(
-        result=StepResult(
-            started_ns=started_ns,
-            elapsed_ns=lap.elapsed_ns,
-            gap_ns=stage.gap_ns(started_ns),
-            results=tuple(_stream_result(part, plan) for part in lap.directions),
-            commands=tuple(
-                replace(_stream_result(part, plan), intervals=None) for part in lap.commands
-            ),
-            cursors=dict(lap.cursors),
-            detail=_detail(lap),
-            remarks=stage.new_notes(lap.notes),
-            verification=_verification(lap),
-            written=tuple(Written(**asdict(each)) for each in lap.written),
-            witness=_witness(
-                lap,
-                look_gap_ns_max=watcher.gap_ns_max,
-                slept_ns=max(0, slept_ns),
-                ceiling_iops=ceiling_of(step, stage.ceilings),
-            ),
-        ),
-        failure=lap.failure,
+    started_ns = lap.result.started_ns - stage.origin_ns
+    witness = lap.result.witness and replace(
+        lap.result.witness,
+        look_gap_ns_max=watcher.gap_ns_max,
+        slept_ns=max(0, slept_ns),
+        ceiling_iops=ceiling_of(step, stage.ceilings),
     )
+    failure = {"failure": lap.failure} if lap.failure else {}
+    result = replace(
+        lap.result,
+        started_ns=started_ns,
+        gap_ns=stage.gap_ns(started_ns),
+        detail={**lap.result.detail, **failure},
+        remarks=stage.new_notes(lap.notes),
+        witness=witness,
+    )
+    return Outcome(result=result, failure=lap.failure)
 
 
 class _Watcher:
@@ -97,77 +86,3 @@ class _Watcher:
         if self._plan.duration_ns is not None:
             return min(1.0, now.elapsed_ns / max(1, self._plan.duration_ns))
         return min(1.0, now.bytes / max(1, self._plan.total_bytes or 1))
-
-
-def _detail(lap: Lap) -> dict[str, str]:
-    detail = {"failure": lap.failure} if lap.failure else {}
-    if lap.in_flight_mean is not None:
-        detail[IN_FLIGHT] = f"{lap.in_flight_mean:.6f}"
-    return detail
-
-
-def _verification(lap: Lap) -> Verification | None:
-    found = lap.verification
-    if found is None:
-        return None
-    return Verification(
-        sectors=found.sectors,
-        sectors_unjudged=found.sectors_unjudged,
-        faults=tuple(
-            Faults(fault=Fault(word), sectors=sectors, first_bytes=tuple(sorted(places)))
-            for word, sectors, places in found.faults
-        ),
-    )
-
-
-def _witness(
-    lap: Lap, *, look_gap_ns_max: int, slept_ns: int, ceiling_iops: float | None
-) -> Witness | None:
-    if lap.witness is None:
-        return None
-    return Witness(
-        **asdict(lap.witness),
-        look_gap_ns_max=look_gap_ns_max,
-        slept_ns=slept_ns,
-        ceiling_iops=ceiling_iops,
-    )
-
-
-def _stream_result(part: DirectionLap, plan: Plan) -> OperationResult:
-    return OperationResult(
-        stream=part.stream,
-        operation=part.direction,
-        count=part.ios,
-        bytes=part.bytes,
-        errors=dict(part.errors),
-        latency=Histogram(
-            part.bucket_values_ns,
-            part.bucket_counts,
-            part.latency_ns_sum,
-            part.latency_ns_min,
-            part.latency_ns_max,
-        ),
-        intervals=_intervals(part.intervals, plan.interval_ns),
-        response=None if part.response is None else _histogram(part.response),
-        backlog_max=part.backlog_max,
-        backlog_end=part.backlog_end,
-    )
-
-
-def _histogram(buckets: Buckets) -> Histogram:
-    return Histogram(
-        buckets.values_ns, buckets.counts, buckets.sum_ns, buckets.min_ns, buckets.max_ns
-    )
-
-
-def _intervals(columns: IntervalColumns, length_ns: int) -> Intervals:
-    return Intervals(
-        length_ns=length_ns,
-        index=columns.index,
-        ios=columns.ios,
-        bytes=columns.bytes,
-        errors=columns.errors,
-        latency_ns_sum=columns.latency_ns_sum,
-        latency_ns_min=columns.latency_ns_min,
-        latency_ns_max=columns.latency_ns_max,
-    )
