@@ -14,7 +14,7 @@ from teijo.methods.pts.hir.bursts import HirSettings, log_of
 from teijo.methods.pts.iops.found import IopsSettings
 from teijo.methods.pts.lat.found import LatSettings
 from teijo.methods.pts.settings import time_name
-from teijo.methods.pts.tp.parts import TpSettings
+from teijo.methods.pts.tp.found import TpSettings
 from teijo.methods.pts.wsat.minutes import WsatSettings, samples_of
 from teijo.methods.pts.xsr.groups import XsrSettings, answers_of
 from teijo.methods.rounds import exchanges_of, minutes_of

@@ -17,7 +17,7 @@ from teijo.methods.pts.hir.method import Hir
 from teijo.methods.pts.iops import found as iops
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.lat import found as lat
-from teijo.methods.pts.tp import parts as tp
+from teijo.methods.pts.tp import found as tp
 from teijo.methods.pts.wsat import minutes
 from teijo.methods.pts.wsat.method import Wsat
 from teijo.methods.rounds import Round, Rounds
@@ -67,7 +67,7 @@ def sweep_of(answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
 
 
 def tp_of(answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
-    return tp.determination(4096, rounds_with(tp.cell_name(0, 4096), answers))
+    return tp.determination(4096, rounds_with("SEQ 4 KiB 0/100", answers))
 
 
 def lat_of(answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:

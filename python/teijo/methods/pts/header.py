@@ -4,8 +4,8 @@ It prints what was recorded (the purge that took place, the cache state read bac
 the version asks for; it never prints a wish as a fact.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from teijo import units
 from teijo.conformance.device_checks import cache_state
@@ -14,54 +14,48 @@ from teijo.conformance.versions import Version
 from teijo.document.model import Header, HeaderGroup
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.pages import NOT_KNOWN, capacity_name, date_of, purge_method, stamp_of
+from teijo.methods.pts import window_pages
+from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.settings import PtsSettings
-from teijo.terms.conformance import LedgerLine
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.run_note import RunNote, noted
 
 ORGANISATION = "SNIA SSS PTS"
-NO_ROUNDS = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loop:
-    """What a method adds to the header: its names, and how its loop is prepared and judged.
+    """What a test adds to the header: its title, and how its loop is prepared and driven.
 
-    `stimulus` are further rows of the test's parameters (mixes, block sizes);
-    `preparation_load` is (threads, queue depth) where it is not the test's own.
+    `stimulus` are further rows of the test's parameters (mixes, block sizes); `rounds` are
+    those of the window where that is not one of the whole run; `preparation_load` is (threads,
+    queue depth) where it is not the test's own.
     """
 
-    method: str
     title: str
     subtitle: str
-    workload_independent: str
-    workload_dependent: str
     stimulus: tuple[tuple[str, str], ...]
-    convergence: str
-    rounds: str
+    workload_independent: str = "none"
+    workload_dependent: str = "none"
+    rounds: str = ""
     preparation_load: tuple[int, int] | None = None
 
 
-def pts_header(
-    record: Record,
-    settings: PtsSettings,
-    version: Version,
-    loop: Loop,
-    ledger: Sequence[LedgerLine],
-) -> Header:
+def pts_header(found: PtsFound[Any], version: Version, loop: Loop) -> Header:
     """Return the header in the version's own layout, stamped by the ledger."""
+    record = found.record
     match version.layout:
         case "1.0":
-            groups = _groups_1_0(record, settings, loop)
+            groups = _groups_1_0(found, loop)
         case "2.0":
-            groups = _groups_2_0(record, settings, version, loop)
+            groups = _groups_2_0(found, version, loop)
     return Header(
         title=say(
             "{family} {title}{required} – Report Page",
             family=version.class_name,
             title=loop.title,
-            required=_required(version, loop.method),
+            required=_required(version, record.run.method),
         ),
         subtitle=loop.subtitle,
         organisation=ORGANISATION,
@@ -76,7 +70,7 @@ def pts_header(
             *_people(record),
         ),
         groups=groups,
-        stamp=stamp_of(record, stamp_of_ledger(ledger)),
+        stamp=stamp_of(record, stamp_of_ledger(found.ledger)),
     )
 
 
@@ -110,7 +104,8 @@ def _required(version: Version, method: str) -> str:
     return " (REQUIRED)" if method in version.required else " (OPTIONAL)"
 
 
-def _groups_1_0(record: Record, settings: PtsSettings, loop: Loop) -> tuple[HeaderGroup, ...]:
+def _groups_1_0(found: PtsFound[Any], loop: Loop) -> tuple[HeaderGroup, ...]:
+    record, settings = found.record, found.settings
     return (
         HeaderGroup(
             title="Device under test (DUT)",
@@ -148,8 +143,8 @@ def _groups_1_0(record: Record, settings: PtsSettings, loop: Loop) -> tuple[Head
             title="Steady state",
             tone="steady",
             rows=(
-                ("Convergence", loop.convergence),
-                ("Rounds", loop.rounds),
+                ("Convergence", window_pages.convergence_word(found)),
+                ("Rounds", _rounds(found, loop)),
                 ("PC AR", f"{settings.active_range_percent} %"),
                 ("AR amount", _amount(settings)),
                 ("AR segments", _segments(settings)),
@@ -158,9 +153,8 @@ def _groups_1_0(record: Record, settings: PtsSettings, loop: Loop) -> tuple[Head
     )
 
 
-def _groups_2_0(
-    record: Record, settings: PtsSettings, version: Version, loop: Loop
-) -> tuple[HeaderGroup, ...]:
+def _groups_2_0(found: PtsFound[Any], version: Version, loop: Loop) -> tuple[HeaderGroup, ...]:
+    record, settings = found.record, found.settings
     environment, identity = record.environment, record.identity
     load = (settings.threads, settings.queue_depth)
     return (
@@ -207,7 +201,7 @@ def _groups_2_0(
                 ("Pre-condition 1", loop.workload_independent),
                 ("TOIO, TC/QD", _outstanding(*(loop.preparation_load or load))),
                 ("Pre-condition 2", loop.workload_dependent),
-                ("SS rounds", loop.rounds),
+                ("SS rounds", _rounds(found, loop)),
             ),
         ),
         HeaderGroup(
@@ -218,7 +212,7 @@ def _groups_2_0(
                 ("AR & amount", _range_and_amount(settings)),
                 *loop.stimulus,
                 ("TOIO, TC/QD", _outstanding(*load)),
-                ("Steady state", _steady(loop)),
+                ("Steady state", _steady(found, loop)),
             ),
         ),
     )
@@ -273,10 +267,15 @@ def _range_and_amount(settings: PtsSettings) -> str:
     return share if settings.amount_bytes is None else f"{share}, {_amount(settings)}"
 
 
-def _steady(loop: Loop) -> str:
-    if loop.rounds == NO_ROUNDS:
-        return loop.convergence
-    return say("{verdict}, rounds {rounds}", verdict=loop.convergence, rounds=loop.rounds)
+def _rounds(found: PtsFound[Any], loop: Loop) -> str:
+    return loop.rounds or window_pages.window_name(found)
+
+
+def _steady(found: PtsFound[Any], loop: Loop) -> str:
+    verdict, rounds = window_pages.convergence_word(found), _rounds(found, loop)
+    if rounds == window_pages.NO_ROUNDS:
+        return verdict
+    return say("{verdict}, rounds {rounds}", verdict=verdict, rounds=rounds)
 
 
 def _segments(settings: PtsSettings) -> str:

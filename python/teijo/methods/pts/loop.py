@@ -4,6 +4,7 @@ them, and where a growing record stands in its rounds.
 
 from collections.abc import Sequence
 
+from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.phrase import say
@@ -28,13 +29,18 @@ def window_rounds_of(states: Sequence[SteadyState], rounds: Rounds) -> tuple[Rou
     )
 
 
+def written_in(record: Record) -> Scalar:
+    """Return what was written in the whole run."""
+    answers = (each.answer for each in record.steps if isinstance(each.answer, StepResult))
+    written = sum(measures.written_bytes(answer) for answer in answers)
+    return Scalar(name="written in the run", value=written / units.GIGA, unit="GB")
+
+
 def window_scalars(record: Record, window: Sequence[Round]) -> tuple[Scalar, ...]:
     """Return what was written in the run, and over the window its amplification and gaps."""
-    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
     in_window = [answer for each in window for _, answer in each.cells]
-    written = sum(measures.written_bytes(answer) for answer in answers)
     return (
-        Scalar(name="written in the run", value=written / 1e9, unit="GB"),
+        written_in(record),
         Scalar(
             name="write amplification over the window",
             value=measures.write_amplification(in_window),
@@ -42,7 +48,7 @@ def window_scalars(record: Record, window: Sequence[Round]) -> tuple[Scalar, ...
         ),
         Scalar(
             name="longest gap between the window's steps",
-            value=max((a.gap_ns for a in in_window), default=0) / 1e6 if in_window else None,
+            value=ms(max((a.gap_ns for a in in_window), default=0)) if in_window else None,
             unit="ms",
         ),
     )

@@ -48,7 +48,7 @@ def report(
         *sections,
         ledger_section(found.ledger, version),
     )
-    header = pts_header(record, settings, version, loop, found.ledger)
+    header = pts_header(found, version, loop)
     return assemble(record, settings, header, whole, (*cache_remarks(record, version), *remarks))
 
 

@@ -20,12 +20,12 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import capitalised, say
-from teijo.methods.pts.header import NO_ROUNDS
 from teijo.methods.rounds import Rounds
 from teijo.terms.finding import Determined, SteadyState, Window
 from teijo.terms.record import Record
 
 WINDOW_NAME = "measurement window"
+NO_ROUNDS = "none"
 _MEASURED = {"MB/s": "Throughput", "ms": "Response time"}
 """What a tracking variable's unit is of; IOPS are a unit and its name in one."""
 _FINE_DIGITS = {"ms": 4}

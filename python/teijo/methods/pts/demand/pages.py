@@ -31,7 +31,7 @@ from teijo.methods.pts.report import IOPS, answered, by_round, numbered, plot, r
 from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
 from teijo.methods.scaled import scalar_told
 from teijo.terms.cell import mix_name
-from teijo.terms.finding import Findings, SteadyState
+from teijo.terms.finding import SteadyState
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
 
@@ -66,7 +66,7 @@ def pages(names: tuple[str, str, str], found: PtsFound[DemandSettings]) -> Docum
     ]
     return report(
         found,
-        _loop(names, settings, findings, before),
+        _loop(names, settings, before),
         summary=(
             window_pages.verdict_of(record, findings),
             _precondition_verdict(before),
@@ -83,13 +83,11 @@ def pages(names: tuple[str, str, str], found: PtsFound[DemandSettings]) -> Docum
 def _loop(
     names: tuple[str, str, str],
     settings: DemandSettings,
-    findings: Findings,
     before: Sequence[SteadyState],
 ) -> Loop:
-    method, title, short = names
+    _, title, short = names
     name, minute = stimulus_name(settings), units.format_duration(settings.minute_ns)
     return Loop(
-        method=method,
         title=title,
         subtitle=say("{test} loop", test=short),
         workload_independent=_precondition_words(settings, before),
@@ -104,8 +102,6 @@ def _loop(
             ("TC, outer loop", _levels(settings.thread_counts)),
             ("QD, inner loop", _levels(settings.queue_depths)),
         ),
-        convergence=window_pages.convergence_word(findings),
-        rounds=window_pages.window_name(findings),
     )
 
 

@@ -63,18 +63,16 @@ def pages(found: PtsFound[HirSettings]) -> Document:
     course = Course(settings=settings, minutes=log.minutes, states=log.states, findings=findings)
     return report(
         found,
-        _loop(settings, findings),
+        _loop(settings),
         summary=_summary(course, record),
         sections=numbered(_plots(course)),
     )
 
 
-def _loop(settings: HirSettings, findings: Findings) -> Loop:
+def _loop(settings: HirSettings) -> Loop:
     return Loop(
-        method="pts.hir",
         title="Host Idle Recovery",
         subtitle="HIR loop",
-        workload_independent="none",
         workload_dependent=say(
             "{stimulus}, rounds of {minutes} min",
             stimulus=stimulus_words(settings),
@@ -93,8 +91,6 @@ def _loop(settings: HirSettings, findings: Findings) -> Loop:
             ),
             ("Then", say("{minutes} min continuous", minutes=settings.baseline_minutes)),
         ),
-        convergence=window_pages.convergence_word(findings),
-        rounds=window_pages.window_name(findings),
     )
 
 

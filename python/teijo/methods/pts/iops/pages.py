@@ -65,7 +65,6 @@ def pages(found: IopsFound) -> Document:
 def _loop(found: IopsFound) -> Loop:
     settings = found.settings
     return Loop(
-        method="pts.iops",
         title="IOPS",
         subtitle="IOPS loop",
         workload_independent=sequential_words(
@@ -77,8 +76,6 @@ def _loop(found: IopsFound) -> Loop:
             ("R/W mix, outer loop", say("{count} mixes", count=len(settings.mixes_read_percent))),
             ("Block size, inner loop", say("{count} sizes", count=len(settings.block_sizes_bytes))),
         ),
-        convergence=window_pages.convergence_word(found),
-        rounds=window_pages.window_name(found),
     )
 
 

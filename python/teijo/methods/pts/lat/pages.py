@@ -102,7 +102,6 @@ def _loop(found: LatFound) -> Loop:
             ),
         )
     return Loop(
-        method="pts.lat",
         title="Latency",
         subtitle="Latency loop",
         workload_independent=sequential_words(
@@ -118,8 +117,6 @@ def _loop(found: LatFound) -> Loop:
             ),
             *run,
         ),
-        convergence=window_pages.convergence_word(found),
-        rounds=window_pages.window_name(found),
         preparation_load=(settings.precondition_threads, settings.precondition_queue_depth),
     )
 

@@ -1,10 +1,10 @@
 """The report of PTS TP: a summary of all block sizes, then for each the standard's five pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from teijo import units
-from teijo.conformance.versions import THROUGHPUT_READ_PERCENTS
+from teijo.analysis import measures
 from teijo.document.grid import Edge, Figure, Grid, matrix
 from teijo.document.model import (
     Block,
@@ -20,8 +20,7 @@ from teijo.document.model import (
 from teijo.document.phrase import listed, say
 from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
-from teijo.methods.pts.found import PtsFound
-from teijo.methods.pts.header import NO_ROUNDS, Loop
+from teijo.methods.pts.header import Loop
 from teijo.methods.pts.report import (
     NO_ROUND,
     by_round_section,
@@ -30,158 +29,140 @@ from teijo.methods.pts.report import (
     run_rows,
     sections_or,
 )
-from teijo.methods.pts.tp.method import part_findings
-from teijo.methods.pts.tp.parts import Part, TpSettings, cell_name, parts_of
-from teijo.methods.rounds import Round, exchanges_of
+from teijo.methods.pts.tp.found import BlockFound, TpCell, TpFound, TpSettings
 from teijo.terms.cell import mix_name
-from teijo.terms.finding import Cell, Findings
-from teijo.terms.record import Record
+from teijo.terms.finding import Cell
 
 MEAN_NOTE = "Arithmetic mean over the rounds of the measurement window."
-_MIXES = tuple(reversed(THROUGHPUT_READ_PERCENTS))
-"""Writes first, as the standard's pages have them."""
 THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=2)
-_Judged = tuple[Part, Findings]
+_Cells = Mapping[TpCell, Cell]
 
 
-def pages(found: PtsFound[TpSettings]) -> Document:
+def pages(found: TpFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    settings, record, findings = found.settings, found.record, found.reported
-    judged = [
-        (part, part_findings(settings, part)) for part in parts_of(settings, exchanges_of(record))
-    ]
     return report(
         found,
-        _loop(settings, findings, judged),
-        summary=_summary(found, judged),
-        sections=[section for part, one in judged for section in _part_sections(part, one)],
+        _loop(found),
+        summary=_summary(found),
+        sections=[section for each in found.blocks for section in _block_sections(each)],
     )
 
 
-def _loop(settings: TpSettings, findings: Findings, judged: Sequence[_Judged]) -> Loop:
+def _loop(found: TpFound) -> Loop:
+    settings = found.settings
     several = len(settings.block_sizes_bytes) > 1
-    names = [_block(block) for block in settings.block_sizes_bytes]
     windows = [
-        say("{block}: {rounds}", block=_name(part), rounds=window_pages.window_name(found))
+        say("{block}: {rounds}", block=_name(each), rounds=window_pages.window_name(each))
         if several
-        else window_pages.window_name(found)
-        for part, found in judged
+        else window_pages.window_name(each)
+        for each in found.blocks
     ]
+    names = [units.format_block_size(block) for block in settings.block_sizes_bytes]
+    length = units.format_duration(settings.minute_ns)
     return Loop(
-        method="pts.tp",
         title="Throughput",
         subtitle="TP loop",
         workload_independent=_preconditioning(settings),
         workload_dependent="Full TP loop",
         stimulus=(
-            (
-                "Stimulus",
-                say("SEQ, {length} each", length=units.format_duration(settings.minute_ns)),
-            ),
+            ("Stimulus", say("SEQ, {length} each", length=length)),
             ("R/W mix, outer loop", "100/0, 0/100"),
             ("Block size, a test each", listed(names)),
         ),
-        convergence=window_pages.convergence_word(findings),
-        rounds=listed(windows) if windows else NO_ROUNDS,
+        rounds=listed(windows) if windows else window_pages.NO_ROUNDS,
     )
 
 
 def _preconditioning(settings: TpSettings) -> str:
-    if not settings.precondition_times:
+    times = settings.precondition_times
+    if not times:
         return "none"
     if settings.precondition_block_bytes is None and len(settings.block_sizes_bytes) > 1:
-        return say("{times}X SEQ/the test's block size", times=settings.precondition_times)
+        return say("{times}X SEQ/the test's block size", times=times)
     block = settings.precondition_block_bytes or settings.block_sizes_bytes[0]
-    size = _block(block).replace(" ", "")
-    return say("{times}X SEQ/{size}", times=settings.precondition_times, size=size)
+    size = units.format_block_size(block).replace(" ", "")
+    return say("{times}X SEQ/{size}", times=times, size=size)
 
 
-def _summary(whole: PtsFound[TpSettings], judged: Sequence[_Judged]) -> tuple[Block, ...]:
-    findings = whole.findings
+def _summary(found: TpFound) -> tuple[Block, ...]:
     rounds = tuple(
-        (say("Rounds measured, {block}", block=_name(part)), str(found.rounds))
-        for part, found in judged
+        (say("Rounds measured, {block}", block=_name(each)), str(each.rounds))
+        for each in found.blocks
     )
+    cells = found.over_window
     return (
-        _verdict(whole.record, findings, judged),
-        window_pages.determination_table(findings.steady_states),
-        *(_tables(findings.cells) if findings.cells else ()),
-        *([_bars(findings.cells)] if len(judged) > 1 and findings.cells else ()),
-        Facts(caption="Run", rows=(*rounds, *run_rows(whole))),
+        _verdict(found),
+        window_pages.determination_table(found.states),
+        *(_tables(cells) if cells else ()),
+        *([_bars(cells)] if len(found.blocks) > 1 and cells else ()),
+        Facts(caption="Run", rows=(*rounds, *run_rows(found))),
     )
 
 
-def _verdict(record: Record, findings: Findings, judged: Sequence[_Judged]) -> Verdict:
+def _verdict(found: TpFound) -> Verdict:
     """Return the answer in one line; of several block sizes each with its rounds."""
-    if len(judged) < 2:
-        one = judged[0][1] if judged else findings
-        return window_pages.verdict_of(record, replace(one, converged=findings.converged))
+    if len(found.blocks) < 2:
+        return window_pages.verdict_of(found.record, found)
     words = [
-        say("{block} rounds {rounds}", block=_name(part), rounds=window_pages.window_name(found))
-        if found.converged
-        else say("{block} after {count} rounds NO", block=_name(part), count=found.rounds)
-        for part, found in judged
+        say("{block} rounds {rounds}", block=_name(each), rounds=window_pages.window_name(each))
+        if each.converged
+        else say("{block} after {count} rounds NO", block=_name(each), count=each.rounds)
+        for each in found.blocks
     ]
-    if findings.converged:
+    if found.converged:
         return Verdict(text=say("STEADY STATE: YES, {each}", each=listed(words)), good=True)
-    if record.run.ending in ("running", "interrupted", "failed"):
+    if found.record.run.ending in ("running", "interrupted", "failed"):
         return Verdict(text=say("STEADY STATE: not yet, {each}", each=listed(words)), good=None)
     return Verdict(text=say("STEADY STATE: NO, {each}", each=listed(words)), good=False)
 
 
-def _part_sections(part: Part, found: Findings) -> list[Section]:
+def _block_sections(found: BlockFound) -> list[Section]:
     """Return one block size's five pages: writes, reads, window, table, bars."""
-    state = found.steady_states[0]
-    window = window_pages.close_up_section(state, "Round")
-    title = say("{block}: steady state measurement window", block=_name(part))
+    window = window_pages.close_up_section(found.states[0], "Round")
+    title = say("{block}: steady state measurement window", block=_name(found))
     return numbered(
         [
-            *(_convergence_section(part, found, mix) for mix in _MIXES),
+            *(_convergence_section(found, key) for key in found.keys),
             replace(window, title=title),
-            *_cell_sections(part, found),
+            *_cell_sections(found),
         ]
     )
 
 
-def _convergence_section(part: Part, found: Findings, read_percent: int) -> Section:
-    name, mix = _name(part), mix_name(read_percent)
+def _convergence_section(found: BlockFound, cell: TpCell) -> Section:
+    name = _name(found)
     title = (
         say("{block}: convergence of the reads", block=name)
-        if read_percent
+        if cell.read_percent
         else say("{block}: convergence of the writes", block=name)
     )
-    cell = cell_name(read_percent, part.block_size_bytes)
-
-    def rate(each: Round, cell: str) -> float:
-        answer = each.at(cell)
-        return units.megabytes_per_second(answer.bytes, answer.elapsed_ns)
-
     return by_round_section(
         title,
-        say("Throughput of SEQ {block} at R/W {mix} by round", block=name, mix=mix),
-        part.rounds,
+        say("Throughput of SEQ {block} at R/W {mix} by round", block=name, mix=cell.mix),
+        found.course,
         found,
         (cell,),
-        rate,
+        lambda each, key: measures.throughput_mb_s(each.at(key)),
         y=THROUGHPUT,
         figure=lambda _: THROUGHPUT,
-        name=lambda cell: cell,
+        name=lambda key: key.name,
     )
 
 
-def _cell_sections(part: Part, found: Findings) -> list[Section]:
+def _cell_sections(found: BlockFound) -> list[Section]:
     titles = (
-        say("{block}: throughput table", block=_name(part)),
-        say("{block}: throughput by R/W mix", block=_name(part)),
+        say("{block}: throughput table", block=_name(found)),
+        say("{block}: throughput by R/W mix", block=_name(found)),
     )
+    cells = found.over_window
 
     def plots() -> Sequence[Sequence[Block]]:
-        return [[*_tables(found.cells), Paragraph(text=MEAN_NOTE)], [_bars(found.cells)]]
+        return [[*_tables(cells), Paragraph(text=MEAN_NOTE)], [_bars(cells)]]
 
-    return sections_or(NO_ROUND, titles, plots if found.cells else None)
+    return sections_or(NO_ROUND, titles, plots if cells else None)
 
 
-def _tables(cells: Sequence[Cell]) -> tuple[Table, ...]:
+def _tables(cells: _Cells) -> tuple[Table, ...]:
     """Return throughput by block size and mix, and the same cells with all their figures."""
     figures = Table(
         columns=(
@@ -193,41 +174,37 @@ def _tables(cells: Sequence[Cell]) -> tuple[Table, ...]:
         ),
         rows=tuple(
             (
-                say("SEQ {block} {mix}", block=cell.labels[1][1], mix=cell.labels[0][1]),
+                key.words,
                 cell.throughput_mb_s,
                 cell.iops,
                 ms(cell.latency_ns_mean),
                 ms(cell.latency_ns_max),
             )
-            for cell in cells
+            for key, cell in cells.items()
         ),
         caption="All figures of the cells",
     )
     return _grid(cells).table("Throughput by block size and R/W mix"), figures
 
 
-def _bars(cells: Sequence[Cell]) -> XYChart:
+def _bars(cells: _Cells) -> XYChart:
     grid, title = _grid(cells), "Throughput by block size and R/W mix"
     return grid.chart(title, THROUGHPUT, table=grid.table(title, folded=True), note=MEAN_NOTE)
 
 
-def _grid(cells: Sequence[Cell]) -> Grid:
-    found = {cell.labels: cell.throughput_mb_s for cell in cells}
-    blocks = tuple(dict.fromkeys(cell.labels[1][1] for cell in cells))
+def _grid(cells: _Cells) -> Grid:
+    blocks = tuple(dict.fromkeys(key.block_size_bytes for key in cells))
+    names = tuple(dict.fromkeys(key.block for key in cells))
     return matrix(
-        Edge(name="Block size", places=blocks, scale="category", from_zero=True),
+        Edge(name="Block size", places=names, scale="category", from_zero=True),
         blocks,
-        _MIXES,
-        lambda block, mix: found[("r/w mix", mix_name(mix)), ("block size", block)],
+        tuple(dict.fromkeys(key.read_percent for key in cells)),
+        lambda block, mix: cells[TpCell(read_percent=mix, block_size_bytes=block)].throughput_mb_s,
         figure=lambda mix: Figure(name=mix_name(mix), unit="MB/s"),
         name=lambda mix: say("R/W {mix}", mix=mix_name(mix)),
         style="bars",
     )
 
 
-def _block(block_size_bytes: int) -> str:
-    return units.format_block_size(block_size_bytes)
-
-
-def _name(part: Part) -> str:
-    return _block(part.block_size_bytes)
+def _name(found: BlockFound) -> str:
+    return units.format_block_size(found.block_size_bytes)

@@ -83,13 +83,13 @@ def pages(found: PtsFound[WsatSettings]) -> Document:
         plots.append(_histogram_section(settings, histogram_run_of(exchanges)))
     return report(
         found,
-        _loop(settings, findings),
+        _loop(settings),
         summary=_summary(settings, record, findings, answers),
         sections=[*numbered(plots), *([] if curve is None else [_table_section(curve)])],
     )
 
 
-def _loop(settings: WsatSettings, findings: Findings) -> Loop:
+def _loop(settings: WsatSettings) -> Loop:
     ends = say(
         "{times:g}X user capacity or {minutes} min",
         times=settings.capacity_times,
@@ -98,10 +98,8 @@ def _loop(settings: WsatSettings, findings: Findings) -> Loop:
     if settings.check_minutes is not None:
         ends = say("{ends} or five-round SS", ends=ends)
     return Loop(
-        method="pts.wsat",
         title="Write Saturation",
         subtitle="WSAT loop",
-        workload_independent="none",
         workload_dependent=say("{stimulus}, continuous", stimulus=stimulus_words(settings)),
         stimulus=(
             ("Stimulus", stimulus_words(settings)),
@@ -109,8 +107,6 @@ def _loop(settings: WsatSettings, findings: Findings) -> Loop:
             ("Ends at", ends),
             *_histogram_rows(settings),
         ),
-        convergence=window_pages.convergence_word(findings),
-        rounds=window_pages.window_name(findings),
     )
 
 

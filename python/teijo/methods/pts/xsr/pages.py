@@ -24,7 +24,7 @@ from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound
-from teijo.methods.pts.header import NO_ROUNDS, Loop
+from teijo.methods.pts.header import Loop
 from teijo.methods.pts.report import ART, MRT, RESPONSE_TIME, answered, numbered, report
 from teijo.methods.pts.xsr.groups import (
     LEVEL_MINUTES,
@@ -87,11 +87,8 @@ def pages(found: PtsFound[XsrSettings]) -> Document:
 
 def _loop(settings: XsrSettings) -> Loop:
     return Loop(
-        method="pts.xsr",
         title="Cross Stimulus Recovery",
         subtitle="XSR loop",
-        workload_independent="none",
-        workload_dependent="none",
         stimulus=(
             *(
                 (
@@ -102,8 +99,6 @@ def _loop(settings: XsrSettings) -> Loop:
             ),
             ("Sample", units.format_duration(settings.minute_ns)),
         ),
-        convergence="N/A",
-        rounds=NO_ROUNDS,
     )
 
 

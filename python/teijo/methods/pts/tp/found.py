@@ -1,0 +1,278 @@
+"""What PTS TP measures and finds: a test for each block size, with its own purge, preconditioning,
+rounds and steady state.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated
+
+from teijo.analysis import measures
+from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
+from teijo.conformance.versions import THROUGHPUT_READ_PERCENTS
+from teijo.document.phrase import Phrase, Verbatim, say
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.phrases import is_steady
+from teijo.methods.pts import settings as shared
+from teijo.methods.pts.found import PtsFound, RoundsFound
+from teijo.methods.pts.loop import rounds_watch, steady_words, written_in
+from teijo.methods.pts.matrix import preconditioning
+from teijo.methods.rounds import Rounds
+from teijo.terms.cell import MatrixCell
+from teijo.terms.finding import Cell, Scalar, SteadyState
+from teijo.terms.geometry import Geometry
+from teijo.terms.quantity import THROUGHPUT, Quantity
+from teijo.terms.record import StepRecord
+from teijo.terms.result import StepResult
+from teijo.terms.step import ROUND, Measure, Purge
+from teijo.terms.watch import Watch
+from teijo.terms.workload import Access, Stream, Workload
+
+
+class TpSettings(shared.PtsSettings, frozen=True):
+    """The numbers of one TP run, on the device at hand."""
+
+    threads: shared.Threads
+    queue_depth: shared.QueueDepth
+    content: shared.DataPattern
+    block_sizes_bytes: Annotated[
+        tuple[int, ...],
+        Knob(
+            key="block_sizes",
+            aliases=("bs", "block_size"),
+            meaning="block sizes, each a test of its own from the purge on",
+            example="1024KiB,128KiB",
+            parse=knobs.block_sizes,
+            show=knobs.show_sizes,
+        ),
+    ]
+    rounds_most: shared.RoundsMost
+    precondition_times: shared.PreconditionTimes
+    precondition_block_bytes: Annotated[
+        int | None,
+        Knob(
+            key="precondition_block",
+            meaning="block size of the preconditioning; none for the test's own",
+            example="128KiB",
+            parse=knobs.optional(knobs.block_size),
+            show=knobs.show_size,
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TpCell(MatrixCell):
+    """The sequential reads or writes of a block size."""
+
+    @property
+    def name(self) -> str:
+        """The name that the record has for it: "SEQ 1024 KiB 0/100"."""
+        return f"SEQ {self.block} {self.mix}"
+
+    @property
+    def words(self) -> Phrase:
+        """Its name in a report."""
+        return say("SEQ {block} {mix}", block=self.block, mix=self.mix)
+
+
+def cells_of(block_size_bytes: int) -> tuple[TpCell, ...]:
+    """Return a round's two cells in the order measured: reads, then writes."""
+    return tuple(
+        TpCell(read_percent=mix, block_size_bytes=block_size_bytes)
+        for mix in THROUGHPUT_READ_PERCENTS
+    )
+
+
+def cells(settings: TpSettings, block_size_bytes: int, round_number: int) -> tuple[Measure, ...]:
+    """Return a round: reads, then writes, a minute each.
+
+    Reads and writes are separate streams, so that each goes on where it ended a round ago; the
+    writes go on from the preconditioning's, whose stream has the same name.
+    """
+
+    def workload(cell: TpCell) -> Workload:
+        stream = Stream(
+            name="read" if cell.read_percent else "main",
+            read_percent=cell.read_percent,
+            block_size_bytes=block_size_bytes,
+            access=Access.SEQUENTIAL,
+            threads=settings.threads,
+            queue_depth=settings.queue_depth,
+            active_range=shared.range_of(settings),
+            content=settings.content,
+        )
+        return Workload(streams=(stream,))
+
+    return tuple(
+        Measure(
+            workload=workload(cell),
+            duration_ns=settings.minute_ns,
+            phase=ROUND,
+            round_number=round_number,
+            cell=cell.name,
+        )
+        for cell in cells_of(block_size_bytes)
+    )
+
+
+def wipc(settings: TpSettings, block_size_bytes: int, geometry: Geometry) -> tuple[Workload, int]:
+    """Return the stimulus of a test's preconditioning and its volume in bytes."""
+    return preconditioning(
+        settings,
+        geometry,
+        times=settings.precondition_times,
+        block_size_bytes=settings.precondition_block_bytes or block_size_bytes,
+    )
+
+
+def determination(block_size_bytes: int, rounds: Rounds) -> tuple[SteadyState, ...]:
+    """Return the determination of a test's write throughput over the unbroken rounds."""
+    write = TpCell(read_percent=0, block_size_bytes=block_size_bytes)
+    tracked = Tracked(
+        variable=say("SEQ {block} 0/100", block=write.block),
+        unit="MB/s",
+        values=tuple(measures.exact_mb_s(each.at(write)) for each in rounds.unbroken),
+    )
+    return determine([each.number for each in rounds.unbroken], [tracked])
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockFound(RoundsFound[TpSettings, TpCell]):
+    """What the test of one block size shows, from its purge on."""
+
+    block_size_bytes: int
+
+    @cached_property
+    def keys(self) -> tuple[TpCell, ...]:
+        """The writes and the reads: the standard's pages have the writes first."""
+        return tuple(reversed(cells_of(self.block_size_bytes)))
+
+    @cached_property
+    def states(self) -> tuple[SteadyState, ...]:
+        """The determination of the writes."""
+        return determination(self.block_size_bytes, self.course)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further round follows."""
+        return self.converged or len(self.course.unbroken) >= self.settings.rounds_most
+
+    @property
+    def steady_words(self) -> str:
+        """How far steady state is."""
+        return steady_words(self.states, len(self.course.unbroken))
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Throughput of the reads and the writes."""
+        places = ((key, Verbatim(key.name)) for key in reversed(self.keys))
+        return self.compared(places, (THROUGHPUT,))
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Where the rounds stand, or that they are to come."""
+        settings, block = self.settings, self.block_size_bytes
+        if self.is_preconditioned or not settings.precondition_times:
+            first = cells(settings, block, 1)
+            return rounds_watch(first, self.course, self.states, settings.rounds_most)
+        return replace(to_come(settings, block, self.record.geometry), phase="precondition")
+
+
+def to_come(settings: TpSettings, block_size_bytes: int, geometry: Geometry) -> Watch:
+    """Return the watch of a test that has not begun."""
+    round_ns = len(THROUGHPUT_READ_PERCENTS) * settings.minute_ns
+    return Watch(
+        phase="purge",
+        remaining_ns_least=WINDOW_ROUNDS * round_ns,
+        remaining_ns_most=settings.rounds_most * round_ns,
+        remaining_bytes=wipc(settings, block_size_bytes, geometry)[1],
+    )
+
+
+class TpFound(PtsFound[TpSettings]):
+    """What a record of the test shows: all block sizes together, and each by itself.
+
+    `rounds` are those of all block sizes. A window is of one of them: `window_rounds` is None
+    where there are several, and each of `states` has its own.
+    """
+
+    @cached_property
+    def blocks(self) -> tuple[BlockFound, ...]:
+        """The tests that have begun, in their order: each purge that took place begins one."""
+        begun: list[list[StepRecord]] = []
+        for each in self.record.steps:
+            if isinstance(each.step, Purge):
+                if isinstance(each.answer, StepResult):
+                    begun.append([])
+            elif begun:
+                begun[-1].append(each)
+        return tuple(
+            BlockFound(
+                settings=self.settings,
+                record=replace(self.record, steps=tuple(steps)),
+                block_size_bytes=block,
+            )
+            for block, steps in zip(self.settings.block_sizes_bytes, begun, strict=False)
+        )
+
+    @property
+    def states(self) -> tuple[SteadyState, ...]:
+        """The determination of each block size."""
+        return tuple(state for each in self.blocks for state in each.states)
+
+    @property
+    def converged(self) -> bool:
+        """Whether every block size is steady."""
+        whole = len(self.blocks) == len(self.settings.block_sizes_bytes)
+        return whole and all(is_steady(each.states) for each in self.blocks)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were measured whole, of all block sizes."""
+        return sum(each.rounds for each in self.blocks)
+
+    @property
+    def window_rounds(self) -> tuple[int, int] | None:
+        """The first and the last round of the window, of a single block size."""
+        return self.blocks[0].window_rounds if len(self.blocks) == 1 else None
+
+    @cached_property
+    def scalars(self) -> Sequence[Scalar]:
+        """What was written."""
+        return (written_in(self.record),)
+
+    @cached_property
+    def over_window(self) -> Mapping[TpCell, Cell]:
+        """The cells of all block sizes, each over its own window."""
+        return {key: cell for each in self.blocks for key, cell in each.over_window.items()}
+
+    @cached_property
+    def cells(self) -> Sequence[Cell]:
+        """The cells of all block sizes, as they are exported."""
+        return tuple(self.over_window.values())
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Throughput of the reads and the writes of every block size."""
+        return tuple(quantity for each in self.blocks for quantity in each.quantities)
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Where the test under way stands, with the time of those to come."""
+        settings, record = self.settings, self.record
+        steady = self.blocks[-1].steady_words if self.blocks else ""
+        if record.run.ending != "running":
+            return Watch(phase=record.run.ending, steady=steady)
+        over = sum(each.is_over for each in self.blocks)
+        left = [to_come(settings, b, record.geometry) for b in settings.block_sizes_bytes[over:]]
+        if not left:
+            return Watch(phase=ROUND, steady=steady)
+        now = self.blocks[-1].watch if len(self.blocks) > over else left[0]
+        later = left[1:]
+        return replace(
+            now,
+            remaining_ns_least=now.remaining_ns_least + sum(e.remaining_ns_least for e in later),
+            remaining_ns_most=now.remaining_ns_most + sum(e.remaining_ns_most for e in later),
+            remaining_bytes=now.remaining_bytes + sum(e.remaining_bytes for e in later),
+        )
