@@ -60,7 +60,8 @@ def handlers_given_back() -> Iterator[None]:
 
 @pytest.mark.usefixtures("handlers_given_back")
 def test_a_second_ctrl_c_after_the_run_has_stopped_listening_changes_nothing() -> None:
-    def act(observer: Observer) -> object:
+    def act(*, observer: Observer, interrupt: object) -> object:
+        del interrupt
         observer(Stopping(signal="SIGINT"))
         _interrupt()
         raise Interrupted("Stopped by SIGINT.")
@@ -71,8 +72,8 @@ def test_a_second_ctrl_c_after_the_run_has_stopped_listening_changes_nothing() -
 
 @pytest.mark.usefixtures("handlers_given_back")
 def test_a_ctrl_c_before_the_run_listens_ends_it_as_any_program() -> None:
-    def act(observer: Observer) -> object:
-        del observer
+    def act(*, observer: Observer, interrupt: object) -> object:
+        del observer, interrupt
         _interrupt()
         raise AssertionError("it goes on")
 

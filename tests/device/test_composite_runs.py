@@ -222,4 +222,4 @@ def test_an_open_composite_is_a_device_like_any_other(tmp_path: Path) -> None:
         assert device.identity.kind == "file"
         assert device.purge() is None
         device.check()
-        device.idle(1)
+        device.idle(1, lambda: None)

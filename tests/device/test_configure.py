@@ -47,7 +47,7 @@ def test_a_simulated_device_takes_the_place_of_another() -> None:
 
 def test_without_another_it_is_made_anew() -> None:
     with closing(open_target(SMALL, write=True)) as device:
-        device.idle(10**9)
+        device.idle(10**9, lambda: None)
         old = device.session.now_ns()
         device.configure(Configure(settings=()))
         assert device.identity.target == SMALL

@@ -40,7 +40,7 @@ def test_it_rests_in_virtual_time_and_can_be_purged() -> None:
     device = open_target("sim:mlc-a?capacity=1GiB", write=True)
     try:
         before = device.session.now_ns()
-        device.idle(3_600_000_000_000)
+        device.idle(3_600_000_000_000, lambda: None)
         assert device.session.now_ns() - before == 3_600_000_000_000
         assert device.purge()
         assert device.health()["host_writes_bytes"] == 0

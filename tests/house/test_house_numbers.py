@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import house_numbers
 
-HOPS_MOST = 13
+HOPS_MOST = 10
 """From the verb to the call of the native session, both counted."""
 
 FILES = {

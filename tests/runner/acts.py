@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from teijo.cli.signals import heard
 from teijo.device.device import Device
 from teijo.methods.method import AnyMethod
 from teijo.runfile import reader
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
 from teijo.runner.events import Observer, unobserved
+from teijo.runner.interrupt import Interrupt
 from teijo.runner.run import Order, begin, resume
 from teijo.terms.record import Record
 from tests.runner.fakes import FakeDevice, PaperMethod, PaperSettings
@@ -19,6 +21,7 @@ def run_paper(
     *,
     method: AnyMethod | None = None,
     observer: Observer = unobserved,
+    interrupt: Interrupt | None = None,
 ) -> Record:
     """Run to the sealed file, and read it."""
     order = Order(
@@ -30,7 +33,7 @@ def run_paper(
         output=path,
         engine="native",
     )
-    return reader.read(begin(order, observer))
+    return reader.read(begin(order, observer, interrupt or Interrupt(heard)))
 
 
 def resume_paper(
@@ -43,5 +46,9 @@ def resume_paper(
     """Go on with what a run left, and read the sealed file."""
     recorder = Recorder.reopen(path)
     record = reader.read(Names.of(path).open)
-    sealed = resume(record, recorder, method or PaperMethod(), device or FakeDevice(), observer)
+    method = method or PaperMethod()
+    settings = method.settings_from(record.run.settings)
+    sealed = resume(
+        record, recorder, method, settings, device or FakeDevice(), observer, Interrupt(heard)
+    )
     return reader.read(sealed)

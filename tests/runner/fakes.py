@@ -214,7 +214,8 @@ class FakeDevice:
         self.session.clock_ns += SECOND
         return self.purge_method
 
-    def idle(self, duration_ns: int) -> None:
+    def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
+        look()
         self.rest()
         self.session.clock_ns += duration_ns
 

@@ -9,6 +9,7 @@ from teijo.errors import DeviceError, IdentityError
 from teijo.runfile.proof.flaw import Check, Flaw
 from teijo.runner.again import replayed
 from teijo.runner.events import Event, StepStarted, unobserved
+from teijo.runner.interrupt import Interrupt
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, StepResult
@@ -22,7 +23,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Record:
 
 
 def flaws(record: Record, device: FakeDevice | None = None) -> list[Flaw]:
-    return [*replayed(record, PaperMethod(), device or FakeDevice(), unobserved)]
+    return [*replayed(record, PaperMethod(), device or FakeDevice(), unobserved, Interrupt())]
 
 
 def changed(record: Record, seq: int, change: Callable[[StepResult], object]) -> Record:
@@ -36,7 +37,7 @@ def changed(record: Record, seq: int, change: Callable[[StepResult], object]) ->
 
 def test_an_honest_record_is_answered_the_same_step_by_step(honest: Record) -> None:
     events: list[Event] = []
-    assert [*replayed(honest, PaperMethod(), FakeDevice(), events.append)] == []
+    assert [*replayed(honest, PaperMethod(), FakeDevice(), events.append, Interrupt())] == []
     again = [event for event in events if isinstance(event, StepStarted)]
     assert [event.seq for event in again] == list(range(1, STEPS + 1))
     assert all(event.replayed for event in again)

@@ -15,7 +15,7 @@ from teijo.runfile import reader
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
 from teijo.runner.budget import FACT, Budget
-from teijo.runner.events import Event, RunStarted
+from teijo.runner.events import Event, RunStarted, unobserved
 from teijo.runner.extent import refuse_beyond
 from teijo.runner.preview import Rates, preview, written_bytes
 from teijo.runner.run import Order, begin, resume
@@ -64,7 +64,13 @@ def go_on(path: Path, limit: float | None = None) -> Record:
     try:
         return reader.read(
             resume(
-                record, recorder, FAST, fast_device(), lambda event: None, max_drive_writes=limit
+                record,
+                recorder,
+                FAST,
+                FAST.settings_from(record.run.settings),
+                fast_device(),
+                unobserved,
+                max_drive_writes=limit,
             )
         )
     finally:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from teijo.cli.signals import heard
 from teijo.device import Hook, open_target
 from teijo.device.device import Device
 from teijo.errors import HostError, Interrupted
@@ -13,6 +14,7 @@ from teijo.methods.method import Steps
 from teijo.methods.settings import Settings
 from teijo.runfile import reader
 from teijo.runner.events import Event, Observer, StepDone, unobserved
+from teijo.runner.interrupt import Interrupt
 from teijo.runner.preview import preview
 from teijo.runner.run import Order, begin
 from teijo.terms.configured import geometry_in
@@ -77,7 +79,7 @@ def run(path: Path, device: Device, method: Rebuilding, observer: Observer = uno
         engine="native",
     )
     with closing(device):
-        return reader.read(begin(order, observer))
+        return reader.read(begin(order, observer, Interrupt(heard)))
 
 
 def go_on(path: Path, device: Device, method: Rebuilding) -> Record:

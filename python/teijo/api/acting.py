@@ -31,8 +31,9 @@ from teijo.runner.pinning import CPUS, Cpus, kept_among, recorded, shown_with_no
 from teijo.terms.drive_warning import accepted
 from teijo.terms.geometry import Geometry
 from teijo.terms.provenance import Group, GroupName
+from teijo.terms.record import Record
 from teijo.terms.run_note import RunNote, as_facts
-from teijo.terms.step import Configure
+from teijo.terms.step import Configure, Step
 
 if TYPE_CHECKING:
     from teijo.runner.extent import Preview
@@ -61,24 +62,24 @@ def run(
     group: Mapping[str, str] | None = None,
     io_timeout_ns: int = acts.IO_TIMEOUT_NS,
     observer: Observer = unobserved,
+    interrupt: Interrupt | None = None,
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
 
-    `target` is a text or its survey, `output` NAME or NAME.teijo, `settings` as `--set` has them,
-    `spec` "" the newest version, `destroy` the serial to overwrite ("S1,S2" of several), `hook` its
-    digest. `max_drive_writes` are user capacities; an I/O older than `io_timeout_ns` ends the run.
+    `output` is NAME or NAME.teijo, `settings` as `--set` has them, `destroy` the serial to
+    overwrite ("S1,S2" of several), `hook` the digest of the hook; `max_drive_writes` counts user
+    capacities. An I/O that is older than `io_timeout_ns` ends the run.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
     """
     accept, (said, belongs) = accepted(accept_warnings), _checked(notes or {}, group or {})
-    chosen, seed = method_named(method), _seed(seed)
+    chosen, seed, run_id = method_named(method), _seed(seed), acts.new_run_id()
     seen = survey(target, settings) if isinstance(target, str) else target
     numbers, cpus = _evaluated(chosen, spec := spec or chosen.default_spec, seen)
     consented = _shown(hook_to_run(hook_of(numbers), hook), observer)
     Names.of(output).check_free()  # before a target is laid out, which takes long
     _check_ahead(chosen, numbers, seen.geometry, max_drive_writes, limits := limits_from(limits))
-    run_id = acts.new_run_id()
     opened = partial(
         open_target,
         seen,
@@ -93,7 +94,8 @@ def run(
         hook=consented,
         silence_ns=io_timeout_ns,
     )
-    with _closed_unless_stuck(_heard(opened), cpus) as device:
+    stop = interrupt or Interrupt()
+    with _closed_unless_stuck(_heard(opened, stop), cpus) as device:
         if device.geometry != seen.geometry:  # a file's blocks are known once it is open
             numbers, _ = _evaluated(chosen, spec, replace(seen, geometry=device.geometry))
         order = acts.Order(
@@ -111,7 +113,7 @@ def run(
             group=belongs,
             io_timeout_ns=io_timeout_ns,
         )
-        return reading.open(acts.begin(order, observer))
+        return reading.open(acts.begin(order, observer, stop))
 
 
 def resume(
@@ -125,11 +127,11 @@ def resume(
     limits: Sequence[str] = (),
     io_timeout_ns: int = acts.IO_TIMEOUT_NS,
     observer: Observer = unobserved,
+    interrupt: Interrupt | None = None,
 ) -> Run:
     """Carry on a run that was interrupted or killed; consent to write is asked again.
 
     `max_drive_writes` is another limit of what is written, all of it; None keeps the run's own.
-    `accept_warnings` are asked again, as `destroy` is.
     `hook` is the digest of the hook that the file names: it runs no program without. `limits` are
     asked beside those the run was begun with, and recorded.
 
@@ -138,8 +140,8 @@ def resume(
         RunFileError: the file is sealed, in use, or of a version that asks for other steps.
         IdentityError: it is not the device the run began on. Others: as `run`.
     """
-    accept = accepted(accept_warnings)
-    limits = limits_from(limits)
+    accept, limits = accepted(accept_warnings), limits_from(limits)
+    interrupt = interrupt or Interrupt()
     with closing(Recorder.reopen(path)) as recorder:
         record = reader.read(recorder.names.open)
         limits = tuple(dict.fromkeys((*recorded_limits(record), *limits)))
@@ -148,10 +150,8 @@ def resume(
             return reading.open(recorder.seal())  # it had ended; only its sealing was cut short
         method = method_named(record.run.method)
         settings = method.settings_from(record.run.settings)
-        asked = [recorder.under_way(), *(each.step for each in record.steps)]
-        named = [each.hook for each in asked if isinstance(each, Configure)]
-        consented = hook_to_resume([hook_of(settings), *named], hook)
-        _shown(consented, observer)
+        named = (hook_of(settings), *_hooks_in(record, recorder.under_way()))
+        consented = _shown(hook_to_resume(named, hook), observer)
         with _closed_unless_stuck(
             _heard(
                 lambda: open_target(
@@ -166,7 +166,8 @@ def resume(
                     engine="fio" if record.run.engine.startswith("fio") else "native",
                     hook=consented,
                     silence_ns=io_timeout_ns,
-                )
+                ),
+                interrupt,
             ),
             recorded(record.environment),
         ) as device:
@@ -176,8 +177,10 @@ def resume(
                     record,
                     recorder,
                     method,
+                    settings,
                     device,
                     observer,
+                    interrupt,
                     max_drive_writes=max_drive_writes,
                     hook=consented,
                     io_timeout_ns=io_timeout_ns,
@@ -191,15 +194,14 @@ def _evaluated(method: AnyMethod, spec: str, seen: Survey) -> tuple[Settings, Cp
     return settings_on(method, spec, given, seen.geometry, seen.facts), cpus
 
 
-def _heard(opening: Callable[[], Device]) -> Device:
-    """Open a device; a signal ends that at once, also while the device does not answer."""
-    interrupt = Interrupt()
+def _heard(opening: Callable[[], Device], interrupt: Interrupt) -> Device:
+    """Open a device; a request to stop ends that at once, also while it does not answer."""
     try:
         with interrupt.listening(), interrupt.waiting():
             return opening()
     except StoppedAtOnce as stop:
         error = Interrupted(
-            f"Stopped by {interrupt.reason}. {stop.what}",
+            f"Stopped by {interrupt.reason or 'a signal'}. {stop.what}",
             remedy="Nothing was measured. Look at the kernel's log (dmesg) for the device.",
         )
         error.has_stuck_ios = True
@@ -283,6 +285,12 @@ def _seed(seed: int | None) -> int:
             f"The seed {seed} is not in 0 … 2^53 − 1.", remedy="Give a seed of that range."
         )
     return seed
+
+
+def _hooks_in(record: Record, under_way: Step | None) -> list[tuple[str, ...]]:
+    """Return the hooks that recorded steps name, and the one that was begun."""
+    asked = [under_way, *(each.step for each in record.steps)]
+    return [each.hook for each in asked if isinstance(each, Configure)]
 
 
 def _shown(hook: Hook | None, observer: Observer) -> Hook | None:

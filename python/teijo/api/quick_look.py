@@ -12,6 +12,7 @@ from teijo.device.sessions import Engine
 from teijo.errors import TargetError, UnsafeError
 from teijo.outside.text import unspeakable
 from teijo.runner.events import Observer, unobserved
+from teijo.runner.interrupt import Interrupt
 from teijo.units import format_size, parse_size
 
 SIZE = "1GiB"
@@ -32,6 +33,7 @@ def quick(
     accept_warnings: Sequence[str] = (),
     limits: Sequence[str] = (),
     observer: Observer = unobserved,
+    interrupt: Interrupt | None = None,
 ) -> Run:
     """Measure a target by the method `quick`, and return the run from its sealed file.
 
@@ -64,6 +66,7 @@ def quick(
             accept_warnings=accept_warnings,
             limits=limits,
             observer=observer,
+            interrupt=interrupt,
         )
     except UnsafeError as refusal:
         if read_only or made:

@@ -20,6 +20,7 @@ from teijo.runfile.proof.flaw import Check, Flaw, is_simulated
 from teijo.runfile.signature import Signature
 from teijo.runner.again import replayed
 from teijo.runner.events import Observer, unobserved
+from teijo.runner.interrupt import Interrupt
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 
@@ -72,6 +73,7 @@ def verify(
     signers: Path | None = None,
     replay: bool = False,
     observer: Observer = unobserved,
+    interrupt: Interrupt | None = None,
 ) -> Verified:
     """Look at all of a run file; what is wrong with it is in the answer, for an auditor to see.
 
@@ -87,7 +89,7 @@ def verify(
     proved = reader.prove(place, whole=True)
     record = proved.record
     doubts = [one for one in record.remarks if one.kind is RemarkKind.RECORD_UNSEALED]
-    again, not_again = _replay(record, observer) if replay else ((), ())
+    again, not_again = _replay(record, observer, interrupt) if replay else ((), ())
     # These a program decides: where another one made the file, that they differ proves nothing.
     decided = (*_conversation_flaws(record), *again)
     own = not decided or program.made_here(record)
@@ -131,7 +133,9 @@ def seal(path: Path | str, *, key: Path | None = None) -> tuple[Path, Path | Non
 _Flaws = tuple[Flaw, ...]
 
 
-def _replay(record: Record, observer: Observer) -> tuple[_Flaws, _Flaws]:
+def _replay(
+    record: Record, observer: Observer, interrupt: Interrupt | None
+) -> tuple[_Flaws, _Flaws]:
     """Return what a run answers otherwise when it is carried out again, and why it cannot be."""
     target = record.identity.target
     if not is_simulated(record):
@@ -142,7 +146,8 @@ def _replay(record: Record, observer: Observer) -> tuple[_Flaws, _Flaws]:
             return _of_replay(f"{target} is no simulated device"), ()
         with closing(make_simulated(named)) as device, reading.of_a_file(record):
             method = method_named(record.run.method)
-            return tuple(replayed(record, method, device, observer)), ()
+            stop = interrupt or Interrupt()
+            return tuple(replayed(record, method, device, observer, stop)), ()
     except (UsageError, IdentityError) as error:
         flaws = _of_replay(say("it cannot be carried out again: {why}", why=error.message))
         # What a file describes may have changed, or lie elsewhere.

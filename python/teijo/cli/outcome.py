@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
@@ -25,20 +25,33 @@ if TYPE_CHECKING:
     from teijo.api import Run
     from teijo.document.model import Document
     from teijo.runner.events import Event, Observer
+    from teijo.runner.interrupt import Interrupt
 
 ENDINGS = {"html": ".html", "pdf": ".pdf", "text": ".txt", "csv": "-tables"}
 """How the name of a report goes on after the run file's; tables are a folder of CSV files."""
 
 
-def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "Run":
+class Act(Protocol):
+    """What runs, is observed, and can be stopped."""
+
+    def __call__(self, *, observer: "Observer", interrupt: "Interrupt") -> "Run":
+        """Run to the sealed file."""
+        ...
+
+
+def carry_out(act: Act, mode: ProgressMode | None) -> "Run":
     """Run, telling how it goes; an early end still names the file it leaves on stdout.
+
+    Signals ask it to stop.
 
     Raises:
         TeijoError: what ended the run early.
         typer.Exit: the same, where a program reads stderr as JSON lines and was told so.
     """
     from teijo.cli.progress import telling
+    from teijo.cli.signals import heard
     from teijo.runner.events import Ended, Stopping
+    from teijo.runner.interrupt import Interrupt
 
     left: list[Path] = []
     over = threading.Event()
@@ -53,7 +66,7 @@ def carry_out(act: "Callable[[Observer], Run]", mode: ProgressMode | None) -> "R
                 tell(event)
 
             try:
-                return act(observer)
+                return act(observer=observer, interrupt=Interrupt(heard))
             except (OSError, MemoryError) as error:
                 raise host_error(error) from error
     except TeijoError as error:

@@ -1,6 +1,7 @@
 """The verb `quick`: a first look at a target in about a minute, as a table."""
 
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,7 +100,8 @@ def verb(
 
     path = run_file_for("quick", str(_named(target)), output, datetime.now())
     run = carry_out(
-        lambda observer: api.quick(
+        partial(
+            api.quick,
             target,
             output=path,
             size=size,
@@ -111,7 +113,6 @@ def verb(
             engine=engine.value,
             seed=seed,
             limits=limit or (),
-            observer=observer,
         ),
         progress,
     )

@@ -1,5 +1,6 @@
 """The verb `resume`: carry a run on that was interrupted, and report it."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -56,7 +57,8 @@ def verb(
     from teijo.cli.outcome import carry_out, leave
 
     run = carry_out(
-        lambda observer: api.resume(
+        partial(
+            api.resume,
             file,
             destroy=destroy,
             overwrite=overwrite,
@@ -65,7 +67,6 @@ def verb(
             hook=hook,
             limits=limit or (),
             io_timeout_ns=io_timeout_ns,
-            observer=observer,
         ),
         progress,
     )

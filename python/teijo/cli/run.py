@@ -1,6 +1,7 @@
 """The verb `run`: measure a target by a method, record it, report it."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -96,7 +97,8 @@ def verb(
     path = run_file_for(method_named(method).id, target, output, datetime.now())
     with folder_for(path, wanted=bool(output and output.endswith("/"))):
         run = carry_out(
-            lambda observer: api.run(
+            partial(
+                api.run,
                 method,
                 target,
                 output=path,
@@ -113,7 +115,6 @@ def verb(
                 group=belongs,
                 seed=seed,
                 limits=limit or (),
-                observer=observer,
             ),
             progress,
         )

@@ -61,11 +61,20 @@ def verb(
     damaged, or no run file at all.
     """
     from teijo import api
+    from teijo.cli.signals import heard
     from teijo.errors import InvalidMeasurement
     from teijo.outside.text import shell_path
+    from teijo.runner.interrupt import Interrupt
 
     found = [
-        api.verify(file, signers=signers, replay=replay, observer=_Telling(file)) for file in files
+        api.verify(
+            file,
+            signers=signers,
+            replay=replay,
+            observer=_Telling(file),
+            interrupt=Interrupt(heard),
+        )
+        for file in files
     ]
     if as_json:
         console.put_json([_data(one) for one in found])

@@ -1,6 +1,6 @@
 """What every open target can do, real or simulated; the rooms above know no other kind."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -61,8 +61,11 @@ class Device(Protocol):
         """
         ...
 
-    def idle(self, duration_ns: int) -> None:
-        """Let the device rest, in real or virtual time. Interruptible by KeyboardInterrupt."""
+    def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
+        """Let the device rest, in real or virtual time; `look` may end that by an exception.
+
+        It is called several times a second, in virtual time not at all.
+        """
         ...
 
     def configure(self, step: Configure) -> Configured:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from teijo.device.device import Configured
 from teijo.device.hook import run_hook
@@ -18,7 +19,9 @@ from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health
 from teijo.terms.step import Configure
-from teijo.units import NS_PER_S
+from teijo.units import NS_PER_MS, NS_PER_S
+
+_LOOK_UP_NS: Final = 100 * NS_PER_MS
 
 
 class RealDevice:
@@ -79,9 +82,12 @@ class RealDevice:
             self._claimed = (Remark(kind=RemarkKind.PURGE_CLAIMED, text=done.method),)
         return done.method
 
-    def idle(self, duration_ns: int) -> None:
-        """Let the device rest."""
-        time.sleep(duration_ns / NS_PER_S)
+    def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
+        """Let the device rest; the program looks up from time to time."""
+        until_ns = time.monotonic_ns() + duration_ns
+        while (left_ns := until_ns - time.monotonic_ns()) > 0:
+            time.sleep(min(left_ns, _LOOK_UP_NS) / NS_PER_S)
+            look()
 
     def configure(self, step: Configure) -> Configured:
         """Give up the claim, let the hook work, and claim the same device with the same consent.

@@ -1,6 +1,6 @@
 """A simulated device: it lives in virtual time, has nothing to lose, and says what it is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from teijo import engine as door
@@ -94,8 +94,9 @@ class SimulatedDevice:
         self._simulation.purge()
         return "purge of the simulated drive"
 
-    def idle(self, duration_ns: int) -> None:
+    def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
         """Let virtual time pass."""
+        del look
         self._simulation.idle(duration_ns)
 
     def configure(self, step: Configure) -> Configured:

@@ -64,6 +64,11 @@ class Names:
         return self._beside(".reserve")
 
     @property
+    def stop(self) -> Path:
+        """What another process asks the run with to stop."""
+        return self._beside(".stop")
+
+    @property
     def logs(self) -> tuple[Path, Path]:
         """SQLite's write-ahead log and its index, beside the growing file."""
         return self._beside(OPEN_SUFFIX + "-wal"), self._beside(OPEN_SUFFIX + "-shm")

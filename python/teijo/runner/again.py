@@ -24,7 +24,9 @@ _OF_THE_BEGINNING: Final = frozenset(
 """What is said of a run before its first step, and follows from device and settings."""
 
 
-def replayed(record: Record, method: AnyMethod, device: Device, observer: Observer) -> Flaws:
+def replayed(
+    record: Record, method: AnyMethod, device: Device, observer: Observer, interrupt: Interrupt
+) -> Flaws:
     """Give each step of a record that a device answers otherwise when it is asked again.
 
     The device is one that gives the same answers to the same steps, and fresh. What it answers
@@ -38,7 +40,6 @@ def replayed(record: Record, method: AnyMethod, device: Device, observer: Observ
     assert device.replayable
     check_identity(record, device)
     yield from _beginning(record, method, device)
-    interrupt = Interrupt()
     stage = Stage(
         device=device,
         observer=observer,

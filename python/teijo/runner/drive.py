@@ -101,7 +101,17 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     before = stage.health if goes_on else look_before(stage, step)
     counts = {} if isinstance(step, Configure) else stage.device.counts()
     stage.device.check()  # right before anything is written: reading counters may take seconds
-    outcome = _handle(stage, seq, step, seed)
+    match step:
+        case Purge():
+            outcome = purge(stage)
+        case Precondition():
+            outcome = precondition(stage, seq, step, seed)
+        case Measure():
+            outcome = measure(stage, seq, step, seed)
+        case Idle():
+            outcome = idle(stage, step)
+        case Configure():
+            outcome = configure(stage, step)
     if not outcome.failure:
         _check_still_the_same(stage)
     # Of a device that failed, its own counters may tell why.
@@ -183,20 +193,6 @@ def _counted(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, s
     """Return what a simulated device counted in between, for a step's detail."""
     grown = {name: count - before.get(name, 0) for name, count in after.items()}
     return {f"count.{name}": str(count) for name, count in grown.items() if count}
-
-
-def _handle(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
-    match step:
-        case Purge():
-            return purge(stage)
-        case Precondition():
-            return precondition(stage, seq, step, seed)
-        case Measure():
-            return measure(stage, seq, step, seed)
-        case Idle():
-            return idle(stage, step)
-        case Configure():
-            return configure(stage, step)
 
 
 def seed_of(stage: Stage, seq: int, step: Step) -> int:

@@ -1,30 +1,43 @@
-"""SIGINT, SIGTERM and SIGHUP: once ends the running step cleanly, twice ends it now. SIGTSTP."""
+"""A request to stop: the first ends the running step cleanly, the second ends it now.
 
-import signal
+Who asks is a face's business: signals on the command line, a button, another process by a file.
+"""
+
+import ctypes
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from time import monotonic_ns, sleep
 from typing import Final, Self
 
 from teijo.errors import Interrupted
+from teijo.units import NS_PER_S
 
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_LOOK_NS: Final = NS_PER_S
+"""How often at most it is looked whether another process asked."""
 
 
 class Interrupt:
-    """Whether somebody asked this run to stop."""
+    """Whether somebody asked this run to stop. `request` may be called on any thread."""
 
     def __init__(
-        self,
-        notify: Callable[[str], None] | None = None,
-        stand_still: Callable[[], None] | None = None,
+        self, ears: "Callable[[Interrupt], AbstractContextManager[None]] | None" = None
     ) -> None:
-        """`notify` hears the first request's signal by name; `stand_still` answers SIGTSTP."""
-        self._stand_still = stand_still
-        self._notify = notify
+        """`ears` is what a face does as long as the run listens, such as taking signals."""
+        self._ears = ears
+        self._lock = threading.RLock()
+        self._thread: int | None = None
         self._at_once = False
+        self._is_sent = False
+        self._looks_ns = monotonic_ns() + _LOOK_NS
+        self._elsewhere_count = 0
         self.reason = ""
+        self.elsewhere: Callable[[], int] | None = None
+        """Counts how often another process asked."""
+        self.notify: Callable[[str], None] | None = None
+        """Hears the reason of the first request."""
+        self.stand_still: Callable[[], None] | None = None
+        """Stops the whole process until it is told to go on, and takes note of how long."""
 
     @property
     def requested(self) -> bool:
@@ -35,13 +48,24 @@ class Interrupt:
         """Ask to stop; the second request, or one while waiting, stops at once.
 
         Raises:
-            KeyboardInterrupt: now.
+            KeyboardInterrupt: now, on the thread that runs; on another it is raised over there.
         """
-        again, self.reason = self.requested, self.reason or reason
-        if not again and self._notify is not None:
-            self._notify(reason)
-        if again or self._at_once:
-            raise KeyboardInterrupt(reason)
+        with self._lock:
+            again, self.reason = self.requested, self.reason or reason
+            at_once = again or self._at_once
+        if not again and self.notify is not None:
+            self.notify(reason)
+        if at_once:
+            self._break_off(reason)
+
+    def look(self) -> None:
+        """Look from time to time whether another process asked; see `request`."""
+        if self.elsewhere is None or monotonic_ns() < self._looks_ns:
+            return
+        self._looks_ns = monotonic_ns() + _LOOK_NS
+        before, self._elsewhere_count = self._elsewhere_count, self.elsewhere()
+        for _ in range(before, min(2, self._elsewhere_count)):
+            self.request("another process")
 
     def check(self) -> None:
         """Stop here if that was asked.
@@ -49,6 +73,7 @@ class Interrupt:
         Raises:
             Interrupted: it was.
         """
+        self.look()
         if self.requested:
             raise Interrupted(f"Stopped by {self.reason}.")
 
@@ -63,28 +88,28 @@ class Interrupt:
 
     @contextmanager
     def listening(self) -> Iterator[Self]:
-        """Take the signals for the time of a run; outside the main thread take none.
-
-        A signal that is ignored stays ignored: `nohup teijo run …` goes on after a hang-up.
-        """
-        if threading.current_thread() is not threading.main_thread():
-            yield self
-            return
-        heard = [each for each in _SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
-        before = {number: signal.signal(number, self._handle) for number in heard}
-        if self._stand_still is not None and signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:
-            before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._handle_stop)
+        """Let this thread be stopped in the block, by whatever the face hears meanwhile."""
+        self._thread = threading.get_ident()
         try:
-            yield self
+            with nullcontext() if self._ears is None else self._ears(self):
+                yield self
         finally:
-            for number, handler in before.items():
-                signal.signal(number, signal.SIG_DFL if handler is None else handler)
+            with self._lock:
+                self._thread = None
+            if self._is_sent:
+                with suppress(KeyboardInterrupt):  # what came too late breaks nothing off
+                    sleep(0)
 
-    def _handle_stop(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        assert self._stand_still is not None, "heard only where somebody answers"
-        self._stand_still()
+    def _break_off(self, reason: str) -> None:
+        with self._lock:
+            if self._thread == threading.get_ident():
+                raise KeyboardInterrupt(reason)
+            if self._thread is not None:
+                self._is_sent = True
+                _raise_in(self._thread, KeyboardInterrupt)
 
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        del frame
-        self.request(signal.Signals(number).name)
+
+def _raise_in(thread: int, kind: type[BaseException]) -> None:
+    """Raise in another thread as the handler of a signal does in the main one."""
+    error = ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)

@@ -36,7 +36,7 @@ from teijo.methods.method import AnyMethod
 from teijo.methods.parts import watch_of
 from teijo.methods.settings import Settings
 from teijo.outside.text import shell_path
-from teijo.runfile import program
+from teijo.runfile import program, stop_request
 from teijo.runfile.recorder import Recorder
 from teijo.runfile.space import estimate_bytes
 from teijo.runner.budget import FACT, OPTION, Budget
@@ -97,7 +97,7 @@ class Order:
     io_timeout_ns: int = IO_TIMEOUT_NS
 
 
-def begin(order: Order, observer: Observer) -> Path:
+def begin(order: Order, observer: Observer, interrupt: Interrupt | None = None) -> Path:
     """Carry out a run from its first step and return the sealed file's path.
 
     Raises:
@@ -128,15 +128,17 @@ def begin(order: Order, observer: Observer) -> Path:
         order.io_timeout_ns,
     )
     act.clocks = clocks
-    return act.run(ahead, resumed=False)
+    return act.run(interrupt or Interrupt(), ahead, resumed=False)
 
 
 def resume(
     record: Record,
     recorder: Recorder,
     method: AnyMethod,
+    settings: Settings,
     device: Device,
     observer: Observer,
+    interrupt: Interrupt | None = None,
     *,
     max_drive_writes: float | None = None,
     hook: Hook | None = None,
@@ -154,7 +156,6 @@ def resume(
         IdentityError: it is another device, or a simulated one that answers differently.
         TeijoError: the run ended early again.
     """
-    settings = method.settings_from(record.run.settings)
     recorder.reserve(_room(preview(method, settings, device.geometry)))
     if max_drive_writes is None:
         budget = Budget.of(record.environment, device.geometry.capacity_bytes)
@@ -171,7 +172,7 @@ def resume(
         replayable=device.replayable,
     )
     act = _Act(method, settings, device, recorder, record, observer, budget, hook, io_timeout_ns)
-    return act.run(ahead, resumed=True)
+    return act.run(interrupt or Interrupt(), ahead, resumed=True)
 
 
 class _Act:
@@ -205,21 +206,31 @@ class _Act:
         self._seen = 0
         self._next_look_ns = 0
 
-    def run(self, ahead: Preview, *, resumed: bool) -> Path:
-        interrupt = Interrupt(
-            lambda name: self._observer(Stopping(signal=name)), self.clocks.stand_still
-        )
+    def run(self, interrupt: Interrupt, ahead: Preview, *, resumed: bool) -> Path:
+        """Carry out the run, and seal its file; or leave it as the head of this file says."""
+        names, run = self._recorder.names, self._record.run.id
+        interrupt.notify = lambda name: self._observer(Stopping(signal=name))
+        interrupt.stand_still = self.clocks.stand_still
+        stop_request.clear(names, run)  # one that came after the end of the run before
+        interrupt.elsewhere = lambda: stop_request.asked(names, run)
         try:
             with interrupt.listening():
-                return self._end(self._carry_out(interrupt, ahead, resumed=resumed))
+                stage, conversation = self._prepared(interrupt, ahead, resumed=resumed)
+                ending = drive(stage, conversation, len(self._steps) + 1, self._told)
+                self._check_end()
+                return self._end(ending)
         except (Interrupted, KeyboardInterrupt, IdentityError, StuckDevice) as stop:
             self._interrupted(stop)
         except (DeviceError, UsageError, UnsafeError, InvalidMeasurement) as error:
             self._failed(error)
         finally:
+            stop_request.clear(names, run)
             self._recorder.close()
 
-    def _carry_out(self, interrupt: Interrupt, ahead: Preview, *, resumed: bool) -> Ending:
+    def _prepared(
+        self, interrupt: Interrupt, ahead: Preview, *, resumed: bool
+    ) -> tuple[Stage, Conversation]:
+        """Return the run where its next step is asked for, caught up with its record."""
         stage = self._stage = Stage(
             device=self._device,
             written_by=self._recorder,
@@ -261,12 +272,14 @@ class _Act:
             if self._budget is not None:
                 self._recorder.note(FACT, self._budget.fact)
         self._judge()
-        ending = drive(stage, conversation, len(self._steps) + 1, self._told)
+        return stage, conversation
+
+    def _check_end(self) -> None:
+        """Judge the last step, complete what is in flight, and hold reads against writes."""
         if self._seen != len(self._steps):
             self._judge()
         self._device.session.finish()
         self._check_data()
-        return ending
 
     def _check_budget(self, ahead: Preview) -> None:
         """Make sure that what is left of the run fits in, before any of it is begun.

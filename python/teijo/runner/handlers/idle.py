@@ -6,15 +6,15 @@ from teijo.terms.step import Idle
 
 
 def idle(stage: Stage, step: Idle) -> Outcome:
-    """Let the device rest. The first signal ends the rest at once.
+    """Let the device rest. The first request to stop ends the rest at once.
 
     Raises:
-        KeyboardInterrupt: a signal came.
+        KeyboardInterrupt: somebody asked.
     """
     started_ns = stage.now_ns()
     with stage.interrupt.waiting():
         stage.interrupt.check()
-        stage.device.idle(step.duration_ns)
+        stage.device.idle(step.duration_ns, stage.interrupt.look)
     return Outcome(
         result=StepResult(
             started_ns=started_ns,

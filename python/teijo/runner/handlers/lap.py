@@ -78,6 +78,7 @@ class _Watcher:
         )
         self._last = now
         budget, interrupt = stage.budget, stage.interrupt
+        interrupt.look()
         if budget is not None and not budget.fits(now) and not interrupt.requested:
             interrupt.request(budget.reason)
         return not interrupt.requested
