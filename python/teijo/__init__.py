@@ -6,9 +6,19 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from teijo.api import Run, analyse, export, open, preview, resume, run  # noqa: A004
+    from teijo.api import (
+        Run,
+        analyse,
+        export,
+        open,  # noqa: A004
+        preview,
+        resume,
+        run,
+        start,
+        watch,
+    )
 
-__all__ = ["Run", "analyse", "export", "open", "preview", "resume", "run"]
+__all__ = ["Run", "analyse", "export", "open", "preview", "resume", "run", "start", "watch"]
 
 
 def __getattr__(name: str) -> object:

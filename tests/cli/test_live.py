@@ -5,16 +5,16 @@ import io
 from rich.console import Console
 
 from teijo.cli.live import live, screen
-from teijo.cli.standing import Standing
+from teijo.runner.run_state import Follower
 from tests.cli.events import Hands, short_run
 
 
 def shown(events: int) -> str:
-    standing = Standing(Hands())
+    follower = Follower(Hands())
     for event in short_run()[:events]:
-        standing.tell(event)
+        follower.tell(event)
     console = Console(file=io.StringIO(), width=100, color_system=None)
-    console.print(screen(standing))
+    console.print(screen(follower.state))
     file = console.file
     assert isinstance(file, io.StringIO)
     return file.getvalue()
@@ -43,7 +43,7 @@ def test_the_screen_of_a_run_that_has_just_begun_invents_nothing() -> None:
 def test_the_screen_is_painted_on_its_console_and_cleared_at_the_end() -> None:
     file = io.StringIO()
     console = Console(file=file, width=100, force_terminal=True, color_system=None)
-    with live(Standing(Hands()), console) as observer:
+    with live(Follower(Hands()), console) as observer:
         for event in short_run():
             observer(event)
     assert "recorded in run.teijo.open" in file.getvalue()

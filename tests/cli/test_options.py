@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from teijo.api.naming import name_of
 from teijo.cli.options import (
     meant,
-    name_of,
     planned,
     printers_from,
     run_file_for,

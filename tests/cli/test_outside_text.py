@@ -17,7 +17,6 @@ from teijo import api
 from teijo.cli.console import as_json as written
 from teijo.cli.live import live
 from teijo.cli.progress import Plain, as_json
-from teijo.cli.standing import Standing
 from teijo.document.model import (
     Column,
     Document,
@@ -34,6 +33,7 @@ from teijo.report import html, pdf, text
 from teijo.report.language import Language
 from teijo.runfile import export
 from teijo.runner.events import Ended, Remarked
+from teijo.runner.run_state import Follower
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from tests.cli import hostile
@@ -220,7 +220,7 @@ def test_progress_lines_and_json_lines_are_harmless(teijo: Teijo) -> None:
     from teijo.cli import console
 
     lines: list[str] = []
-    plain = Plain(Standing(Hands()), lambda line: lines.append(console.visible(line)))
+    plain = Plain(Follower(Hands()), lambda line: lines.append(console.visible(line)))
     for event in attacked_run():
         plain(event)
         told = written(as_json(event))
@@ -234,14 +234,14 @@ def test_progress_lines_and_json_lines_are_harmless(teijo: Teijo) -> None:
 def test_the_live_screen_obeys_no_text_and_no_markup() -> None:
     file = io.StringIO()
     console = Console(file=file, width=4000, force_terminal=False, color_system=None)
-    standing = Standing(Hands())
-    with live(standing, console) as observer:
+    follower = Follower(Hands())
+    with live(follower, console) as observer:
         for event in attacked_run():
             if not isinstance(event, Ended):
                 observer(event)
         from teijo.cli.live import screen
 
-        console.print(screen(standing))
+        console.print(screen(follower.state))
     told = file.getvalue()
     check_text(told)
     assert "[red]x[/red][link=file:///etc/passwd]y[/link]" in told

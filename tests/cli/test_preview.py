@@ -12,9 +12,9 @@ from teijo.analysis.endurance import endurance_from
 from teijo.cli.options import rates_from
 from teijo.cli.preview import as_object, percent, table
 from teijo.cli.progress import Plain, as_json
-from teijo.cli.standing import Standing
 from teijo.errors import PlanError
 from teijo.runner.extent import Extent, Preview
+from teijo.runner.run_state import Follower
 from tests.cli.conftest import Teijo
 from tests.cli.events import Hands, started
 
@@ -145,7 +145,7 @@ def test_a_run_within_its_limit_runs_and_says_the_limit_in_its_file(
 def test_what_is_ahead_is_one_line_and_one_object() -> None:
     event = replace(started(), ahead=seen(rated=False))
     lines: list[str] = []
-    Plain(Standing(Hands()), lines.append)(event)
+    Plain(Follower(Hands()), lines.append)(event)
     assert lines[1].endswith(
         "ahead: about 6 h 40 min (5 h 00 min … 23 h 20 min), 3 TB (2 TB … 12 TB) written, "
         "5.9 (3.9 … 23) drive writes; assumed much"

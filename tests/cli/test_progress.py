@@ -5,16 +5,17 @@ import json
 import pytest
 
 from teijo.cli.options import ProgressMode
-from teijo.cli.progress import QUIET_NS, Plain, as_json, telling
-from teijo.cli.standing import Standing
+from teijo.cli.progress import QUIET_NS, Plain, telling
+from teijo.runner.event_json import as_json
 from teijo.runner.events import Remarked
+from teijo.runner.run_state import Follower
 from teijo.terms.remark import Remark, RemarkKind
 from tests.cli.events import LAYING_OUT, MEASURE, SECOND, Hands, progress, short_run
 
 
 def test_plain_lines_tell_the_beginning_each_phase_the_remarks_and_the_end() -> None:
     lines: list[str] = []
-    teller = Plain(Standing(Hands()), lines.append)
+    teller = Plain(Follower(Hands()), lines.append)
     for event in short_run():
         teller(event)
     assert [line.partition("] ")[2] for line in lines] == [
@@ -30,7 +31,7 @@ def test_plain_lines_tell_the_beginning_each_phase_the_remarks_and_the_end() -> 
 def test_plain_lines_are_silent_for_a_while_within_a_phase() -> None:
     lines: list[str] = []
     hands = Hands()
-    teller = Plain(Standing(hands), lines.append)
+    teller = Plain(Follower(hands), lines.append)
     for event in short_run()[:-1]:
         teller(event)
     before = len(lines)
@@ -42,7 +43,7 @@ def test_plain_lines_are_silent_for_a_while_within_a_phase() -> None:
 
 def test_a_remark_on_every_step_is_said_once_of_its_kind() -> None:
     lines: list[str] = []
-    teller = Plain(Standing(Hands()), lines.append)
+    teller = Plain(Follower(Hands()), lines.append)
     for step in (1, 2, 3):
         teller(Remarked(remark=Remark(kind=RemarkKind.HOST_LIMITED, text="Busy.", step=step)))
     teller(Remarked(remark=Remark(kind=RemarkKind.IO_ERRORS, text="Two failed.", step=3)))
@@ -55,7 +56,7 @@ def test_a_remark_on_every_step_is_said_once_of_its_kind() -> None:
 def test_a_file_that_is_laid_out_is_told_until_the_run_begins() -> None:
     lines: list[str] = []
     hands = Hands()
-    teller = Plain(Standing(hands), lines.append)
+    teller = Plain(Follower(hands), lines.append)
     for second in range(7):
         hands.ns = second * SECOND
         teller(LAYING_OUT)

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from teijo import api
-from teijo.cli.standing import Standing
+from teijo.cli.state_words import left, phase
 from teijo.errors import Interrupted
 from teijo.runner.events import Event, StepDone, StepStarted
+from teijo.runner.run_state import Follower
 from teijo.terms.step import Measure
 from tests.cli.conftest import Teijo
 from tests.cli.events import SECOND, Hands
@@ -52,17 +53,17 @@ def test_a_run_that_goes_on_knows_its_rounds_and_its_time_from_the_first_moment(
         api.run("iops", "sim:mlc-a", output=path, settings=settings, seed=1, observer=stopping)
 
     hands = Hands()
-    standing = Standing(hands)
+    follower = Follower(hands)
     seen: list[tuple[str, float]] = []
     rounds: set[str] = set()
 
     def watching(event: Event) -> None:
         hands.ns += SECOND
-        standing.tell(event)
+        follower.tell(event)
         if isinstance(event, StepStarted):
-            seen.append((standing.left, standing.share))
+            seen.append((left(follower.state), follower.state.share))
             if isinstance(event.step, Measure):
-                rounds.add(standing.phase)
+                rounds.add(phase(follower.state))
 
     api.resume(tmp_path / "a.teijo.open", observer=watching)
     shares = [share for _, share in seen]

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from teijo import api
+from teijo.api import naming
 from teijo.cli import options, spreadsheet
 from teijo.cli.compare import _named
 from teijo.device import composed
@@ -56,7 +57,7 @@ DEVICE_WORDS = (
 
 def feed_target(text: str | bytes) -> object:
     assert isinstance(text, str)
-    options.name_of(text)
+    naming.name_of(text)
     target = parse_target(text)
     if len(text) % 2:
         split_settings(target, {"holes": "allow"})

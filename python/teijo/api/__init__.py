@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     )
     from teijo.api.run_files import Listed, listing
     from teijo.api.signed import told as told_signature
+    from teijo.api.starting import start, start_resume
     from teijo.api.verifying import Verified, seal, verify
+    from teijo.api.watching import watch
     from teijo.engine import ceilings as calibrate
     from teijo.methods.pts.determination import determination_document as steady_document
     from teijo.methods.pts.determination import determination_of as steady
@@ -51,10 +53,13 @@ __all__ = [
     "resume",
     "run",
     "seal",
+    "start",
+    "start_resume",
     "steady",
     "steady_document",
     "told_signature",
     "verify",
+    "watch",
 ]
 
 _PLACES: Final = {
@@ -64,7 +69,9 @@ _PLACES: Final = {
     "api.reading": ("Run", "analyse", "export", "open", "parts", "present", "rescore"),
     "api.run_files": ("Listed", "listing"),
     "api.signed": ("told_signature",),
+    "api.starting": ("start", "start_resume"),
     "api.verifying": ("Verified", "seal", "verify"),
+    "api.watching": ("watch",),
     "engine": ("calibrate",),
     "methods.pts.determination": ("steady", "steady_document"),
     "methods.registry": ("method",),

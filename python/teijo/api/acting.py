@@ -66,9 +66,8 @@ def run(
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
 
-    `output` is NAME or NAME.teijo, `settings` as `--set` has them, `destroy` the serial to
-    overwrite ("S1,S2" of several), `hook` the digest of the hook; `max_drive_writes` counts user
-    capacities. An I/O that is older than `io_timeout_ns` ends the run.
+    `settings` are as `--set` has them, `destroy` is the serial to overwrite ("S1,S2" of several),
+    `hook` a digest, `max_drive_writes` in user capacities; `io_timeout_ns` bounds each I/O.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
@@ -198,6 +197,7 @@ def _heard(opening: Callable[[], Device], interrupt: Interrupt) -> Device:
     """Open a device; a request to stop ends that at once, also while it does not answer."""
     try:
         with interrupt.listening(), interrupt.waiting():
+            interrupt.check()
             return opening()
     except StoppedAtOnce as stop:
         error = Interrupted(

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from teijo.cli import layout
 from teijo.cli.console import CELL_MOST, STDERR, width
-from teijo.cli.standing import Standing, begun, coarse, hook_lines
+from teijo.cli.state_words import begun, coarse, hook_lines, left, phase, rounds_left, steady
 from teijo.cli.tongue import reported, tr
 from teijo.outside.text import visible
 from teijo.report.width import columns_of, padded
@@ -29,6 +29,7 @@ from teijo.runner.events import (
     StepStarted,
     Stopping,
 )
+from teijo.runner.run_state import Follower, RunState
 
 REPAINTS_PER_SECOND: Final = 8
 BAR_MOST: Final = 48
@@ -38,13 +39,13 @@ _PERCENT: Final = 6
 
 
 @contextmanager
-def live(standing: Standing, console: Console | None = None) -> Iterator[Observer]:
+def live(follower: Follower, console: Console | None = None) -> Iterator[Observer]:
     """Give an observer whose events a screen on stderr shows until the block ends."""
     # `STDERR` is stderr, and goes on where a terminal that went away would raise.
     file: Any = STDERR
     console = console or Console(file=file, width=width(sys.stderr))
     with Live(
-        get_renderable=lambda: screen(standing, console.width, console.encoding),
+        get_renderable=lambda: screen(follower.state, console.width, console.encoding),
         console=console,
         refresh_per_second=REPAINTS_PER_SECOND,
         transient=True,
@@ -55,7 +56,7 @@ def live(standing: Standing, console: Console | None = None) -> Iterator[Observe
                 console.print(Text(part), soft_wrap=True)
 
         def observer(event: Event) -> None:
-            standing.tell(event)
+            follower.tell(event)
             match event:
                 case HookNamed(hook=hook):
                     for line in hook_lines(hook):
@@ -73,26 +74,24 @@ def live(standing: Standing, console: Console | None = None) -> Iterator[Observe
         yield observer
 
 
-def screen(
-    standing: Standing, width: int = layout.USUAL, encoding: str = "utf-8"
-) -> RenderableType:
+def screen(state: RunState, width: int = layout.USUAL, encoding: str = "utf-8") -> RenderableType:
     """Return the screen: what is done, how fast, how near to steady state, how long yet.
 
     One bar stands for the whole run. No line is longer than the terminal is wide.
     """
-    now = standing.progress
+    now = state.progress
     rows = [
-        (tr("phase"), " · ".join(filter(None, (standing.phase, standing.cell)))),
-        (tr("IOPS"), rate(standing.iops, now.iops if now else None, digits=0)),
-        (tr("MB/s"), rate(standing.mb_s, now.mb_s if now else None, digits=1)),
-        (tr("steady state"), standing.steady),
-        (tr("forecast"), standing.rounds_left),
-        (tr("elapsed"), coarse(standing.elapsed_ns)),
-        (tr("time left"), standing.left or "-"),
-        (tr("remarks"), remarks(standing)),
+        (tr("phase"), " · ".join(filter(None, (phase(state), state.cell)))),
+        (tr("IOPS"), rate(state.iops, now.iops if now else None, digits=0)),
+        (tr("MB/s"), rate(state.mb_s, now.mb_s if now else None, digits=1)),
+        (tr("steady state"), steady(state)),
+        (tr("forecast"), rounds_left(state)),
+        (tr("elapsed"), coarse(state.elapsed_ns)),
+        (tr("time left"), left(state) or "-"),
+        (tr("remarks"), remarks(state)),
     ]
     named = max(columns_of(name) for name, _ in rows)
-    lines = [Text(" " * (named + 2) + bar(standing.share, width - named - 2, encoding))]
+    lines = [Text(" " * (named + 2) + bar(state.share, width - named - 2, encoding))]
     hang = " " * (named + 2)
     for name, value in rows:
         if not value:
@@ -128,9 +127,9 @@ def rate(now: float | None, step: float | None, *, digits: int) -> str:
     return f"{now:,.{digits}f}  {whole}"
 
 
-def remarks(standing: Standing) -> str:
+def remarks(state: RunState) -> str:
     """Return the kinds of the remarks so far, each once."""
-    return ", ".join(dict.fromkeys(reported(remark.kind.value) for remark in standing.remarks))
+    return ", ".join(dict.fromkeys(reported(remark.kind.value) for remark in state.remarks))
 
 
 def _fitting(line: Text, width: int) -> Text:

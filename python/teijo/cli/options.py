@@ -15,7 +15,6 @@ from teijo.units import GIGA, KILO, MEGA, NS_PER_S, TERA
 if TYPE_CHECKING:
     from teijo.runner.paper import Rates
 
-SUFFIX = ".teijo"
 STDOUT = "-"
 """What a folder or a file is called that stands for stdout."""
 IOPS_MOST = TERA
@@ -331,27 +330,19 @@ def meant(word: str, words: Sequence[str]) -> str:
 
 
 def run_file_for(method: str, target: str, output: str | Path | None, now: datetime) -> Path:
-    """Return where a run is recorded: the path that was asked for, ending in ".teijo".
-
-    Without one, or with a folder, which may end in "/" and not exist yet, the file is named after
-    method, target and time.
+    """Return where a run is recorded; see `naming.run_file_for`.
 
     Raises:
         UsageError: it is stdout, which no run file can be.
     """
-    name = f"{method}-{name_of(target)}-{now:%Y%m%d-%H%M%S}{SUFFIX}"
-    asked = str(output or "")
-    if not asked:
-        return Path(name)
-    if asked == STDOUT:
+    from teijo.api import naming
+
+    if str(output or "") == STDOUT:
         raise UsageError(
             "A run file cannot go to stdout (-o -): it grows where it lies",
             remedy="Name a file or a folder, and read it later: teijo export FILE",
         )
-    path = Path(asked)
-    if asked.endswith("/") or (is_there(path) and path.is_dir()):
-        return path / name
-    return path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+    return naming.run_file_for(method, target, output, now)
 
 
 def to_stdout(
@@ -385,16 +376,3 @@ def is_there(path: Path) -> bool:
         return path.exists()
     except OSError:  # a name too long, a folder that may not be entered
         return False
-
-
-def name_of(target: str) -> str:
-    """Return a target as a part of a file name: "sim:mlc-a?seed=7" gives "mlc-a".
-
-    Several as one give all their names: "stripe:/dev/sdb,/dev/sdc" gives "sdb-sdc".
-    """
-    from teijo.device.target import member_texts
-
-    places = (text.partition("?")[0].removeprefix("sim:") for text in member_texts(target))
-    bare = "-".join(place.rstrip("/").rpartition("/")[2] for place in places)
-    kept = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in bare)
-    return kept.strip("-.")[:60] or "target"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from teijo.cli.ahead import FILL_SHARE, SHARE_MOST, Ahead, Span, bounds
+from teijo.runner.ahead import FILL_SHARE, SHARE_MOST, Ahead, Span, bounds
 from teijo.runner.events import Event, Judged, RunStarted, StepDone, StepStarted
 from teijo.runner.extent import Extent, Preview
 from teijo.terms.step import Measure, Precondition, Purge

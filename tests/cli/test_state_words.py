@@ -6,9 +6,11 @@ from io import StringIO
 from rich.console import Console
 
 from teijo.cli.live import screen
-from teijo.cli.progress import as_json, state
-from teijo.cli.standing import Standing, forecast_words
+from teijo.cli.progress import line_of
+from teijo.cli.state_words import forecast_words, left, phase, rounds_left, steady
+from teijo.runner.event_json import as_json
 from teijo.runner.events import Ended, StepDone, StepStarted, Stopping
+from teijo.runner.run_state import Follower
 from teijo.terms.step import Configure, Idle, Purge
 from teijo.terms.watch import RoundsLeft
 from tests.cli.events import (
@@ -25,67 +27,67 @@ from tests.cli.events import (
 
 
 def test_before_the_first_step_the_target_is_being_opened_and_nothing_is_known() -> None:
-    standing = Standing(Hands())
-    assert standing.phase == "opening the target"
-    assert (standing.left, standing.steady, standing.cell) == ("", "", "")
+    follower = Follower(Hands())
+    assert phase(follower.state) == "opening the target"
+    assert (left(follower.state), steady(follower.state), follower.state.cell) == ("", "", "")
 
 
 def test_a_round_is_told_with_the_bounds_of_the_last_one() -> None:
-    standing = Standing(Hands())
+    follower = Follower(Hands())
     for event in (started(), judged(0, 0), StepStarted(seq=2, step=MEASURE)):
-        standing.tell(event)
-    assert standing.phase == "round 3 of 5 to 25"
-    assert standing.cell == "0/100 4 KiB"
+        follower.tell(event)
+    assert phase(follower.state) == "round 3 of 5 to 25"
+    assert follower.state.cell == "0/100 4 KiB"
 
 
 def test_each_kind_of_step_has_its_word() -> None:
-    standing = Standing(Hands())
+    follower = Follower(Hands())
     words = []
     chunk = Configure(settings=(("chunk", "64KiB"),))
     for step in (Purge(), PRECONDITION, Idle(duration_ns=1), chunk, MEASURE):
-        standing.tell(StepStarted(seq=1, step=step, replayed=step is MEASURE))
-        words.append(standing.phase)
+        follower.tell(StepStarted(seq=1, step=step, replayed=step is MEASURE))
+        words.append(phase(follower.state))
     assert words[:3] == ["purging", "preconditioning", "resting"]
     assert words[3:] == ["configuring chunk=64KiB", "replaying step 1: round 3"]
 
 
 def test_the_time_left_is_told_with_its_range_and_by_itself_where_it_is_certain() -> None:
     hands = Hands()
-    standing = Standing(hands)
-    standing.tell(started())
-    standing.tell(StepStarted(seq=1, step=MEASURE))
-    standing.tell(judged(120 * SECOND, 600 * SECOND))
+    follower = Follower(hands)
+    follower.tell(started())
+    follower.tell(StepStarted(seq=1, step=MEASURE))
+    follower.tell(judged(120 * SECOND, 600 * SECOND))
     hands.ns = 20 * SECOND
-    standing.tell(progress(MEASURE, 20 * SECOND, 4096))
-    assert standing.left == "about 3 min 16 s (1 min 40 s to 9 min 40 s)"
-    standing.tell(judged(40 * SECOND, 40 * SECOND))
-    assert standing.left == "about 20 s"
+    follower.tell(progress(MEASURE, 20 * SECOND, 4096))
+    assert left(follower.state) == "about 3 min 16 s (1 min 40 s to 9 min 40 s)"
+    follower.tell(judged(40 * SECOND, 40 * SECOND))
+    assert left(follower.state) == "about 20 s"
 
 
 def test_bytes_that_are_measured_or_read_back_are_no_preconditioning() -> None:
-    standing = Standing(Hands())
-    standing.tell(StepStarted(seq=1, step=replace(PRECONDITION, phase="verify")))
-    assert standing.phase == "verify"
+    follower = Follower(Hands())
+    follower.tell(StepStarted(seq=1, step=replace(PRECONDITION, phase="verify")))
+    assert phase(follower.state) == "verify"
 
 
 def test_a_run_that_is_over_has_no_time_left_and_knows_its_file() -> None:
-    standing = Standing(Hands())
-    standing.tell(StepDone(seq=1, step=MEASURE, answer=result(SECOND)))
-    standing.tell(judged(SECOND, SECOND))
-    standing.tell(Stopping(signal="SIGINT"))
-    assert standing.phase == "stopping (SIGINT)"
-    standing.tell(Ended(ending="interrupted", path=PATH))
-    assert (standing.left, standing.path) == ("", PATH)
-    assert standing.share < 1, "it was stopped before its end"
+    follower = Follower(Hands())
+    follower.tell(StepDone(seq=1, step=MEASURE, answer=result(SECOND)))
+    follower.tell(judged(SECOND, SECOND))
+    follower.tell(Stopping(signal="SIGINT"))
+    assert phase(follower.state) == "stopping (SIGINT)"
+    follower.tell(Ended(ending="interrupted", path=PATH))
+    assert (left(follower.state), follower.state.path) == ("", PATH)
+    assert follower.state.share < 1, "it was stopped before its end"
 
 
 def test_steps_too_short_for_a_look_show_the_rate_of_the_last_one() -> None:
-    standing = Standing(Hands())
-    assert standing.iops is None
-    standing.tell(progress(MEASURE, SECOND, 4096))
-    assert (standing.iops, standing.mb_s) == (3210.4, 13.15)
-    standing.tell(StepDone(seq=1, step=MEASURE, answer=result(SECOND)))
-    assert standing.iops == 3210.4, "a step without I/O has no rate"
+    follower = Follower(Hands())
+    assert follower.state.iops is None
+    follower.tell(progress(MEASURE, SECOND, 4096))
+    assert (follower.state.iops, follower.state.mb_s) == (3210.4, 13.15)
+    follower.tell(StepDone(seq=1, step=MEASURE, answer=result(SECOND)))
+    assert follower.state.iops == 3210.4, "a step without I/O has no rate"
 
 
 def test_a_forecast_is_told_with_its_confidence_and_the_risk_that_it_never_comes() -> None:
@@ -103,14 +105,14 @@ def test_a_forecast_is_on_the_screen_in_the_lines_and_in_json() -> None:
     left = RoundsLeft(low=1, median=3, high=9, confidence=0.9, never=0.0)
     told = judged(0, 0)
     told = replace(told, watch=replace(told.watch, rounds_left=left))
-    standing = Standing(Hands())
+    follower = Follower(Hands())
     for event in (started(), told, StepStarted(seq=2, step=MEASURE)):
-        standing.tell(event)
-    assert standing.rounds_left == "3 more rounds (90 %: 1 to 9)"
-    assert standing.rounds_left in state(standing)
+        follower.tell(event)
+    assert rounds_left(follower.state) == "3 more rounds (90 %: 1 to 9)"
+    assert rounds_left(follower.state) in line_of(follower.state)
     console = Console(width=100, file=StringIO())
-    console.print(screen(standing))
-    assert standing.rounds_left in console.file.getvalue()  # type: ignore[attr-defined]
+    console.print(screen(follower.state))
+    assert rounds_left(follower.state) in console.file.getvalue()  # type: ignore[attr-defined]
     assert as_json(told)["rounds_left"] == {
         "low": 1,
         "median": 3,
@@ -119,5 +121,5 @@ def test_a_forecast_is_on_the_screen_in_the_lines_and_in_json() -> None:
         "never": 0.0,
     }
     assert as_json(judged(0, 0))["rounds_left"] is None
-    standing.tell(Ended(ending="steady", path=PATH))
-    assert standing.rounds_left == ""
+    follower.tell(Ended(ending="steady", path=PATH))
+    assert rounds_left(follower.state) == ""

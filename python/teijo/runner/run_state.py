@@ -1,0 +1,157 @@
+"""The state of a run, folded from its events: what every face shows, in no language."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from teijo.runner.ahead import Ahead, Span
+from teijo.runner.events import (
+    Ended,
+    Event,
+    HookNamed,
+    Judged,
+    LayingOut,
+    Progress,
+    Remarked,
+    RunStarted,
+    StepDone,
+    StepStarted,
+    Stopping,
+)
+from teijo.terms.record import Ending
+from teijo.terms.remark import Remark
+from teijo.terms.result import StepResult
+from teijo.terms.step import Measure
+from teijo.terms.watch import Watch
+from teijo.units import megabytes_per_second
+
+NowNs = Callable[[], int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellSoFar:
+    """The last answer of one cell: its round, None where there are none, and its rates."""
+
+    cell: str
+    round_number: int | None
+    iops: float
+    mb_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunState:
+    """A run at one moment. Times in ns as a person waits, shares from 0 to 1.
+
+    `iops` and `mb_s` are of the last look, or of the last step where steps are shorter than that.
+    `share` is how much of the run is done, by what is expected of it; `time_left` is None while
+    nobody can say; `path` is the growing file, and in the end the sealed one.
+    """
+
+    started: RunStarted | None = None
+    layout: LayingOut | None = None
+    step: StepStarted | None = None
+    progress: Progress | None = None
+    watch: Watch | None = None
+    iops: float | None = None
+    mb_s: float | None = None
+    cells: tuple[CellSoFar, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    stopping: str = ""
+    ending: Ending = "running"
+    error: str = ""
+    path: Path | None = None
+    elapsed_ns: int = 0
+    share: float = 0.0
+    time_left: Span | None = None
+
+    @property
+    def phase(self) -> str:
+        """The phase of the running step by its name in the record; "" before the first."""
+        return self.step.step.phase if self.step else ""
+
+    @property
+    def round_number(self) -> int | None:
+        """The round of the running step; None where it is in none."""
+        step = self.step.step if self.step else None
+        return step.round_number if isinstance(step, Measure) else None
+
+    @property
+    def cell(self) -> str:
+        """The cell of the matrix that is measured, or nothing."""
+        step = self.step.step if self.step else None
+        return step.cell or "" if isinstance(step, Measure) else ""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the run came to the end of its steps."""
+        return self.ending in ("done", "steady", "not steady")
+
+
+class Follower:
+    """Follows one run by its events. `now_ns` is a steady clock; a run has its own."""
+
+    def __init__(self, now_ns: NowNs) -> None:
+        """Begin to follow at the clock's present."""
+        self.now_ns = now_ns
+        self._began_ns = now_ns()
+        self._fields: dict[str, object] = {}
+        self._ending: Ending = "running"
+        self._cells: dict[str, CellSoFar] = {}
+        self._remarks: list[Remark] = []
+        self._ahead = Ahead()
+
+    @property
+    def state(self) -> RunState:
+        """The run as it is now."""
+        now_ns, is_over = self.now_ns(), self._ending != "running"
+        share = self._ahead.share(now_ns)
+        found = RunState(
+            **self._fields,  # type: ignore[arg-type]
+            ending=self._ending,
+            cells=tuple(self._cells.values()),
+            remarks=tuple(self._remarks),
+            elapsed_ns=now_ns - self._began_ns,
+            share=share,
+            time_left=None if is_over else self._ahead.left(now_ns),
+        )
+        return found if not found.is_done else replace(found, share=1.0)
+
+    def tell(self, event: Event) -> None:
+        """Take note of one event."""
+        self._ahead.tell(event, self.now_ns())
+        match event:
+            case HookNamed():
+                pass
+            case LayingOut():
+                self._fields["layout"] = event
+            case RunStarted(path=path):
+                self._fields |= {"started": event, "path": path}
+            case StepStarted():
+                self._fields |= {"step": event, "progress": None}
+            case Progress(iops_now=iops, mb_s_now=mb_s):
+                self._fields |= {"progress": event, "iops": iops, "mb_s": mb_s}
+            case StepDone(answer=StepResult() as answer):
+                self._fields["progress"] = None
+                if answer.ios:
+                    mb_s = megabytes_per_second(answer.bytes, answer.elapsed_ns)
+                    self._fields |= {"iops": answer.iops, "mb_s": mb_s}
+                    self._note_cell(event, answer.iops, mb_s)
+            case StepDone():
+                self._fields["progress"] = None
+            case Judged(watch=watch):
+                self._fields["watch"] = watch
+            case Remarked(remark=remark):
+                self._remarks.append(remark)
+            case Stopping(signal=reason):
+                self._fields["stopping"] = reason
+            case Ended(ending=ending, path=path, error=error):
+                self._ending = ending
+                self._fields |= {"path": path, "error": error}
+
+    def _note_cell(self, event: StepDone, iops: float, mb_s: float) -> None:
+        step = event.step
+        if isinstance(step, Measure) and step.cell:
+            name = f"{step.part}: {step.cell}" if step.part else step.cell
+            self._cells[name] = CellSoFar(
+                cell=name, round_number=step.round_number, iops=iops, mb_s=mb_s
+            )
