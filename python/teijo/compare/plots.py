@@ -15,9 +15,9 @@ from teijo.methods.pts.iops.found import IopsSettings
 from teijo.methods.pts.lat.found import LatSettings
 from teijo.methods.pts.settings import time_name
 from teijo.methods.pts.tp.found import TpSettings
-from teijo.methods.pts.wsat.minutes import WsatSettings, samples_of
+from teijo.methods.pts.wsat.found import WsatFound, WsatSettings
 from teijo.methods.pts.xsr.groups import XsrSettings, answers_of
-from teijo.methods.rounds import exchanges_of, minutes_of
+from teijo.methods.rounds import exchanges_of
 from teijo.methods.scaled import full_size
 from teijo.methods.settings import Settings
 from teijo.terms.cell import mix_name
@@ -301,8 +301,9 @@ class _Minute:
 
 
 def _minutes(entry: Entry) -> list[_Minute]:
-    answers = [answer for _, answer in minutes_of(exchanges_of(entry.part.record))]
-    capacity = entry.part.record.geometry.capacity_bytes
+    found = entry.part.found
+    assert isinstance(found, WsatFound), found
+    capacity = found.record.geometry.capacity_bytes
     return [
         _Minute(
             number=number,
@@ -312,7 +313,7 @@ def _minutes(entry: Entry) -> list[_Minute]:
             latency_ms=ms(measures.latency_ns_mean(answer)),
         )
         for number, (sample, answer) in enumerate(
-            zip(samples_of(answers), answers, strict=True), start=1
+            zip(found.samples, found.answers, strict=True), start=1
         )
     ]
 

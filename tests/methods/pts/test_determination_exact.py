@@ -18,7 +18,7 @@ from teijo.methods.pts.iops import found as iops
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.lat import found as lat
 from teijo.methods.pts.tp import found as tp
-from teijo.methods.pts.wsat import minutes
+from teijo.methods.pts.wsat import found as minutes
 from teijo.methods.pts.wsat.method import Wsat
 from teijo.methods.rounds import Round, Rounds
 from teijo.methods.studies.tier import cells as tier

@@ -15,7 +15,7 @@ from teijo.methods.pts.settings import PtsSettings
 from teijo.methods.rounds import Round, Rounds, rounds_of
 from teijo.terms.cell import CellKey
 from teijo.terms.conformance import LedgerLine
-from teijo.terms.finding import Cell
+from teijo.terms.finding import Cell, Window
 from teijo.terms.quantity import Figure, Quantity
 from teijo.terms.result import StepResult
 from teijo.terms.step import Precondition
@@ -40,6 +40,11 @@ class PtsFound(Found[S]):
             isinstance(each.step, Precondition) and isinstance(each.answer, StepResult)
             for each in self.record.steps
         )
+
+    @property
+    def steady_window(self) -> Window | None:
+        """The window of the first tracking variable, once all of them are steady."""
+        return self.states[0].window if is_steady(self.states) else None
 
 
 class FlatPtsFound(PtsFound[S], FlatFound[S]):
@@ -109,3 +114,24 @@ class RoundsFound(PtsFound[S], Generic[S, K]):
             for key, place in places
             for each in of_rounds(place, self.at(key), wanted, steady=self.converged)
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChecksFound(PtsFound[S]):
+    """What is determined on a minute now and then of a continuous stimulus: its check minutes."""
+
+    @cached_property
+    def checks(self) -> Sequence[StepResult]:
+        """The check minutes."""
+        raise NotImplementedError
+
+    @property
+    def rounds(self) -> int:
+        """How many check minutes there are."""
+        return len(self.checks)
+
+    @property
+    def window_rounds(self) -> tuple[int, int] | None:
+        """The first and the last check minute of the window."""
+        window = self.states[0].window if self.states else None
+        return (window.first_round, window.last_round) if window else None

@@ -3,7 +3,7 @@
 PTS words: ART is the mean response time, MRT the longest, 5 9s the one that 99.999 % kept.
 """
 
-from teijo.analysis import percentile
+from teijo.analysis import measures, percentile
 from teijo.document.model import (
     Axis,
     Block,
@@ -18,7 +18,8 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import Phrase, say
 from teijo.methods.pages import ms
-from teijo.terms.histogram import Histogram
+from teijo.terms.histogram import EMPTY, Histogram
+from teijo.terms.result import StepResult
 
 FIVE_NINES = 99.999
 FIVE_NINES_IOS = 100_000
@@ -41,6 +42,12 @@ def histogram_section(title: str, stimulus: str, latency: Histogram, *, label: s
         _confidence_chart(stimulus, latency),
     )
     return Section(title=title, blocks=blocks, label=label)
+
+
+def run_section(stimulus: str, run: StepResult | None) -> Section:
+    """Return the page of the histogram's run, None before it took place."""
+    latency = EMPTY if run is None else measures.latency_of(run)
+    return histogram_section("Response-time histogram and confidence levels", stimulus, latency)
 
 
 def five_nines_ms(latency: Histogram) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts.histogram_pages import five_nines_ms
@@ -27,6 +27,13 @@ def window_rounds_of(states: Sequence[SteadyState], rounds: Rounds) -> tuple[Rou
     return tuple(
         each for each in rounds.unbroken if window.first_round <= each.number <= window.last_round
     )
+
+
+def checked(variable: str, checks: Sequence[StepResult]) -> tuple[SteadyState, ...]:
+    """Return the determination of the IOPS of check minutes, numbered from 1."""
+    values = tuple(measures.exact_iops(answer) for answer in checks)
+    tracked = Tracked(variable=variable, unit="IOPS", values=values)
+    return determine(range(1, len(checks) + 1), [tracked])
 
 
 def written_in(record: Record) -> Scalar:

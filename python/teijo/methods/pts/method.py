@@ -13,6 +13,7 @@ from teijo.methods.method import Method
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.settings import PtsSettings
+from teijo.outside.names import unknown
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.units import format_block_size
@@ -67,7 +68,11 @@ class PtsMethod(Method[S, F]):
         Raises:
             PlanError: there is none, or it has no such test.
         """
-        return version_of(spec)
+        version = version_of(spec or self.default_spec)
+        if version.id not in self.specs:
+            test = self.id.rpartition(".")[2].upper()
+            raise unknown(f"version of the standard with {test}", spec, self.specs)
+        return version
 
     def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> S:
         """Return the version's settings on this device, with the overrides."""

@@ -13,6 +13,7 @@ from teijo.document.model import Axis, Block, Document, Facts, Paragraph, Sectio
 from teijo.document.phrase import capitalised, say
 from teijo.methods.found import Found
 from teijo.methods.pages import assemble, ms
+from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
@@ -156,6 +157,24 @@ def by_block_size(
         lambda block, mix: of(MatrixCell(read_percent=mix, block_size_bytes=block)),
         figure=lambda mix: Figure(name=mix_name(mix), unit=unit, digits=digits),
     )
+
+
+def by_minute(minute_ns: int, places: Sequence[float]) -> Edge:
+    """Return the edge of the standard's minutes, named by what one is here."""
+    return Edge(
+        name=shared.time_name(minute_ns),
+        unit="min",
+        digits=0,
+        places=tuple(places),
+        from_zero=places[0] == 1,
+    )
+
+
+def every_minute(count: int, columns: Sequence[Beside]) -> Section:
+    """Return the table of all minutes."""
+    edge = Edge(name="Minute", digits=0, places=tuple(range(1, count + 1)))
+    table = Grid(rows=edge, columns=tuple(columns)).table("Every minute", folded=True)
+    return Section(title="Every minute", blocks=(table,))
 
 
 def answered(answers: Sequence[StepResult]) -> tuple[Beside, Beside, Beside]:

@@ -11,7 +11,7 @@ from teijo.analysis.cross_check import (
 from teijo.document.phrase import say
 from teijo.methods.parts import Part
 from teijo.methods.pts.lat.found import LatFound
-from teijo.methods.pts.wsat.minutes import LEVEL_NAME
+from teijo.methods.pts.wsat.found import LEVEL_NAME
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Findings
 

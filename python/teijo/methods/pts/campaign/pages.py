@@ -39,7 +39,7 @@ from teijo.methods.pts.campaign.plan import CampaignSettings, missing
 from teijo.methods.pts.header import ORGANISATION, told
 from teijo.methods.pts.iops.pages import SELECT_PERFORMANCE
 from teijo.methods.pts.window_pages import convergence_word, window_name
-from teijo.methods.pts.wsat.minutes import LEVEL_NAME, PLATEAU_NAME
+from teijo.methods.pts.wsat.found import LEVEL_NAME, PLATEAU_NAME
 from teijo.methods.scaled import both_sizes, in_both_sizes, with_rule, without_rule
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Findings

@@ -12,7 +12,7 @@ from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
-from teijo.methods.pts.histogram_pages import histogram_section
+from teijo.methods.pts.histogram_pages import run_section
 from teijo.methods.pts.lat.found import SELF_CHECK_NAME, TRACKED, LatFound
 from teijo.methods.pts.report import (
     MIX_AXIS,
@@ -26,12 +26,10 @@ from teijo.methods.pts.report import (
     sequential_words,
 )
 from teijo.terms.cell import MatrixCell
-from teijo.terms.histogram import EMPTY
 from teijo.terms.result import StepResult
 
 SELF_CHECK_LIMIT = 0.01
 """How far average latency × IOPS may be from 1 before it is pointed out."""
-HISTOGRAM_TITLE = "Response-time histogram and confidence levels"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +66,7 @@ def pages(found: LatFound) -> Document:
         *_matrix_sections(found, version, rows),
     ]
     if settings.histogram_minutes is not None:
-        run = found.histogram_run
-        latency = EMPTY if run is None else measures.latency_of(run)
-        plots.append(histogram_section(HISTOGRAM_TITLE, TRACKED.stimulus, latency))
+        plots.append(run_section(TRACKED.stimulus, found.histogram_run))
     figures = (_figures_table(version, rows), _self_check(rows)) if rows else ()
     return report(
         found,

@@ -1,0 +1,346 @@
+"""What PTS WSAT measures and finds: minutes and stop rules, the saturation curve, steady state."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Annotated, Literal
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.quantities import of_series
+from teijo.analysis.saturation import Sample, Saturation, saturation_of
+from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.document.phrase import say
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.phrases import is_steady
+from teijo.methods.pts import settings as shared
+from teijo.methods.pts.found import ChecksFound
+from teijo.methods.pts.loop import checked, histogram_scalars
+from teijo.methods.pts.matrix import stimulus
+from teijo.methods.rounds import before_rounds, histogram_run_of, minutes_of, rounds_left
+from teijo.terms.cell import MatrixCell
+from teijo.terms.finding import Cell, Scalar, SteadyState
+from teijo.terms.geometry import Geometry
+from teijo.terms.quantity import IOPS, LATENCY, Quantity
+from teijo.terms.result import StepResult
+from teijo.terms.step import HISTOGRAM, MINUTE, Measure
+from teijo.terms.watch import RoundsLeft, Watch
+
+PLATEAU_NAME = "fresh out of the box (FOB), mean of the plateau"
+LEVEL_NAME = "level at the end, mean of the last fifth"
+Stop = Literal["steady", "capacity", "minutes"]
+
+
+class WsatSettings(shared.PtsSettings, frozen=True):
+    """The numbers of one WSAT run, on the device at hand."""
+
+    threads: shared.Threads
+    queue_depth: shared.QueueDepth
+    content: shared.DataPattern
+    read_percent: Annotated[
+        int,
+        Knob(
+            key="mix",
+            meaning="R/W mix of the stimulus",
+            example="0/100",
+            parse=lambda text: knobs.mixes(text)[0],
+            show=lambda value: knobs.show_mixes((value,)),
+        ),
+    ]
+    block_size_bytes: Annotated[
+        int,
+        Knob(
+            key="block_size",
+            aliases=("bs",),
+            meaning="block size of the stimulus",
+            example="4KiB",
+            parse=knobs.block_size,
+            show=knobs.show_size,
+        ),
+    ]
+    capacity_times: Annotated[
+        float,
+        Knob(
+            key="capacity_times",
+            meaning="user capacities written at most",
+            example="20",
+            parse=knobs.number_between(0.001, 10**6),
+            show=knobs.show_optional,
+            judges=True,
+        ),
+    ]
+    minutes_most: Annotated[
+        int,
+        Knob(
+            key="max_minutes",
+            meaning="the standard's minutes at most",
+            example="360",
+            parse=knobs.whole_number(1, 1_000_000),
+            judges=True,
+        ),
+    ]
+    check_minutes: Annotated[
+        int | None,
+        Knob(
+            key="check_every",
+            meaning="minutes between the check minutes that steady state is determined on, or none",
+            example="30",
+            parse=knobs.optional(knobs.whole_number(1, 10_000)),
+            show=knobs.show_optional,
+            judges=True,
+        ),
+    ]
+    # Not in the run files of its first days, whose runs had none.
+    histogram_minutes: shared.HistogramMinutes = None
+
+    @property
+    def cell(self) -> MatrixCell:
+        """What is driven in every minute, and in the run for the histogram."""
+        return MatrixCell(read_percent=self.read_percent, block_size_bytes=self.block_size_bytes)
+
+
+def minute(settings: WsatSettings, number: int) -> Measure:
+    """Return one minute of the continuous stimulus, numbered from 1."""
+    return Measure(
+        workload=stimulus(settings, settings.cell),
+        duration_ns=settings.minute_ns,
+        phase=MINUTE,
+        round_number=number,
+        cell=settings.cell.name,
+        continues=number > 1,
+        open_ended=True,
+    )
+
+
+def why_stop(
+    settings: WsatSettings,
+    geometry: Geometry,
+    answers: Sequence[StepResult],
+    written_bytes: int,
+) -> Stop | None:
+    """Return which of the version's stop rules ends the run after these minutes, if any.
+
+    `written_bytes` is what they wrote in all; steady state is looked at in check minutes only.
+    """
+    count, every = len(answers), settings.check_minutes
+    checked = every is not None and count > 0 and count % (every + 1) == 0
+    if checked and is_steady(determination(settings, answers)):
+        return "steady"
+    if written_bytes >= _limit_bytes(settings, geometry):
+        return "capacity"
+    return "minutes" if count >= settings.minutes_most else None
+
+
+def _limit_bytes(settings: WsatSettings, geometry: Geometry) -> float:
+    return settings.capacity_times * geometry.capacity_bytes
+
+
+def check_answers(settings: WsatSettings, answers: Sequence[StepResult]) -> list[StepResult]:
+    """Return the check minutes: with a check every 30 minutes, minutes 31, 62, 93 and so on."""
+    every = settings.check_minutes
+    return [] if every is None else list(answers[every :: every + 1])
+
+
+def determinable(settings: WsatSettings, answers: Sequence[StepResult]) -> bool:
+    """Return whether the version determines steady state, and enough check minutes came for it."""
+    return len(check_answers(settings, answers)) >= WINDOW_ROUNDS
+
+
+def determination(settings: WsatSettings, answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
+    """Return the determination over the check minutes; none where the version asks for none."""
+    if settings.check_minutes is None:
+        return ()
+    variable = say("check minute, {stimulus}", stimulus=settings.cell.stimulus)
+    return checked(variable, check_answers(settings, answers))
+
+
+class WsatFound(ChecksFound[WsatSettings]):
+    """What a record of the test shows: the saturation curve, minute by minute since the purge.
+
+    Steady state is determined where the version asks for it, on check minutes.
+    """
+
+    @cached_property
+    def answers(self) -> Sequence[StepResult]:
+        """The minutes since the purge, unbroken by a gap."""
+        return tuple(answer for _, answer in minutes_of(self.exchanges))
+
+    @cached_property
+    def checks(self) -> Sequence[StepResult]:
+        """The check minutes."""
+        return check_answers(self.settings, self.answers)
+
+    @cached_property
+    def states(self) -> tuple[SteadyState, ...]:
+        """The determination over the check minutes."""
+        return determination(self.settings, self.answers)
+
+    @cached_property
+    def samples(self) -> tuple[Sample, ...]:
+        """The curve: one sample a minute, with what was written until its end."""
+        samples, elapsed, written = [], 0, 0
+        for answer in self.answers:
+            elapsed += answer.elapsed_ns
+            written += measures.written_bytes(answer)
+            samples.append(Sample(iops=answer.iops, end_ns=elapsed, written_bytes=written))
+        return tuple(samples)
+
+    @property
+    def written_bytes(self) -> int:
+        """What was written in all minutes."""
+        return self.samples[-1].written_bytes if self.samples else 0
+
+    @cached_property
+    def curve(self) -> Saturation | None:
+        """What the curve shows; None before there is one."""
+        return saturation_of(self.samples)
+
+    @cached_property
+    def stop(self) -> Stop | None:
+        """The rule that ended the minutes, None as long as none has."""
+        return why_stop(self.settings, self.record.geometry, self.answers, self.written_bytes)
+
+    @property
+    def converged(self) -> bool | None:
+        """Whether steady state was reached; None where the version does not determine it, or
+        another rule ended the run before it could be.
+        """
+        asked = self.stop is None or determinable(self.settings, self.answers)
+        return is_steady(self.states) if self.settings.check_minutes and asked else None
+
+    @property
+    def steady_since(self) -> int | None:
+        """How many minutes had gone by when the steady window's first check minute began."""
+        window, every = self.steady_window, self.settings.check_minutes
+        return None if window is None or every is None else window.first_round * (every + 1) - 1
+
+    @cached_property
+    def histogram_run(self) -> StepResult | None:
+        """The answer of the run for the histogram, None before it took place."""
+        return histogram_run_of(self.exchanges)
+
+    @cached_property
+    def cells(self) -> Sequence[Cell]:
+        """The check minutes of the steady window; without one, the last five minutes."""
+        window = self.steady_window
+        if window is not None:
+            over, minutes = "check minutes", self.checks[window.first_round - 1 : window.last_round]
+        else:
+            over, minutes = f"last {WINDOW_ROUNDS} minutes", self.answers[-WINDOW_ROUNDS:]
+        labels = (*self.settings.cell.labels, ("over", over))
+        return (measures.cell_over(labels, minutes),) if minutes else ()
+
+    @cached_property
+    def scalars(self) -> Sequence[Scalar]:
+        """The curve's figures, what was written, steady state, the histogram's levels."""
+        tail, written = self.answers[-WINDOW_ROUNDS:], self.written_bytes
+        rows = [
+            *([] if self.curve is None else _curve_rows(self.curve)),
+            ("minutes measured", float(len(self.samples)), "min"),
+            ("total written (TGBW)", written / units.GIGA, "GB"),
+            ("drive fills", written / self.record.geometry.capacity_bytes, "user capacities"),
+            *self._steady_rows(),
+            (
+                f"write amplification, last {WINDOW_ROUNDS} minutes",
+                measures.write_amplification(tail),
+                "",
+            ),
+        ]
+        has_run = self.settings.histogram_minutes is not None
+        return (
+            *(Scalar(name=name, value=value, unit=unit) for name, value, unit in rows),
+            *(histogram_scalars(self.histogram_run) if has_run else ()),
+        )
+
+    def _steady_rows(self) -> list[tuple[str, float | None, str]]:
+        if self.settings.check_minutes is None:
+            return []
+        window, since = self.steady_window, self.steady_since
+        at = self.samples[since - 1] if since else None
+        return [
+            ("steady state, mean of the window", window.average if window else None, "IOPS"),
+            ("minutes to steady state", None if since is None else float(since), "min"),
+            ("written to steady state", at.written_bytes / units.GIGA if at else None, "GB"),
+        ]
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """IOPS of the plateau, and IOPS and mean latency of the last fifth of the minutes."""
+        curve, answers = self.curve, self.answers
+        if curve is None:
+            return ()
+        last = answers[-max(5, math.ceil(len(answers) / 5)) :]
+        return (
+            *of_series("FOB plateau", answers[: curve.plateau_samples], (IOPS,)),
+            *of_series("last fifth of the minutes", last, (IOPS, LATENCY), steady=self.converged),
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Where the minutes stand, or the histogram's run."""
+        settings, done = self.settings, len(self.answers)
+        after_ns = (settings.histogram_minutes or 0) * settings.minute_ns
+        watch = Watch(
+            phase=HISTOGRAM,
+            cell=settings.cell.name,
+            steady=self._steady_words(),
+            remaining_ns_least=after_ns,
+            remaining_ns_most=after_ns,
+        )
+        if self.stop is None:
+            written, limit = self.written_bytes, _limit_bytes(settings, self.record.geometry)
+            # The capacity rule ends the run at the speed seen so far, unless it slows down further.
+            by_capacity = done + 1 if not written else max(done, round(done * limit / written))
+            by_steady, every = settings.minutes_most, settings.check_minutes
+            if every is not None:
+                by_steady = max(WINDOW_ROUNDS, len(self.checks) + 1) * (every + 1)
+            least = max(min(settings.minutes_most, by_steady, by_capacity), done + 1)
+            most = max(settings.minutes_most, done + 1)
+            watch = replace(
+                watch,
+                phase=MINUTE,
+                round_number=done + 1,
+                rounds_least=least,
+                rounds_most=most,
+                rounds_left=self._minutes_left(min(most, by_capacity)),
+                remaining_ns_least=after_ns + (least - done) * settings.minute_ns,
+                remaining_ns_most=after_ns + (most - done) * settings.minute_ns,
+            )
+        return before_rounds(self.record, watch, 0)
+
+    def _steady_words(self) -> str:
+        if self.settings.check_minutes is None:
+            return ""
+        if self.rounds < WINDOW_ROUNDS:
+            return f"{self.rounds} of the first {WINDOW_ROUNDS} check minutes"
+        return f"{sum(s.windows[-1].steady for s in self.states)} of 1 tracking variables steady"
+
+    def _minutes_left(self, last_minute: int) -> RoundsLeft | None:
+        """Return the minutes still to come by the forecast; without steady state the run ends at
+        `last_minute`.
+        """
+        if self.settings.check_minutes is None:
+            return None
+        every, done = self.settings.check_minutes + 1, len(self.answers)
+        so_far, limit = done // every, last_minute // every
+
+        def minutes(checks: int) -> int:
+            last = so_far + checks
+            return (last_minute if last == limit else last * every) - done
+
+        return rounds_left(self.states, limit_rounds=limit, counted=minutes)
+
+
+def _curve_rows(curve: Saturation) -> list[tuple[str, float | None, str]]:
+    settled, written = curve.settled_samples, curve.settled_bytes
+    return [
+        (PLATEAU_NAME, curve.plateau_iops, "IOPS"),
+        (LEVEL_NAME, curve.level_iops, "IOPS"),
+        ("minutes of the FOB plateau", float(curve.plateau_samples), "min"),
+        ("written on the FOB plateau", curve.plateau_bytes / units.GIGA, "GB"),
+        ("highest minute", curve.peak_iops, "IOPS"),
+        ("minutes until settled on that level", None if settled is None else float(settled), "min"),
+        ("written until settled", None if written is None else written / units.GIGA, "GB"),
+    ]
