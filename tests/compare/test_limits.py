@@ -12,7 +12,7 @@ from teijo.errors import PlanError
 from teijo.methods.parts import document_of
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.quick.method import Quick
-from teijo.methods.workload import FreeWorkload
+from teijo.methods.workload.method import FreeWorkload
 from teijo.terms.step import Measure
 from tests.methods.canned import Canned, play
 

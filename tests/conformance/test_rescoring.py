@@ -13,7 +13,7 @@ from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.lat.method import Lat
 from teijo.methods.pts.wsat.method import Wsat
-from teijo.methods.workload import FreeWorkload
+from teijo.methods.workload.method import FreeWorkload
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 from teijo.terms.step import Measure, Step

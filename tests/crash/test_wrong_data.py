@@ -19,8 +19,8 @@ from teijo.document.model import Table, Verdict
 from teijo.errors import Interrupted, InvalidMeasurement
 from teijo.methods.method import Steps
 from teijo.methods.phrases import insist
-from teijo.methods.read_back import read_back
 from teijo.methods.settings import Settings
+from teijo.methods.workload.read_back import read_back
 from teijo.runfile import reader
 from teijo.runner.events import Event, StepDone, StepStarted
 from teijo.terms.geometry import Geometry

@@ -4,8 +4,7 @@ import pytest
 
 from teijo.document.model import Paragraph, Table, Verdict
 from teijo.errors import PlanError
-from teijo.methods.parts import document_of, watch_of
-from teijo.methods.quick.figures import figures_of
+from teijo.methods.parts import document_of, found_in, watch_of
 from teijo.methods.quick.method import Quick
 from teijo.methods.quick.pages import MEANING
 from teijo.terms.geometry import Geometry
@@ -137,7 +136,7 @@ def test_after_a_gap_the_amount_is_written_again_and_the_missing_pass_is_asked_a
     assert isinstance(missed, Measure)
     assert broken[4:7] == [missed, whole[0], missed]
     assert broken[7:] == whole[5:]
-    assert len(figures_of(METHOD.settings("", {}, DRIVE), look(gaps=[5]).record)) == 8
+    assert len(found_in(look(gaps=[5]).record).figures) == 8
 
 
 def test_a_device_at_a_scale_has_its_amount_and_its_passes_divided_by_it():

@@ -5,7 +5,8 @@ from dataclasses import replace
 from teijo.document.model import Facts, Table
 from teijo.methods.parts import document_of
 from teijo.methods.self_checks import UNKNOWN, self_checks_section
-from teijo.methods.workload import FreeWorkload, step_of
+from teijo.methods.workload.found import step_of
+from teijo.methods.workload.method import FreeWorkload
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult

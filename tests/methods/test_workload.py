@@ -6,7 +6,8 @@ from teijo.document.model import Table, Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.knobs import describe
 from teijo.methods.parts import document_of, findings_of, watch_of
-from teijo.methods.workload import FreeWorkload, step_of, stimulus_name
+from teijo.methods.workload.found import step_of, stimulus_name
+from teijo.methods.workload.method import FreeWorkload
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.workload import Access, Content, Schedule

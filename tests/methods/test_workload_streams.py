@@ -8,8 +8,9 @@ from teijo.document.model import Paragraph, Table, XYChart
 from teijo.errors import PlanError
 from teijo.methods.knobs import describe
 from teijo.methods.parts import document_of, findings_of
-from teijo.methods.workload import FreeWorkload, step_of
-from teijo.methods.workload_settings import WorkloadSettings
+from teijo.methods.workload.found import step_of
+from teijo.methods.workload.method import FreeWorkload
+from teijo.methods.workload.settings import WorkloadSettings
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import OperationResult, StepResult

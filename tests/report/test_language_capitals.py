@@ -19,7 +19,7 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import Phrase, Verbatim
-from teijo.methods.workload_settings import WORDS
+from teijo.methods.workload.settings import WORDS
 from tests.report.samples import header
 
 STATISTICS = frozenset({"min", "mean", "max", "p"})

@@ -8,7 +8,8 @@ import pytest
 
 from teijo.document.model import XYChart
 from teijo.methods.parts import document_of, findings_of
-from teijo.methods.workload import FreeWorkload, step_of
+from teijo.methods.workload.found import step_of
+from teijo.methods.workload.method import FreeWorkload
 from teijo.runfile import reader
 from teijo.terms.histogram import Histogram, bucket_width_ns
 from teijo.terms.record import Record, StepRecord

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from teijo import api
 from teijo.errors import PlanError
 from teijo.methods.pages import conditions_section
-from teijo.methods.workload import FreeWorkload
+from teijo.methods.workload.method import FreeWorkload
 from teijo.runner import pinning
 from teijo.runner.events import Event, StepDone, StepStarted
 from teijo.terms.result import StepResult

@@ -8,8 +8,7 @@ import pytest
 
 from teijo import api
 from teijo.analysis.mean import Mean
-from teijo.methods.quick.figures import figures_of
-from teijo.methods.quick.settings import QuickSettings
+from teijo.methods.quick.found import QuickFound
 
 RANDOM = ("RND 4 KiB Q32T1 read", "RND 4 KiB Q1T1 read")
 
@@ -19,8 +18,8 @@ def looks(target: str, seeds: range, folder: Path) -> Iterator[dict[str, tuple[M
     for seed in seeds:
         settings = {"writes": "no", "rest": "1ms"}
         run = api.run("quick", target, output=folder / f"{seed}", seed=seed, settings=settings)
-        given = QuickSettings.model_validate(run.record.run.settings)
-        figures = figures_of(given, run.record)
+        assert isinstance(run.found, QuickFound)
+        figures = run.found.figures
         assert all(each.latency_us is not None for each in figures)
         yield {each.name: (each.iops, each.latency_us) for each in figures}  # type: ignore[misc]
 

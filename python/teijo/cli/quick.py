@@ -150,12 +150,11 @@ def _tell(run: "Run", printed: list[Path]) -> None:
 def _json(run: "Run", printed: list[Path]) -> dict[str, object]:
     from dataclasses import asdict
 
-    from teijo import api
-    from teijo.methods.quick.figures import figures_of
-    from teijo.methods.quick.settings import QuickSettings
+    from teijo.methods.quick.found import QuickFound
 
-    settings = api.method("quick").settings_from(run.record.run.settings)
-    assert isinstance(settings, QuickSettings), "the verb runs this method alone"
+    found = run.found
+    assert isinstance(found, QuickFound), "the verb runs this method alone"
+    settings = found.settings
     return {
         "run": str(run.path),
         "reports": [str(path) for path in printed],
@@ -165,7 +164,7 @@ def _json(run: "Run", printed: list[Path]) -> dict[str, object]:
         "passes": settings.passes,
         "pass_ns": settings.pass_ns,
         "confidence": 0.95,
-        "figures": [each.as_values() for each in figures_of(settings, run.record)],
+        "figures": [each.as_values() for each in found.figures],
         "limits": [asdict(each) for each in run.judged],
         "remarks": [
             {"kind": remark.kind.value, "text": remark.text, "step": remark.step}

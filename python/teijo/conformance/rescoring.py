@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from teijo import units
 from teijo.conformance.conversation import Converses, Heard, heard
 from teijo.document.phrase import say
 from teijo.errors import PlanError
@@ -139,11 +140,11 @@ def _named(step: Step) -> str:
         case Purge():
             return "a purge"
         case Precondition():
-            return say("a preconditioning of {gb:,.1f} GB", gb=step.total_bytes / 1e9)
+            return say("a preconditioning of {gb:,.1f} GB", gb=step.total_bytes / units.GIGA)
         case Configure():
             return say("the configuration {settings}", settings=step.text)
         case Idle():
-            return say("{seconds:g} s of idleness", seconds=step.duration_ns / 1e9)
+            return say("{seconds:g} s of idleness", seconds=step.duration_ns / units.NS_PER_S)
         case Measure():
             cell = step.cell or step.phase
             if step.round_number is None:

@@ -117,7 +117,7 @@ CARDS: Final = (
         id="workload",
         title="Workload",
         summary="any one workload, in fio's words: rw, bs, threads, qd, seconds or bytes",
-        place="workload:FreeWorkload",
+        place="workload.method:FreeWorkload",
     ),
     Card(
         id="cache-overflow",

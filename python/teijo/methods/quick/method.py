@@ -1,112 +1,29 @@
 """The method `quick`: the first question people bring, answered in a minute. Of no standard."""
 
 from collections.abc import Generator, Mapping
-from functools import cached_property
 
 from teijo import units
-from teijo.analysis import measures
-from teijo.analysis.quantities import of_rounds
 from teijo.document.model import Document
-from teijo.document.phrase import Verbatim
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.found import FlatFound
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
 from teijo.methods.pts.settings import check_blocks
-from teijo.methods.quick.figures import figures_of, passes_of
+from teijo.methods.quick.found import QuickFound
 from teijo.methods.quick.settings import (
-    PHASE,
-    PREPARE,
     STIMULI,
     QuickSettings,
-    cell_name,
     measure_of,
     preparation_of,
 )
-from teijo.methods.settings import Settings
-from teijo.terms.finding import Cell, Findings, Scalar
 from teijo.terms.geometry import Geometry
-from teijo.terms.quantity import IOPS, LATENCY, Quantity
-from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Answer, StepResult
 from teijo.terms.step import Idle, Measure, Precondition, Step
-from teijo.terms.watch import Watch
 
 _PASS_LEAST_NS = 250 * units.NS_PER_MS
 """A device simulated at a scale has its passes divided by it, but not below this: a pass must hold
 more I/Os of 1 MiB than are in flight at once."""
-
-
-class QuickFound(FlatFound[QuickSettings]):
-    """What a record of Quick shows."""
-
-    @cached_property
-    def findings(self) -> Findings:
-        """Return the mean of each test over its passes, and how far it may be off."""
-        settings, record = self.settings, self.record
-        answers = passes_of(settings, record)
-        cells, scalars = [], []
-        for each in figures_of(settings, record):
-            labels = (("test", each.stimulus.name), ("direction", str(each.direction)))
-            cells.append(measures.cell_over(labels, answers[each.stimulus, each.direction]))
-            for what, mean in (("rate", each.iops), ("latency", each.latency_us)):
-                half = None if mean is None else mean.half_percent
-                scalars.append(Scalar(name=f"{each.name}, ± of the {what}", value=half, unit="%"))
-        rounds = max((len(several) for several in answers.values()), default=0)
-        return Findings(
-            method=record.run.method,
-            spec="",
-            converged=None,
-            rounds=rounds,
-            scalars=tuple(scalars),
-            cells=tuple[Cell, ...](cells),
-        )
-
-    @cached_property
-    def watch(self) -> Watch:
-        """Return which pass of which test is under way."""
-        settings, record = self.settings, self.record
-        if record.run.ending != "running":
-            return Watch(phase=record.run.ending)
-        done = len(record.measured(PHASE))
-        ahead = [
-            (number, stimulus, direction)
-            for stimulus, direction in settings.cells
-            for number in range(1, settings.passes + 1)
-        ][done:]
-        rests = sum(number == 1 for number, _, _ in ahead)
-        left_ns = len(ahead) * settings.pass_ns + rests * settings.rest_ns
-        preparation = preparation_of(settings, record.geometry.capacity_bytes)
-        if preparation is not None and not _is_prepared(record):
-            return Watch(
-                phase=PREPARE,
-                remaining_ns_least=left_ns,
-                remaining_ns_most=left_ns,
-                remaining_bytes=preparation.total_bytes,
-            )
-        if not ahead:
-            return Watch(phase=PHASE)
-        number, stimulus, direction = ahead[0]
-        return Watch(
-            phase=PHASE,
-            round_number=number,
-            rounds_least=settings.passes,
-            rounds_most=settings.passes,
-            cell=measure_of(settings, stimulus, direction, number).cell,
-            remaining_ns_least=left_ns,
-            remaining_ns_most=left_ns,
-        )
-
-    @cached_property
-    def quantities(self) -> tuple[Quantity, ...]:
-        """IOPS and mean latency of each test: each pass is a batch."""
-        return tuple(
-            each
-            for place, answers in passes_of(self.settings, self.record).items()
-            for each in of_rounds(Verbatim(cell_name(*place)), answers, (IOPS, LATENCY))
-        )
 
 
 class Quick(Method[QuickSettings, QuickFound]):
@@ -140,8 +57,7 @@ class Quick(Method[QuickSettings, QuickFound]):
 
     def deviations(self, settings: QuickSettings, geometry: Geometry) -> tuple[Remark, ...]:
         """Return what a quick look is not, and what nobody knows of its figures."""
-        own = settings
-        touched = units.format_size(min(own.amount_bytes, geometry.capacity_bytes))
+        touched = units.format_size(min(settings.amount_bytes, geometry.capacity_bytes))
         remarks = [
             Remark(
                 kind=RemarkKind.QUICK_LOOK,
@@ -154,7 +70,7 @@ class Quick(Method[QuickSettings, QuickFound]):
                 "RAID controller or of a host is not known",
             ),
         ]
-        if own.writing == "no":
+        if settings.writing == "no":
             remarks.append(
                 Remark(
                     kind=RemarkKind.UNWRITTEN,
@@ -169,22 +85,21 @@ class Quick(Method[QuickSettings, QuickFound]):
 
         After a gap the amount is written again, then the missing pass is asked for again.
         """
-        own = settings
-        preparation = preparation_of(own, geometry.capacity_bytes)
+        preparation = preparation_of(settings, geometry.capacity_bytes)
         if preparation is not None:
             yield from insist(preparation)
-        for place, (stimulus, direction) in enumerate(own.cells):
+        for place, (stimulus, direction) in enumerate(settings.cells):
             if place or preparation is not None:
-                yield from insist(Idle(duration_ns=own.rest_ns))
-            for number in range(1, own.passes + 1):
-                yield from _asked(measure_of(own, stimulus, direction, number), preparation)
+                yield from insist(Idle(duration_ns=settings.rest_ns))
+            for number in range(1, settings.passes + 1):
+                yield from _asked(measure_of(settings, stimulus, direction, number), preparation)
         return "done"
 
     def document(self, found: QuickFound) -> Document:
         """Return the report."""
         from teijo.methods.quick.pages import pages
 
-        return pages(found.settings, found.record, found.reported)
+        return pages(found)
 
 
 def _asked(step: Measure, preparation: Precondition | None) -> Generator[Step, Answer, StepResult]:
@@ -194,17 +109,6 @@ def _asked(step: Measure, preparation: Precondition | None) -> Generator[Step, A
             return answer
         if preparation is not None:
             yield from insist(preparation)
-
-
-def _is_prepared(record: Record) -> bool:
-    """Return whether the amount was written since the last gap."""
-    prepared = False
-    for each in record.steps:
-        if not isinstance(each.answer, StepResult):
-            prepared = False
-        elif each.step.phase == PREPARE:
-            prepared = True
-    return prepared
 
 
 def _scaled_ns(full_ns: int, geometry: Geometry) -> int:
@@ -232,8 +136,3 @@ def _check_room(settings: QuickSettings, geometry: Geometry) -> None:
                 f"{units.format_size(room)}",
                 remedy="Ask for a larger amount, or name a larger target.",
             )
-
-
-def _own(settings: Settings) -> QuickSettings:
-    assert isinstance(settings, QuickSettings), type(settings)
-    return settings

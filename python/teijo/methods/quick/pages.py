@@ -5,33 +5,22 @@ from collections.abc import Sequence
 
 from teijo import units
 from teijo.analysis.mean import Mean
+from teijo.document.grid import Edge, Figure, Grid, Line
 from teijo.document.model import (
-    Axis,
     Block,
     Column,
     Document,
-    Header,
-    HeaderGroup,
     Paragraph,
     Section,
-    Series,
     Table,
     Value,
     Verdict,
-    XYChart,
 )
 from teijo.document.phrase import say
-from teijo.methods.pages import (
-    assemble,
-    device_group,
-    run_rows,
-    stamp_of,
-)
-from teijo.methods.quick.figures import QuickFigure, figures_of, passes_of
-from teijo.methods.quick.settings import QuickSettings
-from teijo.terms.finding import Findings
-from teijo.terms.record import Record
+from teijo.methods.quick.found import QuickFigure, QuickFound
+from teijo.methods.report import study_report
 
+IOPS = Figure(name="IOPS")
 MEANING = (
     "± is the half-width of a 95 % interval of the mean, by Student's t from the scatter between "
     "the passes of a test. If all of this were repeated from the same state with other offsets, "
@@ -42,17 +31,29 @@ _SIGNIFICANT = 3
 _DIGITS_MOST = 4
 
 
-def pages(settings: QuickSettings, record: Record, findings: Findings) -> Document:
+def pages(found: QuickFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    del findings  # the same figures, without what they scatter
-    figures = figures_of(settings, record)
+    identity, settings, figures = found.record.identity, found.settings, found.figures
     blocks: list[Block] = [Verdict(text=headline(figures), good=None)]
     if figures:
         blocks += [table_of(figures), Paragraph(text=MEANING), *_trends(figures)]
     sections = [Section(title="Result", blocks=tuple(blocks))]
     if figures:
-        sections.append(_passes_section(settings, record))
-    return assemble(record, settings, _header(settings, record), sections)
+        sections.append(_passes_section(found))
+    touched = min(settings.amount_bytes, found.record.geometry.capacity_bytes)
+    return study_report(
+        found,
+        title="Quick look",
+        subtitle=identity.model or identity.target,
+        group="Quick look",
+        test=(
+            ("Passes", str(settings.passes)),
+            ("Each lasts", units.format_duration(settings.pass_ns)),
+            ("Touched", units.format_size(touched)),
+            ("Writes", settings.writing),
+        ),
+        sections=sections,
+    )
 
 
 def headline(figures: Sequence[QuickFigure]) -> str:
@@ -126,66 +127,31 @@ def _trend(figure: QuickFigure) -> str:
     )
 
 
-def _passes_section(settings: QuickSettings, record: Record) -> Section:
-    lines = [
-        (each.name, [answer.iops for answer in answers], [answer.bytes for answer in answers])
-        for each, answers in (
-            (figure, passes_of(settings, record)[figure.stimulus, figure.direction])
-            for figure in figures_of(settings, record)
-        )
+def _passes_section(found: QuickFound) -> Section:
+    rows = [
+        (figure.name, number, answer)
+        for figure in found.figures
+        for number, answer in enumerate(found.passes[figure.stimulus, figure.direction], start=1)
     ]
+    names = tuple(name for name, _, _ in rows)
+    rates = tuple(answer.iops for _, _, answer in rows)
+    passes = tuple(number for _, number, _ in rows)
+    grid = Grid(
+        rows=Edge(name="Pass", digits=0, places=passes, from_zero=False),
+        columns=(Line(figure=IOPS, values=rates, parts=names),),
+    )
     table = Table(
         columns=(
             Column(name="Test"),
             Column(name="Pass", digits=0),
-            Column(name="IOPS", digits=1),
+            IOPS.column(),
             Column(name="Moved", unit="MB", digits=1),
         ),
         rows=tuple(
-            (name, number, rate, size / 1e6)
-            for name, rates, sizes in lines
-            for number, (rate, size) in enumerate(zip(rates, sizes, strict=True), start=1)
+            (name, number, answer.iops, (answer.bytes or 0) / units.MEGA)
+            for name, number, answer in rows
         ),
         folded=True,
     )
-    chart = XYChart(
-        title="IOPS of each pass",
-        x=Axis(name="Pass", from_zero=False),
-        y=Axis(name="IOPS", scale="log"),
-        series=tuple(
-            Series(
-                name=name,
-                x=tuple(range(1, len(rates) + 1)),
-                y=tuple(rate or None for rate in rates),
-            )
-            for name, rates, _ in lines
-        ),
-        table=table,
-    )
+    chart = grid.chart("IOPS of each pass", IOPS, log=True, table=table)
     return Section(title="Every pass", blocks=(chart,))
-
-
-def _header(settings: QuickSettings, record: Record) -> Header:
-    identity = record.identity
-    touched = min(settings.amount_bytes, record.geometry.capacity_bytes)
-    return Header(
-        title="Quick look",
-        subtitle=identity.model or identity.target,
-        organisation="",
-        revision="",
-        top=run_rows(record),
-        groups=(
-            device_group(record),
-            HeaderGroup(
-                title="Quick look",
-                tone="test",
-                rows=(
-                    ("Passes", str(settings.passes)),
-                    ("Each lasts", units.format_duration(settings.pass_ns)),
-                    ("Touched", units.format_size(touched)),
-                    ("Writes", settings.writing),
-                ),
-            ),
-        ),
-        stamp=stamp_of(record),
-    )

@@ -15,10 +15,11 @@ from teijo.conformance.versions import (
     Version,
 )
 from teijo.document.phrase import say
-from teijo.methods import knobs, workload_words
+from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.pts import settings as shared
-from teijo.methods.workload_words import BlockMix
+from teijo.methods.workload import words as workload_words
+from teijo.methods.workload.words import BlockMix
 from teijo.terms.cell import mix_name
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import Access

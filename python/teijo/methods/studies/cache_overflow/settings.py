@@ -10,10 +10,11 @@ from typing import Annotated, Final, Literal
 
 from teijo import units
 from teijo.errors import PlanError
-from teijo.methods import knobs, workload_words
+from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.pts import settings as shared
 from teijo.methods.settings import Settings
+from teijo.methods.workload import words as workload_words
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import Access, ActiveRange, Rate, Stream, Workload
 

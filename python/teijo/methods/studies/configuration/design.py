@@ -7,7 +7,7 @@ from itertools import product
 
 from teijo.methods.studies.configuration import words
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
-from teijo.methods.workload_settings import NamedStream
+from teijo.methods.workload.settings import NamedStream
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access, ActiveRange, Stream, Workload

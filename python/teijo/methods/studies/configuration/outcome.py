@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from teijo.analysis import measures
 from teijo.methods.studies.configuration.design import MEASURE, Visit, control_of, visits_of
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
-from teijo.methods.workload_settings import NamedStream
+from teijo.methods.workload.settings import NamedStream
 from teijo.terms.record import Record
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Configure, Measure

@@ -5,11 +5,12 @@ from typing import Annotated, Final, Literal
 
 from teijo import units
 from teijo.errors import PlanError
-from teijo.methods import knobs, workload_settings
+from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.settings import Settings
 from teijo.methods.studies.configuration import words
-from teijo.methods.workload_settings import NamedStream
+from teijo.methods.workload import settings as workload_settings
+from teijo.methods.workload.settings import NamedStream
 
 PRESETS: Final[Mapping[str, str]] = {
     "seq-q32-read": "rw=read bs=128KiB qd=32",

@@ -6,10 +6,11 @@ from typing import Annotated, Final, Literal
 
 from teijo import units
 from teijo.errors import PlanError
-from teijo.methods import knobs, workload_words
+from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.pts.settings import QUEUE_DEPTH_MOST
 from teijo.methods.settings import Settings
+from teijo.methods.workload import words as workload_words
 from teijo.terms.cell import mix_name
 from teijo.terms.workload import Access, ActiveRange, Rate, Schedule, Stream
 

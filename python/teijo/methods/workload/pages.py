@@ -12,8 +12,6 @@ from teijo.document.model import (
     Block,
     Column,
     Document,
-    Header,
-    HeaderGroup,
     Paragraph,
     Section,
     Series,
@@ -24,63 +22,47 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.methods.pages import (
-    assemble,
-    device_group,
     ms,
-    run_rows,
-    stamp_of,
     threads_by_depth,
 )
+from teijo.methods.report import study_report
 from teijo.methods.verification_page import verification_section
-from teijo.methods.workload import answer_of, stimulus_name
-from teijo.methods.workload_settings import WorkloadSettings
-from teijo.terms.finding import Findings
+from teijo.methods.workload.found import WorkloadFound, stimulus_name
+from teijo.methods.workload.settings import WorkloadSettings
 from teijo.terms.histogram import Histogram, merged
-from teijo.terms.record import Record
 from teijo.terms.result import Intervals, OperationResult, StepResult
 
 POINTS_MOST = 1440
 """Points of a line; a day by the minute."""
 
 
-def pages(settings: WorkloadSettings, record: Record, findings: Findings) -> Document:
+def pages(found: WorkloadFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    answer, verified = answer_of(record), verification_section(record.steps)
-    if answer is None:
-        text = "The workload has not taken place yet."
-        sections = [Section(title="Result", blocks=(Paragraph(text=text),))]
-    else:
-        sections = [
-            _result_section(settings, answer, findings),
-            *([] if verified is None else [verified]),
-            _time_section(answer),
-            _latency_section(answer),
-        ]
-    return assemble(record, settings, _header(settings, record), sections)
-
-
-def _header(settings: WorkloadSettings, record: Record) -> Header:
+    settings, answer = found.settings, found.answer
     bound = (
         units.format_size(settings.total_bytes)
         if settings.total_bytes is not None
         else units.format_duration(settings.duration_ns or 0)
     )
-    return Header(
+    return study_report(
+        found,
         title="Workload",
         subtitle=stimulus_name(settings),
-        organisation="",
-        revision="",
-        top=run_rows(record),
-        groups=(
-            device_group(record),
-            HeaderGroup(
-                title="Workload",
-                tone="test",
-                rows=(*_stimulus_rows(settings), ("Ends after", bound)),
-            ),
-        ),
-        stamp=stamp_of(record),
+        group="Workload",
+        test=(*_stimulus_rows(settings), ("Ends after", bound)),
+        sections=[] if answer is None else _sections(found, answer),
+        empty="The workload has not taken place yet.",
     )
+
+
+def _sections(found: WorkloadFound, answer: StepResult) -> list[Section]:
+    verified = verification_section(found.record.steps)
+    return [
+        _result_section(found, answer),
+        *([] if verified is None else [verified]),
+        _time_section(answer),
+        _latency_section(answer),
+    ]
 
 
 def _stimulus_rows(settings: WorkloadSettings) -> tuple[tuple[str, str], ...]:
@@ -93,23 +75,23 @@ def _stimulus_rows(settings: WorkloadSettings) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _headline(settings: WorkloadSettings, answer: StepResult, findings: Findings) -> str:
-    found = {scalar.name: scalar.value or 0.0 for scalar in findings.scalars}
+def _headline(found: WorkloadFound, answer: StepResult) -> str:
+    scalars = {scalar.name: scalar.value or 0.0 for scalar in found.scalars}
     headline = say(
         "{iops:,.0f} IOPS, {throughput:,.1f} MB/s, mean {mean}, p99 {p99}",
-        iops=found["IOPS"],
-        throughput=found["throughput"],
-        mean=units.format_latency(found["latency mean"]),
+        iops=scalars["IOPS"],
+        throughput=scalars["throughput"],
+        mean=units.format_latency(scalars["latency mean"]),
         p99=units.format_latency(measures.latency_of(answer).quantile_ns(0.99)),
     )
     response = measures.response_of(answer)
-    if response is None or settings.streams:
+    if response is None or found.settings.streams:
         return headline
     latency = units.format_latency(response.quantile_ns(0.99))
     return say("{headline} (response {latency})", headline=headline, latency=latency)
 
 
-def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Findings) -> Section:
+def _result_section(found: WorkloadFound, answer: StepResult) -> Section:
     parts = {_name(answer, part): (part,) for part in answer.results}
     rows = [_row(name, answer, flows) for name, flows in parts.items()]
     if len(rows) > 1:
@@ -126,10 +108,10 @@ def _result_section(settings: WorkloadSettings, answer: StepResult, findings: Fi
     )
     table = Table(columns=columns, rows=tuple(rows), caption="Result")
     blocks: tuple[Block, ...] = (
-        Verdict(text=_headline(settings, answer, findings), good=None),
+        Verdict(text=_headline(found, answer), good=None),
         table,
     )
-    blocks += _open_loop_blocks(settings, answer)
+    blocks += _open_loop_blocks(found.settings, answer)
     if kinds := listed(dict.fromkeys(remark.kind.value for remark in answer.remarks)):
         text = say("To be read with the remarks on this step: {kinds}.", kinds=kinds)
         blocks += (Paragraph(text=text),)

@@ -1,0 +1,1 @@
+"""A free workload: its words and settings, its one step, its report."""

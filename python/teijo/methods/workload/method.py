@@ -1,0 +1,88 @@
+"""A free workload in one line: what people start fio for, with a report. Not of any standard.
+
+What it finds is in found, the report in pages.
+"""
+
+from collections.abc import Mapping
+
+from teijo import units
+from teijo.document.model import Document
+from teijo.errors import PlanError
+from teijo.methods.method import Method, Steps, no_standard
+from teijo.methods.phrases import insist
+from teijo.methods.pts.settings import check_blocks
+from teijo.methods.workload.found import WorkloadFound, step_of
+from teijo.methods.workload.read_back import read_back
+from teijo.methods.workload.settings import (
+    THREADS_MOST,
+    StreamSettings,
+    WorkloadSettings,
+    settings_of,
+)
+from teijo.terms.geometry import Geometry
+from teijo.terms.workload import ActiveRange
+
+
+class FreeWorkload(Method[WorkloadSettings, WorkloadFound]):
+    """The method `workload`."""
+
+    id = "workload"
+    title = "Workload"
+    summary = "any one workload, in fio's words: rw, bs, threads, qd, seconds or bytes"
+    settings_type = WorkloadSettings
+    found_type = WorkloadFound
+
+    def settings(
+        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
+    ) -> WorkloadSettings:
+        """Return the stimulus asked for; see Method."""
+        if spec:
+            raise no_standard(self.id, spec)
+        settings = settings_of(overrides)
+        stimuli = [stimulus for _, stimulus in settings.stimuli]
+        sizes = [stimulus.stream("").sizes_bytes for stimulus in stimuli]
+        check_blocks(tuple(size for each in sizes for size in each), geometry)
+        for stimulus in stimuli:
+            _check_room(stimulus, geometry)
+        threads = sum(stimulus.threads for stimulus in stimuli)
+        if threads > THREADS_MOST:
+            raise PlanError(
+                f"The streams have {threads} threads together, and {THREADS_MOST} is the most",
+                remedy="Give them fewer threads, and more depth (qd) each.",
+            )
+        return settings
+
+    def writes(self, settings: WorkloadSettings) -> bool:
+        """Return whether any I/O writes."""
+        return step_of(settings).workload.writes
+
+    def steps(
+        self,
+        settings: WorkloadSettings,
+        geometry: Geometry,
+    ) -> Steps:
+        """Drive the workload once, from its start again after a gap; read back what it wrote."""
+        asked = step_of(settings)
+        answer = yield from insist(asked)
+        if settings.reads_back:
+            reading = read_back(asked.workload, geometry, answer)
+            if reading is not None:
+                yield from insist(reading)
+        return "done"
+
+    def document(self, found: WorkloadFound) -> Document:
+        """Return the report."""
+        from teijo.methods.workload.pages import pages
+
+        return pages(found)
+
+
+def _check_room(settings: StreamSettings, geometry: Geometry) -> None:
+    active_range = ActiveRange(share_percent=settings.active_range_percent)
+    span = active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
+    if settings.block_size_bytes > span:
+        raise PlanError(
+            f"A block of {units.format_block_size(settings.block_size_bytes)} does not fit in "
+            f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}",
+            remedy="Set a smaller bs, a larger range, or take a larger device.",
+        )
