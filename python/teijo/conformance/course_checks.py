@@ -109,7 +109,7 @@ def saturation_end(case: Case) -> Found:
         minutes=len(found),
         times=times,
         digits=digits_beside([(times, rule.capacity_times)], least=4),
-        gb=written / units.NS_PER_S,
+        gb=written / units.GIGA,
         verdict="reached" if steady else "not reached",
     )
     if not case.is_over:
