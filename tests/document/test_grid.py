@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teijo.document.grid import Beside, Edge, Figure, Grid, Line, matrix
+from teijo.document.grid import Beside, Edge, Figure, Grid, Line, Trace, Traces, matrix
 from teijo.document.model import Axis, Column
 from teijo.document.phrase import capitalised
 
@@ -103,3 +103,39 @@ def test_every_number_drawn_is_in_the_table_at_its_place(
         for column, value in zip(chart.table.columns[1:], row[1:], strict=True)
     }
     assert drawn == shown
+
+
+def traces(*own: Trace, beside: tuple[Column, ...] = ()) -> Traces:
+    places = Figure(name="set", unit="GB")
+    return Traces(keys=Column(name="Device"), places=places, y=IOPS, traces=own, beside=beside)
+
+
+def test_lines_with_their_own_places_are_one_below_the_other_in_the_table() -> None:
+    measured = Trace(key=1, name="one", rows=((1.0, 10.0, 9.0, 11.0), (2.0, 20.0, None, None)))
+    model = Trace(key="model", rows=((3.0, 5.0),), style="dashed")
+    chart = traces(measured, model).chart("By set", log=True)
+    assert [(each.name, each.x, each.y) for each in chart.series] == [
+        ("one", (1.0, 2.0), (10.0, 20.0)),
+        ("model", (3.0,), (5.0,)),
+    ]
+    assert [each.spread for each in chart.series] == [((9.0, 11.0), None), ()]
+    assert (chart.x.scale, chart.y.scale, chart.table.caption) == ("log", "log", "By set")
+    assert [each.name for each in chart.table.columns][1:] == [
+        "Set",
+        "IOPS",
+        "From (95 %)",
+        "To (95 %)",
+    ]
+    assert chart.table.rows == (
+        (1, 1.0, 10.0, 9.0, 11.0),
+        (1, 2.0, 20.0, None, None),
+        ("model", 3.0, 5.0, None, None),
+    )
+
+
+def test_what_stands_beside_a_value_in_place_of_its_interval_is_not_drawn() -> None:
+    error = Column(name="Error", unit="%")
+    chart = traces(Trace(key="a", rows=((1.0, 10.0, 2.0),)), beside=(error,)).chart("By set")
+    assert chart.series[0].spread == ()
+    assert chart.table.columns[-1] == error
+    assert chart.table.rows == (("a", 1.0, 10.0, 2.0),)

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 import teijo
-from teijo.methods.registry import method_named
-from teijo.methods.studies.block_size.found import BlockSizes, blocks_of
-from teijo.methods.studies.block_size.settings import BlockSizeSettings
+from teijo.methods.parts import found_in
+from teijo.methods.studies.block_size.found import BlockSizeFound
 from teijo.units import KIB
 
 QUICK = {
@@ -25,11 +24,11 @@ EACH_ONCE = DRIVES[::4]
 """Each preset and each unit once."""
 
 
-def found(path: Path, target: str, settings: dict[str, str], seed: int) -> BlockSizes:
+def found(path: Path, target: str, settings: dict[str, str], seed: int) -> BlockSizeFound:
     run = teijo.run("block-size", target, output=path, settings=settings, seed=seed)
-    asked = method_named("block-size").settings_from(run.record.run.settings)
-    assert isinstance(asked, BlockSizeSettings)
-    return blocks_of(asked, run.record)
+    result = found_in(run.record)
+    assert isinstance(result, BlockSizeFound)
+    return result
 
 
 @pytest.mark.parametrize(

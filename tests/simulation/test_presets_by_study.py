@@ -10,9 +10,9 @@ import pytest
 import teijo
 from teijo.document.model import Verdict
 from teijo.engine.native import simulated_presets
+from teijo.methods.parts import found_in
 from teijo.methods.registry import method_named
-from teijo.methods.studies.block_size.found import blocks_of
-from teijo.methods.studies.block_size.settings import BlockSizeSettings
+from teijo.methods.studies.block_size.found import BlockSizeFound
 from teijo.methods.studies.tier.found import Tiering, tiering_of
 from teijo.methods.studies.tier.settings import TierSettings
 from teijo.terms.result import StepResult
@@ -126,9 +126,9 @@ def test_no_device_is_given_a_unit_that_it_has_not(tmp_path: Path, name: str, se
     if name.startswith(DISKS):
         asked |= {"mix": "100/0", "fill": "0"}
     run = teijo.run("block-size", target(name), output=tmp_path / "run", settings=asked, seed=seed)
-    settings = method_named("block-size").settings_from(run.record.run.settings)
-    assert isinstance(settings, BlockSizeSettings)
-    unit = blocks_of(settings, run.record).unit
+    found = found_in(run.record)
+    assert isinstance(found, BlockSizeFound)
+    unit = found.unit
     assert unit is not None
     true = None if name.startswith(DISKS) else 4 * KIB
     assert unit.unit_bytes in (None, true)

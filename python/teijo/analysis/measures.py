@@ -6,6 +6,7 @@ A mixed cell's latency is that of its I/Os, reads and writes alike, each counted
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Literal
 
 from teijo import units
 from teijo.terms.finding import Cell
@@ -32,6 +33,13 @@ def latency_ns_mean(answer: StepResult) -> float:
     count = sum(result.timed.count for result in answer.results)
     total = sum(result.timed.sum_ns for result in answer.results)
     return total / count if count else 0.0
+
+
+def latency_ns_of(answer: StepResult, direction: Literal["read", "write"]) -> float | None:
+    """Return the mean latency of one direction of a step, None where it had no such I/O."""
+    parts = answer.of(direction)
+    count = sum(part.timed.count for part in parts)
+    return sum(part.timed.sum_ns for part in parts) / count if count else None
 
 
 def latency_ns_max(answer: StepResult) -> int:

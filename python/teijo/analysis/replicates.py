@@ -5,7 +5,7 @@ The repeats are taken as independent: each in an order of its own, or with other
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from teijo.analysis.difference import CONFIDENCE, student_t_limit
 
@@ -27,6 +27,16 @@ class Estimate:
         if self.high is None or not self.mean:
             return None
         return (self.high - self.mean) / abs(self.mean)
+
+    @property
+    def three(self) -> tuple[float, float | None, float | None]:
+        """The mean and both ends of its interval."""
+        return self.mean, self.low, self.high
+
+    def times(self, factor: float) -> "Estimate":
+        """Return it in another unit."""
+        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        return replace(self, mean=self.mean * factor, low=low, high=high)
 
 
 def estimate_of(values: Sequence[float]) -> Estimate | None:

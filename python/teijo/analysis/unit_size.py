@@ -8,7 +8,7 @@ answer is that the data cannot tell.
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -73,6 +73,21 @@ class Shifted:
     own_ns: float
     ratios: tuple[float, ...]
     alone: bool = True
+
+
+def shifted_of(
+    direction: Direction, size_bytes: int, times_ns: Iterable[tuple[float | None, float | None]]
+) -> Shifted | None:
+    """Return what pairs of times say, on the I/Os' own grid and on half of it; None without one."""
+    pairs = [(own, moved) for own, moved in times_ns if own and moved]
+    if not pairs:
+        return None
+    return Shifted(
+        direction=direction,
+        size_bytes=size_bytes,
+        own_ns=math.fsum(own for own, _ in pairs) / len(pairs),
+        ratios=tuple(moved / own for own, moved in pairs),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Numbers over one edge, said once: as a table, as lines or bars, as bars in depth."""
+"""Numbers said once: as a table, as lines or bars, as bars in depth."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -216,3 +216,84 @@ def matrix(
         for column in columns
     )
     return Grid(rows=rows, columns=tuple(lines))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace:
+    """A line over its own places. A row has the place, the value, and what stands beside it in
+    the table. `key` is what the table calls it, and the chart where it has no `name` there.
+    """
+
+    key: str | int
+    rows: tuple[tuple[float | None, ...], ...]
+    name: str = ""
+    style: Style = "line and points"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traces:
+    """Lines that each have their own places: over each other in a chart, in a table one below the
+    other. `keys` is the column that tells them apart.
+
+    Beside a value stand both ends of its interval at 95 %, which are drawn, or what `beside` says.
+    """
+
+    keys: Column
+    places: Figure
+    y: Figure
+    traces: tuple[Trace, ...]
+    beside: tuple[Column, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the table."""
+        value = self.y.column()
+        ends = (replace(value, name="From (95 %)"), replace(value, name="To (95 %)"))
+        return (self.keys, self.places.column(), value, *(self.beside or ends))
+
+    def table(self, caption: str) -> Table:
+        """Return a row for each place of each line, folded: the chart shows it."""
+        columns = self.columns
+        rows = tuple(
+            (each.key, *row, *(None,) * (len(columns) - 1 - len(row)))
+            for each in self.traces
+            for row in each.rows
+        )
+        return Table(columns=columns, rows=rows, caption=caption, folded=True)
+
+    def chart(
+        self,
+        title: str,
+        *,
+        log: bool = False,
+        caption: str = "",
+        rules: Iterable[Rule] = (),
+        spans: Iterable[Span] = (),
+        note: str = "",
+    ) -> XYChart:
+        """Return the lines over a logarithmic axis of places, with their table."""
+        return XYChart(
+            title=title,
+            x=self.places.axis(log=True),
+            y=self.y.axis(log=log),
+            series=tuple(
+                Series(
+                    name=each.name or str(each.key),
+                    x=tuple(row[0] for row in each.rows),
+                    y=tuple(row[1] for row in each.rows),
+                    spread=() if self.beside else tuple(_ends(row) for row in each.rows if row[2:]),
+                    style=each.style,
+                )
+                for each in self.traces
+            ),
+            table=self.table(caption or title),
+            rules=tuple(rules),
+            spans=tuple(spans),
+            note=note,
+        )
+
+
+def _ends(row: Sequence[float | None]) -> tuple[float, float] | None:
+    """Return the interval in a row of a trace, None where it is not known."""
+    low, high = row[2:]
+    return None if low is None or high is None else (low, high)

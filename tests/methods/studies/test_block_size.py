@@ -8,9 +8,9 @@ import pytest
 from teijo.document.model import Paragraph, Table, Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.method import AnyMethod
-from teijo.methods.parts import document_of, findings_of, watch_of
+from teijo.methods.parts import document_of, findings_of, found_in, watch_of
 from teijo.methods.studies.block_size.cells import cells_in_block, pairs_of, points_of
-from teijo.methods.studies.block_size.found import blocks_of
+from teijo.methods.studies.block_size.found import BlockSizeFound
 from teijo.methods.studies.block_size.method import BlockSize
 from teijo.methods.studies.block_size.settings import BlockSizeSettings, settings_of
 from teijo.terms.geometry import Geometry
@@ -72,6 +72,12 @@ def settled(**overrides: str) -> BlockSizeSettings:
 
 def played(device: Canned | None = None, **overrides: str) -> Played:
     return play(METHOD, device or UnitDrive(), overrides=QUICK | overrides)
+
+
+def found_of(run: Played) -> BlockSizeFound:
+    found = found_in(run.record)
+    assert isinstance(found, BlockSizeFound)
+    return found
 
 
 def answer_of(run: Played) -> str:
@@ -160,7 +166,7 @@ def test_a_cell_is_the_mean_of_its_repeats_and_the_warm_up_does_not_count() -> N
     (step, *_) = [
         s for s in run.steps if isinstance(s.step, Measure) and s.step.cell == "4 KiB × 8"
     ]
-    found = blocks_of(settled(**QUICK), run.record)
+    found = found_of(run)
     one = found.at(4 * KIB, 8)
     assert one is not None
     assert len(one.answers) == 5
@@ -171,7 +177,7 @@ def test_a_cell_is_the_mean_of_its_repeats_and_the_warm_up_does_not_count() -> N
 
 
 def test_a_ratio_is_that_of_the_two_cells() -> None:
-    found = blocks_of(settled(**QUICK), played().record)
+    found = found_of(played())
     four, eight = found.at(4 * KIB, 1), found.at(8 * KIB, 1)
     ratio = found.ratio(4 * KIB, 8 * KIB, 1)
     assert four is not None
@@ -183,8 +189,8 @@ def test_a_ratio_is_that_of_the_two_cells() -> None:
 
 def test_a_gap_measures_the_block_under_way_again() -> None:
     run = played(UnitDrive(gaps=frozenset({60})))
-    whole = blocks_of(settled(**QUICK), run.record)
-    assert len(whole.rounds.whole) == 6
+    whole = found_of(run)
+    assert whole.rounds == 6
     assert len(run.measured) > 6 * cells_in_block(settled(**QUICK), DRIVE)
 
 

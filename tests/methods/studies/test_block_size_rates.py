@@ -4,28 +4,25 @@ alike are not told apart, and no unit is named where there is none.
 
 import pytest
 
-from teijo.methods.studies.block_size.found import BlockSizes, blocks_of
-from teijo.methods.studies.block_size.settings import BlockSizeSettings
+from teijo.methods.studies.block_size.found import BlockSizeFound
 from tests.methods.canned import Canned, play
-from tests.methods.studies.test_block_size import METHOD, QUICK
+from tests.methods.studies.test_block_size import METHOD, QUICK, found_of
 from tests.methods.studies.wandering import most_allowed, wander
 
 FEW, MANY = 6, 100
 WANDERS = [(0.0, 0.02), (0.8, 0.05), (0.99, 0.1)]
 
 
-def studied(count: int, likeness: float, scatter: float) -> list[BlockSizes]:
+def studied(count: int, likeness: float, scatter: float) -> list[BlockSizeFound]:
     found = []
     for seed in range(count):
         following = wander(seed, likeness=likeness, scatter=scatter)
         device = Canned(rate=lambda _, following=following: 10_000 * following())
-        run = play(METHOD, device, overrides=QUICK)
-        assert isinstance(run.settings, BlockSizeSettings)
-        found.append(blocks_of(run.settings, run.record))
+        found.append(found_of(play(METHOD, device, overrides=QUICK)))
     return found
 
 
-def told_apart(found: list[BlockSizes]) -> tuple[int, int]:
+def told_apart(found: list[BlockSizeFound]) -> tuple[int, int]:
     """Return how many ratios of neighbouring sizes leave out 1, and how many there are."""
     ratios = [
         each.ratio(point.size_bytes, 2 * point.size_bytes, point.load)
@@ -36,7 +33,7 @@ def told_apart(found: list[BlockSizes]) -> tuple[int, int]:
     return sum(ratio is not None and ratio.shown for ratio in ratios), len(ratios)
 
 
-def named(found: list[BlockSizes]) -> int:
+def named(found: list[BlockSizeFound]) -> int:
     return sum(each.unit is not None and each.unit.unit_bytes is not None for each in found)
 
 

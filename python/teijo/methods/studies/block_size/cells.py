@@ -12,6 +12,7 @@ from teijo import units
 from teijo.document.phrase import say
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.studies.block_size.settings import BlockSizeSettings
+from teijo.terms.cell import mix_name
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import ROUND, Measure, Precondition
 from teijo.terms.workload import Stream, Workload
@@ -36,6 +37,14 @@ class Point:
         """The cell's name: "4 KiB × 10"."""
         return f"{units.format_block_size(self.size_bytes)} × {self.load}"
 
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """Its place on the axes of the matrix."""
+        return (
+            ("outstanding", str(self.load)),
+            ("block size", units.format_block_size(self.size_bytes)),
+        )
+
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Probe:
@@ -51,9 +60,8 @@ class Probe:
     @property
     def name(self) -> str:
         """The cell's name: "probe 80/20 4 KiB on 2 KiB"."""
-        size = units.format_block_size(self.size_bytes)
-        mix = f"{self.read_percent}/{100 - self.read_percent}"
-        return f"probe {mix} {size} on {units.format_block_size(self.grid_bytes)}"
+        size, grid = map(units.format_block_size, (self.size_bytes, self.grid_bytes))
+        return f"probe {mix_name(self.read_percent)} {size} on {grid}"
 
     @property
     def grid_bytes(self) -> int:

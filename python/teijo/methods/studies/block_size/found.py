@@ -1,35 +1,33 @@
 """What a record of the study shows: cells with intervals, ratios between sizes, the unit."""
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from functools import cached_property
 
+from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.difference import (
-    Difference,
-    Level,
-    difference_between,
-    difference_of,
-    level_of,
-)
+from teijo.analysis.difference import Difference
+from teijo.analysis.in_blocks import drift_of, ratio_in_blocks, smallest_near_best
 from teijo.analysis.repeats import estimate_of_run
 from teijo.analysis.replicates import Estimate
-from teijo.analysis.unit_size import DIRECTIONS, Direction, Shifted, Sized, UnitFound, infer
-from teijo.methods.rounds import Round, Rounds, exchanges_of, rounds_of
+from teijo.analysis.unit_size import DIRECTIONS, Direction, Sized, UnitFound, infer, shifted_of
+from teijo.document.phrase import say
+from teijo.methods.found import Found
+from teijo.methods.rounds import Round, Rounds, rounds_of
 from teijo.methods.studies.block_size.cells import (
     Point,
-    Probe,
+    block,
     cells_in_block,
     pairs_of,
     points_of,
+    preconditioning,
 )
 from teijo.methods.studies.block_size.settings import BlockSizeSettings
-from teijo.terms.record import Record
+from teijo.terms.cell import mix_name
+from teijo.terms.finding import Cell, Scalar
 from teijo.terms.result import StepResult
-
-NEARLY: Final = 0.90
-"""Share of the highest throughput at which a size brings nearly all of it."""
+from teijo.terms.step import ROUND, Precondition
+from teijo.terms.watch import Watch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,27 +38,71 @@ class PointFound:
 
     point: Point
     answers: tuple[StepResult, ...]
-    iops: Estimate
-    throughput_mb_s: Estimate
-    latency_ns: Estimate
 
     @property
     def iops_values(self) -> tuple[float, ...]:
         """IOPS, one value a repeat."""
         return tuple(answer.iops for answer in self.answers)
 
+    @cached_property
+    def iops(self) -> Estimate:
+        """IOPS over the repeats."""
+        return _estimate(self.iops_values)
 
-@dataclass(frozen=True, kw_only=True)
-class BlockSizes:
-    """All that was found. `counted` are the blocks behind the numbers, without the warm-up.
+    @cached_property
+    def throughput_mb_s(self) -> Estimate:
+        """MB/s over the repeats."""
+        return _estimate([measures.throughput_mb_s(answer) for answer in self.answers])
 
-    `unit` is None without a probe, or before there are two repeats.
-    """
+    @cached_property
+    def latency_ms(self) -> Estimate:
+        """The mean latency over the repeats."""
+        means = [measures.latency_ns_mean(answer) for answer in self.answers]
+        return _estimate(means).times(1 / units.NS_PER_MS)
 
-    rounds: Rounds
-    counted: tuple[Round, ...]
-    points: Mapping[Point, PointFound]
-    unit: UnitFound | None
+    def times_ns(self, direction: Direction) -> tuple[float, ...]:
+        """Return the mean latency of one direction, a repeat each; none if one has no such I/O."""
+        times = [measures.latency_ns_of(answer, direction) for answer in self.answers]
+        known = tuple(time for time in times if time is not None)
+        return known if len(known) == len(times) else ()
+
+
+class BlockSizeFound(Found[BlockSizeSettings]):
+    """What a record of the study shows. A block that counts is one after the warm-up."""
+
+    @cached_property
+    def course(self) -> Rounds:
+        """The blocks, whole and under way."""
+        cells = cells_in_block(self.settings, self.record.geometry)
+        return rounds_of(self.exchanges, cells)
+
+    @cached_property
+    def counted(self) -> tuple[Round, ...]:
+        """The blocks behind the numbers."""
+        return self.course.whole[self.settings.warm_up :]
+
+    @property
+    def rounds(self) -> int:
+        """How many blocks were measured whole."""
+        return len(self.course.whole)
+
+    @property
+    def window_rounds(self) -> tuple[int, int] | None:
+        """The first and the last block that counts."""
+        return (self.counted[0].number, self.counted[-1].number) if self.counted else None
+
+    @cached_property
+    def points(self) -> Mapping[Point, PointFound]:
+        """The cells of the matrix; none before a block counts."""
+        return {
+            point: PointFound(point=point, answers=tuple(each.at(point) for each in self.counted))
+            for point in points_of(self.settings)
+            if self.counted
+        }
+
+    def with_load(self, load: int) -> Sequence[PointFound]:
+        """Return the cells of one load over the sizes, ascending."""
+        return [one for point, one in self.points.items() if point.load == load]
 
     def at(self, size_bytes: int, load: int) -> PointFound | None:
         """Return a cell, None where it was not measured."""
@@ -69,141 +111,125 @@ class BlockSizes:
     def ratio(self, size_bytes: int, other_bytes: int, load: int) -> Difference | None:
         """Return IOPS of one size by those of another, with its interval; None without two
         repeats of both.
-
-        Each block has both, in an order of its own, so the interval is that of the blocks' own
-        ratios: a level that wanders from block to block is in both.
         """
         one, other = self.at(size_bytes, load), self.at(other_bytes, load)
-        if one is None or other is None or min(other.iops_values) <= 0:
+        if one is None or other is None:
             return None
-        ratios = [a / b for a, b in zip(one.iops_values, other.iops_values, strict=True)]
-        level = level_of(ratios)
-        if level is None:
-            return None
-        certain = Level(mean=1.0, squared_error=0.0, freedom=level.freedom)
-        mean = one.iops.mean / other.iops.mean
-        return difference_between(certain, replace(level, mean=mean))
+        return ratio_in_blocks(one.iops_values, other.iops_values)
 
     def enough(self, load: int) -> int | None:
         """Return the smallest size that brings 90 % of the highest throughput at this load."""
-        own = [one for point, one in self.points.items() if point.load == load]
-        highest = max((one.throughput_mb_s.mean for one in own), default=0.0)
-        sizes = [
-            one.point.size_bytes for one in own if one.throughput_mb_s.mean >= NEARLY * highest
-        ]
-        return min(sizes, default=None) if highest else None
+        return smallest_near_best(
+            {one.point.size_bytes: one.throughput_mb_s.mean for one in self.with_load(load)}
+        )
 
-    @property
+    @cached_property
     def drift(self) -> Difference | None:
         """The second half of the blocks by the first, in IOPS, over all cells alike."""
-        levels = [_level(each, self.points) for each in self.counted]
-        half = len(levels) // 2
-        return difference_of(levels[:half], levels[len(levels) - half :]) if half >= 2 else None
+        return drift_of([one.iops_values for one in self.points.values()])
 
-
-def blocks_of(settings: BlockSizeSettings, record: Record) -> BlockSizes:
-    """Return what a record shows so far, growing or sealed."""
-    cells = cells_in_block(settings, record.geometry)
-    rounds = rounds_of(exchanges_of(record), cells)
-    counted = rounds.whole[settings.warm_up :]
-    points = {
-        point: _point(point, [each.at(point.name) for each in counted])
-        for point in points_of(settings)
-        if counted
-    }
-    unit = None
-    pairs = pairs_of(settings, record.geometry)
-    if len(counted) >= 2 and pairs:
-        lowest = settings.loads[0]
+    @cached_property
+    def unit(self) -> UnitFound | None:
+        """The unit of the device; None without a probe, or before two blocks count."""
+        settings, geometry = self.settings, self.record.geometry
+        pairs = pairs_of(settings, geometry)
+        if len(self.counted) < 2 or not pairs:
+            return None
         sized = [
-            found
-            for point in points.values()
-            if point.point.load == lowest
-            for found in _sized(settings, point)
-        ]
-        shifted = [_shifted(pair, counted) for pair in pairs]
-        unit = infer(
-            sized,
-            [one for one in shifted if one is not None],
-            record.geometry.logical_block_bytes,
-        )
-    return BlockSizes(rounds=rounds, counted=tuple(counted), points=points, unit=unit)
-
-
-def latency_ns(answer: StepResult, direction: Direction) -> float | None:
-    """Return the mean latency of one direction of a step, None where it had no such I/O."""
-    parts = answer.of(direction)
-    count = sum(part.timed.count for part in parts)
-    return sum(part.timed.sum_ns for part in parts) / count if count else None
-
-
-def _point(point: Point, answers: Sequence[StepResult]) -> PointFound:
-    means = [
-        estimate_of_run([value(answer) for answer in answers])
-        for value in (
-            lambda answer: answer.iops,
-            measures.throughput_mb_s,
-            measures.latency_ns_mean,
-        )
-    ]
-    iops, throughput, latency = means
-    assert iops is not None, "a counted block has every cell"
-    assert throughput is not None, iops
-    assert latency is not None, iops
-    return PointFound(
-        point=point,
-        answers=tuple(answers),
-        iops=iops,
-        throughput_mb_s=throughput,
-        latency_ns=latency,
-    )
-
-
-def _level(block: Round, points: Mapping[Point, PointFound]) -> float:
-    """Return the geometric mean of a block's IOPS, each by its cell's mean over the blocks."""
-    shares = [
-        block.at(point.name).iops / found.iops.mean
-        for point, found in points.items()
-        if found.iops.mean
-    ]
-    if not shares or min(shares) <= 0:
-        return 0.0
-    return math.exp(math.fsum(map(math.log, shares)) / len(shares))
-
-
-def _sized(settings: BlockSizeSettings, found: PointFound) -> list[Sized]:
-    """Return the times of a cell's reads and of its writes, as far as every repeat had some."""
-    alone = settings.read_percent in (0, 100)
-    sized = []
-    for direction in DIRECTIONS:
-        times = [latency_ns(answer, direction) for answer in found.answers]
-        known = tuple(time for time in times if time is not None)
-        if len(known) == len(times):
-            sized.append(
-                Sized(
-                    direction=direction,
-                    size_bytes=found.point.size_bytes,
-                    time_ns=known,
-                    alone=alone,
-                )
+            Sized(
+                direction=direction,
+                size_bytes=one.point.size_bytes,
+                time_ns=times,
+                alone=settings.read_percent in (0, 100),
             )
-    return sized
+            for one in self.with_load(settings.loads[0])
+            for direction in DIRECTIONS
+            if (times := one.times_ns(direction))
+        ]
+        shifted = []
+        for own, moved in pairs:
+            # Of a mix the writes are looked at: what they cover in part costs them a reading.
+            direction: Direction = "read" if own.read_percent == 100 else "write"
+            times_ns = [
+                (
+                    measures.latency_ns_of(each.at(own.name), direction),
+                    measures.latency_ns_of(each.at(moved.name), direction),
+                )
+                for each in self.counted
+            ]
+            shifted.append(shifted_of(direction, own.size_bytes, times_ns))
+        return infer(sized, [one for one in shifted if one], geometry.logical_block_bytes)
+
+    @cached_property
+    def scalars(self) -> Sequence[Scalar]:
+        """The unit with its weight, and the size that is enough at each load."""
+        if not self.counted:
+            return ()
+        found = self.unit
+        size = None if found is None else found.unit_bytes
+        weight = None if found is None or size is None else found.weights[size]
+        return (
+            Scalar(name="unit of the device", value=_kib(size), unit="KiB"),
+            Scalar(name="weight of that unit", value=weight, unit=""),
+            *(
+                Scalar(
+                    name=say(
+                        "size of 90 % of the highest throughput, {load} outstanding", load=load
+                    ),
+                    value=_kib(self.enough(load)),
+                    unit="KiB",
+                )
+                for load in self.settings.loads
+            ),
+        )
+
+    @cached_property
+    def cells(self) -> Sequence[Cell]:
+        """The cells of the matrix over the blocks that count."""
+        mix = ("r/w mix", mix_name(self.settings.read_percent))
+        return tuple(
+            measures.cell_over((mix, *point.labels), one.answers)
+            for point, one in self.points.items()
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """The block and cell under way, and what is left."""
+        settings, geometry = self.settings, self.record.geometry
+        if self.record.run.ending != "running":
+            return Watch(phase=self.record.run.ending)
+        number, done = self.rounds + 1, len(self.course.under_way)
+        ahead = (settings.blocks - self.rounds) * cells_in_block(settings, geometry)
+        left_ns = max(0, ahead - done) * settings.duration_ns
+        filled = sum(
+            isinstance(step, Precondition) and isinstance(answer, StepResult)
+            for step, answer in self.exchanges
+        )
+        fills = preconditioning(settings, geometry)[filled:]
+        if fills:
+            return Watch(
+                phase="precondition",
+                remaining_ns_least=left_ns,
+                remaining_ns_most=left_ns,
+                remaining_bytes=sum(step.total_bytes for step in fills),
+            )
+        within = number <= settings.blocks
+        return Watch(
+            phase=ROUND if within else "measure",
+            round_number=number if within else None,
+            rounds_least=settings.blocks,
+            rounds_most=settings.blocks,
+            cell=block(settings, geometry, number)[done].cell if within else None,
+            remaining_ns_least=left_ns,
+            remaining_ns_most=left_ns,
+        )
 
 
-def _shifted(pair: tuple[Probe, Probe], counted: Sequence[Round]) -> Shifted | None:
-    """Return what a pair says: of reads alone their times, of a mix those of its writes."""
-    direction: Direction = "read" if pair[0].read_percent == 100 else "write"
-    own, ratios = [], []
-    for each in counted:
-        times = [latency_ns(each.at(probe.name), direction) for probe in pair]
-        if times[0] and times[1]:
-            own.append(times[0])
-            ratios.append(times[1] / times[0])
-    if not own:
-        return None
-    return Shifted(
-        direction=direction,
-        size_bytes=pair[0].size_bytes,
-        own_ns=math.fsum(own) / len(own),
-        ratios=tuple(ratios),
-    )
+def _estimate(values: Sequence[float]) -> Estimate:
+    found = estimate_of_run(values)
+    assert found is not None, "a counted block has every cell"
+    return found
+
+
+def _kib(size_bytes: int | None) -> float | None:
+    return None if size_bytes is None else size_bytes / units.KIB

@@ -4,54 +4,54 @@ The sentences are in words.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from teijo import units
 from teijo.analysis.replicates import Estimate
-from teijo.analysis.unit_size import Evidence, UnitFound
+from teijo.analysis.unit_size import Direction, Kind, UnitFound
+from teijo.document.grid import Edge, Figure, Trace, Traces, matrix
 from teijo.document.model import (
-    Axis,
     Block,
     Column,
     Document,
     Paragraph,
     Rule,
     Section,
-    Series,
     Table,
-    Value,
     Verdict,
     XYChart,
 )
 from teijo.document.phrase import say
 from teijo.methods import knobs
-from teijo.methods.found import Found
-from teijo.methods.pages import ms
 from teijo.methods.report import study_report
 from teijo.methods.studies.block_size import words
 from teijo.methods.studies.block_size.cells import sizes_text
-from teijo.methods.studies.block_size.found import BlockSizes, PointFound, blocks_of
-from teijo.methods.studies.block_size.settings import BlockSizeSettings
+from teijo.methods.studies.block_size.found import BlockSizeFound, PointFound
 from teijo.terms.cell import mix_name
 from teijo.terms.record import Record
+from teijo.units import format_block_size
 
-SIZE_AXIS = Axis(name="Block size", unit="KiB", scale="log")
+SIZE = Figure(name="Block size", unit="KiB")
+COST = Figure(name="Cost of the shift", unit="%", digits=2)
+IOPS = Figure(name="IOPS")
+LATENCY = Figure(name="Mean latency", unit="ms", digits=4)
+THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=2)
+EVIDENCE: dict[tuple[Direction, Kind], str] = {
+    ("read", "sizes"): "Reads by size",
+    ("read", "alignment"): "Reads shifted",
+    ("write", "sizes"): "Writes by size",
+    ("write", "alignment"): "Writes shifted",
+}
+OF: dict[Figure, Callable[[PointFound], Estimate]] = {
+    IOPS: lambda one: one.iops,
+    LATENCY: lambda one: one.latency_ms,
+    THROUGHPUT: lambda one: one.throughput_mb_s,
+}
 
 
-def pages(found: Found[BlockSizeSettings]) -> Document:
+def pages(found: BlockSizeFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    settings, record = found.settings, found.record
-    sizes = blocks_of(settings, record)
-    sections = (
-        (
-            _result_section(settings, record, sizes),
-            _time_section(settings, sizes),
-            *_ratio_sections(settings, sizes),
-            *_unit_sections(record, sizes),
-            _cells_section(settings, record, sizes),
-        )
-        if sizes.counted
-        else ()
-    )
+    settings = found.settings
     mix = mix_name(settings.read_percent)
     return study_report(
         found,
@@ -70,7 +70,7 @@ def pages(found: Found[BlockSizeSettings]) -> Document:
             ("Blocks", say("{count} of every cell", count=settings.repeats)),
             ("Cell", units.format_duration(settings.duration_ns)),
         ),
-        sections=sections,
+        sections=_sections(found) if found.counted else (),
         empty="No block that counts has been measured yet.",
     )
 
@@ -79,166 +79,84 @@ def _times(times: int) -> str:
     return say("{times} × the range", times=times) if times else "no"
 
 
-def _result_section(settings: BlockSizeSettings, record: Record, found: BlockSizes) -> Section:
-    blocks: list[Block] = [
-        Verdict(text=words.verdict(settings, found), good=None),
-        Paragraph(text=words.answer(settings, record, found)),
-        _chart(
-            settings,
-            found,
-            title="IOPS by block size",
-            y=Axis(name="IOPS", scale="log"),
-            value=lambda one: one.iops,
-            scale=1.0,
-            digits=1,
-        ),
-        Paragraph(text=words.how(settings)),
+def _sections(found: BlockSizeFound) -> list[Section]:
+    result: tuple[Block, ...] = (
+        Verdict(text=words.verdict(found), good=None),
+        Paragraph(text=words.answer(found)),
+        _chart(found, "IOPS by block size", IOPS),
+        Paragraph(text=words.how(found.settings)),
+    )
+    time: tuple[Block, ...] = (
+        _chart(found, "Time per I/O by block size", LATENCY),
+        _chart(found, "Throughput by block size", THROUGHPUT),
+    )
+    return [
+        Section(title="Result", blocks=result),
+        Section(title="Time and throughput", blocks=time),
+        *_ratio_sections(found),
+        *_unit_sections(found),
+        Section(title="Every cell", blocks=_every_cell(found)),
     ]
-    return Section(title="Result", blocks=tuple(blocks))
 
 
-def _time_section(settings: BlockSizeSettings, found: BlockSizes) -> Section:
-    charts = (
-        _chart(
-            settings,
-            found,
-            title="Time per I/O by block size",
-            y=Axis(name="Mean latency", unit="ms", scale="log"),
-            value=lambda one: one.latency_ns,
-            scale=ms(1),
-            digits=4,
-        ),
-        _chart(
-            settings,
-            found,
-            title="Throughput by block size",
-            y=Axis(name="Throughput", unit="MB/s", scale="log"),
-            value=lambda one: one.throughput_mb_s,
-            scale=1.0,
-            digits=2,
-        ),
-    )
-    return Section(title="Time and throughput", blocks=charts)
-
-
-def _chart(
-    settings: BlockSizeSettings,
-    found: BlockSizes,
-    *,
-    title: str,
-    y: Axis,
-    value: Callable[[PointFound], Estimate],
-    scale: float,
-    digits: int,
-) -> XYChart:
+def _chart(found: BlockSizeFound, title: str, y: Figure) -> XYChart:
     """Return one line a load over the sizes, the unit marked where it is known."""
-    rows: list[tuple[Value, ...]] = []
-    series = []
-    for load in settings.loads:
-        own = [one for point, one in found.points.items() if point.load == load]
-        rows += [
-            (load, _kib(one), *(_scaled(each, scale) for each in _three(value(one)))) for one in own
-        ]
-        series.append(
-            Series(
-                name=say("{load} outstanding", load=load),
-                x=tuple(_kib(one) for one in own),
-                y=tuple(value(one).mean * scale for one in own),
-                spread=tuple(_interval(value(one), scale) for one in own),
-            )
-        )
-    unit = found.unit.unit_bytes if found.unit else None
-    return XYChart(
-        title=title,
-        x=SIZE_AXIS,
-        y=y,
-        series=tuple(series),
-        rules=(_unit_rule(unit),) if unit else (),
-        table=Table(
-            columns=(
-                Column(name="Outstanding", digits=0),
-                Column(name="Block size", unit="KiB", digits=1),
-                Column(name=y.name, unit=y.unit, digits=digits),
-                Column(name="From (95 %)", unit=y.unit, digits=digits),
-                Column(name="To (95 %)", unit=y.unit, digits=digits),
+    traces = tuple(
+        Trace(
+            key=load,
+            name=_outstanding(load),
+            rows=tuple(
+                (one.point.size_bytes / units.KIB, *OF[y](one).three)
+                for one in found.with_load(load)
             ),
-            rows=tuple(rows),
-            caption=title,
-            folded=True,
-        ),
+        )
+        for load in found.settings.loads
     )
+    keys = Column(name="Outstanding", digits=0)
+    chart = Traces(keys=keys, places=SIZE, y=y, traces=traces)
+    return chart.chart(title, log=True, rules=_unit_rule(found.unit))
 
 
-def _unit_rule(unit_bytes: int) -> Rule:
-    name = say("unit {size}", size=units.format_block_size(unit_bytes))
-    return Rule(name=name, value=unit_bytes / units.KIB, at="x")
+def _outstanding(load: int) -> str:
+    return say("{load} outstanding", load=load)
 
 
-def _kib(one: PointFound) -> float:
-    return one.point.size_bytes / units.KIB
+def _unit_rule(unit: UnitFound | None) -> tuple[Rule, ...]:
+    if unit is None or unit.unit_bytes is None:
+        return ()
+    name = say("unit {size}", size=format_block_size(unit.unit_bytes))
+    return (Rule(name=name, value=unit.unit_bytes / units.KIB, at="x"),)
 
 
-def _three(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
-    return estimate.mean, estimate.low, estimate.high
-
-
-def _interval(estimate: Estimate, scale: float) -> tuple[float, float] | None:
-    if estimate.low is None or estimate.high is None:
-        return None
-    return estimate.low * scale, estimate.high * scale
-
-
-def _scaled(value: float | None, scale: float) -> float | None:
-    return None if value is None else value * scale
-
-
-def _ratio_sections(settings: BlockSizeSettings, found: BlockSizes) -> list[Section]:
+def _ratio_sections(found: BlockSizeFound) -> list[Section]:
     """Return how many times the I/Os of each size are those of the next larger one."""
-    sizes = settings.block_sizes_bytes
-    pairs = [(size, 2 * size) for size in sizes if 2 * size in sizes]
-    if not pairs or len(found.counted) < 2:
+    sizes, loads = found.settings.block_sizes_bytes, found.settings.loads
+    smaller = [size for size in sizes if 2 * size in sizes]
+    if not smaller or len(found.counted) < 2:
         return []
-    ratios = {
-        (pair, load): found.ratio(pair[0], pair[1], load)
-        for pair in pairs
-        for load in settings.loads
-    }
-    rows = tuple(
-        (
-            say(
-                "{size} by {double}",
-                size=units.format_block_size(pair[0]),
-                double=units.format_block_size(pair[1]),
-            ),
-            *(
-                None if (one := ratios[pair, load]) is None else one.ratio
-                for load in settings.loads
-            ),
-        )
-        for pair in pairs
+    ratios = {(size, load): found.ratio(size, 2 * size, load) for size in smaller for load in loads}
+    names = (
+        say("{size} by {double}", size=format_block_size(size), double=format_block_size(2 * size))
+        for size in smaller
     )
-    table = Table(
-        columns=(
-            Column(name="IOPS"),
-            *(
-                Column(name=say("{load} outstanding", load=load), digits=2)
-                for load in settings.loads
-            ),
-        ),
-        rows=rows,
-        caption="IOPS of each size by those of the next larger one",
+    grid = matrix(
+        Edge(name="IOPS", places=tuple(names)),
+        smaller,
+        loads,
+        lambda size, load: None if (one := ratios[size, load]) is None else one.ratio,
+        figure=lambda load: Figure(name=_outstanding(load), digits=2),
     )
     whole = Table(
         columns=(
-            Column(name="Block size", unit="KiB", digits=1),
+            SIZE.column(),
             Column(name="Outstanding", digits=0),
             Column(name="IOPS by those of twice the size", digits=3),
             Column(name="From (95 %)", digits=3),
             Column(name="To (95 %)", digits=3),
         ),
         rows=tuple(
-            (pair[0] / units.KIB, load, one.ratio, one.low, one.high)
-            for (pair, load), one in ratios.items()
+            (size / units.KIB, load, one.ratio, one.low, one.high)
+            for (size, load), one in ratios.items()
             if one is not None
         ),
         caption="The ratios with their intervals",
@@ -248,52 +166,44 @@ def _ratio_sections(settings: BlockSizeSettings, found: BlockSizes) -> list[Sect
         "Where a ratio is near 1, the I/O itself is what costs, and a larger block comes for "
         "nothing; where it is near 2, the bytes are."
     )
+    table = grid.table("IOPS of each size by those of the next larger one")
     blocks = (Paragraph(text=text), table, whole)
     return [Section(title="From one size to the next", blocks=blocks)]
 
 
-def _unit_sections(record: Record, found: BlockSizes) -> list[Section]:
+def _unit_sections(found: BlockSizeFound) -> list[Section]:
     unit = found.unit
     if unit is None or not unit.evidence:
         return []
     blocks: tuple[Block, ...] = (
         Paragraph(text=words.FORMULA),
         *_shift_chart(unit),
-        _weights_table(record, unit),
+        _weights_table(found.record, unit),
     )
     return [Section(title="The unit the device works in", blocks=blocks)]
 
 
 def _shift_chart(unit: UnitFound) -> tuple[Block, ...]:
     """Return what a shift by half costs at each size, one line a direction."""
-    shifts = [one for one in unit.evidence if one.kind == "alignment"]
-    if not shifts:
-        return ()
-    columns = (
-        Column(name="Direction"),
-        Column(name="Block size", unit="KiB", digits=1),
-        Column(name="Cost of the shift", unit="%", digits=2),
-        Column(name="Error", unit="%", digits=2),
+    traces = tuple(
+        Trace(
+            key=one.direction,
+            rows=tuple(
+                (size / units.KIB, 100 * cost, 100 * error) for size, cost, error in one.observed
+            ),
+        )
+        for one in unit.evidence
+        if one.kind == "alignment"
     )
-    rows = [
-        (one.direction, size / units.KIB, 100 * cost, 100 * error)
-        for one in shifts
-        for size, cost, error in one.observed
-    ]
-    chart = XYChart(
-        title="What a shift by half its size costs an I/O",
-        x=SIZE_AXIS,
-        y=Axis(name="Cost of the shift", unit="%"),
-        series=tuple(
-            Series(
-                name=one.direction,
-                x=tuple(size / units.KIB for size, _, _ in one.observed),
-                y=tuple(100 * cost for _, cost, _ in one.observed),
-            )
-            for one in shifts
-        ),
-        rules=(_unit_rule(unit.unit_bytes),) if unit.unit_bytes else (),
-        table=Table(columns=columns, rows=tuple(rows), caption="Cost of the shift", folded=True),
+    if not traces:
+        return ()
+    error = Column(name="Error", unit="%", digits=2)
+    keys = Column(name="Direction")
+    costs = Traces(keys=keys, places=SIZE, y=COST, traces=traces, beside=(error,))
+    chart = costs.chart(
+        "What a shift by half its size costs an I/O",
+        caption="Cost of the shift",
+        rules=_unit_rule(unit),
         note="Up to the unit it costs something, from twice the unit on nothing.",
     )
     return (chart,)
@@ -301,106 +211,64 @@ def _shift_chart(unit: UnitFound) -> tuple[Block, ...]:
 
 def _weights_table(record: Record, unit: UnitFound) -> Table:
     """Return the share of the likelihood of each candidate, by evidence and together."""
-    logical = units.format_block_size(record.geometry.logical_block_bytes)
-    names = {
+    logical = format_block_size(record.geometry.logical_block_bytes)
+    largest = max(unit.weights)
+    named = {
         0: say("{logical} (no larger unit)", logical=logical),
-        max(unit.weights): say("{size} or more", size=units.format_block_size(max(unit.weights))),
+        largest: say("{size} or more", size=format_block_size(largest)),
     }
-    weights = [one.weights for one in unit.evidence]
-    rows: tuple[tuple[Value, ...], ...] = tuple(
-        (
-            names.get(size) or units.format_block_size(size),
-            *(100 * each[size] for each in weights),
-            100 * together,
-        )
-        for size, together in unit.weights.items()
+    weights = [*((EVIDENCE[one.direction, one.kind], one.weights) for one in unit.evidence)]
+    weights.append(("By all", dict(unit.weights)))
+    units_bytes = tuple(unit.weights)
+    grid = matrix(
+        Edge(name="Unit", places=tuple(named.get(u) or format_block_size(u) for u in units_bytes)),
+        units_bytes,
+        weights,
+        lambda size, each: 100 * each[1][size],
+        figure=lambda each: Figure(name=each[0], unit="%"),
     )
-    best = list(unit.weights.values()).index(max(unit.weights.values()))
-    return Table(
-        columns=(
-            Column(name="Unit"),
-            *(Column(name=_evidence_name(one), unit="%", digits=1) for one in unit.evidence),
-            Column(name="By all", unit="%", digits=1),
-        ),
-        rows=rows,
-        marked=((best, len(weights) + 1),),
-        caption="How likely each unit is, by each evidence and by all",
+    best = units_bytes.index(max(unit.weights, key=unit.weights.__getitem__))
+    table = grid.table("How likely each unit is, by each evidence and by all")
+    return replace(table, marked=((best, len(weights)),))
+
+
+def _every_cell(found: BlockSizeFound) -> tuple[Block, ...]:
+    """Return the matrices, and what of them the target cannot serve or serves in part."""
+    record, sizes = found.record, found.settings.block_sizes_bytes
+    logical, physical = record.geometry.logical_block_bytes, record.geometry.physical_block_bytes
+    notes = []
+    if record.identity.kind == "file":
+        notes.append(
+            say(
+                "The file system's block is {block}; smaller sizes, marked, are parts of one.",
+                block=format_block_size(physical),
+            )
+        )
+    if logical > 512 and sizes[0] == logical:
+        notes.append(
+            say(
+                "Blocks of less than {logical} cannot be asked of this target.",
+                logical=format_block_size(logical),
+            )
+        )
+    return (
+        _matrix(found, "IOPS", IOPS),
+        _matrix(found, "Mean latency in ms", LATENCY),
+        *(Paragraph(text=note) for note in notes),
     )
 
 
-def _evidence_name(one: Evidence) -> str:
-    match one.direction, one.kind:
-        case "read", "sizes":
-            return "Reads by size"
-        case "read", "alignment":
-            return "Reads shifted"
-        case "write", "sizes":
-            return "Writes by size"
-        case "write", "alignment":
-            return "Writes shifted"
-        case _:
-            raise AssertionError(one)
-
-
-def _cells_section(settings: BlockSizeSettings, record: Record, found: BlockSizes) -> Section:
-    block = record.geometry.physical_block_bytes if record.identity.kind == "file" else 0
-    logical = record.geometry.logical_block_bytes
-    blocks: list[Block] = [
-        _matrix(settings, found, below=block, caption="IOPS", digits=1, value=lambda one: one.iops),
-        _matrix(
-            settings,
-            found,
-            below=block,
-            caption="Mean latency in ms",
-            digits=4,
-            value=lambda one: one.latency_ns,
-            scale=ms(1),
-        ),
-    ]
-    if block:
-        text = say(
-            "The file system's block is {block}; smaller sizes, marked, are parts of one.",
-            block=units.format_block_size(block),
-        )
-        blocks.append(Paragraph(text=text))
-    if logical > 512 and settings.block_sizes_bytes[0] == logical:
-        text = say(
-            "Blocks of less than {logical} cannot be asked of this target.",
-            logical=units.format_block_size(logical),
-        )
-        blocks.append(Paragraph(text=text))
-    return Section(title="Every cell", blocks=tuple(blocks))
-
-
-def _matrix(
-    settings: BlockSizeSettings,
-    found: BlockSizes,
-    *,
-    below: int,
-    caption: str,
-    digits: int,
-    value: Callable[[PointFound], Estimate],
-    scale: float = 1.0,
-) -> Table:
+def _matrix(found: BlockSizeFound, caption: str, figure: Figure) -> Table:
     """Return sizes by loads; sizes below a file system's block are marked."""
-    rows = tuple(
-        (
-            units.format_block_size(size),
-            *(
-                None if (one := found.at(size, load)) is None else value(one).mean * scale
-                for load in settings.loads
-            ),
-        )
-        for size in settings.block_sizes_bytes
+    sizes = found.settings.block_sizes_bytes
+    grid = matrix(
+        Edge(name="Block size", places=tuple(map(format_block_size, sizes))),
+        sizes,
+        found.settings.loads,
+        lambda size, load: None if (one := found.at(size, load)) is None else OF[figure](one).mean,
+        figure=lambda load: Figure(name=_outstanding(load), digits=figure.digits),
     )
-    loads = [
-        Column(name=say("{load} outstanding", load=load), digits=digits) for load in settings.loads
-    ]
-    return Table(
-        columns=(Column(name="Block size"), *loads),
-        rows=rows,
-        marked=tuple(
-            (place, 0) for place, size in enumerate(settings.block_sizes_bytes) if size < below
-        ),
-        caption=caption,
-    )
+    below = found.record.geometry.physical_block_bytes
+    marked = tuple((place, 0) for place, size in enumerate(sizes) if size < below)
+    is_file = found.record.identity.kind == "file"
+    return replace(grid.table(caption), marked=marked if is_file else ())
