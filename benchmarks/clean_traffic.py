@@ -23,6 +23,7 @@ from pathlib import Path
 from teijo.engine import Lap, Session, open_descriptor
 from teijo.engine.plan import Plan, StreamPlan, VerifyPlan
 from teijo.terms.verification import Written
+from teijo.terms.workload import Access, Content, Stream
 from teijo.units import GIB, KIB, MIB, parse_size
 
 RANGE_BYTES = 8 * MIB
@@ -97,60 +98,73 @@ def drive(target: Session, streams: tuple[StreamPlan, ...], total_bytes: int, nu
 def fill(target: Session, number: int) -> tuple[Written, ...]:
     """Write the range once; return what that left behind."""
     verify = VerifyPlan(run=5, generation=2 * number << 40)
-    once = replace(stream("fill", 0, access="sequential"), verify=verify, block_bytes=64 * KIB)
+    once = stream("fill", 0, access=Access.SEQUENTIAL, block_size_bytes=64 * KIB)
+    once = replace(once, verify=verify)
     return target.run(Plan(streams=(once,), total_bytes=RANGE_BYTES)).result.written
 
 
 def stream(
-    name: str, read_percent: int, *, size_bytes: int = RANGE_BYTES, **changes: object
+    name: str,
+    read_percent: int,
+    *,
+    size_bytes: int = RANGE_BYTES,
+    block_size_bytes: int = 4 * KIB,
+    **changes: object,
 ) -> StreamPlan:
     """Return a stream of two threads with 16 I/Os each in flight, changed where named."""
-    plan = StreamPlan(
+    plain = Stream(
         name=name,
         threads=2,
         queue_depth=16,
         read_percent=read_percent,
-        block_bytes=4 * KIB,
-        access="random",
+        block_size_bytes=block_size_bytes,
+    )
+    return StreamPlan(
+        stream=replace(plain, **changes),  # type: ignore[arg-type]
         cursor_bytes=0,
         start_bytes=0,
         segments=1,
         segment_bytes=size_bytes,
         stride_bytes=size_bytes,
-        content="random",
         seed=1,
     )
-    return replace(plan, **changes)  # type: ignore[arg-type]
 
 
 SHAPES: dict[str, tuple[StreamPlan, ...]] = {
     "random, 50/50": (stream("one", 50),),
     "random, 50/50 over 64 KiB": (stream("one", 50, size_bytes=SMALL_BYTES),),
     "random, sizes 4 to 16 KiB, 70/30": (
-        stream("one", 70, blocks=MIX, block_bytes=16 * KIB, alignment_bytes=4 * KIB),
+        stream("one", 70, block_mix=MIX, block_size_bytes=16 * KIB, alignment_bytes=4 * KIB),
     ),
-    "Zipf, 50/50": (stream("one", 50, access="zipf", skew=1.1),),
+    "Zipf, 50/50": (stream("one", 50, access=Access.ZIPF, skew=1.1),),
     "Pareto, 30/70, compressible": (
-        stream("one", 30, access="pareto", skew=0.2, content="compressible", content_percent=40),
+        stream(
+            "one",
+            30,
+            access=Access.PARETO,
+            skew=0.2,
+            content=Content.COMPRESSIBLE,
+            content_percent=40,
+        ),
     ),
-    "sequential, 50/50": (stream("one", 50, access="sequential"),),
-    "shuffled, 50/50": (stream("one", 50, access="shuffled"),),
+    "sequential, 50/50": (stream("one", 50, access=Access.SEQUENTIAL),),
+    "shuffled, 50/50": (stream("one", 50, access=Access.SHUFFLED),),
     "sequential writer, random readers": (
-        stream("writer", 0, access="sequential", block_bytes=64 * KIB),
+        stream("writer", 0, access=Access.SEQUENTIAL, block_size_bytes=64 * KIB),
         stream("reader", 100),
     ),
     "sequential writer and readers over 64 KiB": (
-        stream("writer", 0, size_bytes=SMALL_BYTES, access="sequential"),
+        stream("writer", 0, size_bytes=SMALL_BYTES, access=Access.SEQUENTIAL),
         stream("reader", 100, size_bytes=SMALL_BYTES),
     ),
     "shuffled writer, sequential reader": (
-        stream("writer", 0, access="shuffled", content="refill"),
-        stream("reader", 100, access="sequential"),
+        stream("writer", 0, access=Access.SHUFFLED, content=Content.REFILL),
+        stream("reader", 100, access=Access.SEQUENTIAL),
     ),
     "two writers, two readers": (
-        stream("first", 0, access="shuffled"),
+        stream("first", 0, access=Access.SHUFFLED),
         stream("second", 0),
-        stream("third", 100, access="zipf", skew=1.1),
+        stream("third", 100, access=Access.ZIPF, skew=1.1),
         stream("fourth", 100),
     ),
 }

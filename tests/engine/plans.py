@@ -3,10 +3,12 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from teijo.engine import Lap, Plan, Session, StreamPlan, open_descriptor, open_fio
+from teijo.terms.workload import Access, Content, Rate, Schedule, Stream
 
 MIB = 1 << 20
 SECOND_NS = 1_000_000_000
@@ -15,23 +17,32 @@ LONG_NS = 3600 * SECOND_NS
 
 
 def stream(size_bytes: int, **changes: Any) -> StreamPlan:
-    """Return a stream of random 4 KiB reads over `size_bytes`, changed where named."""
-    fields: dict[str, Any] = {
-        "name": "main",
-        "threads": 1,
-        "queue_depth": 8,
-        "read_percent": 100,
-        "block_bytes": 4096,
-        "access": "random",
+    """Return a stream of random 4 KiB reads over `size_bytes`, changed where named.
+
+    Changes are of the stream or of its place; `ios_per_second` and `schedule` make its rate.
+    """
+    rate = changes.pop("ios_per_second", None)
+    schedule = Schedule(changes.pop("schedule", "fixed"))
+    placed = {field.name for field in fields(StreamPlan)}
+    place: dict[str, Any] = {
         "cursor_bytes": 0,
         "start_bytes": 0,
         "segments": 1,
         "segment_bytes": size_bytes,
         "stride_bytes": size_bytes,
-        "content": "random",
         "seed": 7,
     }
-    return StreamPlan(**(fields | changes))
+    load: dict[str, Any] = {
+        "queue_depth": 8,
+        "read_percent": 100,
+        "block_size_bytes": 4096,
+        "rate": None if rate is None else Rate(ios_per_second=rate, schedule=schedule),
+    }
+    place |= {name: value for name, value in changes.items() if name in placed}
+    load |= {name: value for name, value in changes.items() if name not in placed}
+    load["access"] = Access(load.get("access", "random"))
+    load["content"] = Content(load.get("content", "random"))
+    return StreamPlan(stream=Stream(**load), **place)
 
 
 def for_time(duration_ns: int, *streams: StreamPlan, **changes: Any) -> Plan:

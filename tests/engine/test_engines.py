@@ -91,7 +91,12 @@ def test_one_sequential_pass_of_four_threads_writes_every_byte_once(
 ) -> None:
     size = SIZE - 4096
     passes = stream(
-        size, access="sequential", read_percent=0, block_bytes=MIB // 8, threads=4, content="zero"
+        size,
+        access="sequential",
+        read_percent=0,
+        block_size_bytes=MIB // 8,
+        threads=4,
+        content="zero",
     )
     with opened(target, engine) as session:
         lap = session.run(for_bytes(size, passes))
@@ -108,7 +113,12 @@ def test_preconditioning_by_four_threads_writes_every_sector_exactly_twice(
     size = SIZE - 4096
     passes = [
         stream(
-            size, access="sequential", read_percent=0, block_bytes=MIB // 8, threads=4, seed=seed
+            size,
+            access="sequential",
+            read_percent=0,
+            block_size_bytes=MIB // 8,
+            threads=4,
+            seed=seed,
         )
         for seed in (1, 2)
     ]
@@ -143,7 +153,7 @@ def test_nothing_is_written_outside_the_range(engine: str, access: str, target: 
 
 
 def test_a_sequential_stream_goes_on_where_the_lap_before_ended(engine: str, target: Path) -> None:
-    fields = {"access": "sequential", "read_percent": 0, "block_bytes": MIB, "content": "zero"}
+    fields = {"access": "sequential", "read_percent": 0, "block_size_bytes": MIB, "content": "zero"}
     with opened(target, engine) as session:
         first = session.run(for_bytes(10 * MIB, stream(SIZE, **fields)))
         assert first.result.cursors == {"main": 10 * MIB}
@@ -157,7 +167,7 @@ def test_a_sequential_stream_goes_on_where_the_lap_before_ended(engine: str, tar
 
 
 def test_a_timed_sequential_stream_from_a_cursor_comes_round(engine: str, target: Path) -> None:
-    fields = {"access": "sequential", "read_percent": 0, "block_bytes": MIB, "content": "zero"}
+    fields = {"access": "sequential", "read_percent": 0, "block_size_bytes": MIB, "content": "zero"}
     with opened(target, engine) as session:
         whole = stream(SIZE, cursor_bytes=12 * MIB, **fields)
         lap = session.run(for_time(LONG_NS, whole), lambda look: look.ios <= SIZE // MIB)
@@ -168,7 +178,7 @@ def test_a_timed_sequential_stream_from_a_cursor_comes_round(engine: str, target
 def test_random_content_is_unique_in_every_sector_and_incompressible(
     engine: str, target: Path
 ) -> None:
-    passes = stream(SIZE, access="sequential", read_percent=0, block_bytes=MIB // 4)
+    passes = stream(SIZE, access="sequential", read_percent=0, block_size_bytes=MIB // 4)
     with opened(target, engine) as session:
         session.run(for_bytes(SIZE, passes))
     body = target.read_bytes()
@@ -181,7 +191,7 @@ def test_random_content_is_unique_in_every_sector_and_incompressible(
 def test_two_streams_have_their_own_statistics(engine: str, target: Path) -> None:
     small = stream(SIZE // 2, name="small", queue_depth=2)
     large = stream(
-        SIZE // 2, name="large", start_bytes=SIZE // 2, block_bytes=65536, read_percent=0
+        SIZE // 2, name="large", start_bytes=SIZE // 2, block_size_bytes=65536, read_percent=0
     )
 
     def until_both_moved(look: Progress) -> bool:
@@ -200,7 +210,7 @@ def test_failed_reads_are_counted_by_errno_and_have_no_latency(
     engine: str, loop_device: Path, scratch: Path
 ) -> None:
     os.truncate(scratch / "backing", 60 * MIB)
-    plan = for_bytes(16 * MIB, stream(64 * MIB, block_bytes=65536))
+    plan = for_bytes(16 * MIB, stream(64 * MIB, block_size_bytes=65536))
     with opened(loop_device, engine) as session:
         lap = session.run(plan)
     (read,) = lap.result.results
@@ -276,7 +286,7 @@ def test_a_block_that_splits_logical_blocks_is_refused_before_any_io(
     engine: str, target: Path
 ) -> None:
     with opened(target, engine) as session, pytest.raises(PlanError, match="1000 B is no multiple"):
-        session.run(for_bytes(100_000, stream(1_000_000, block_bytes=1000)))
+        session.run(for_bytes(100_000, stream(1_000_000, block_size_bytes=1000)))
 
 
 def test_a_target_that_shrank_is_a_named_error_and_still_there(engine: str, target: Path) -> None:

@@ -114,7 +114,7 @@ def test_two_passes_touch_every_block_exactly_twice(
         size,
         access="sequential",
         read_percent=0,
-        block_bytes=KIB_128,
+        block_size_bytes=KIB_128,
         threads=threads,
         cursor_bytes=cursor_bytes,
     )
@@ -129,8 +129,8 @@ def test_two_passes_touch_every_block_exactly_twice(
 def test_a_mix_of_sizes_and_zones_is_fios_own(touched: Callable[..., Touched]) -> None:
     composite = stream(
         SIZE,
-        blocks=((4096, 70), (16384, 30)),
-        block_bytes=16384,
+        block_mix=((4096, 70), (16384, 30)),
+        block_size_bytes=16384,
         access="zoned",
         zones=((50.0, 5.0), (30.0, 15.0), (20.0, 80.0)),
     )
@@ -161,7 +161,7 @@ def test_patterns_and_contents_are_written_in_fios_words() -> None:
         {"access": "shuffled"},
         {"access": "zipf", "skew": 1.0},
         {"discard_percent": 10},
-        {"access": "sequential", "blocks": ((4096, 1), (8192, 1)), "block_bytes": 8192},
+        {"access": "sequential", "block_mix": ((4096, 1), (8192, 1)), "block_size_bytes": 8192},
     ],
 )
 def test_what_fio_would_do_otherwise_is_refused(changes: dict[str, object]) -> None:
@@ -184,7 +184,7 @@ def test_segments_are_touched_evenly_and_the_gaps_not_at_all(
 def test_the_parts_of_a_sequential_stream_hold_its_bytes() -> None:
     for threads in (1, 2, 3, 7):
         for size in (SIZE, SIZE - 4096, 40 * KIB_128 + 512):
-            whole = stream(size, access="sequential", block_bytes=KIB_128, threads=threads)
+            whole = stream(size, access="sequential", block_size_bytes=KIB_128, threads=threads)
             for total in (size, 2 * size, size // KIB_128 * KIB_128 // 2):
                 parts = sequential_parts(whole, total)
                 held = sum(part.total_bytes or 0 for part in parts)

@@ -4,26 +4,15 @@ import re
 
 from teijo.engine.fio.job import job_file
 from teijo.engine.plan import Plan, StreamPlan
+from tests.engine import plans
 
 MIB = 1 << 20
 SIZE = 64 * MIB
 
 
 def stream(name: str, threads: int, access: str, cursor_bytes: int = 0) -> StreamPlan:
-    return StreamPlan(
-        name=name,
-        threads=threads,
-        queue_depth=1,
-        read_percent=100,
-        block_bytes=4096,
-        access=access,  # type: ignore[arg-type]
-        cursor_bytes=cursor_bytes,
-        start_bytes=0,
-        segments=1,
-        content="random",
-        seed=1,
-        segment_bytes=SIZE,
-        stride_bytes=SIZE,
+    return plans.stream(
+        SIZE, name=name, threads=threads, queue_depth=1, access=access, cursor_bytes=cursor_bytes
     )
 
 

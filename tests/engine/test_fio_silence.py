@@ -1,6 +1,5 @@
 """A device under fio that does not answer: told by what came back, and fio is ended or left."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from tests.engine.plans import for_bytes, stream
 SECOND = 10**9
 MIB = 1 << 20
 PLAN = for_bytes(MIB, stream(MIB))
-SLOW = for_bytes(MIB, replace(stream(MIB), ios_per_second=0.5))
+SLOW = for_bytes(MIB, stream(MIB, ios_per_second=0.5))
 
 
 def over(silence: Silence, *looks: tuple[float, int]) -> list[bool]:

@@ -77,7 +77,7 @@ def test_a_write_lands_on_the_members_its_addresses_lie_on(
         start_bytes=start,
         access="sequential",
         read_percent=0,
-        block_bytes=2 * CHUNK + 4096,
+        block_size_bytes=2 * CHUNK + 4096,
         flush_every_writes=2,
     )
     with opened(paths, layout, backend=backend) as session:
@@ -93,7 +93,7 @@ def test_a_write_lands_on_the_members_its_addresses_lie_on(
 def test_every_thread_reads_the_whole_target(scratch: Path, layout: Layout) -> None:
     size = layout.capacity_bytes // 4096 * 4096
     with opened(members(scratch), layout) as session:
-        lap = session.run(for_bytes(8 * size, stream(size, threads=3, block_bytes=64 << 10)))
+        lap = session.run(for_bytes(8 * size, stream(size, threads=3, block_size_bytes=64 << 10)))
     assert totals(lap)[1] == 8 * size
     assert not lap.failure
     assert all(not direction.errors for direction in lap.result.results)
@@ -170,7 +170,7 @@ def test_a_depth_of_blocks_in_more_pieces_than_a_ring_holds_is_refused(scratch: 
         if session.backend != "io_uring":
             pytest.skip("no ring here, and plain system calls have no such limit")
         with pytest.raises(PlanError, match="Blocks of 1048576 B, 200 at a time") as refused:
-            session.run(for_time(1, stream(MIB, block_bytes=MIB, queue_depth=200)))
+            session.run(for_time(1, stream(MIB, block_size_bytes=MIB, queue_depth=200)))
     assert "larger chunk" in refused.value.remedy
 
 

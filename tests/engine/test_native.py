@@ -50,7 +50,7 @@ def test_laps_that_go_on_follow_each_other_without_a_gap(target: Path) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"blocks": ((4096, 70), (16384, 30)), "block_bytes": 16384},
+        {"block_mix": ((4096, 70), (16384, 30)), "block_size_bytes": 16384},
         {"access": "shuffled"},
         {"access": "zipf", "skew": 1.1},
         {"access": "pareto", "skew": 0.2},
@@ -74,7 +74,6 @@ def test_every_pattern_and_content_moves_its_bytes(
     [
         {"access": "zipf", "skew": 0.0},
         {"access": "zoned", "zones": ((1.0, 0.0),)},
-        {"blocks": ((4096, 1),), "block_bytes": 8192},
         {"content": "zero", "verify": VerifyPlan(run=1, generation=1)},
     ],
 )
@@ -177,7 +176,7 @@ def test_a_lap_says_which_backend_served_it(target: Path) -> None:
 
 
 def test_a_block_that_direct_io_refuses_is_a_named_error(target: Path) -> None:
-    plan = for_bytes(100_000, stream(1_000_000, block_bytes=1000))
+    plan = for_bytes(100_000, stream(1_000_000, block_size_bytes=1000))
     with opened(target, logical_block_bytes=1000) as session:
         with pytest.raises(DeviceError, match="refuses direct I/O of 1000 B") as refused:
             session.run(plan)
@@ -193,7 +192,7 @@ def test_a_descriptor_that_is_not_open_is_a_named_error(target: Path) -> None:
 
 def test_a_plan_without_meaning_is_a_named_error(target: Path) -> None:
     with opened(target) as session, pytest.raises(PlanError, match="The plan cannot be run"):
-        session.run(for_time(MOMENT_NS, stream(SIZE, queue_depth=0)))
+        session.run(for_time(MOMENT_NS, stream(SIZE, segments=0)))
 
 
 def test_a_closed_session_says_so(target: Path) -> None:

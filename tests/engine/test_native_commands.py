@@ -64,7 +64,7 @@ def test_a_simulated_drive_trims_what_is_discarded() -> None:
     def moved(discard_percent: int) -> float:
         session = open_simulated("slc-a", capacity="256MiB")
         size = session.facts.capacity_bytes
-        fill = stream(size, access="sequential", read_percent=0, block_bytes=MIB)
+        fill = stream(size, access="sequential", read_percent=0, block_size_bytes=MIB)
         session.run(for_bytes(2 * size, fill))
         before = session.health()
         churn = stream(size, read_percent=0, discard_percent=discard_percent, queue_depth=16)

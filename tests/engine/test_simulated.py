@@ -1,7 +1,6 @@
 """Simulated devices behind the engine's door: virtual time, determinism, errors by name."""
 
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,7 +38,7 @@ def fingerprint(lap: Lap) -> list[object]:
 def conversation(session: SimulatedSession) -> list[object]:
     size = session.facts.capacity_bytes
     session.purge()
-    fill = stream(size, access="sequential", read_percent=0, block_bytes=MIB)
+    fill = stream(size, access="sequential", read_percent=0, block_size_bytes=MIB)
     mixed = stream(size, read_percent=50, threads=2, queue_depth=16)
     said = fingerprint(session.run(for_bytes(2 * size, fill)))
     session.idle(SECOND_NS)
@@ -175,7 +174,7 @@ def test_a_range_beyond_the_device_is_a_named_error() -> None:
 
 def test_what_is_in_flight_is_known_exactly_whether_a_lap_drains_or_goes_on() -> None:
     session = small()
-    large = replace(stream(256 * MIB, read_percent=0, queue_depth=32), block_bytes=MIB)
+    large = stream(256 * MIB, read_percent=0, queue_depth=32, block_size_bytes=MIB)
     alone = session.run(for_time(SECOND_NS // 20, large))
     assert alone.result.elapsed_ns > SECOND_NS // 20, "it drains"
     on = session.run(for_time(SECOND_NS // 20, large, open_ended=True))

@@ -88,9 +88,9 @@ class FakeSession:
             elapsed_ns=elapsed_ns,
             results=tuple(parts),
             cursors={
-                stream.name: stream.cursor_bytes + 3 * stream.block_bytes
-                for stream in plan.streams
-                if stream.access == "sequential"
+                placed.stream.name: placed.cursor_bytes + 3 * placed.stream.block_size_bytes
+                for placed in plan.streams
+                if placed.stream.access is Access.SEQUENTIAL
             },
         )
         return Lap(result=result, failure=self.faults.failure.get(number, ""))
@@ -118,10 +118,10 @@ class FakeSession:
 
 
 def answers(
-    stream: StreamPlan, elapsed_ns: int, errors: Mapping[int, int]
+    placed: StreamPlan, elapsed_ns: int, errors: Mapping[int, int]
 ) -> list[OperationResult]:
     """Return both directions of one stream: a few I/Os a second, drawn from its seed."""
-    draw = random.Random(stream.seed)
+    stream, draw = placed.stream, random.Random(placed.seed)
     seconds = -(-elapsed_ns // SECOND)
     parts = []
     for direction, share in (("read", stream.read_percent), ("write", 100 - stream.read_percent)):
@@ -137,14 +137,14 @@ def answers(
                 stream=stream.name,
                 operation=direction,
                 count=int(counts.sum()),
-                bytes=int(counts.sum()) * stream.block_bytes,
+                bytes=int(counts.sum()) * stream.block_size_bytes,
                 errors=dict(errors),
                 latency=Histogram((buckets, spread), total, 10_001, 40_003),
                 intervals=Intervals(
                     length_ns=SECOND,
                     index=np.arange(seconds, dtype=np.int64),
                     ios=counts,
-                    bytes=counts * stream.block_bytes,
+                    bytes=counts * stream.block_size_bytes,
                     errors=zeros,
                     latency_ns_sum=counts * 10_500,
                     latency_ns_min=zeros + 10_001,

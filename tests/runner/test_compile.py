@@ -63,7 +63,7 @@ def test_a_sequential_stream_goes_on_at_its_next_whole_block(cursor: int, begins
 def test_an_open_loop_keeps_its_rate_and_schedule() -> None:
     workload = one(rate=Rate(ios_per_second=12.5, schedule=Schedule.POISSON))
     plan = compile_measure(Measure(workload=workload, duration_ns=1), DRIVE, {}, 1)
-    assert (plan.streams[0].ios_per_second, plan.streams[0].schedule) == (12.5, "poisson")
+    assert plan.streams[0].stream.rate == Rate(ios_per_second=12.5, schedule=Schedule.POISSON)
 
 
 def test_streams_of_one_step_have_seeds_of_their_own() -> None:
@@ -75,6 +75,6 @@ def test_streams_of_one_step_have_seeds_of_their_own() -> None:
 def test_a_grid_smaller_than_the_block_reaches_the_engine() -> None:
     stream = Stream(read_percent=100, block_size_bytes=8192, alignment_bytes=4096)
     step = Measure(workload=Workload(streams=(stream,)), duration_ns=1)
-    assert compile_measure(step, DRIVE, {}, seed=1).streams[0].alignment_bytes == 4096
+    assert compile_measure(step, DRIVE, {}, seed=1).streams[0].stream.alignment_bytes == 4096
     with pytest.raises(AssertionError):
         replace(stream, alignment_bytes=16384)

@@ -63,12 +63,13 @@ def cell(geometry: Geometry, amount: str, segments: int = SEGMENTS, share: str =
     return played.measured[0]
 
 
-def write(path: Path, geometry: Geometry, step: Measure, total_bytes: int, **changes: str) -> None:
+def write(
+    path: Path, geometry: Geometry, step: Measure, total_bytes: int, **changes: Access
+) -> None:
     plan = compile_measure(step, geometry, {}, 11)
-    (stream,) = plan.streams
-    plan = replace(
-        plan, streams=(replace(stream, **changes),), duration_ns=None, total_bytes=total_bytes
-    )
+    (placed,) = plan.streams
+    placed = replace(placed, stream=replace(placed.stream, **changes))
+    plan = replace(plan, streams=(placed,), duration_ns=None, total_bytes=total_bytes)
     with opened(path) as session:
         session.run(plan)
 
@@ -82,7 +83,7 @@ def test_one_pass_over_the_amount_writes_2048_equal_segments_and_exactly_the_amo
     geometry = Geometry(capacity_bytes=size, nominal_capacity_bytes=size)
     path = holes(tmp_path, size)
     step = cell(geometry, "32MiB", share=share)
-    write(path, geometry, step, 32 * MIB, access=Access.SHUFFLED.value)
+    write(path, geometry, step, 32 * MIB, access=Access.SHUFFLED)
     found = extents(path)
     assert {length for _, length in found} == {32 * MIB // SEGMENTS}
     starts = [start for start, _ in found]

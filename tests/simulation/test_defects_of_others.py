@@ -166,7 +166,7 @@ def test_threads_are_threads_and_depth_is_depth_and_a_point_counts_reads_and_wri
     )  # fmt: skip
     step = next(each for each in played.measured if each.cell == "TC 32 QD 8")
     (plan,) = compile_measure(step, DRIVE, {}, 1).streams
-    assert (plan.threads, plan.queue_depth) == (32, 8)
+    assert (plan.stream.threads, plan.stream.queue_depth) == (32, 8)
     cells = {cell.labels: cell.iops for cell in findings_of(played.record).cells}
     assert cells[("threads", "32"), ("queue depth", "8")] == pytest.approx(256_000.0)
 

@@ -388,7 +388,7 @@ class WorldSession:
     def run(self, plan: Plan, observer: Observer | None = None) -> Lap:
         """Run a lap on the simulated drive; what was done is told before it is handed back."""
         host, started_ns = self._host, self.now_ns()
-        if self._is_block and any(stream.read_percent < 100 for stream in plan.streams):
+        if self._is_block and any(placed.moves("write") for placed in plan.streams):
             host.may_write(self._fd, "a plan")
         host.called()
 
@@ -456,7 +456,7 @@ def told(lap: Lap) -> dict[str, object]:
 
 
 def _witness(plan: Plan, elapsed_ns: int) -> Witness:
-    asked = tuple(stream.threads * stream.queue_depth for stream in plan.streams)
+    asked = tuple(placed.stream.outstanding_ios for placed in plan.streams)
     return Witness(
         backend="io_uring",
         wall_ns=elapsed_ns,

@@ -16,7 +16,7 @@ use crate::errors::{not_free, raised};
 use crate::lap::{py_lap, py_stuck, word_of};
 use crate::made::tuple;
 use crate::observer::PyObserver;
-use crate::plan::{NamedPlan, PyPlan};
+use crate::plan::NamedPlan;
 
 /// `teijo.engine.plan.Layout`, read attribute by attribute.
 #[derive(FromPyObject)]
@@ -95,14 +95,14 @@ impl NativeSession {
     fn run<'py>(
         &self,
         py: Python<'py>,
-        plan: PyPlan,
+        plan: &Bound<'py, PyAny>,
         observer: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let asked: NamedPlan = plan.into();
-        let mut observer = PyObserver::new(observer.map(|function| (function, &asked)));
+        let plan = NamedPlan::read(plan)?;
+        let mut observer = PyObserver::new(observer.map(|function| (function, &plan)));
         let result = py.detach(|| {
             self.with(|session| {
-                let lap = session.run_observed(&asked.plan, |progress| observer.look(progress));
+                let lap = session.run_observed(&plan.plan, |progress| observer.look(progress));
                 if lap.is_err() {
                     // Whatever else goes wrong now is told by the lap's own error.
                     let _ = session.finish();
@@ -113,7 +113,7 @@ impl NativeSession {
         if let Some(exception) = observer.into_raised() {
             return Err(exception);
         }
-        py_lap(py, &asked, &result.map_err(|error| raised(py, &error))?)
+        py_lap(py, &plan, &result.map_err(|error| raised(py, &error))?)
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {

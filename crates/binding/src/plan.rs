@@ -1,5 +1,7 @@
 //! `teijo.engine.plan.Plan`, read attribute by attribute.
 
+use pyo3::conversion::FromPyObjectOwned;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use teijo_engine::plan::{
     Access, BlockShare, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan, Verify, Zone,
@@ -8,42 +10,7 @@ use teijo_engine::seed::derive_seed;
 
 use crate::verified::PyVerify;
 
-#[derive(FromPyObject)]
-pub struct PyPlan {
-    streams: Vec<PyStream>,
-    duration_ns: Option<u64>,
-    total_bytes: Option<u64>,
-    interval_ns: u64,
-    open_ended: bool,
-    continues: bool,
-}
-
-#[derive(FromPyObject)]
-struct PyStream {
-    name: String,
-    threads: u32,
-    queue_depth: u32,
-    read_percent: u8,
-    block_bytes: u32,
-    access: String,
-    cursor_bytes: u64,
-    start_bytes: u64,
-    segments: u64,
-    segment_bytes: u64,
-    stride_bytes: u64,
-    content: String,
-    seed: u64,
-    ios_per_second: Option<f64>,
-    schedule: String,
-    blocks: Vec<(u32, u32)>,
-    alignment_bytes: u32,
-    skew: f64,
-    zones: Vec<(f64, f64)>,
-    content_percent: u8,
-    discard_percent: u8,
-    flush_every_writes: u32,
-    verify: Option<PyVerify>,
-}
+type Any<'py> = pyo3::Bound<'py, PyAny>;
 
 /// A plan, and how its streams are called.
 pub struct NamedPlan {
@@ -61,102 +28,119 @@ impl NamedPlan {
     }
 }
 
-impl From<PyPlan> for NamedPlan {
-    fn from(plan: PyPlan) -> Self {
-        let names = plan.streams.iter().map(|stream| stream.name.clone());
-        let bound = match (plan.duration_ns, plan.total_bytes) {
-            (Some(duration_ns), _) => Bound::Time { duration_ns },
-            (None, total_bytes) => Bound::Bytes {
-                total_bytes: total_bytes.unwrap_or(0),
+impl NamedPlan {
+    /// A `teijo.engine.plan.Plan`.
+    pub fn read(plan: &Any) -> PyResult<Self> {
+        let bound = match get(plan, "duration_ns")? {
+            Some(duration_ns) => Bound::Time { duration_ns },
+            None => Bound::Bytes {
+                total_bytes: get(plan, "total_bytes")?,
             },
         };
-        Self {
-            names: names.collect(),
-            plan: Plan {
-                streams: plan.streams.into_iter().map(StreamPlan::from).collect(),
-                bound,
-                interval_ns: plan.interval_ns,
-                open_ended: plan.open_ended,
-                continues: plan.continues,
-            },
+        let (mut names, mut streams) = (Vec::new(), Vec::new());
+        for placed in plan.getattr("streams")?.try_iter()? {
+            let placed = placed?;
+            let stream = placed.getattr("stream")?;
+            names.push(get(&stream, "name")?);
+            streams.push(stream_plan(&placed, &stream)?);
         }
+        let plan = Plan {
+            streams,
+            bound,
+            interval_ns: get(plan, "interval_ns")?,
+            open_ended: get(plan, "open_ended")?,
+            continues: get(plan, "continues")?,
+        };
+        Ok(Self { plan, names })
     }
 }
 
-fn block_share((block_bytes, weight): (u32, u32)) -> BlockShare {
-    BlockShare {
+fn get<'py, T: FromPyObjectOwned<'py>>(object: &Any<'py>, name: &str) -> PyResult<T> {
+    object.getattr(name)?.extract().map_err(Into::into)
+}
+
+/// A `teijo.terms.workload.Stream` where it is placed.
+fn stream_plan<'py>(placed: &Any<'py>, stream: &Any<'py>) -> PyResult<StreamPlan> {
+    let sizes: Vec<(u32, u32)> = get(stream, "block_mix")?;
+    let share = |(block_bytes, weight)| BlockShare {
         block_bytes,
         weight,
-    }
+    };
+    Ok(StreamPlan {
+        threads: get(stream, "threads")?,
+        queue_depth: get(stream, "queue_depth")?,
+        read_percent: get(stream, "read_percent")?,
+        block_bytes: get(stream, "block_size_bytes")?,
+        discard_percent: get(stream, "discard_percent")?,
+        flush_every_writes: get(stream, "flush_every_writes")?,
+        blocks: sizes.into_iter().map(share).collect(),
+        alignment_bytes: get(stream, "alignment_bytes")?,
+        access: access(placed, stream)?,
+        range: Range {
+            start_bytes: get(placed, "start_bytes")?,
+            segments: get(placed, "segments")?,
+            segment_bytes: get(placed, "segment_bytes")?,
+            stride_bytes: get(placed, "stride_bytes")?,
+        },
+        content: content(stream)?,
+        verify: get::<Option<PyVerify>>(placed, "verify")?.map(Verify::from),
+        rate: rate(stream)?,
+        seed: get(placed, "seed")?,
+    })
 }
 
-fn zone((access_share, range_share): (f64, f64)) -> Zone {
-    Zone {
-        access_share,
-        range_share,
-    }
+/// The words are those of the Python types, here and below.
+fn access<'py>(placed: &Any<'py>, stream: &Any<'py>) -> PyResult<Access> {
+    let cursor_bytes = get(placed, "cursor_bytes")?;
+    Ok(match get::<String>(stream, "access")?.as_str() {
+        "random" => Access::Random,
+        "sequential" => Access::Sequential { cursor_bytes },
+        "shuffled" => Access::Shuffled {
+            key: derive_seed(get(placed, "seed")?, 0),
+            cursor_bytes,
+        },
+        "zoned" => {
+            let zones: Vec<(f64, f64)> = get(stream, "zones")?;
+            let zone = |(access_share, range_share)| Zone {
+                access_share,
+                range_share,
+            };
+            Access::Zoned(zones.into_iter().map(zone).collect())
+        }
+        "zipf" => Access::Zipf {
+            theta: get(stream, "skew")?,
+        },
+        "pareto" => Access::Pareto {
+            h: get(stream, "skew")?,
+        },
+        other => return Err(PyValueError::new_err(format!("no access {other:?}"))),
+    })
 }
 
-/// The words are those of the Python type, which a type checker holds to its literals.
-impl PyStream {
-    fn access(&self) -> Access {
-        let cursor_bytes = self.cursor_bytes;
-        match self.access.as_str() {
-            "sequential" => Access::Sequential { cursor_bytes },
-            "shuffled" => Access::Shuffled {
-                key: derive_seed(self.seed, 0),
-                cursor_bytes,
-            },
-            "zoned" => Access::Zoned(self.zones.iter().copied().map(zone).collect()),
-            "zipf" => Access::Zipf { theta: self.skew },
-            "pareto" => Access::Pareto { h: self.skew },
-            _ => Access::Random,
-        }
-    }
-
-    fn content(&self) -> Content {
-        let percent = self.content_percent;
-        match self.content.as_str() {
-            "refill" => Content::Refill,
-            "compressible" => Content::Compressible { percent },
-            "dedupable" => Content::Dedupable { percent },
-            "zero" => Content::Zero,
-            _ => Content::Random,
-        }
-    }
+fn content(stream: &Any) -> PyResult<Content> {
+    let percent = get(stream, "content_percent")?;
+    Ok(match get::<String>(stream, "content")?.as_str() {
+        "random" => Content::Random,
+        "refill" => Content::Refill,
+        "compressible" => Content::Compressible { percent },
+        "dedupable" => Content::Dedupable { percent },
+        "zero" => Content::Zero,
+        other => return Err(PyValueError::new_err(format!("no content {other:?}"))),
+    })
 }
 
-impl From<PyStream> for StreamPlan {
-    fn from(stream: PyStream) -> Self {
-        let access = stream.access();
-        let content = stream.content();
-        let schedule = match stream.schedule.as_str() {
-            "poisson" => Schedule::Poisson,
-            _ => Schedule::Fixed,
-        };
-        Self {
-            threads: stream.threads,
-            queue_depth: stream.queue_depth,
-            read_percent: stream.read_percent,
-            block_bytes: stream.block_bytes,
-            discard_percent: stream.discard_percent,
-            flush_every_writes: stream.flush_every_writes,
-            blocks: stream.blocks.iter().copied().map(block_share).collect(),
-            alignment_bytes: stream.alignment_bytes,
-            access,
-            range: Range {
-                start_bytes: stream.start_bytes,
-                segments: stream.segments,
-                segment_bytes: stream.segment_bytes,
-                stride_bytes: stream.stride_bytes,
-            },
-            content,
-            verify: stream.verify.map(Verify::from),
-            rate: stream.ios_per_second.map(|ios_per_second| Rate {
-                ios_per_second,
-                schedule,
-            }),
-            seed: stream.seed,
-        }
+fn rate(stream: &Any) -> PyResult<Option<Rate>> {
+    let rate = stream.getattr("rate")?;
+    if rate.is_none() {
+        return Ok(None);
     }
+    let schedule = match get::<String>(&rate, "schedule")?.as_str() {
+        "fixed" => Schedule::Fixed,
+        "poisson" => Schedule::Poisson,
+        other => return Err(PyValueError::new_err(format!("no schedule {other:?}"))),
+    };
+    Ok(Some(Rate {
+        ios_per_second: get(&rate, "ios_per_second")?,
+        schedule,
+    }))
 }

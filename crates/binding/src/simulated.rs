@@ -21,7 +21,7 @@ use crate::lap::{py_lap, py_stuck};
 use crate::made::{made, tuple};
 use crate::memory::room_bytes;
 use crate::observer::PyObserver;
-use crate::plan::{NamedPlan, PyPlan};
+use crate::plan::NamedPlan;
 
 /// Wall time between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -68,16 +68,16 @@ impl SimulatedSession {
     fn run<'py>(
         &self,
         py: Python<'py>,
-        plan: PyPlan,
+        plan: &Bound<'py, PyAny>,
         observer: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let asked: NamedPlan = plan.into();
-        let mut observer = PyObserver::new(observer.map(|function| (function, &asked)));
-        let result = py.detach(|| self.with(|session| session.run(&asked.plan, &mut observer)))?;
+        let plan = NamedPlan::read(plan)?;
+        let mut observer = PyObserver::new(observer.map(|function| (function, &plan)));
+        let result = py.detach(|| self.with(|session| session.run(&plan.plan, &mut observer)))?;
         if let Some(exception) = observer.into_raised() {
             return Err(exception);
         }
-        py_lap(py, &asked, &result.map_err(|error| raised(py, &error))?)
+        py_lap(py, &plan, &result.map_err(|error| raised(py, &error))?)
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {

@@ -1,7 +1,7 @@
-"""What the engine is told: a step compiled to absolute bytes and nanoseconds.
+"""What the engine is asked for: the streams of a step, placed in bytes, and how long it lasts.
 
-The same plan drives the native engine and fio. Field by field it is the Rust `plan.rs`. Its
-addresses are those of the whole target; `Layout` says which member they lie on, as `volume.rs`.
+The same plan drives the native engine and fio. Its addresses are those of the whole target;
+`Layout` says which member they lie on, as `volume.rs`.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from typing import Final, Literal
 from teijo.errors import DeviceError, PlanError
 from teijo.terms.result import Direction
 from teijo.terms.verification import Written
+from teijo.terms.workload import Stream
 from teijo.units import NS_PER_S
 
 DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
@@ -75,46 +76,25 @@ class VerifyPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamPlan:
-    """One stimulus. The range is `segments` pieces of `segment_bytes`, `stride_bytes` apart."""
+    """A stream and where it lies: `segments` pieces of `segment_bytes`, `stride_bytes` apart.
 
-    name: str
-    threads: int
-    queue_depth: int
-    read_percent: int
-    block_bytes: int
-    access: Literal["random", "sequential", "shuffled", "zoned", "zipf", "pareto"]
+    `cursor_bytes` is where an ordered one begins; `seed` is its own. Its active range is not looked
+    at any more.
+    """
+
+    stream: Stream
     cursor_bytes: int
     start_bytes: int
     segments: int
     segment_bytes: int
     stride_bytes: int
-    content: Literal["random", "refill", "compressible", "dedupable", "zero"]
     seed: int
-    ios_per_second: float | None = None
-    schedule: Literal["fixed", "poisson"] = "fixed"
-    blocks: tuple[tuple[int, int], ...] = ()
-    """(block size in bytes, weight) of each size of a mix; the largest is `block_bytes`."""
-    alignment_bytes: int = 0
-    """Grid of the offsets; 0 is the block size, or the smallest of a mix."""
-    skew: float = 0.0
-    """Exponent of Zipf's law, or the h of a Pareto access."""
-    zones: tuple[tuple[float, float], ...] = ()
-    """(share of the accesses, share of the range) of each zone."""
-    content_percent: int = 0
-    discard_percent: int = 0
-    """Share of discards among all I/Os."""
-    flush_every_writes: int = 0
-    """A flush follows every so many writes of a worker; 0 is never."""
     verify: VerifyPlan | None = None
 
     def moves(self, direction: Direction) -> bool:
         """Whether the stream reads, or writes, at all."""
-        return self.read_percent < 100 if direction == "write" else self.read_percent > 0
-
-    @property
-    def sizes_bytes(self) -> tuple[int, ...]:
-        """Every block size."""
-        return tuple(size for size, _ in self.blocks) or (self.block_bytes,)
+        share = self.stream.read_percent
+        return share < 100 if direction == "write" else share > 0
 
     @property
     def end_bytes(self) -> int:
@@ -144,15 +124,15 @@ def check_fits(plan: Plan, capacity_bytes: int, logical_block_bytes: int) -> Non
         PlanError: a block size or an offset is no multiple of the logical block size.
         DeviceError: the target ends before the range does.
     """
-    for stream in plan.streams:
-        _check_widths(stream)
-        if stream.end_bytes > capacity_bytes:
+    for placed in plan.streams:
+        _check_widths(placed.stream)
+        if placed.end_bytes > capacity_bytes:
             raise DeviceError(
-                f"The target holds {capacity_bytes} B, and the range ends at {stream.end_bytes}",
+                f"The target holds {capacity_bytes} B, and the range ends at {placed.end_bytes}",
                 remedy="It was larger before: check the device, or the file behind it.",
             )
-        sizes = [*stream.sizes_bytes, stream.start_bytes, stream.cursor_bytes]
-        sizes += [stream.segment_bytes, stream.stride_bytes, stream.alignment_bytes]
+        sizes = [*placed.stream.sizes_bytes, placed.start_bytes, placed.cursor_bytes]
+        sizes += [placed.segment_bytes, placed.stride_bytes, placed.stream.alignment_bytes]
         if wrong := [size for size in sizes if size % logical_block_bytes]:
             raise PlanError(
                 f"{wrong[0]} B is no multiple of the logical block of {logical_block_bytes} B",
@@ -160,14 +140,14 @@ def check_fits(plan: Plan, capacity_bytes: int, logical_block_bytes: int) -> Non
             )
 
 
-def _check_widths(stream: StreamPlan) -> None:
+def _check_widths(stream: Stream) -> None:
     """Refuse numbers that have no room in the engine; it refuses what is too much by itself."""
     percents = (stream.read_percent, stream.discard_percent, stream.content_percent)
     counts = [stream.threads, stream.queue_depth, stream.alignment_bytes]
     counts += [
         stream.flush_every_writes,
         *stream.sizes_bytes,
-        *(share for _, share in stream.blocks),
+        *(share for _, share in stream.block_mix),
     ]
     if max(percents) > 100 or max(counts) >= 1 << 32:
         raise PlanError(

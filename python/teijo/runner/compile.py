@@ -1,7 +1,6 @@
 """A step in the standard's words becomes a plan in bytes and nanoseconds."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from teijo.engine.plan import Plan, StreamPlan, VerifyPlan
 from teijo.errors import PlanError
@@ -65,16 +64,22 @@ def _streams(
     seed: int,
     verify: VerifyPlan | None,
 ) -> tuple[StreamPlan, ...]:
-    plans = []
-    for stream in streams:
-        assert verify is not None or not stream.verified, "a verified stream has stamps"
-        plan = _stream(stream, geometry, cursors.get(stream.name, 0), derive(seed, stream.name))
-        plans.append(replace(plan, verify=verify) if stream.verified else plan)
-    return tuple(plans)
+    assert verify is not None or not any(stream.verified for stream in streams), "stamps"
+    return tuple(
+        _stream(
+            stream,
+            geometry,
+            cursors.get(stream.name, 0),
+            seed=derive(seed, stream.name),
+            verify=verify if stream.verified else None,
+        )
+        for stream in streams
+    )
 
 
-def _stream(stream: Stream, geometry: Geometry, cursor_bytes: int, seed: int) -> StreamPlan:
-    block = stream.block_size_bytes
+def _stream(
+    stream: Stream, geometry: Geometry, cursor_bytes: int, *, seed: int, verify: VerifyPlan | None
+) -> StreamPlan:
     for size in stream.sizes_bytes:
         if size % geometry.logical_block_bytes:
             raise PlanError(
@@ -82,28 +87,16 @@ def _stream(stream: Stream, geometry: Geometry, cursor_bytes: int, seed: int) ->
                 f"{geometry.logical_block_bytes} B.",
                 remedy="Choose a multiple of it.",
             )
-    segments, segment_bytes, stride_bytes = place(stream.active_range, geometry, block)
+    segments, segment_bytes, stride_bytes = place(
+        stream.active_range, geometry, stream.block_size_bytes
+    )
     return StreamPlan(
-        name=stream.name,
-        threads=stream.threads,
-        queue_depth=stream.queue_depth,
-        read_percent=stream.read_percent,
-        block_bytes=block,
-        access=stream.access.value,
+        stream=stream,
         cursor_bytes=begins_at(stream, cursor_bytes, segments * segment_bytes),
         start_bytes=0,
         segments=segments,
         segment_bytes=segment_bytes,
         stride_bytes=stride_bytes,
-        content=stream.content.value,
         seed=seed,
-        ios_per_second=stream.rate.ios_per_second if stream.rate else None,
-        schedule=stream.rate.schedule.value if stream.rate else "fixed",
-        blocks=stream.block_mix,
-        alignment_bytes=stream.alignment_bytes,
-        skew=stream.skew,
-        zones=stream.zones,
-        content_percent=stream.content_percent,
-        flush_every_writes=stream.flush_every_writes,
-        discard_percent=stream.discard_percent,
+        verify=verify,
     )

@@ -11,6 +11,7 @@ from typing import Final
 
 from teijo.engine.plan import Plan, StreamPlan
 from teijo.errors import PlanError
+from teijo.terms.workload import Access, Content, Schedule, Stream
 from teijo.units import NS_PER_MS
 
 MANY_BYTES: Final = 1 << 60
@@ -68,14 +69,14 @@ def job_file(
     legs: list[tuple[str, str]] = []
     chained = False
     first_worker = 0
-    for number, stream in enumerate(plan.streams):
-        _check(stream, plan, engine, device_bytes)
-        for leg_number, leg in enumerate(_legs(plan, stream)):
+    for number, placed in enumerate(plan.streams):
+        _check(placed, plan, engine, device_bytes)
+        for leg_number, leg in enumerate(_legs(plan, placed)):
             name = f"s{number}l{leg_number}"
-            legs.append((name, stream.name))
+            legs.append((name, placed.stream.name))
             chained |= leg_number > 0
             for place, (thread, options) in enumerate(leg.items()):
-                lines = _stimulus(stream, thread) | options | _logs(plan, name)
+                lines = _stimulus(placed, thread) | options | _logs(plan, name)
                 if cpus:
                     worker = first_worker + thread
                     lines["cpus_allowed"] = str(cpus[worker % len(cpus)])
@@ -84,7 +85,7 @@ def job_file(
                 if leg_number > 0:
                     lines["wait_for"] = f"s{number}l{leg_number - 1}t{thread}"
                 sections.append(_section(f"{name}t{thread}", lines))
-        first_worker += stream.threads
+        first_worker += placed.stream.threads
     signal = plan.duration_ns if chained else None
     return JobFile(
         text="\n".join(sections),
@@ -99,14 +100,15 @@ def randseed(seed: int) -> int:
     return (2 * seed + 1) % (1 << 62)
 
 
-def _check(stream: StreamPlan, plan: Plan, engine: str, device_bytes: int) -> None:
-    end_bytes = stream.start_bytes + stream.segments * stream.stride_bytes
+def _check(placed: StreamPlan, plan: Plan, engine: str, device_bytes: int) -> None:
+    stream = placed.stream
+    end_bytes = placed.start_bytes + placed.segments * placed.stride_bytes
     if engine == "psync" and stream.queue_depth > 1:
         raise PlanError(
             f"fio has only psync here, and queue depth is {stream.queue_depth}",
             remedy="Use queue depth 1 with more threads, or a fio with io_uring or libaio.",
         )
-    if stream.verify is not None or stream.access == "shuffled" or stream.discard_percent:
+    if placed.verify is not None or stream.access == "shuffled" or stream.discard_percent:
         raise PlanError(
             "fio cannot verify, shuffle or discard as this plan asks",
             remedy="Use the native engine.",
@@ -116,40 +118,40 @@ def _check(stream: StreamPlan, plan: Plan, engine: str, device_bytes: int) -> No
             "fio cannot draw by Zipf's law with exponent 1",
             remedy="Use 0.99 or 1.01, or the native engine.",
         )
-    if stream.blocks and stream.access == "sequential":
+    if stream.block_mix and stream.access == "sequential":
         raise PlanError(
             "fio cannot share a sequential stream of several block sizes among its threads",
             remedy="Use one block size, or the native engine.",
         )
-    if stream.segments > 1 and (stream.blocks or stream.access not in ("random", "sequential")):
+    if placed.segments > 1 and (stream.block_mix or stream.access not in ("random", "sequential")):
         raise PlanError(
             "fio walks segments with uniform places of one block size only",
             remedy="Use the native engine.",
         )
-    if stream.segment_bytes < stream.block_bytes:
+    if placed.segment_bytes < stream.block_size_bytes:
         raise PlanError(
-            f"The range of {stream.segment_bytes} B is smaller than a block",
-            remedy=f"Give a range of at least {stream.block_bytes} B.",
+            f"The range of {placed.segment_bytes} B is smaller than a block",
+            remedy=f"Give a range of at least {stream.block_size_bytes} B.",
         )
-    if stream.segments > 1 and stream.access == "sequential":
+    if placed.segments > 1 and stream.access == "sequential":
         raise PlanError(
-            f"fio cannot carry a sequential stream over {stream.segments} segments",
+            f"fio cannot carry a sequential stream over {placed.segments} segments",
             remedy="Use the native engine.",
         )
-    if stream.segments > 1 and end_bytes < device_bytes:
+    if placed.segments > 1 and end_bytes < device_bytes:
         raise PlanError(
             "fio walks segments to the end of the device, "
             f"and the active range ends at byte {end_bytes} of {device_bytes}",
             remedy="Use an active range of 100 %, or the native engine.",
         )
-    rate = stream.ios_per_second
+    rate = None if stream.rate is None else stream.rate.ios_per_second
     least = 1 if stream.read_percent in (0, 100) else 2
     if rate is not None and round(rate) // stream.threads < least:
         raise PlanError(
             f"fio cannot hold {rate:g} I/Os per second over {stream.threads} threads",
             remedy="Use fewer threads: each needs a whole number of I/Os per second.",
         )
-    if plan.total_bytes is not None and stream.segments > 1:
+    if plan.total_bytes is not None and placed.segments > 1:
         raise PlanError(
             "fio cannot bound a stream over segments by bytes",
             remedy="Bound the step by time, or use the native engine.",
@@ -200,15 +202,15 @@ _Leg = dict[int, dict[str, str]]
 """What each thread of a leg does, by the thread's number."""
 
 
-def _legs(plan: Plan, stream: StreamPlan) -> list[_Leg]:
-    threads = range(stream.threads)
-    if stream.access != "sequential":
-        return [{thread: _random(plan, stream, thread) for thread in threads}]
-    parts = dict(enumerate(sequential_parts(stream, plan.total_bytes)))
+def _legs(plan: Plan, placed: StreamPlan) -> list[_Leg]:
+    threads = range(placed.stream.threads)
+    if placed.stream.access != "sequential":
+        return [{thread: _random(plan, placed, thread) for thread in threads}]
+    parts = dict(enumerate(sequential_parts(placed, plan.total_bytes)))
     legs = [
         {thread: _sequential(plan, part, wrapped=wrapped) for thread, part in parts.items()}
         for wrapped in (False, True)
-        if wrapped or stream.cursor_bytes
+        if wrapped or placed.cursor_bytes
     ]
     # To fio, an io_size of 0 is the whole size: a thread with nothing to do must not be there.
     idle = {"io_size": "0"}
@@ -216,22 +218,23 @@ def _legs(plan: Plan, stream: StreamPlan) -> list[_Leg]:
     return [leg for leg in legs if leg]
 
 
-def _stimulus(stream: StreamPlan, thread: int) -> dict[str, str]:
+def _stimulus(placed: StreamPlan, thread: int) -> dict[str, str]:
+    stream = placed.stream
     depth = stream.queue_depth
     lines = {
         "rw": _rw(stream),
-        "bs": str(stream.block_bytes),
+        "bs": str(stream.block_size_bytes),
         "iodepth": str(depth),
-        "randseed": str(randseed(stream.seed)),
+        "randseed": str(randseed(placed.seed)),
         # Fill the queue with one system call; take back whatever is done.
         "iodepth_batch_submit": str(min(depth, 32)),
         "iodepth_batch_complete_min": "1",
         "iodepth_batch_complete_max": str(depth),
     }
-    if stream.blocks:
+    if stream.block_mix:
         del lines["bs"]
-        total = sum(weight for _, weight in stream.blocks)
-        shares = [f"{size}/{round(100 * weight / total)}" for size, weight in stream.blocks]
+        total = sum(weight for _, weight in stream.block_mix)
+        shares = [f"{size}/{round(100 * weight / total)}" for size, weight in stream.block_mix]
         lines |= {"bssplit": ":".join(shares), "blockalign": str(min(stream.sizes_bytes))}
     if stream.alignment_bytes:
         lines["blockalign"] = str(stream.alignment_bytes)
@@ -244,28 +247,28 @@ def _stimulus(stream: StreamPlan, thread: int) -> dict[str, str]:
     return lines | _distribution(stream) | _rate(stream, thread)
 
 
-def _content(stream: StreamPlan) -> dict[str, str]:
+def _content(stream: Stream) -> dict[str, str]:
     match stream.content:
-        case "random":
+        case Content.RANDOM:
             # Random bytes with a stamp in every sector, as the native engine writes.
             # refill_buffers would make all of them anew: 1 µs of CPU per 4 KiB.
             return {"scramble_buffers": "1"}
-        case "zero":
+        case Content.ZERO:
             return {"zero_buffers": "1"}
-        case "refill":
+        case Content.REFILL:
             return {"refill_buffers": "1"}
-        case "compressible":
+        case Content.COMPRESSIBLE:
             share = {"buffer_compress_percentage": str(stream.content_percent)}
             return {"refill_buffers": "1", "buffer_compress_chunk": "512"} | share
-        case "dedupable":
+        case Content.DEDUPABLE:
             return {"refill_buffers": "1", "dedupe_percentage": str(stream.content_percent)}
 
 
-def _distribution(stream: StreamPlan) -> dict[str, str]:
+def _distribution(stream: Stream) -> dict[str, str]:
     match stream.access:
-        case "zipf" | "pareto":
+        case Access.ZIPF | Access.PARETO:
             return {"random_distribution": f"{stream.access}:{stream.skew:g}"}
-        case "zoned":
+        case Access.ZONED:
             accesses = sum(share for share, _ in stream.zones)
             range_share = sum(share for _, share in stream.zones)
             zones = [
@@ -273,11 +276,11 @@ def _distribution(stream: StreamPlan) -> dict[str, str]:
                 for share, size in stream.zones
             ]
             return {"random_distribution": "zoned:" + ":".join(zones)}
-        case "random" | "sequential" | "shuffled":
+        case Access.RANDOM | Access.SEQUENTIAL | Access.SHUFFLED:
             return {}
 
 
-def _rw(stream: StreamPlan) -> str:
+def _rw(stream: Stream) -> str:
     prefix = "" if stream.access == "sequential" else "rand"
     match stream.read_percent:
         case 100:
@@ -288,32 +291,34 @@ def _rw(stream: StreamPlan) -> str:
             return prefix + "rw"
 
 
-def _random(plan: Plan, stream: StreamPlan, thread: int) -> dict[str, str]:
-    lines = {"offset": str(stream.start_bytes), "size": str(stream.segment_bytes)}
-    if stream.segments > 1:
+def _random(plan: Plan, placed: StreamPlan, thread: int) -> dict[str, str]:
+    lines = {"offset": str(placed.start_bytes), "size": str(placed.segment_bytes)}
+    if placed.segments > 1:
         lines |= {
-            "size": str(stream.segments * stream.stride_bytes),
+            "size": str(placed.segments * placed.stride_bytes),
             "zonemode": "strided",
-            "zonerange": str(stream.segment_bytes),
-            "zonesize": str(min(stream.segment_bytes, BLOCKS_PER_VISIT * stream.block_bytes)),
-            "zoneskip": str(stream.stride_bytes - stream.segment_bytes),
+            "zonerange": str(placed.segment_bytes),
+            "zonesize": str(
+                min(placed.segment_bytes, BLOCKS_PER_VISIT * placed.stream.block_size_bytes)
+            ),
+            "zoneskip": str(placed.stride_bytes - placed.segment_bytes),
         }
     if plan.total_bytes is None:
         return lines | _runtime(plan) | {"time_based": "1", "io_size": str(MANY_BYTES)}
-    blocks = -(-plan.total_bytes // stream.block_bytes)
-    share = _shares(blocks, stream.threads)[thread]
-    return lines | {"io_size": str(share * stream.block_bytes)}
+    blocks = -(-plan.total_bytes // placed.stream.block_size_bytes)
+    share = _shares(blocks, placed.stream.threads)[thread]
+    return lines | {"io_size": str(share * placed.stream.block_size_bytes)}
 
 
-def _rate(stream: StreamPlan, thread: int) -> dict[str, str]:
-    if stream.ios_per_second is None:
+def _rate(stream: Stream, thread: int) -> dict[str, str]:
+    if stream.rate is None:
         return {}
-    share = _shares(round(stream.ios_per_second), stream.threads)[thread % stream.threads]
+    share = _shares(round(stream.rate.ios_per_second), stream.threads)[thread % stream.threads]
     iops = str(share)
     if 0 < stream.read_percent < 100:
         reads = min(max(1, round(share * stream.read_percent / 100)), share - 1)
         iops = f"{reads},{share - reads}"
-    process = "poisson" if stream.schedule == "poisson" else "linear"
+    process = "poisson" if stream.rate.schedule is Schedule.POISSON else "linear"
     return {"rate_iops": iops, "rate_process": process}
 
 
@@ -340,27 +345,27 @@ def _sequential(plan: Plan, part: _Part, *, wrapped: bool) -> dict[str, str]:
     return lines
 
 
-def sequential_parts(stream: StreamPlan, total_bytes: int | None) -> tuple[_Part, ...]:
+def sequential_parts(placed: StreamPlan, total_bytes: int | None) -> tuple[_Part, ...]:
     """Return each thread's share of a sequential stream: a contiguous part of the range.
 
     The parts cover every byte of the range once per pass; a range that is no whole number of
     blocks ends in a part of its own, one short block long.
     """
-    block = stream.block_bytes
-    size = stream.segment_bytes
+    block = placed.stream.block_size_bytes
+    size = placed.segment_bytes
     tail = size % block
-    chained = stream.cursor_bytes > 0
-    threads = min(stream.threads, size // block)
+    chained = placed.cursor_bytes > 0
+    threads = min(placed.stream.threads, size // block)
     passes, rest = divmod(total_bytes, size) if total_bytes is not None else (0, 0)
     rests = _shares(-(-rest // block), threads)
     parts = []
-    start = stream.start_bytes
+    start = placed.start_bytes
     for blocks, rest_blocks in zip(_shares(size // block, threads), rests, strict=True):
         length = blocks * block
         part = _Part(
             start_bytes=start,
             size_bytes=length,
-            cursor_bytes=stream.cursor_bytes * blocks // size * block,
+            cursor_bytes=placed.cursor_bytes * blocks // size * block,
             total_bytes=None if total_bytes is None else passes * length + rest_blocks * block,
             block_bytes=block,
             chained=chained,
@@ -393,14 +398,15 @@ def _section(name: str, lines: dict[str, str]) -> str:
 def _notes(plan: Plan) -> Iterator[str]:
     if plan.open_ended or plan.continues:
         yield "fio starts anew for every lap: its queue runs empty between two laps"
-    for stream in plan.streams:
-        if stream.segments > 1:
+    for placed in plan.streams:
+        if placed.segments > 1:
             yield f"fio takes the segments in turn, {BLOCKS_PER_VISIT} random blocks in each"
-        if stream.access == "sequential" and stream.threads > 1:
+        if placed.stream.access == "sequential" and placed.stream.threads > 1:
             yield "fio gives each thread a part of the range; its threads do not share one stream"
-        if stream.access == "sequential" and 0 < stream.read_percent < 100:
+        if placed.stream.access == "sequential" and 0 < placed.stream.read_percent < 100:
             yield "fio reads and writes as two sequential streams over the same range"
-        if stream.ios_per_second is not None:
+        rate = placed.stream.rate
+        if rate is not None:
             yield "fio measures no response time, from when an I/O was due"
-        if stream.schedule == "poisson" and (stream.ios_per_second or 0) > 100_000:
+        if rate and rate.schedule is Schedule.POISSON and rate.ios_per_second > 100_000:
             yield "fio's Poisson arrivals are in whole µs: the rate is not kept"

@@ -236,8 +236,8 @@ class Silence:
 
     def __init__(self, plan: Plan, limit_ns: int) -> None:
         """Allow `limit_ns`, and what a plan of few I/Os a second pauses by itself besides."""
-        rates = [stream.ios_per_second for stream in plan.streams]
-        slow = sum(rate for rate in rates if rate is not None) if all(rates) else None
+        rates = [placed.stream.rate for placed in plan.streams]
+        slow = sum(rate.ios_per_second for rate in rates if rate) if all(rates) else None
         self._limit_ns = limit_ns + (0 if slow is None else round(PAUSE_GAPS * NS_PER_S / slow))
         self._done = 0
         self._looked_ns: int | None = None
@@ -308,7 +308,7 @@ def _refuse_refusals(
     """Raise where nothing but EINVAL came back: direct I/O of this block size is refused."""
     numbers = set(failed["read"]) | set(failed["write"])
     if numbers == {errno.EINVAL} and not any(group.ios for group in groups):
-        sizes = sorted({stream.block_bytes for stream in plan.streams})
+        sizes = sorted({placed.stream.block_size_bytes for placed in plan.streams})
         raise DeviceError(
             f"The target refuses direct I/O in blocks of {sizes[0]} B (EINVAL)",
             remedy="Use a block size that is a multiple of what the device addresses.",
@@ -324,8 +324,9 @@ def _results(
 ) -> list[OperationResult]:
     """Return what came of every stream and direction the plan asks for."""
     results = []
-    for stream in plan.streams:
-        for direction in filter(stream.moves, DIRECTIONS):
+    for placed in plan.streams:
+        stream = placed.stream
+        for direction in filter(placed.moves, DIRECTIONS):
             legs = [
                 group
                 for leg, name in job.legs
@@ -333,7 +334,7 @@ def _results(
                 if (group.leg, group.direction, name) == (leg, direction, stream.name)
             ]
             # fio does not say which job failed: with several streams, the first one answers.
-            mine = failed[direction] if stream is _first(plan, direction) else Counter[int]()
+            mine = failed[direction] if placed is _first(plan, direction) else Counter[int]()
             numbers = _series(folder, plan, legs)
             series = output.columns(numbers, mine.total(), plan.interval_ns)
             results.append(output.operation_result(stream.name, legs, mine, series))
@@ -341,7 +342,7 @@ def _results(
 
 
 def _first(plan: Plan, direction: Direction) -> StreamPlan | None:
-    return next((stream for stream in plan.streams if stream.moves(direction)), None)
+    return next((placed for placed in plan.streams if placed.moves(direction)), None)
 
 
 def _series(folder: Path, plan: Plan, legs: list[output.Group]) -> output.Series:
@@ -367,10 +368,11 @@ def _read(path: Path) -> str:
 def _cursors(plan: Plan, results: list[OperationResult]) -> dict[str, int]:
     """Return where each sequential stream goes on: as far as it moved bytes, round its range."""
     cursors = {}
-    for stream in plan.streams:
+    for placed in plan.streams:
+        stream = placed.stream
         moved = sum(part.moved_bytes for part in results if part.stream == stream.name)
-        ahead = (stream.cursor_bytes + moved) % stream.segment_bytes
+        ahead = (placed.cursor_bytes + moved) % placed.segment_bytes
         cursors[stream.name] = (
-            ahead - ahead % stream.block_bytes if stream.access == "sequential" else 0
+            ahead - ahead % stream.block_size_bytes if stream.access == "sequential" else 0
         )
     return cursors
