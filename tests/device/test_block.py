@@ -109,8 +109,11 @@ def test_a_purge_discards_everything_and_says_that_it_is_only_claimed(
     device = open_to_destroy(loop)
     try:
         assert not [r for r in device.remarks() if r.kind is RemarkKind.PURGE_CLAIMED]
-        method = device.purge()
-        assert method == "block discard (equivalent claimed); 64 of 64 sampled blocks read as zeros"
+        done = device.purge()
+        assert done == purging.PurgeResult(
+            means="block discard (equivalent claimed)", claimed=True, zeros=64, sampled=64
+        )
+        assert done.method == f"{done.means}; 64 of 64 sampled blocks read as zeros"
         assert [r for r in device.remarks() if r.kind is RemarkKind.PURGE_CLAIMED]
     finally:
         device.close()
@@ -156,7 +159,7 @@ def test_a_format_that_left_the_data_is_an_error(
     loop: Path, loops: Loops, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (loops.folder / "disk.img").write_bytes(b"\xa5" * LOOP_BYTES)
-    done = purging.Purged(method="NVMe Format", claimed=False)
+    done = purging.PurgeResult(means="NVMe Format")
     monkeypatch.setattr(purging, "_format", lambda *_: done)
     device = open_to_destroy(loop)
     try:

@@ -10,7 +10,7 @@ import pytest
 from teijo.device import block, inspect_target, kernel, open_target, survey
 from teijo.device.composite import Composite, open_composite
 from teijo.device.kernel import read_text
-from teijo.device.purge import Purged
+from teijo.device.purge import PurgeResult
 from teijo.device.target import CompositeTarget, parse_target
 from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
 from teijo.terms.remark import RemarkKind
@@ -271,11 +271,13 @@ def test_a_format_beside_a_discard_counts_as_the_discard(
 ) -> None:
     a, b = pair
     done = iter(
-        [Purged(method="NVMe Format", claimed=False), Purged(method="block discard", claimed=True)]
+        [PurgeResult(means="NVMe Format"), PurgeResult(means="block discard", claimed=True)]
     )
     monkeypatch.setattr(block, "purge", lambda subject, moved: next(done))
     several = open_all(f"stripe:{a},{b}", serials(a, b))
-    assert several.purge() == Purged(method="2 members, the weakest by block discard", claimed=True)
+    assert several.purge() == PurgeResult(
+        means="2 members, the weakest by block discard", claimed=True
+    )
     several.release()
 
 

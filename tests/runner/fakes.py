@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from teijo.device.device import Configured
+from teijo.device.purge import PurgeResult
 from teijo.document.model import Document, Header
 from teijo.engine.plan import Plan, StreamPlan
 from teijo.engine.session import (
@@ -210,9 +211,9 @@ class FakeDevice:
     def counts(self) -> dict[str, int]:
         return {"laps": len(self.session.plans), "faults": 0}
 
-    def purge(self, silence_ns: int = 0) -> str | None:
+    def purge(self, silence_ns: int = 0) -> PurgeResult | None:
         self.session.clock_ns += SECOND
-        return self.purge_method
+        return None if self.purge_method is None else PurgeResult(means=self.purge_method)
 
     def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
         look()

@@ -12,7 +12,7 @@ from teijo.device.identify import Identification
 from teijo.device.mounts import mounts_of
 from teijo.device.preflight import Preflight, claim, consent, identify_open, open_to_read
 from teijo.device.presence import check_present
-from teijo.device.purge import Purged, purge
+from teijo.device.purge import PurgeResult, purge
 from teijo.device.stack import above, reach
 from teijo.device.target import BlockTarget
 from teijo.device.watched import Moved, unwatched
@@ -62,7 +62,7 @@ class BlockMedium:
         except OSError:
             return {}
 
-    def purge(self, moved: Moved = unwatched) -> Purged | None:
+    def purge(self, moved: Moved = unwatched) -> PurgeResult | None:
         """Purge by the surest means the drive has; see purge.py."""
         if self.preflight is None:
             raise UnsafeError(

@@ -20,7 +20,7 @@ from teijo.device.marker import NOBODY, Holder
 from teijo.device.medium import Medium
 from teijo.device.openers import FileKey
 from teijo.device.preflight import Preflight, consent_to_all
-from teijo.device.purge import Purged
+from teijo.device.purge import PurgeResult
 from teijo.device.stack import below, loops, node_of, reach
 from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, Member
 from teijo.device.watched import Moved, unwatched
@@ -70,7 +70,7 @@ class Composite:
         """Return the members' counters, added up where that has a meaning."""
         return health_over([member.health() for member in self._members])
 
-    def purge(self, moved: Moved = unwatched) -> Purged | None:
+    def purge(self, moved: Moved = unwatched) -> PurgeResult | None:
         """Purge each member that can be. It counts as purged if all were, by the weakest means."""
         done = [(member, member.purge(moved)) for member in self._members]
         purged = [one for _, one in done if one is not None]
@@ -88,7 +88,7 @@ class Composite:
         self._purged_in_part = ()
         weakest = next((one for one in purged if one.claimed), purged[0])
         method = say("{n} members, the weakest by {method}", n=len(purged), method=weakest.method)
-        return Purged(method=method, claimed=weakest.claimed)
+        return PurgeResult(means=method, claimed=weakest.claimed)
 
     def check(self) -> None:
         """Make sure that every member is still the one that was opened."""

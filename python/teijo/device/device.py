@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from teijo.device.purge import PurgeResult
 from teijo.device.watched import SILENCE_NS
 from teijo.engine.session import Session
 from teijo.terms.geometry import Geometry, Identity
@@ -52,7 +53,7 @@ class Device(Protocol):
         """Return what a simulated device's model counts; empty for a device that is real."""
         ...
 
-    def purge(self, silence_ns: int = SILENCE_NS) -> str | None:
+    def purge(self, silence_ns: int = SILENCE_NS) -> PurgeResult | None:
         """Return how the device was purged, or None where it cannot be.
 
         Raises:

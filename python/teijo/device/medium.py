@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from teijo.device.purge import Purged
+from teijo.device.purge import PurgeResult
 from teijo.device.watched import Moved, unwatched
 from teijo.engine.plan import Layout
 from teijo.terms.geometry import Geometry, Identity
@@ -38,7 +38,7 @@ class Medium(Protocol):
         """Return all its counters now, its own among them; empty where it has none."""
         ...
 
-    def purge(self, moved: Moved = unwatched) -> Purged | None:
+    def purge(self, moved: Moved = unwatched) -> PurgeResult | None:
         """Return how it was purged, or None where it cannot be; errors as `Device.purge`."""
         ...
 

@@ -6,7 +6,7 @@ worse than one not purged. A method is believed when sampled blocks have lost th
 """
 
 import errno
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from teijo.device import kernel, nvme
@@ -25,14 +25,27 @@ UNSUPPORTED: Final = frozenset({errno.EOPNOTSUPP, errno.EINVAL, errno.ENOTTY, er
 
 
 @dataclass(frozen=True, kw_only=True)
-class Purged:
-    """What was done. `claimed`: the standard asks for more, this only should be equal."""
+class PurgeResult:
+    """How a device was purged, and how many of the `sampled` blocks read as zeros afterwards.
 
-    method: str
-    claimed: bool
+    `claimed`: the standard asks for more, this only should be equal. Nothing is sampled of a
+    simulated device, nor of several together.
+    """
+
+    means: str
+    claimed: bool = False
+    zeros: int = 0
+    sampled: int = 0
+
+    @property
+    def method(self) -> str:
+        """All of it in a line, as the record has it."""
+        if not self.sampled:
+            return self.means
+        return f"{self.means}; {self.zeros} of {self.sampled} sampled blocks read as zeros"
 
 
-def purge(subject: Subject, moved: Moved = unwatched) -> Purged | None:
+def purge(subject: Subject, moved: Moved = unwatched) -> PurgeResult | None:
     """Purge a device that preflight passed, or return None where it has no means to.
 
     `moved` hears of each piece that came back.
@@ -62,11 +75,10 @@ def purge(subject: Subject, moved: Moved = unwatched) -> Purged | None:
     if kept and kept == held:
         return None
     zeros = sum(not any(block) for block in after)
-    seen = f"{zeros} of {len(after)} sampled blocks read as zeros"
-    return Purged(method=f"{done.method}; {seen}", claimed=done.claimed)
+    return replace(done, zeros=zeros, sampled=len(after))
 
 
-def _format(subject: Subject, moved: Moved) -> Purged | None:
+def _format(subject: Subject, moved: Moved) -> PurgeResult | None:
     """Format the namespace, if the drive can and nothing else of it would be erased."""
     if not subject.found.node.name.startswith("nvme") or subject.found.node.is_partition:
         return None
@@ -85,7 +97,7 @@ def _format(subject: Subject, moved: Moved) -> Purged | None:
             f"{subject.target}: NVMe Format failed: {error}; its data may be erased in part",
             remedy="Look at `nvme error-log`, and format it again before it is used.",
         ) from error
-    return Purged(method="NVMe Format, user data erase", claimed=False)
+    return PurgeResult(means="NVMe Format, user data erase")
 
 
 def may_format(found: nvme.Namespace, serial: str) -> bool:
@@ -105,7 +117,7 @@ def may_format(found: nvme.Namespace, serial: str) -> bool:
     return True
 
 
-def _discard(subject: Subject, moved: Moved) -> Purged | None:
+def _discard(subject: Subject, moved: Moved) -> PurgeResult | None:
     for secure, method in ((True, "secure discard"), (False, "block discard")):
         try:
             _discard_all(subject, moved, secure=secure)
@@ -116,7 +128,7 @@ def _discard(subject: Subject, moved: Moved) -> Purged | None:
                 f"{subject.target}: {method} failed: {error.strerror}; a part may be discarded",
                 remedy="Look at the kernel log (dmesg).",
             ) from error
-        return Purged(method=f"{method} (equivalent claimed)", claimed=True)
+        return PurgeResult(means=f"{method} (equivalent claimed)", claimed=True)
     return None
 
 

@@ -9,6 +9,7 @@ from teijo.device.device import Configured
 from teijo.device.hook import run_hook
 from teijo.device.hook_consent import Hook
 from teijo.device.medium import Medium
+from teijo.device.purge import PurgeResult
 from teijo.device.release import open_place, wait_until_free
 from teijo.device.sessions import Engine, open_session
 from teijo.device.watched import SILENCE_NS, watched
@@ -71,16 +72,14 @@ class RealDevice:
         """Return nothing: a real device tells its health, and no more."""
         return {}
 
-    def purge(self, silence_ns: int = SILENCE_NS) -> str | None:
+    def purge(self, silence_ns: int = SILENCE_NS) -> PurgeResult | None:
         """Purge by the surest means there is; see purge.py. Signals are heard meanwhile."""
         done = watched(
             self._medium.purge, what=f"The purge of {self._place}", silence_ns=silence_ns
         )
-        if done is None:
-            return None
-        if done.claimed:
+        if done is not None and done.claimed:
             self._claimed = (Remark(kind=RemarkKind.PURGE_CLAIMED, text=done.method),)
-        return done.method
+        return done
 
     def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
         """Let the device rest; the program looks up from time to time."""

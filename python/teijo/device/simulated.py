@@ -6,6 +6,7 @@ from typing import Final
 from teijo import engine as door
 from teijo.device.device import Configured
 from teijo.device.nearest import shortened
+from teijo.device.purge import PurgeResult
 from teijo.device.target import SimulatedTarget, parse_target
 from teijo.device.watched import SILENCE_NS
 from teijo.document.phrase import say
@@ -88,11 +89,11 @@ class SimulatedDevice:
         """Return what the model knows and a real device would not tell."""
         return self._simulation.counts()
 
-    def purge(self, silence_ns: int = SILENCE_NS) -> str:
+    def purge(self, silence_ns: int = SILENCE_NS) -> PurgeResult:
         """Purge in virtual time."""
         del silence_ns
         self._simulation.purge()
-        return "purge of the simulated drive"
+        return PurgeResult(means="purge of the simulated drive")
 
     def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
         """Let virtual time pass."""

@@ -18,11 +18,11 @@ def purge(stage: Stage) -> Outcome:
         StoppedAtOnce: a second signal came, and it does not come back.
     """
     started_ns = stage.now_ns()
-    method = stage.device.purge(stage.io_timeout_ns)
+    done = stage.device.purge(stage.io_timeout_ns)
     ended_ns = stage.now_ns()
-    kind = RemarkKind.NOT_PURGED if method is None else RemarkKind.PURGE_CLAIMED
+    kind = RemarkKind.NOT_PURGED if done is None else RemarkKind.PURGE_CLAIMED
     remarks = tuple(one for one in stage.device.remarks() if one.kind is kind)
-    if method is not None:
+    if done is not None:
         stage.cursors.clear()
     elif not remarks:
         text = "The device cannot be purged: it began in the state it was found in."
@@ -32,7 +32,7 @@ def purge(stage: Stage) -> Outcome:
             started_ns=started_ns,
             elapsed_ns=ended_ns - started_ns,
             gap_ns=stage.gap_ns(started_ns),
-            detail={"method": NOT_PURGED if method is None else method},
+            detail={"method": NOT_PURGED if done is None else done.method},
             remarks=remarks,
         )
     )
