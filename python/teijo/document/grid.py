@@ -21,6 +21,8 @@ from teijo.document.phrase import capitalised
 
 R = TypeVar("R")
 C = TypeVar("C")
+Fields = Sequence[tuple[str, str, int | None, Callable[[R], Value]]]
+"""The columns of a table of things: name, unit, digits, and what each of the things has there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,14 +126,18 @@ class Beside:
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """Lines over the rows of one edge, and what stands beside them in the table, in its order."""
+    """Lines over the rows of one edge, and what stands beside them in the table, in its order.
+
+    `leading` are columns before the edge: whose row it is.
+    """
 
     rows: Edge
     columns: tuple[Line | Beside, ...]
+    leading: tuple[Beside, ...] = ()
 
     def __post_init__(self) -> None:
-        places = len(self.rows.places)
-        assert all(len(each.values) == places for each in self.columns), "a value for each row"
+        places, columns = len(self.rows.places), (*self.leading, *self.columns)
+        assert all(len(each.values) == places for each in columns), "a value for each row"
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -143,10 +149,11 @@ class Grid:
         columns = (
             each.figure.column() if isinstance(each, Line) else each.column for each in self.columns
         )
+        leading = (each.values for each in self.leading)
         values = (each.values for each in self.columns)
         return Table(
-            columns=(self.rows.column(), *columns),
-            rows=tuple(zip(self.rows.shown, *values, strict=True)),
+            columns=(*(each.column for each in self.leading), self.rows.column(), *columns),
+            rows=tuple(zip(*leading, self.rows.shown, *values, strict=True)),
             caption=caption,
             folded=folded,
         )
@@ -297,3 +304,23 @@ def _ends(row: Sequence[float | None]) -> tuple[float, float] | None:
     """Return the interval in a row of a trace, None where it is not known."""
     low, high = row[2:]
     return None if low is None or high is None else (low, high)
+
+
+def listing(
+    things: Iterable[R],
+    fields: Fields[R],
+    *,
+    caption: str = "",
+    folded: bool = False,
+    marked: Iterable[tuple[int, int]] = (),
+) -> Table:
+    """Return a row for each thing, a column for each field."""
+    return Table(
+        columns=tuple(
+            Column(name=name, unit=unit, digits=digits) for name, unit, digits, _ in fields
+        ),
+        rows=tuple(tuple(of(each) for *_, of in fields) for each in things),
+        caption=caption,
+        folded=folded,
+        marked=tuple(marked),
+    )

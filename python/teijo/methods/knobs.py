@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Final, TypeVar
 
 import pydantic
@@ -328,6 +329,10 @@ def show_duration(value: object) -> str:
         if value % unit == 0:
             return f"{value // unit}{name}"
     return f"{value}ns"
+
+
+time_knob = partial(Knob, parse=duration, show=show_duration)
+"""A setting that is a time, longer than none."""
 
 
 def show_size(value: object) -> str:

@@ -1,157 +1,83 @@
 """The pictures of the study: rate against time and volume, and what had been written by when."""
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from teijo import units
 from teijo.analysis.change_point import Floats
 from teijo.analysis.overflow import PhaseName
-from teijo.document.model import Axis, Column, Rule, Section, Series, Span, Table, Value, XYChart
+from teijo.analysis.written import Points, points_of
+from teijo.document.grid import Beside, Edge, Figure, Grid, Line
+from teijo.document.model import Column, Rule, Section, Span, XYChart
 from teijo.document.phrase import say, sentences
-from teijo.methods.studies.cache_overflow.bursts import Burst, model_bytes
-from teijo.methods.studies.cache_overflow.settings import OverflowSettings
+from teijo.methods.studies.cache_overflow.bursts import Burst
+from teijo.methods.studies.cache_overflow.found import OverflowFound, gigabytes
 from teijo.methods.studies.cache_overflow.words import time_text
-from teijo.terms.geometry import Geometry
 
-POINTS_MOST = 1440
-POINTS_LEAST = 60
-BLOCKS_A_POINT = 16
-"""A point of fewer I/Os goes up and down with each of them."""
-DRAWN_MOST = 2.0
-"""What is faster than so many times the rate before the overflow is drawn as that."""
 SPAN_NAMES: dict[PhaseName, str] = {"before": "cache takes it", "stall": "stall"}
+RATE = Figure(name="Rate", unit="MB/s", digits=2)
+AS_DRAWN = replace(RATE, name="Rate as drawn")
+MEAN = replace(RATE, name="mean since the beginning")
+WRITTEN = Figure(name="Written", unit="GB", digits=3)
+TIME = Figure(name="Time", unit="s")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Points:
-    """A series thinned out for a drawing: at the end of each point, s, GB, MB/s, and the mean.
+class Drawn:
+    """What is drawn of a burst under its name."""
 
-    `drawn_mb_s` are the rates, those above `most_mb_s` cut off there; None where none is.
-    """
-
-    ends_s: Floats
-    totals_gb: Floats
-    rates_mb_s: Floats
-    means_mb_s: Floats
-    drawn_mb_s: Floats
-    most_mb_s: float | None
-    joined: int
+    name: str
+    burst: Burst
+    points: Points
 
 
-def hero(geometry: Geometry, bursts: Sequence[Burst]) -> XYChart:
-    """Return the picture that the answer stands beside: the first burst's rate over time."""
-    return _rate_chart(_rate_title(geometry, bursts, bursts[0]), bursts[0], _points(bursts[0]))
+def drawn_of(found: OverflowFound) -> tuple[Drawn, ...]:
+    """Return the bursts as they are drawn."""
+    return tuple(
+        Drawn(name=_name(burst), burst=burst, points=points_of(burst.series, burst.overflow))
+        for burst in found.bursts
+    )
 
 
-def sections(
-    settings: OverflowSettings, geometry: Geometry, bursts: Sequence[Burst]
-) -> list[Section]:
+def rate_charts(drawn: Sequence[Drawn]) -> list[XYChart]:
+    """Return each burst's rate over time; the answer stands beside the first."""
+    if len(drawn) == 1:
+        return [_rate_chart("Rate over time", drawn[0])]
+    return [_rate_chart(say("Rate over time, {burst}", burst=one.name), one) for one in drawn]
+
+
+def sections(found: OverflowFound, drawn: Sequence[Drawn]) -> list[Section]:
     """Return the pictures of all bursts in order, without the first one's rate over time."""
-    found: list[Section] = []
-    for burst in bursts[1:]:
-        title = _rate_title(geometry, bursts, burst)
-        found.append(Section(title=title, blocks=(_rate_chart(title, burst, _points(burst)),)))
-    thinned = [(_burst_name(geometry, burst), burst, _points(burst)) for burst in bursts]
-    title = "Rate against what had been written"
-    found.append(Section(title=title, blocks=(_volume_chart(title, settings, thinned),)))
-    title = "Written over time"
-    found.append(Section(title=title, blocks=(_written_chart(title, settings, thinned),)))
-    return found
+    charts = (*rate_charts(drawn)[1:], _volume_chart(found, drawn), _written_chart(found, drawn))
+    return [Section(title=chart.title, blocks=(chart,)) for chart in charts]
 
 
-def _rate_title(geometry: Geometry, bursts: Sequence[Burst], burst: Burst) -> str:
-    if len(bursts) == 1:
-        return "Rate over time"
-    return say("Rate over time, {burst}", burst=_burst_name(geometry, burst))
-
-
-def _burst_name(geometry: Geometry, burst: Burst) -> str:
-    if not burst.rest_ns:
+def _name(burst: Burst) -> str:
+    if not burst.rest_s:
         return say("burst {number}", number=burst.number)
-    rest = time_text(burst.rest_ns * geometry.scale / units.NS_PER_S)
+    rest = time_text(burst.rest_s)
     return say("burst {number}, after {rest}", number=burst.number, rest=rest)
 
 
-def _points(burst: Burst) -> Points:
-    """Return the series in at most 1440 points, each the mean of as many samples."""
-    series, cliff = burst.series, burst.overflow.cliff
-    joined = _joined(burst)
-    firsts = np.arange(0, series.lengths_s.size, joined)
-    lengths = np.add.reduceat(series.lengths_s, firsts)
-    written = np.add.reduceat(series.written_bytes, firsts)
-    ends, totals = np.cumsum(lengths), np.cumsum(written)
-    rates = written / lengths / 1e6
-    most = np.inf if cliff is None else DRAWN_MOST * cliff.before.value / 1e6
-    return Points(
-        ends_s=ends,
-        totals_gb=totals / 1e9,
-        rates_mb_s=rates,
-        means_mb_s=totals / ends / 1e6,
-        drawn_mb_s=np.minimum(rates, most),
-        most_mb_s=float(most) if bool(rates.max() > most) else None,
-        joined=joined,
-    )
-
-
-def _joined(burst: Burst) -> int:
-    """Return how many samples make a point: few points, and enough I/Os in each to be smooth."""
-    series, cliff = burst.series, burst.overflow.cliff
-    samples = series.lengths_s.size
-    least = -(-samples // POINTS_MOST)
-    slowest = burst.overflow.rate if cliff is None else cliff.after
-    blocks = slowest.value * float(np.median(series.lengths_s)) / series.block_bytes
-    smooth = math.ceil(BLOCKS_A_POINT / blocks) if blocks else 1
-    return max(1, least, min(smooth, samples // POINTS_LEAST))
-
-
-def _rate_chart(title: str, burst: Burst, points: Points) -> XYChart:
-    return XYChart(
-        title=title,
-        x=Axis(name="Time", unit="s"),
-        y=Axis(name="Rate", unit="MB/s"),
-        series=(
-            Series(name="rate", x=_told(points.ends_s), y=_told(points.drawn_mb_s), style="line"),
-            Series(
-                name="mean since the beginning",
-                x=_told(points.ends_s),
-                y=_told(points.means_mb_s),
-                style="dashed",
-            ),
+def _rate_chart(title: str, drawn: Drawn) -> XYChart:
+    points, cliff = drawn.points, drawn.burst.overflow.cliff
+    drawn_rates, means = _numbers(points.drawn_mb_s), _numbers(points.means_mb_s)
+    grid = Grid(
+        rows=_edge(TIME, points.ends_s),
+        columns=(
+            _beside(WRITTEN, points.totals_gb),
+            _beside(RATE, points.rates_mb_s),
+            Line(figure=AS_DRAWN, name="rate", values=drawn_rates, style="line"),
+            Line(figure=MEAN, values=means, style="dashed"),
         ),
-        table=Table(
-            columns=(
-                Column(name="Time", unit="s", digits=1),
-                Column(name="Written", unit="GB", digits=3),
-                Column(name="Rate", unit="MB/s", digits=2),
-                Column(name="Rate as drawn", unit="MB/s", digits=2),
-                Column(name="Mean since the beginning", unit="MB/s", digits=2),
-            ),
-            rows=_rows(
-                points.ends_s,
-                points.totals_gb,
-                points.rates_mb_s,
-                points.drawn_mb_s,
-                points.means_mb_s,
-            ),
-            folded=True,
-        ),
-        rules=_levels(burst),
-        spans=_spans(burst),
-        note=_note(points),
     )
-
-
-def _levels(burst: Burst) -> tuple[Rule, ...]:
-    cliff = burst.overflow.cliff
-    if cliff is None:
-        return ()
-    return (
-        Rule(name="λ", value=cliff.before.value / 1e6, style="dotted"),
-        Rule(name="μ", value=cliff.after.value / 1e6, style="dotted"),
-    )
+    levels = () if cliff is None else (("λ", cliff.before), ("μ", cliff.after))
+    rules = (Rule(name=n, value=at.value / units.MEGA, style="dotted") for n, at in levels)
+    spans, note = _spans(drawn.burst), _note(points)
+    table = grid.table(folded=True)
+    return grid.chart(title, RATE, table=table, rules=rules, spans=spans, note=note)
 
 
 def _spans(burst: Burst) -> tuple[Span, ...]:
@@ -165,98 +91,65 @@ def _spans(burst: Burst) -> tuple[Span, ...]:
     return tuple(Span(name=name, first=first, last=last) for name, (first, last) in found.items())
 
 
-def _volume_chart(
-    title: str, settings: OverflowSettings, thinned: Sequence[tuple[str, Burst, Points]]
-) -> XYChart:
-    rules = []
-    for _, burst, _ in thinned[:1]:
-        cliff, model = burst.overflow.cliff, model_bytes(settings, burst)
-        if cliff is not None:
-            rules.append(Rule(name="V*", value=cliff.at_bytes / 1e9, at="x"))
-        if model is not None:
-            rules.append(Rule(name="V* of the model", value=model / 1e9, at="x", style="dotted"))
-    return XYChart(
-        title=title,
-        x=Axis(name="Written", unit="GB"),
-        y=Axis(name="Rate", unit="MB/s"),
-        series=tuple(
-            Series(name=name, x=_told(points.totals_gb), y=_told(points.drawn_mb_s), style="line")
-            for name, _, points in thinned
+def _volume_chart(found: OverflowFound, drawn: Sequence[Drawn]) -> XYChart:
+    cliff, model = found.first.overflow.cliff, gigabytes(found.model_bytes(found.first))
+    rules = [] if cliff is None else [Rule(name="V*", value=cliff.at_bytes / units.GIGA, at="x")]
+    if model is not None:
+        rules.append(Rule(name="V* of the model", value=model, at="x", style="dotted"))
+    names = _names((one.name, one.points.ends_s) for one in drawn)
+    rates = np.concatenate([one.points.rates_mb_s for one in drawn])
+    values = np.concatenate([one.points.drawn_mb_s for one in drawn])
+    grid = Grid(
+        leading=(Beside(column=Column(name="Burst"), values=names),),
+        rows=_edge(WRITTEN, np.concatenate([one.points.totals_gb for one in drawn])),
+        columns=(
+            _beside(RATE, rates),
+            Line(figure=AS_DRAWN, values=_numbers(values), parts=names, style="line"),
         ),
-        table=Table(
-            columns=(
-                Column(name="Burst"),
-                Column(name="Written", unit="GB", digits=3),
-                Column(name="Rate", unit="MB/s", digits=2),
-                Column(name="Rate as drawn", unit="MB/s", digits=2),
-            ),
-            rows=tuple(
-                (name, *row)
-                for name, _, points in thinned
-                for row in _rows(points.totals_gb, points.rates_mb_s, points.drawn_mb_s)
-            ),
-            folded=True,
-        ),
-        rules=tuple(rules),
-        note=_note(thinned[0][2]),
     )
+    title, note = "Rate against what had been written", _note(drawn[0].points)
+    return grid.chart(title, RATE, table=grid.table(folded=True), rules=rules, note=note)
 
 
-def _written_chart(
-    title: str, settings: OverflowSettings, thinned: Sequence[tuple[str, Burst, Points]]
-) -> XYChart:
+def _written_chart(found: OverflowFound, drawn: Sequence[Drawn]) -> XYChart:
     """Return what had been written by when, and the fluid model's two lines beside the first."""
-    lines = [(name, points.ends_s, points.totals_gb) for name, _, points in thinned]
-    _, first, points = thinned[0]
-    model = _model_line(settings, first, float(points.ends_s[-1]))
-    series = [
-        Series(name=name, x=_told(ends), y=_told(totals), style="line")
-        for name, ends, totals in lines
-    ]
+    lines = [(one.name, one.points.ends_s, one.points.totals_gb) for one in drawn]
+    model = _model_line(found, float(drawn[0].points.ends_s[-1]))
     if model is not None:
         lines.append(("fluid model", *model))
-        series.append(
-            Series(name="fluid model", x=_told(model[0]), y=_told(model[1]), style="dashed")
-        )
-    return XYChart(
-        title=title,
-        x=Axis(name="Time", unit="s"),
-        y=Axis(name="Written", unit="GB"),
-        series=tuple(series),
-        table=Table(
-            columns=(
-                Column(name="Burst"),
-                Column(name="Time", unit="s", digits=1),
-                Column(name="Written", unit="GB", digits=3),
-            ),
-            rows=tuple((name, *row) for name, *columns in lines for row in _rows(*columns)),
-            folded=True,
-        ),
-        note=_model_note(settings, model is not None),
+    names = _names((name, ends) for name, ends, _ in lines)
+    totals = np.concatenate([each for *_, each in lines])
+    grid = Grid(
+        leading=(Beside(column=Column(name="Burst"), values=names),),
+        rows=_edge(TIME, np.concatenate([ends for _, ends, _ in lines])),
+        columns=(Line(figure=WRITTEN, values=_numbers(totals), parts=names, style="line"),),
     )
+    chart = grid.chart("Written over time", WRITTEN, table=grid.table(folded=True))
+    if model is None:
+        return chart
+    *own, last = chart.series
+    series = (*own, replace(last, style="dashed"))
+    return replace(chart, series=series, note=_model_note(stated=bool(found.settings.cache_bytes)))
 
 
-def _model_line(
-    settings: OverflowSettings, burst: Burst, end_s: float
-) -> tuple[Floats, Floats] | None:
+def _model_line(found: OverflowFound, end_s: float) -> tuple[Floats, Floats] | None:
     """Return the model's corner points (s, GB): at λ up to V*, then at μ."""
-    cliff = burst.overflow.cliff
-    if cliff is None or burst.overflow.main != 0:
+    overflow = found.first.overflow
+    cliff = overflow.cliff
+    if cliff is None or overflow.main != 0:
         return None
-    volume = model_bytes(settings, burst) or cliff.at_bytes
+    volume = found.model_bytes(found.first) or cliff.at_bytes
     corner_s = volume / cliff.before.value
     if corner_s >= end_s:
-        return np.array([0.0, end_s]), np.array([0.0, end_s * cliff.before.value / 1e9])
+        return np.array([0.0, end_s]), np.array([0.0, end_s * cliff.before.value / units.GIGA])
     end_bytes = volume + (end_s - corner_s) * cliff.after.value
-    return np.array([0.0, corner_s, end_s]), np.array([0.0, volume / 1e9, end_bytes / 1e9])
+    return np.array([0.0, corner_s, end_s]), np.array([0.0, volume, end_bytes]) / units.GIGA
 
 
-def _model_note(settings: OverflowSettings, drawn: bool) -> str:
-    if not drawn:
-        return ""
-    if settings.cache_bytes is None:
-        return "The model is drawn through the measured V*; with --set cache=SIZE it has its own."
-    return "The model has the stated size of the cache, and the measured rates."
+def _model_note(*, stated: bool) -> str:
+    if stated:
+        return "The model has the stated size of the cache, and the measured rates."
+    return "The model is drawn through the measured V*; with --set cache=SIZE it has its own."
 
 
 def _note(points: Points) -> str:
@@ -274,9 +167,24 @@ def _note(points: Points) -> str:
     return sentences(parts)
 
 
-def _rows(*columns: Floats) -> tuple[tuple[Value, ...], ...]:
-    return tuple(zip(*(column.tolist() for column in columns), strict=True))
+def _edge(figure: Figure, values: Floats) -> Edge:
+    return Edge(
+        name=figure.name,
+        unit=figure.unit,
+        digits=figure.digits,
+        places=_numbers(values),
+        from_zero=True,
+    )
 
 
-def _told(values: Floats) -> tuple[float, ...]:
+def _beside(figure: Figure, values: Floats) -> Beside:
+    return Beside(column=figure.column(), values=_numbers(values))
+
+
+def _names(lines: Iterable[tuple[str, Floats]]) -> tuple[str, ...]:
+    """Return each line's name, once for each of its points."""
+    return tuple(name for name, values in lines for _ in range(values.size))
+
+
+def _numbers(values: Floats) -> tuple[float, ...]:
     return tuple(values.tolist())

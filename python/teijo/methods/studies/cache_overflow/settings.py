@@ -6,6 +6,7 @@ by it. Rates are never scaled.
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Final, Literal
 
 from teijo import units
@@ -59,6 +60,9 @@ def _rests(text: str) -> tuple[int, ...]:
 def _show_rests(value: object) -> str:
     assert isinstance(value, tuple)
     return ",".join(knobs.show_duration(each) for each in value) or "none"
+
+
+volume_knob = partial(Knob, parse=knobs.optional(knobs.size), show=_show_volume)
 
 
 class OverflowSettings(Settings, frozen=True):
@@ -118,29 +122,25 @@ class OverflowSettings(Settings, frozen=True):
     ] = "yes"
     volume_bytes: Annotated[
         int | None,
-        Knob(
+        volume_knob(
             key="volume",
             aliases=("bytes",),
             meaning="what a burst writes at most, or none: the active range once over",
             example="64GB",
-            parse=knobs.optional(knobs.size),
-            show=_show_volume,
         ),
     ] = None
     most_ns: Annotated[
         int,
-        Knob(
+        knobs.time_knob(
             key="seconds",
             aliases=("time", "duration"),
             meaning="how long a burst lasts at most",
             example="30min",
-            parse=knobs.duration,
-            show=knobs.show_duration,
         ),
     ] = 3600 * units.NS_PER_S
     flat_ns: Annotated[
         int | None,
-        Knob(
+        knobs.time_knob(
             key="flat",
             meaning="a burst ends when the rate has been level for so long after its fall, or none",
             example="5min",
@@ -171,22 +171,16 @@ class OverflowSettings(Settings, frozen=True):
     ] = "on"
     cache_bytes: Annotated[
         int | None,
-        Knob(
+        volume_knob(
             key="cache",
             meaning="what the cache is said to hold, for the model beside the measurement, or none",
             example="25GB",
-            parse=knobs.optional(knobs.size),
-            show=_show_volume,
         ),
     ] = None
     sample_ns: Annotated[
         int,
-        Knob(
-            key="sample",
-            meaning="how long a sample of the series is",
-            example="100ms",
-            parse=knobs.duration,
-            show=knobs.show_duration,
+        knobs.time_knob(
+            key="sample", meaning="how long a sample of the series is", example="100ms"
         ),
     ] = units.NS_PER_S
 

@@ -1,13 +1,14 @@
 """The sentences of the study: its verdict, its answer in one paragraph, and how it was measured."""
 
-from collections.abc import Sequence
+from typing import Any, assert_never
 
 from teijo import units
 from teijo.analysis.overflow import Cliff
+from teijo.analysis.overflow_proof import Verdict
 from teijo.analysis.recovery import Mean
 from teijo.document.phrase import say, sentences
-from teijo.methods.studies.cache_overflow.bursts import Burst, Recovery, model_bytes
-from teijo.methods.studies.cache_overflow.proof import Verdict
+from teijo.methods.studies.cache_overflow.bursts import Burst
+from teijo.methods.studies.cache_overflow.found import OverflowFound
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings
 from teijo.terms.geometry import Geometry
 
@@ -16,213 +17,182 @@ MODEL = (
     "V* = C λ / (λ − μ) bytes have been written. C is told from the measured V*, the time until "
     "then and the rate after it, which is what the cache drains at: C = V* − μ t*."
 )
+PROVING = (
+    "Whether it is a cache that was full is not known: a burst after a rest would tell, "
+    "for a rest empties a cache. Set rest to a time in which it drains."
+)
+NOT_PURGED = (
+    "The device was not purged: a drive that had been written over before falls so, "
+    "and so does a cache that is not emptied while the device rests."
+)
+IN_TURNS = (
+    "In turns the cache is not full all the time, so more can come back than the rest drains."
+)
+SLOWER = (
+    "A second burst that is slower before its overflow, or after it, than the first tells of "
+    "a device that was fresh, and is not any more."
+)
+METHOD = (
+    "Writes go past the host's page cache, unless a remark says otherwise. The series is cut "
+    "where its level changes: least squared error, three times the noise's variance times "
+    "ln n the price of a cut. An overflow is a cut at which the rate falls by more than 20 % "
+    "within 20 samples and stays down; the deepest is the one that parts the series best."
+)
 
-NOTHING_BACK = "The first burst did not overflow, so there is nothing that could come back."
 
-
-def verdict(burst: Burst, found: Verdict | None) -> str:
+def verdict(found: OverflowFound) -> str:
     """Return the answer in one line."""
-    cliff, overflow = burst.overflow.cliff, burst.overflow
-    if cliff is None or found is None:
-        return say(
-            "NO OVERFLOW up to {volume}: {rate:,.0f} MB/s",
-            volume=volume_text(overflow.written_bytes),
-            rate=overflow.rate.value / 1e6,
-        )
-    fell = say(
-        "after {volume}: from {before:,.0f} to {after:,.0f} MB/s",
-        volume=volume_text(cliff.at_bytes),
-        before=cliff.before.value / 1e6,
-        after=cliff.after.value / 1e6,
-    )
-    match found.cause:
+    cliff = found.first.overflow.cliff
+    if cliff is None or found.verdict is None:
+        return say("NO OVERFLOW up to {volume}: {rate:,.0f} MB/s", **_whole(found.first))
+    fell = say("after {volume}: from {before:,.0f} to {after:,.0f} MB/s", **_fall(cliff))
+    match found.verdict.cause:
         case "cache" | "undrained":
             return say("OVERFLOW {fell}", fell=fell)
         case "saturation":
             return say("NO CACHE SEEN: the drive is saturated {fell}", fell=fell)
         case "unknown" | "unproven":
             return say("WHETHER A CACHE OVERFLOWED CANNOT BE KNOWN: it fell {fell}", fell=fell)
+        case _:
+            assert_never(found.verdict.cause)
 
 
-def answer(
-    settings: OverflowSettings,
-    geometry: Geometry,
-    bursts: Sequence[Burst],
-    found: Verdict | None,
-) -> str:
+def answer(found: OverflowFound) -> str:
     """Return what the study found, in one paragraph."""
-    first = bursts[0]
-    parts = [_first(first)]
-    if found is not None:
-        parts.append(_cause(geometry, first, found))
-    parts += _stalls(first)
-    if first.overflow.cliff is not None and (found is None or found.cause != "saturation"):
-        parts += _size(settings, first, first.overflow.cliff)
-    if settings.rests_ns:
-        parts += [text for burst in bursts[1:] for text in _later(geometry, first, burst)]
-    parts.append(_stop(first))
-    return sentences(parts)
+    cliff, parts = found.first.overflow.cliff, [_first(found.first)]
+    if cliff is not None and found.verdict is not None:
+        parts.append(_cause(found, cliff, found.verdict))
+    parts += _stalls(found.first)
+    if cliff is not None and not found.is_saturated:
+        parts += _size(found, cliff)
+    if found.settings.rests_ns:
+        parts += [text for burst in found.later for text in _later(cliff, burst)]
+    return sentences([*parts, _stop(found.first)])
 
 
 def _first(burst: Burst) -> str:
-    overflow, cliff = burst.overflow, burst.overflow.cliff
+    cliff, count = burst.overflow.cliff, len(burst.overflow.cliffs)
     if cliff is None:
         return say(
             "Writing went on at {rate:,.1f} MB/s for {time} and {volume}, and never fell to stay: "
             "no cache overflowed that holds more than was written in four samples.",
-            rate=overflow.rate.value / 1e6,
-            time=time_text(overflow.seconds),
-            volume=volume_text(overflow.written_bytes),
+            **_whole(burst),
         )
     text = say(
         "Writing went on at {before:,.1f} MB/s until {volume} had been written, after {time}; "
         "then it fell to {after:,.1f} MB/s, {share:.0f} % of that.",
-        before=cliff.before.value / 1e6,
-        volume=volume_text(cliff.at_bytes),
-        time=time_text(cliff.at_s),
-        after=cliff.after.value / 1e6,
         share=100 * cliff.after.value / cliff.before.value,
+        **_fall(cliff),
     )
-    others = [each for each in overflow.cliffs if each is not cliff]
-    if not others:
+    if count == 1:
         return text
-    return say(
-        "{text} It fell {count} times in all; this was the deepest.",
-        text=text,
-        count=len(overflow.cliffs),
-    )
+    return say("{text} It fell {count} times in all; this was the deepest.", text=text, count=count)
 
 
-def _cause(geometry: Geometry, first: Burst, found: Verdict) -> str:
+def _cause(found: OverflowFound, cliff: Cliff, why: Verdict) -> str:
     """Say what a rest and the burst after it tell of the fall."""
-    cliff = first.overflow.cliff
-    assert cliff is not None, "something fell"
-    if found.burst is None:
-        return (
-            "Whether it is a cache that was full is not known: a burst after a rest would tell, "
-            "for a rest empties a cache. Set rest to a time in which it drains."
-        )
-    rest = time_text(found.burst.rest_ns * geometry.scale / units.NS_PER_S)
-    back = volume_text(found.back_bytes or 0.0)
-    drained = volume_text(found.drained_bytes)
-    if found.cause == "cache" and found.back_bytes is None:
-        return say(
-            "It is a cache: after a rest of {rest} all of the burst was fast again.", rest=rest
-        )
-    if found.cause == "cache":
-        return say(
-            "It is a cache: a rest of {rest} brought back {back}, where the model drains "
-            "{drained}.",
-            rest=rest,
-            back=back,
-            drained=drained,
-        )
+    if why.later is None:
+        return PROVING
+    told = {
+        "rest": time_text(found.later[why.later].rest_s),
+        "back": volume_text(why.back_bytes or 0.0),
+        "drained": volume_text(why.drained_bytes),
+    }
     lead = say(
-        "A rest of {rest} brought back {back}, where the model of a cache drains {drained}.",
-        rest=rest,
-        back=back,
-        drained=drained,
+        "A rest of {rest} brought back {back}, where the model of a cache drains {drained}.", **told
     )
-    why: str
-    match found.cause:
+    times = cliff.at_bytes / found.record.geometry.nominal_capacity_bytes
+    match why.cause:
+        case "cache" if why.back_bytes is None:
+            return say(
+                "It is a cache: after a rest of {rest} all of the burst was fast again.", **told
+            )
+        case "cache":
+            return say(
+                "It is a cache: a rest of {rest} brought back {back}, where the model drains "
+                "{drained}.",
+                **told,
+            )
         case "saturation":
-            why = say(
+            reason: str = say(
                 "The purged drive had been written {times:.2f} times over when it fell: what falls "
                 "is the drive itself as it is written over, and no cache is seen before that.",
-                times=cliff.at_bytes / geometry.nominal_capacity_bytes,
+                times=times,
             )
         case "undrained":
-            why = say(
+            reason = say(
                 "But only {percent:.0f} % of the purged device had been written when it fell, "
                 "which saturates none: what is full is a tier, or a cache that is not emptied "
                 "while the device rests.",
-                percent=100 * cliff.at_bytes / geometry.nominal_capacity_bytes,
+                percent=100 * times,
             )
-        case "unknown" | "unproven" | "cache":
-            why = (
-                "The device was not purged: a drive that had been written over before falls so, "
-                "and so does a cache that is not emptied while the device rests."
-            )
-    return sentences([lead, why])
+        case "unknown" | "unproven":
+            reason = NOT_PURGED
+        case _:
+            assert_never(why.cause)
+    return sentences([lead, reason])
 
 
 def _stalls(burst: Burst) -> list[str]:
-    stalls = burst.overflow.stalls
+    stalls, cliff = burst.overflow.stalls, burst.overflow.cliff
     if not stalls:
         return []
-    longest = max(stall.length_s for stall in stalls)
-    cliff = burst.overflow.cliff
+    told = {
+        "count": len(stalls),
+        "time": time_text(max(stall.length_s for stall in stalls)),
+    }
     if cliff is not None and cliff.in_turns:
         return [
             say(
                 "From then on it stood still and ran on in turns, as a cache with water marks "
                 "does: {count} stalls, the longest of {time}.",
-                count=len(stalls),
-                time=time_text(longest),
+                **told,
             )
         ]
     if len(stalls) == 1:
-        return [say("There was one stall, of {time}.", time=time_text(longest))]
-    return [
-        say(
-            "There were {count} stalls, the longest of {time}.",
-            count=len(stalls),
-            time=time_text(longest),
-        )
-    ]
+        return [say("There was one stall, of {time}.", **told)]
+    return [say("There were {count} stalls, the longest of {time}.", **told)]
 
 
-def _size(settings: OverflowSettings, burst: Burst, cliff: Cliff) -> list[str]:
-    parts: list[str] = [
-        say(
-            "If the cache is drained while it is filled, as the model has it, it holds {size} of "
-            "that; if not, all of it.",
-            size=size_text(cliff.held),
-        )
-    ]
-    model = model_bytes(settings, burst)
-    if model is not None and settings.cache_bytes is not None:
-        parts.append(
-            say(
-                "A cache of {cache} would overflow after {volume} at these rates; the measured "
-                "volume differs from that by {share:+.1f} %.",
-                cache=volume_text(settings.cache_bytes),
-                volume=volume_text(model),
-                share=100 * (cliff.at_bytes / model - 1),
-            )
-        )
-    return parts
+def _size(found: OverflowFound, cliff: Cliff) -> list[str]:
+    holds = say(
+        "If the cache is drained while it is filled, as the model has it, it holds {size} of "
+        "that; if not, all of it.",
+        size=size_text(cliff.held),
+    )
+    model, cache_bytes = found.model_bytes(found.first), found.settings.cache_bytes
+    if model is None or cache_bytes is None:
+        return [holds]
+    stated = say(
+        "A cache of {cache} would overflow after {volume} at these rates; the measured "
+        "volume differs from that by {share:+.1f} %.",
+        cache=volume_text(cache_bytes),
+        volume=volume_text(model),
+        share=100 * (cliff.at_bytes / model - 1),
+    )
+    return [holds, stated]
 
 
-def _later(geometry: Geometry, first: Burst, burst: Burst) -> list[str]:
-    rest = time_text(burst.rest_ns * geometry.scale / units.NS_PER_S)
-    cliff, again = first.overflow.cliff, burst.overflow.cliff
+def _later(cliff: Cliff | None, burst: Burst) -> list[str]:
+    rest, again = time_text(burst.rest_s), burst.overflow.cliff
     if again is None:
         return [
             say(
                 "After a rest of {rest} there was no overflow up to {volume}, at {rate:,.1f} MB/s.",
                 rest=rest,
-                volume=volume_text(burst.overflow.written_bytes),
-                rate=burst.overflow.rate.value / 1e6,
+                **_whole(burst),
             )
         ]
     text = say(
         "After a rest of {rest} it overflowed after {volume}, from {before:,.1f} to "
         "{after:,.1f} MB/s.",
         rest=rest,
-        volume=volume_text(again.at_bytes),
-        before=again.before.value / 1e6,
-        after=again.after.value / 1e6,
+        **_fall(again),
     )
     if cliff is None or not cliff.held.value:
         return [text]
-    return [
-        text,
-        say(
-            "That is {share:.0f} % of the cache.",
-            share=100 * again.held.value / cliff.held.value,
-        ),
-    ]
+    share = 100 * again.held.value / cliff.held.value
+    return [text, say("That is {share:.0f} % of the cache.", share=share)]
 
 
 def _stop(burst: Burst) -> str:
@@ -237,64 +207,40 @@ def _stop(burst: Burst) -> str:
             return "The burst has not come to its end."
 
 
-def rests(geometry: Geometry, first: Burst, found: Sequence[tuple[Burst, Recovery | None]]) -> str:
+def rests(found: OverflowFound) -> str:
     """Return how the bursts after a rest compare with the first."""
-    cliff, parts = first.overflow.cliff, list[str]()
+    cliff = found.first.overflow.cliff
     if cliff is None:
-        return NOTHING_BACK
-    for burst, recovery in found:
-        rest = time_text(burst.rest_ns * geometry.scale / units.NS_PER_S)
-        if recovery is None:
-            parts.append(
-                say(
-                    "A rest of {rest} brought back more than the burst after it wrote.",
-                    rest=rest,
-                )
-            )
-            continue
-        parts.append(
-            say(
-                "A rest of {rest} brought back {size} of {whole}; at the rate after the overflow "
-                "the model drains {drained} in that time.",
-                rest=rest,
-                size=size_text(recovery.held),
-                whole=volume_text(cliff.held.value),
-                drained=volume_text(recovery.drained_bytes),
-            )
-        )
-    if cliff.in_turns:
-        parts.append(
-            "In turns the cache is not full all the time, so more can come back than the rest "
-            "drains."
-        )
-    parts.append(
-        "A second burst that is slower before its overflow, or after it, than the first tells of "
-        "a device that was fresh, and is not any more."
+        return "The first burst did not overflow, so there is nothing that could come back."
+    parts = [_brought_back(found, cliff, burst) for burst in found.later]
+    return sentences([*parts, *([IN_TURNS] if cliff.in_turns else []), SLOWER])
+
+
+def _brought_back(found: OverflowFound, cliff: Cliff, burst: Burst) -> str:
+    rest, back = time_text(burst.rest_s), found.came_back(burst)
+    if back is None:
+        return say("A rest of {rest} brought back more than the burst after it wrote.", rest=rest)
+    return say(
+        "A rest of {rest} brought back {size} of {whole}; at the rate after the overflow "
+        "the model drains {drained} in that time.",
+        rest=rest,
+        size=size_text(back.held),
+        whole=volume_text(cliff.held.value),
+        drained=volume_text(back.drained_bytes),
     )
-    return sentences(parts)
 
 
 def method_of(geometry: Geometry) -> str:
     """Return what was measured, and what was made of it."""
-    text = (
-        "Writes go past the host's page cache, unless a remark says otherwise. The series is cut "
-        "where its level changes: least squared error, three times the noise's variance times "
-        "ln n the price of a cut. An overflow is a cut at which the rate falls by more than 20 % "
-        "within 20 samples and stays down; the deepest is the one that parts the series best."
-    )
     if geometry.scale <= 1:
-        return text
-    return sentences(
-        (
-            text,
-            say(
-                "Volumes and times are those of the full-size device: the simulation is "
-                "{scale:.3g} times smaller, and its seconds that much shorter. Rates, and the "
-                "times of single writes, are as they are.",
-                scale=geometry.scale,
-            ),
-        )
+        return METHOD
+    scaled = say(
+        "Volumes and times are those of the full-size device: the simulation is "
+        "{scale:.3g} times smaller, and its seconds that much shorter. Rates, and the "
+        "times of single writes, are as they are.",
+        scale=geometry.scale,
     )
+    return sentences((METHOD, scaled))
 
 
 def source(settings: OverflowSettings) -> str:
@@ -302,7 +248,7 @@ def source(settings: OverflowSettings) -> str:
     rate = settings.rate_bytes_per_second
     if rate is None:
         return "as fast as the device takes it"
-    return say("{rate:g} MB/s", rate=rate / 1e6)
+    return say("{rate:g} MB/s", rate=rate / units.MEGA)
 
 
 def bursts(settings: OverflowSettings) -> str:
@@ -321,18 +267,35 @@ def ends(settings: OverflowSettings, volume_bytes: int) -> str:
     )
     if settings.flat_ns is None:
         return bounds
-    return say(
-        "{bounds}, or {flat} level after a fall",
-        bounds=bounds,
-        flat=time_text(settings.flat_ns / units.NS_PER_S),
-    )
+    flat = time_text(settings.flat_ns / units.NS_PER_S)
+    return say("{bounds}, or {flat} level after a fall", bounds=bounds, flat=flat)
+
+
+def _whole(burst: Burst) -> dict[str, Any]:
+    """Return what is said of all of a burst."""
+    overflow = burst.overflow
+    return {
+        "volume": volume_text(overflow.written_bytes),
+        "time": time_text(overflow.seconds),
+        "rate": overflow.rate.value / units.MEGA,
+    }
+
+
+def _fall(cliff: Cliff) -> dict[str, Any]:
+    """Return what is said of a fall."""
+    return {
+        "volume": volume_text(cliff.at_bytes),
+        "time": time_text(cliff.at_s),
+        "before": cliff.before.value / units.MEGA,
+        "after": cliff.after.value / units.MEGA,
+    }
 
 
 def size_text(size: Mean) -> str:
     """Return a volume with its interval, where it has one: "25.1 ± 0.3 GB"."""
     if size.half_width is None:
         return volume_text(size.value)
-    for name, unit in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+    for name, unit in (("TB", units.TERA), ("GB", units.GIGA), ("MB", units.MEGA)):
         if size.value >= unit or name == "MB":
             digits = 1 if size.half_width >= unit / 10 else 2
             return f"{size.value / unit:.{digits}f} ± {size.half_width / unit:.{digits}f} {name}"
@@ -341,10 +304,10 @@ def size_text(size: Mean) -> str:
 
 def volume_text(size_bytes: float) -> str:
     """Return a volume in decimal units: "47.4 GB"."""
-    for name, unit in (("TB", 1e12), ("GB", 1e9)):
+    for name, unit in (("TB", units.TERA), ("GB", units.GIGA)):
         if size_bytes >= unit:
             return f"{size_bytes / unit:.3g} {name}"
-    return f"{size_bytes / 1e6:.3g} MB"
+    return f"{size_bytes / units.MEGA:.3g} MB"
 
 
 def time_text(seconds: float) -> str:

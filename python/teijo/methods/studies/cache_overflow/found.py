@@ -1,0 +1,193 @@
+"""What a record of the study shows: its bursts, why the first one's rate fell, what came back."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from teijo import units
+from teijo.analysis.overflow import fluid_bytes
+from teijo.analysis.overflow_proof import CameBack, Rest, Verdict, came_back, verdict_of
+from teijo.methods.found import Found
+from teijo.methods.studies.cache_overflow.bursts import (
+    BURST,
+    REST,
+    Burst,
+    burst_of,
+    pieces_of,
+    proof_of,
+    samples_most,
+    series_of,
+    why_stop,
+)
+from teijo.methods.studies.cache_overflow.settings import OverflowSettings, stimulus_name
+from teijo.terms.finding import Cell, Scalar
+from teijo.terms.result import StepResult
+from teijo.terms.step import Purge
+from teijo.terms.watch import Watch
+
+
+class OverflowFound(Found[OverflowSettings]):
+    """What a record of the study shows, from the last purge or gap on."""
+
+    @cached_property
+    def _pieces(self) -> tuple[dict[int, list[StepResult]], dict[int, int]]:
+        return pieces_of(self.exchanges)
+
+    @cached_property
+    def proof(self) -> Rest | None:
+        """The rest that tells a cache, None where none is needed or none would tell."""
+        return proof_of(self.settings, self.record.geometry, self._pieces[0].get(1, []))
+
+    @cached_property
+    def bursts(self) -> tuple[Burst, ...]:
+        """The bursts, the one under way among them."""
+        pieces, rests = self._pieces
+        return tuple(
+            burst_of(
+                self.settings,
+                self.record.geometry,
+                answers,
+                number=number,
+                rest_ns=rests.get(number, 0),
+                samples_most=samples_most(self.settings, self.proof, number),
+            )
+            for number, answers in pieces.items()
+        )
+
+    @property
+    def first(self) -> Burst:
+        """The first burst, once it has begun."""
+        return self.bursts[0]
+
+    @property
+    def later(self) -> tuple[Burst, ...]:
+        """The bursts after a rest."""
+        return self.bursts[1:]
+
+    @property
+    def rounds(self) -> int:
+        """How many bursts were begun."""
+        return len(self.bursts)
+
+    @cached_property
+    def is_purged(self) -> bool:
+        """Whether the last purge left the device as new, by its own word."""
+        purges = [
+            each.answer
+            for each in self.record.steps
+            if isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
+        ]
+        return bool(purges) and purges[-1].detail.get("method", "none") != "none"
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """Why the first burst fell; None where it did not, or has not begun."""
+        if not self.bursts:
+            return None
+        return verdict_of(
+            self.first.overflow,
+            [each.again for each in self.later],
+            sample_s=self.settings.sample_ns / units.NS_PER_S,
+            capacity_bytes=self.record.geometry.nominal_capacity_bytes,
+            is_purged=self.is_purged,
+        )
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether it was the drive that fell, and no cache."""
+        return self.verdict is not None and self.verdict.cause == "saturation"
+
+    def came_back(self, burst: Burst) -> CameBack | None:
+        """Return what the rest before a later burst brought back; None where that is not known."""
+        return came_back(self.first.overflow, burst.again)
+
+    def model_bytes(self, burst: Burst) -> float | None:
+        """Return the fluid model's V* of the cache's stated size, at the rates of this burst."""
+        cliff, cache_bytes = burst.overflow.cliff, self.settings.cache_bytes
+        if cliff is None or cache_bytes is None:
+            return None
+        return fluid_bytes(cache_bytes, cliff.before.value, cliff.after.value)
+
+    @cached_property
+    def scalars(self) -> Sequence[Scalar]:
+        """Each burst's fall with what it tells, what each rest brought back; of a drive that is
+        saturated no cache.
+        """
+        return tuple(
+            Scalar(name=f"burst {burst.number}: {name}", value=value, unit=unit)
+            for burst in self.bursts
+            for name, value, unit in self._rows(burst)
+            if not (self.is_saturated and "cache" in name)
+        )
+
+    def _rows(self, burst: Burst) -> list[tuple[str, float | None, str]]:
+        overflow, cliff = burst.overflow, burst.overflow.cliff
+        rows: list[tuple[str, float | None, str]] = [
+            ("overflows", float(len(overflow.cliffs)), ""),
+            ("written", overflow.written_bytes / units.GIGA, "GB"),
+            ("rate over all", overflow.rate.value / units.MEGA, "MB/s"),
+        ]
+        if cliff is not None:
+            rows += [
+                ("written until the overflow (V*)", cliff.at_bytes / units.GIGA, "GB"),
+                ("time until the overflow", cliff.at_s, "s"),
+                ("rate before", cliff.before.value / units.MEGA, "MB/s"),
+                ("rate after", cliff.after.value / units.MEGA, "MB/s"),
+                ("cache", cliff.held.value / units.GIGA, "GB"),
+                ("cache, half width of 95 %", gigabytes(cliff.held.half_width), "GB"),
+                ("V* of the model", gigabytes(self.model_bytes(burst)), "GB"),
+            ]
+        longest = max((stall.length_s for stall in overflow.stalls), default=0.0)
+        rows += [("stalls", float(len(overflow.stalls)), ""), ("longest stall", longest, "s")]
+        if burst.number > 1:
+            back = self.came_back(burst)
+            held = None if back is None else back.held.value
+            rows.append(("cache that came back", gigabytes(held), "GB"))
+        return rows
+
+    @cached_property
+    def cells(self) -> Sequence[Cell]:
+        """A cell for each burst, over all of it."""
+        stimulus = stimulus_name(self.settings)
+        return tuple(
+            Cell(
+                labels=(("burst", str(burst.number)), ("stimulus", stimulus)),
+                iops=burst.overflow.rate.value / self.settings.block_size_bytes,
+                throughput_mb_s=burst.overflow.rate.value / units.MEGA,
+                latency_ns_mean=burst.latency_ns_mean,
+                latency_ns_max=burst.latency_ns_max,
+            )
+            for burst in self.bursts
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Which burst is under way, and what its bounds leave of it."""
+        settings, geometry, (pieces, _) = self.settings, self.record.geometry, self._pieces
+        if self.record.run.ending != "running":
+            return Watch(phase=self.record.run.ending)
+        number = max(pieces, default=1)
+        answers = pieces.get(number, [])
+        most = samples_most(settings, self.proof, number)
+        over = why_stop(settings, geometry, answers, samples_most=most) is not None
+        planned = settings.rests_ns
+        if self.proof is not None and (over or number > 1):
+            planned = (round(self.proof.seconds * units.NS_PER_S),)
+        rests, count = planned[number - 1 :], len(planned) + 1
+        done = series_of(settings, geometry, answers).lengths_s.size
+        left_ns = 0 if over else max(0, (most - done) * settings.sample_ns)
+        most_ns = left_ns + sum(rests) + len(rests) * settings.most_ns
+        begun = pieces or settings.purged == "no"
+        return Watch(
+            phase=REST if over and number < count else BURST if begun else "purge",
+            round_number=number if begun else None,
+            rounds_least=count,
+            rounds_most=count,
+            cell=stimulus_name(settings),
+            remaining_ns_least=round(sum(rests) / geometry.scale),
+            remaining_ns_most=round(most_ns / geometry.scale),
+        )
+
+
+def gigabytes(size_bytes: float | None) -> float | None:
+    """Return a volume in GB, None of none."""
+    return None if size_bytes is None else size_bytes / units.GIGA
