@@ -1,20 +1,32 @@
 """What a method found in a record: the one source of all that speaks of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from teijo.analysis.quantities import of_steps
-from teijo.methods.rounds import Exchange, exchanges_of
+from teijo.analysis import measures
+from teijo.analysis.quantities import of_rounds, of_steps
+from teijo.methods.phrases import is_steady
+from teijo.methods.rounds import (
+    Exchange,
+    Round,
+    Rounds,
+    exchanges_of,
+    rounds_of,
+    window_rounds_of,
+)
 from teijo.methods.settings import Settings
+from teijo.terms.cell import CellKey
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Cell, Findings, PartFindings, Scalar, SteadyState
-from teijo.terms.quantity import Quantity
+from teijo.terms.quantity import Figure, Quantity
 from teijo.terms.record import Record
+from teijo.terms.result import StepResult
 from teijo.terms.watch import Watch
 
 S = TypeVar("S", bound=Settings)
+K = TypeVar("K", bound=CellKey)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +114,71 @@ class Found(Generic[S]):
     def reported(self) -> Findings:
         """What was found, as plain values, with the ledger."""
         return replace(self.findings, ledger=self.ledger)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundsFound(Found[S], Generic[S, K]):
+    """What rounds of the same cells show, with the window that their figures are means over.
+
+    Without a window yet, the figures are over the unbroken rounds there are, at most five.
+    """
+
+    @cached_property
+    def keys(self) -> tuple[K, ...]:
+        """The cells of a round, in their mandated order."""
+        raise NotImplementedError
+
+    @cached_property
+    def course(self) -> Rounds:
+        """The rounds, whole and under way."""
+        return rounds_of(self.exchanges, len(self.keys))
+
+    @cached_property
+    def window(self) -> tuple[Round, ...]:
+        """The rounds of the measurement window."""
+        return window_rounds_of(self.states, self.course)
+
+    @property
+    def converged(self) -> bool:
+        """Whether every tracking variable is steady in one window."""
+        return is_steady(self.states)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were measured whole."""
+        return len(self.course.whole)
+
+    @property
+    def window_rounds(self) -> tuple[int, int] | None:
+        """The first and the last round of the window."""
+        return (self.window[0].number, self.window[-1].number) if self.window else None
+
+    def at(self, key: K) -> list[StepResult]:
+        """Return a cell's answers, one for each round of the window."""
+        return [each.at(key) for each in self.window]
+
+    @cached_property
+    def over_window(self) -> Mapping[K, Cell]:
+        """Each cell over the window, in the mandated order; empty before there is a round."""
+        if not self.window:
+            return {}
+        return {key: measures.cell_over(key.labels, self.at(key)) for key in self.keys}
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """The cells of the matrix, as they are exported."""
+        return tuple(self.over_window.values())
+
+    def compared(
+        self, places: Iterable[tuple[K, str]], figures: Iterable[Figure]
+    ) -> tuple[Quantity, ...]:
+        """Return figures of cells over the window, under the names of their places."""
+        wanted = tuple(figures)
+        return tuple(
+            each
+            for key, place in places
+            for each in of_rounds(place, self.at(key), wanted, steady=self.converged)
+        )
 
 
 class FlatFound(Found[S]):

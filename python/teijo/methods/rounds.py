@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from teijo.analysis import forecast
+from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.document.phrase import say
 from teijo.terms.cell import CellKey
 from teijo.terms.finding import SteadyState
 from teijo.terms.record import Record
@@ -144,3 +146,42 @@ def rounds_left(
         return None
     low, median, high = (counted(rounds) for rounds in (left.low, left.median, left.high))
     return replace(left, low=low, median=median, high=high)
+
+
+def window_rounds_of(states: Sequence[SteadyState], rounds: Rounds) -> tuple[Round, ...]:
+    """Return the rounds of the measurement window; without one yet, the last unbroken ones."""
+    window = states[0].window if states else None
+    if window is None:
+        return rounds.unbroken[-WINDOW_ROUNDS:]
+    return tuple(
+        each for each in rounds.unbroken if window.first_round <= each.number <= window.last_round
+    )
+
+
+def rounds_watch(
+    cells: Sequence[Measure], rounds: Rounds, states: Sequence[SteadyState], limit_rounds: int
+) -> Watch:
+    """Return where the rounds stand: `cells` are those of one round, each of one length."""
+    whole, in_round = len(rounds.whole), len(rounds.under_way)
+    least = max(rounds.broken_after + WINDOW_ROUNDS, whole + 1)
+    most = max(rounds.broken_after + limit_rounds, least)
+    minute_ns = cells[in_round].duration_ns
+    return Watch(
+        phase=ROUND,
+        round_number=whole + 1,
+        rounds_least=least,
+        rounds_most=most,
+        cell=cells[in_round].cell,
+        steady=steady_words(states, len(rounds.unbroken)),
+        remaining_ns_least=((least - whole) * len(cells) - in_round) * minute_ns,
+        remaining_ns_most=((most - whole) * len(cells) - in_round) * minute_ns,
+        rounds_left=rounds_left(states, limit_rounds=limit_rounds),
+    )
+
+
+def steady_words(states: Sequence[SteadyState], rounds: int) -> str:
+    """Return how far steady state is, in a few words."""
+    if rounds < WINDOW_ROUNDS:
+        return say("{rounds} of the first {window} rounds", rounds=rounds, window=WINDOW_ROUNDS)
+    steady = sum(state.windows[-1].steady for state in states)
+    return say("{steady} of {all} tracking variables steady", steady=steady, all=len(states))

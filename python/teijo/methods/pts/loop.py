@@ -6,27 +6,14 @@ from collections.abc import Sequence
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
-from teijo.document.phrase import say
+from teijo.analysis.steady_state import Tracked, determine
 from teijo.methods.pages import ms
 from teijo.methods.pts.histogram_pages import five_nines_ms
-from teijo.methods.rounds import Round, Rounds, rounds_left
+from teijo.methods.rounds import Round
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
-from teijo.terms.step import ROUND, Measure
-from teijo.terms.watch import Watch
-
-
-def window_rounds_of(states: Sequence[SteadyState], rounds: Rounds) -> tuple[Round, ...]:
-    """Return the rounds of the measurement window; without one yet, the last unbroken ones."""
-    window = states[0].window if states else None
-    if window is None:
-        return rounds.unbroken[-WINDOW_ROUNDS:]
-    return tuple(
-        each for each in rounds.unbroken if window.first_round <= each.number <= window.last_round
-    )
 
 
 def checked(variable: str, checks: Sequence[StepResult]) -> tuple[SteadyState, ...]:
@@ -73,32 +60,3 @@ def histogram_scalars(run: StepResult | None) -> tuple[Scalar, ...]:
         Scalar(name=name, value=value if latency.count else None, unit="ms")
         for name, value in levels
     )
-
-
-def rounds_watch(
-    cells: Sequence[Measure], rounds: Rounds, states: Sequence[SteadyState], limit_rounds: int
-) -> Watch:
-    """Return where the rounds stand: `cells` are those of one round, each of one length."""
-    whole, in_round = len(rounds.whole), len(rounds.under_way)
-    least = max(rounds.broken_after + WINDOW_ROUNDS, whole + 1)
-    most = max(rounds.broken_after + limit_rounds, least)
-    minute_ns = cells[in_round].duration_ns
-    return Watch(
-        phase=ROUND,
-        round_number=whole + 1,
-        rounds_least=least,
-        rounds_most=most,
-        cell=cells[in_round].cell,
-        steady=steady_words(states, len(rounds.unbroken)),
-        remaining_ns_least=((least - whole) * len(cells) - in_round) * minute_ns,
-        remaining_ns_most=((most - whole) * len(cells) - in_round) * minute_ns,
-        rounds_left=rounds_left(states, limit_rounds=limit_rounds),
-    )
-
-
-def steady_words(states: Sequence[SteadyState], rounds: int) -> str:
-    """Return how far steady state is, in a few words."""
-    if rounds < WINDOW_ROUNDS:
-        return say("{rounds} of the first {window} rounds", rounds=rounds, window=WINDOW_ROUNDS)
-    steady = sum(state.windows[-1].steady for state in states)
-    return say("{steady} of {all} tracking variables steady", steady=steady, all=len(states))

@@ -12,8 +12,7 @@ from teijo.document.phrase import Verbatim, say
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
-from teijo.methods.pts.loop import window_rounds_of
-from teijo.methods.rounds import Exchange, Measured, Round, Rounds
+from teijo.methods.rounds import Exchange, Measured, Round, Rounds, window_rounds_of
 from teijo.methods.workload import words as workload_words
 from teijo.terms.finding import Cell, SteadyState
 from teijo.terms.result import Answer, Gap, StepResult

@@ -19,8 +19,14 @@ from teijo.methods.pts.demand.stages import (
     preconditioned,
     round_cells,
 )
-from teijo.methods.pts.loop import rounds_watch, steady_words
-from teijo.methods.rounds import Rounds, exchanges_of, rounds_left, rounds_of
+from teijo.methods.rounds import (
+    Rounds,
+    exchanges_of,
+    rounds_left,
+    rounds_of,
+    rounds_watch,
+    steady_words,
+)
 from teijo.terms.finding import SteadyState
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult

@@ -8,10 +8,10 @@ from teijo.analysis.steady_state import Tracked, determine
 from teijo.conformance.versions import version_of
 from teijo.document.phrase import Verbatim
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.found import RoundsFound
-from teijo.methods.pts.loop import rounds_watch, window_scalars
+from teijo.methods.pts.found import PtsRoundsFound
+from teijo.methods.pts.loop import window_scalars
 from teijo.methods.pts.matrix import matrix_of, preconditioning, round_of
-from teijo.methods.rounds import Rounds, before_rounds
+from teijo.methods.rounds import Rounds, before_rounds, rounds_watch
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.geometry import Geometry
@@ -75,7 +75,7 @@ def determination(settings: IopsSettings, rounds: Rounds) -> tuple[SteadyState, 
     )
 
 
-class IopsFound(RoundsFound[IopsSettings, MatrixCell]):
+class IopsFound(PtsRoundsFound[IopsSettings, MatrixCell]):
     """What a record of the test shows: every cell over the measurement window."""
 
     @cached_property

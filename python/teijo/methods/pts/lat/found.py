@@ -13,11 +13,11 @@ from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.found import RoundsFound
+from teijo.methods.pts.found import PtsRoundsFound
 from teijo.methods.pts.histogram_pages import five_nines_ms
-from teijo.methods.pts.loop import histogram_scalars, rounds_watch, window_scalars
+from teijo.methods.pts.loop import histogram_scalars, window_scalars
 from teijo.methods.pts.matrix import matrix_of, preconditioning, round_of
-from teijo.methods.rounds import Rounds, before_rounds, histogram_run_of
+from teijo.methods.rounds import Rounds, before_rounds, histogram_run_of, rounds_watch
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.geometry import Geometry
@@ -117,7 +117,7 @@ def furthest_share(answers: Iterable[StepResult]) -> float | None:
     return max(shares, key=lambda share: abs(share - 1), default=None)
 
 
-class LatFound(RoundsFound[LatSettings, MatrixCell]):
+class LatFound(PtsRoundsFound[LatSettings, MatrixCell]):
     """What a record of the test shows: every cell over the window, and the histogram's run."""
 
     @cached_property

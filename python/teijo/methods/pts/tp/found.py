@@ -15,10 +15,10 @@ from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.found import PtsFound, RoundsFound
-from teijo.methods.pts.loop import rounds_watch, steady_words, written_in
+from teijo.methods.pts.found import PtsFound, PtsRoundsFound
+from teijo.methods.pts.loop import written_in
 from teijo.methods.pts.matrix import preconditioning
-from teijo.methods.rounds import Rounds
+from teijo.methods.rounds import Rounds, rounds_watch, steady_words
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
@@ -138,7 +138,7 @@ def determination(block_size_bytes: int, rounds: Rounds) -> tuple[SteadyState, .
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockFound(RoundsFound[TpSettings, TpCell]):
+class BlockFound(PtsRoundsFound[TpSettings, TpCell]):
     """What the test of one block size shows, from its purge on."""
 
     block_size_bytes: int
