@@ -1,79 +1,111 @@
-"""The method that CONTRIBUTING.md shows is whole: it converses, finds, and reports."""
+"""The method that CONTRIBUTING.md shows is whole: a file and a card are all that it adds."""
 
 import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from teijo import api
+from teijo.document.model import XYChart
 from teijo.errors import PlanError
-from teijo.methods.parts import document_of, findings_of, watch_of
-from teijo.terms.geometry import Geometry, Identity
-from teijo.terms.record import Record, RunInfo, StepRecord
-from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import Measure
-from tests.house.tree import ROOT, text
+from teijo.methods import registry
+from teijo.methods.knobs import describe
+from teijo.methods.parts import found_in
+from teijo.methods.registry import Card
+from teijo.report import html, text
+from teijo.report.language import translator
+from teijo.terms.geometry import Geometry
+from teijo.terms.result import Gap
+from tests.house.tree import ROOT, of_kind
+from tests.house.tree import text as read
+from tests.methods.canned import Canned, play
+from tests.report.english import data_of, untranslated
 
-DRIVE = Geometry(capacity_bytes=10**12, nominal_capacity_bytes=10**12)
+LINES_MOST = 120
+OWN_TEXTS = {
+    "IOPS by queue depth",
+    "Queue depth",
+    "Queue depths",
+    "queue depth",
+    "{count} measured",
+}
+"""What the example says that no other method does: its lines of ja.toml."""
+
+
+def example() -> str:
+    (block,) = re.findall(r"```python\n(.*?)```", read(ROOT / "CONTRIBUTING.md"), re.DOTALL)
+    return str(block)
 
 
 @pytest.fixture
-def method() -> Any:
-    (block,) = re.findall(r"```python\n(.*?)```", text(ROOT / "CONTRIBUTING.md"), re.DOTALL)
-    names: dict[str, Any] = {"__name__": "depths"}
-    exec(compile(block, "CONTRIBUTING.md", "exec"), names)
-    return names["Depths"]()
+def method(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Give the example as a module of the methods, with its card in the registry."""
+    module = ModuleType("teijo.methods.depths")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(example(), "CONTRIBUTING.md", "exec"), module.__dict__)
+    made = module.Depths()
+    card = Card(id=made.id, title=made.title, summary=made.summary, place="depths:Depths")
+    monkeypatch.setattr(registry, "CARDS", (*registry.CARDS, card))
+    return made
 
 
-def converse(steps: Any, answers: list[Answer]) -> list[tuple[Measure, Answer]]:
-    exchanges = []
-    step = next(steps)
-    for answer in answers[:-1]:
-        exchanges.append((step, answer))
-        step = steps.send(answer)
-    exchanges.append((step, answers[-1]))
-    with pytest.raises(StopIteration) as end:
-        steps.send(answers[-1])
-    assert end.value.value == "done"
-    return exchanges
+def run(folder: Path, seed: int) -> api.Run:
+    settings = {"deepest": "4", "seconds": "100ms"}
+    return api.run("depths", "sim:slc-a", output=folder / str(seed), seed=seed, settings=settings)
 
 
-def test_the_example_converses_survives_a_gap_and_reports(method: Any) -> None:
-    settings = method.settings("", {"deepest": "4", "seconds": "1s"}, DRIVE)
-    second = StepResult(started_ns=0, elapsed_ns=10**9)
-    exchanges = converse(method.steps(settings, DRIVE), [second, Gap(), second, second])
-    assert [step.cell for step, _ in exchanges] == ["QD 1", "QD 2", "QD 2", "QD 4"]
-    record = Record(
-        run=RunInfo(
-            id="r",
-            method=method.id,
-            spec="",
-            settings=settings.model_dump(mode="json"),
-            seed=1,
-            engine="",
-            version="0",
-            started_at="",
-        ),
-        geometry=DRIVE,
-        identity=Identity(kind="file", target="x"),
-        environment={},
-        steps=tuple(
-            StepRecord(seq=place, step=step, seed=place, answer=answer)
-            for place, (step, answer) in enumerate(exchanges, 1)
-        ),
-    )
-    findings = findings_of(record, method)
-    assert [cell.labels for cell in findings.cells] == [
-        (("queue depth", depth),) for depth in ("QD 1", "QD 2", "QD 4")
+def test_the_example_is_one_file_of_at_most_so_many_lines() -> None:
+    assert len(example().splitlines()) <= LINES_MOST
+    named = [path for path in of_kind(".py") if "Depths(" in read(path) and path != Path(__file__)]
+    assert named == [], "nothing else knows it"
+
+
+def test_the_example_runs_reports_exports_and_compares(method: Any, tmp_path: Path) -> None:
+    one, other = (run(tmp_path, seed) for seed in (1, 2))
+    assert one.findings.converged
+    assert [cell.labels for cell in one.findings.cells] == [
+        (("queue depth", depth),) for depth in ("1", "2", "4")
     ]
-    assert watch_of(record, method).remaining_ns_most == 0
-    (section,) = document_of(record, method).sections
-    assert len(section.blocks[0].rows) == 3
+    charts = [
+        block
+        for section in one.document().sections
+        for block in section.blocks
+        if isinstance(block, XYChart)
+    ]
+    assert "IOPS by queue depth" in [chart.title for chart in charts]
+    assert "Queue depth" in text.render(one.document())
+    assert html.page(one.document(), library="")
+    assert api.export(one.path, to="json")
+    compared = api.compare({"a": [one], "b": [other]})
+    assert "QD 4" in text.render(api.comparison_document(compared))
+
+
+def test_the_example_begins_a_round_again_after_a_gap_and_says_what_is_left(method: Any) -> None:
+    overrides = {"deepest": "4", "seconds": "1s"}
+    canned = Canned(lambda step: 1000.0, gaps=frozenset({2}))
+    played = play(method, canned, overrides=overrides)
+    assert [step.cell for step in played.measured[:4]] == ["QD 1", "QD 2", "QD 1", "QD 2"]
+    assert isinstance(played.steps[1].answer, Gap)
+    found = found_in(played.record, method)
+    assert (found.rounds, found.converged, len(found.quantities)) == (5, True, 6)
+
+
+def test_only_the_examples_own_texts_want_a_line_in_japanese(method: Any) -> None:
+    played = play(method, Canned(lambda step: 1000.0), overrides={"deepest": "4"})
+    document = replace(method.document(found_in(played.record, method)), name="")
+    left = untranslated(document, translator("ja"), data_of(played.record, played.settings))
+    assert left <= OWN_TEXTS
 
 
 def test_the_example_has_a_setting_for_every_field_and_refuses_the_others(method: Any) -> None:
-    from teijo.methods.knobs import describe
-
-    settings = method.settings("", {}, DRIVE)
+    drive = Geometry(capacity_bytes=10**12, nominal_capacity_bytes=10**12)
+    settings = method.settings("", {}, drive)
     assert {one.field for one in describe(settings)} == set(type(settings).model_fields) - {"spec"}
     with pytest.raises(PlanError, match="did you mean 'deepest'"):
-        method.settings("", {"depest": "4"}, DRIVE)
+        method.settings("", {"depest": "4"}, drive)
+    with pytest.raises(PlanError, match="follows no standard"):
+        method.settings("2.0.2", {}, drive)
