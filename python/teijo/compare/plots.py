@@ -16,7 +16,7 @@ from teijo.methods.pts.lat.found import LatSettings
 from teijo.methods.pts.settings import time_name
 from teijo.methods.pts.tp.found import TpSettings
 from teijo.methods.pts.wsat.found import WsatFound, WsatSettings
-from teijo.methods.pts.xsr.groups import XsrSettings, answers_of
+from teijo.methods.pts.xsr.found import XsrFound, XsrSettings
 from teijo.methods.rounds import exchanges_of
 from teijo.methods.scaled import full_size
 from teijo.methods.settings import Settings
@@ -410,11 +410,9 @@ def _gains(match: Match) -> XYChart:
 
 def _recovery(match: Match) -> XYChart:
     def points(entry: Entry) -> Points:
-        answers = answers_of(entry.part.record)
-        return [
-            (number, measures.throughput_mb_s(answer))
-            for number, answer in enumerate(answers, start=1)
-        ]
+        found = entry.part.found
+        assert isinstance(found, XsrFound), found
+        return list(enumerate(found.rates, start=1))
 
     return overlay(
         "Throughput against time, all groups",

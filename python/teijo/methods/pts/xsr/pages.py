@@ -1,12 +1,11 @@
 """The report of PTS XSR: throughput against time, the hours about each switch, response times."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.recovery import Recovery
-from teijo.document.grid import Beside, Edge, Figure, Grid, Line
+from teijo.document.grid import Beside, Figure, Grid, Line
 from teijo.document.model import (
     Block,
     Column,
@@ -22,112 +21,76 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
-from teijo.methods.pts import settings as shared
-from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import Loop
-from teijo.methods.pts.report import ART, MRT, RESPONSE_TIME, answered, numbered, report
-from teijo.methods.pts.xsr.groups import (
-    LEVEL_MINUTES,
-    Group,
-    XsrSettings,
-    answers_of,
-    groups_of,
-    recovery,
-    throughputs,
+from teijo.methods.pts.report import (
+    ART,
+    MRT,
+    RESPONSE_TIME,
+    answered,
+    by_minute,
+    every_minute,
+    numbered,
+    report,
 )
-from teijo.terms.record import Record
-from teijo.terms.result import StepResult
+from teijo.methods.pts.xsr.found import LEVEL_MINUTES, Group, XsrFound, XsrSettings
 
 THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=3)
 SWITCH_NAMES = ("Switch to random writes", "Switch back to sequential writes")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Course:
-    """The minutes since the purge, with what is drawn over them."""
-
-    settings: XsrSettings
-    answers: tuple[StepResult, ...]
-    throughputs_mb_s: tuple[float, ...]
-    recovery: Recovery | None
-
-    @property
-    def groups(self) -> tuple[Group, Group, Group]:
-        """The three groups."""
-        return groups_of(self.settings)
-
-    @property
-    def whole(self) -> bool:
-        """Whether every minute of every group is there."""
-        return len(self.answers) == self.settings.minutes_most
-
-    @property
-    def begun(self) -> tuple[Group, ...]:
-        """The groups of which a minute was measured."""
-        return tuple(group for group in self.groups if group.of(self.answers))
-
-
-def pages(found: PtsFound[XsrSettings]) -> Document:
+def pages(found: XsrFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    settings, record = found.settings, found.record
-    answers = tuple(answers_of(record))
-    course = Course(
-        settings=settings,
-        answers=answers,
-        throughputs_mb_s=tuple(throughputs(answers)),
-        recovery=recovery(settings, answers),
-    )
+    table = [_table_section(found)] if found.answers else []
     return report(
         found,
-        _loop(settings),
-        summary=_summary(course, record),
-        sections=[*numbered(_plots(course)), *([_table_section(course)] if answers else [])],
+        _loop(found),
+        summary=_summary(found),
+        sections=[*numbered(_plots(found)), *table],
     )
 
 
-def _loop(settings: XsrSettings) -> Loop:
+def _loop(found: XsrFound) -> Loop:
+    groups = tuple(
+        (
+            say("Group {number}", number=group.number),
+            say("{stimulus}, {minutes:,} min", stimulus=group.words, minutes=group.minutes),
+        )
+        for group in found.groups
+    )
     return Loop(
         title="Cross Stimulus Recovery",
         subtitle="XSR loop",
-        stimulus=(
-            *(
-                (
-                    say("Group {number}", number=group.number),
-                    say("{stimulus}, {minutes:,} min", stimulus=group.words, minutes=group.minutes),
-                )
-                for group in groups_of(settings)
-            ),
-            ("Sample", units.format_duration(settings.minute_ns)),
-        ),
+        stimulus=(*groups, ("Sample", units.format_duration(found.settings.minute_ns))),
     )
 
 
-# --- the summary ------------------------------------------------------------------------------
+def _summary(found: XsrFound) -> list[Block]:
+    blocks: list[Block] = [_verdict(found)]
+    if found.recovery is not None and found.is_whole:
+        blocks.append(Paragraph(text=_second_reading(found.recovery)))
+        blocks.append(_recovery_facts(found.recovery))
+    if found.answers:
+        blocks.append(_groups_table(found))
+    return [*blocks, Paragraph(text=_explanation(found.settings))]
 
 
-def _summary(course: Course, record: Record) -> list[Block]:
-    blocks: list[Block] = [_verdict(course)]
-    if course.recovery is not None and course.whole:
-        blocks.append(Paragraph(text=_second_reading(course.recovery)))
-        blocks.append(_recovery_facts(course.recovery))
-    if course.answers:
-        blocks.append(_groups_table(course, record))
-    return [*blocks, Paragraph(text=_explanation(course.settings))]
-
-
-def _verdict(course: Course) -> Verdict:
-    found = course.recovery
-    if found is None:
+def _verdict(found: XsrFound) -> Verdict:
+    recovery = found.recovery
+    if recovery is None:
         return Verdict(text="RECOVERY: not measured yet", good=None)
-    if found.recovered_samples is not None:
+    if recovery.recovered_samples is not None:
         text = say(
             "RECOVERED: after {minutes:,} min of group 3, at or above {reference:,.2f} MB/s",
-            minutes=found.recovered_samples,
-            reference=found.reference,
+            minutes=recovery.recovered_samples,
+            reference=recovery.reference,
         )
         return Verdict(text=text, good=True)
-    values = {"samples": found.samples, "highest": found.highest, "reference": found.reference}
-    if not course.whole:
+    values = {
+        "samples": recovery.samples,
+        "highest": recovery.highest,
+        "reference": recovery.reference,
+    }
+    if not found.is_whole:
         text = say(
             "RECOVERY: not yet, in {samples:,} min; at most {highest:,.2f} of "
             "{reference:,.2f} MB/s",
@@ -184,7 +147,7 @@ def _recovery_facts(found: Recovery) -> Facts:
     )
 
 
-def _groups_table(course: Course, record: Record) -> Table:
+def _groups_table(found: XsrFound) -> Table:
     columns = (
         Column(name="Group", digits=0),
         Column(name="Stimulus"),
@@ -198,17 +161,12 @@ def _groups_table(course: Course, record: Record) -> Table:
         Column(name="Drive fills", digits=3),
         Column(name="WA", digits=2),
     )
-    rows = tuple(
-        _group_row(group, group.of(course.answers), record.geometry.capacity_bytes)
-        for group in course.begun
-    )
+    rows = tuple(_group_row(found, group) for group in found.begun)
     return Table(columns=columns, rows=rows, caption="The groups")
 
 
-def _group_row(
-    group: Group, answers: Sequence[StepResult], capacity_bytes: int
-) -> tuple[Value, ...]:
-    rates = throughputs(answers)
+def _group_row(found: XsrFound, group: Group) -> tuple[Value, ...]:
+    answers, rates = found.of(group), found.rates_of(group)
     written = sum(measures.written_bytes(answer) for answer in answers)
     tail = rates[-LEVEL_MINUTES:]
     return (
@@ -219,9 +177,9 @@ def _group_row(
         rates[0],
         sum(rates) / len(rates),
         sum(tail) / len(tail),
-        measures.cell_over((), answers).latency_ns_mean / units.NS_PER_MS,
+        ms(measures.cell_over((), answers).latency_ns_mean),
         ms(max(measures.latency_ns_max(answer) for answer in answers)),
-        written / capacity_bytes,
+        written / found.record.geometry.capacity_bytes,
         measures.write_amplification(answers),
     )
 
@@ -236,89 +194,70 @@ def _explanation(settings: XsrSettings) -> str:
     )
 
 
-# --- the plots --------------------------------------------------------------------------------
-
-
-def _plots(course: Course) -> list[Section]:
-    if not course.answers:
+def _plots(found: XsrFound) -> list[Section]:
+    if not found.answers:
         return []
-    whole = range(1, len(course.answers) + 1)
-    plots = [_throughput_section(course, whole, "Throughput against time")]
-    for group, name in zip(course.begun[1:], SWITCH_NAMES, strict=False):
+    whole = range(1, found.rounds + 1)
+    plots = [_throughput_section(found, whole, "Throughput against time")]
+    for group, name in zip(found.begun[1:], SWITCH_NAMES, strict=False):
         first = max(1, group.first_minute - LEVEL_MINUTES)
-        last = min(len(course.answers), group.first_minute - 1 + LEVEL_MINUTES)
-        plots.append(_throughput_section(course, range(first, last + 1), name))
-    means = [ms(measures.latency_ns_mean(answer)) for answer in course.answers]
-    longest = [ms(measures.latency_ns_max(answer)) for answer in course.answers]
+        last = min(found.rounds, group.first_minute - 1 + LEVEL_MINUTES)
+        plots.append(_throughput_section(found, range(first, last + 1), name))
+    means = [ms(measures.latency_ns_mean(answer)) for answer in found.answers]
+    longest = [ms(measures.latency_ns_max(answer)) for answer in found.answers]
     return [
         *plots,
-        _latency_section(course, "Average response time against time", ART, means),
-        _latency_section(course, "Maximum response time against time", MRT, longest),
+        _latency_section(found, "Average response time against time", ART, means),
+        _latency_section(found, "Maximum response time against time", MRT, longest),
     ]
 
 
-def _throughput_section(course: Course, minutes: range, title: str) -> Section:
+def _throughput_section(found: XsrFound, minutes: range, title: str) -> Section:
     rules = []
-    if course.recovery is not None:
-        mean = course.recovery.reference
+    if found.recovery is not None:
+        mean, recovered = found.recovery.reference, found.recovery.recovered_samples
         rules.append(Rule(name="mean of group 1", value=mean, style="dotted"))
-        recovered = course.recovery.recovered_samples
-        at = course.groups[2].first_minute - 1 + (recovered or 0)
+        at = found.groups[2].first_minute - 1 + (recovered or 0)
         if recovered is not None and at in minutes:
             rules.append(Rule(name="recovered", value=float(at), at="x"))
-    rates = course.throughputs_mb_s[minutes.start - 1 : minutes.stop - 1]
-    grid = _against_time(course, minutes, THROUGHPUT, rates)
-    spans = _random_span(course, minutes)
+    grid, spans = _against_time(found, minutes, THROUGHPUT, found.rates)
     chart = grid.chart(title, THROUGHPUT, table=grid.table(folded=True), rules=rules, spans=spans)
     return Section(title=title, blocks=(chart,))
 
 
 def _latency_section(
-    course: Course, title: str, figure: Figure, latencies_ms: Sequence[float]
+    found: XsrFound, title: str, figure: Figure, latencies_ms: Sequence[float]
 ) -> Section:
-    minutes = range(1, len(latencies_ms) + 1)
-    grid = _against_time(course, minutes, figure, latencies_ms)
-    spans = _random_span(course, minutes)
+    minutes = range(1, found.rounds + 1)
+    grid, spans = _against_time(found, minutes, figure, latencies_ms)
     chart = grid.chart(title, RESPONSE_TIME, log=True, table=grid.table(folded=True), spans=spans)
     return Section(title=title, blocks=(chart,))
 
 
-def _against_time(course: Course, minutes: range, figure: Figure, values: Sequence[float]) -> Grid:
-    """Return a figure against time, a line for each group."""
+def _against_time(
+    found: XsrFound, minutes: range, figure: Figure, values: Sequence[float]
+) -> tuple[Grid, tuple[Span, ...]]:
+    """Return a figure of these minutes, a line for each group, and the span of the random one."""
     names = [
         say("{number}: {stimulus}", number=group.number, stimulus=group.words)
-        for group in course.begun
-        for _ in group.of(course.answers)
+        for group in found.begun
+        for _ in found.of(group)
     ]
-    edge = Edge(
-        name=shared.time_name(course.settings.minute_ns),
-        unit="min",
-        digits=0,
-        places=tuple(minutes),
-        from_zero=minutes.start == 1,
+    shown = slice(minutes.start - 1, minutes.stop - 1)
+    line = Line(figure=figure, values=tuple(values[shown]), parts=tuple(names[shown]), style="line")
+    random = found.groups[1]
+    first = max(minutes.start, random.first_minute)
+    last = min(minutes.stop - 1, random.first_minute + random.minutes - 1)
+    span = Span(name="random writes", first=float(first), last=float(last))
+    grid = Grid(rows=by_minute(found.settings.minute_ns, minutes), columns=(line,))
+    return grid, ((span,) if first <= last else ())
+
+
+def _table_section(found: XsrFound) -> Section:
+    numbers = tuple(group.number for group in found.begun for _ in found.of(group))
+    columns = (
+        Beside(column=Column(name="Group", digits=0), values=numbers),
+        Beside(column=THROUGHPUT.column(), values=found.rates),
+        *answered(found.answers),
     )
-    parts = tuple(names[minutes.start - 1 : minutes.stop - 1])
-    line = Line(figure=figure, values=tuple(values), parts=parts, style="line")
-    return Grid(rows=edge, columns=(line,))
-
-
-def _random_span(course: Course, minutes: range) -> tuple[Span, ...]:
-    group = course.groups[1]
-    first = max(minutes.start, group.first_minute)
-    last = min(minutes.stop - 1, group.first_minute + group.minutes - 1)
-    if first > last:
-        return ()
-    return (Span(name="random writes", first=float(first), last=float(last)),)
-
-
-def _table_section(course: Course) -> Section:
-    numbers = tuple(group.number for group in course.begun for _ in group.of(course.answers))
-    grid = Grid(
-        rows=Edge(name="Minute", digits=0, places=tuple(range(1, len(numbers) + 1))),
-        columns=(
-            Beside(column=Column(name="Group", digits=0), values=numbers),
-            Beside(column=THROUGHPUT.column(), values=course.throughputs_mb_s),
-            *answered(course.answers),
-        ),
-    )
-    return Section(title="Every minute", blocks=(grid.table("Every minute", folded=True),))
+    return every_minute(found.rounds, columns)

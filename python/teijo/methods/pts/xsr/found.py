@@ -1,0 +1,302 @@
+"""What PTS XSR measures and finds: three groups of minutes, and how the third came back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, TypeVar
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.quantities import of_series
+from teijo.analysis.recovery import Recovery, recovery_of
+from teijo.document.phrase import say
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.pts import settings as shared
+from teijo.methods.pts.found import PtsFound
+from teijo.methods.rounds import before_rounds, minutes_of
+from teijo.terms.finding import Cell, Scalar
+from teijo.terms.quantity import THROUGHPUT, Quantity
+from teijo.terms.result import StepResult
+from teijo.terms.step import MINUTE, Measure
+from teijo.terms.watch import Watch
+from teijo.terms.workload import Access, Stream, Workload
+
+LEVEL_MINUTES = 120
+"""The two hours on either side of a switch, which the standard has plotted by themselves."""
+
+T = TypeVar("T")
+MinuteCount = knobs.whole_number(1, 100_000)
+
+
+class XsrSettings(shared.PtsSettings, frozen=True):
+    """The numbers of one XSR run, on the device at hand."""
+
+    threads: shared.Threads
+    queue_depth: shared.QueueDepth
+    content: shared.DataPattern
+    sequential_block_bytes: Annotated[
+        int,
+        Knob(
+            key="sequential",
+            meaning="block size of the sequential writes, groups 1 and 3",
+            example="128KiB",
+            parse=knobs.block_size,
+            show=knobs.show_size,
+        ),
+    ]
+    random_block_bytes: Annotated[
+        int,
+        Knob(
+            key="random",
+            meaning="block size of the random writes, group 2",
+            example="4KiB",
+            parse=knobs.block_size,
+            show=knobs.show_size,
+        ),
+    ]
+    first_minutes: Annotated[
+        int,
+        Knob(
+            key="first_minutes",
+            meaning="the standard's minutes of group 1, sequential",
+            example="480",
+            parse=MinuteCount,
+        ),
+    ]
+    random_minutes: Annotated[
+        int,
+        Knob(
+            key="random_minutes",
+            meaning="the standard's minutes of group 2, random",
+            example="360",
+            parse=MinuteCount,
+        ),
+    ]
+    last_minutes: Annotated[
+        int,
+        Knob(
+            key="last_minutes",
+            meaning="the standard's minutes of group 3, sequential again",
+            example="900",
+            parse=MinuteCount,
+        ),
+    ]
+
+    @property
+    def minutes_most(self) -> int:
+        """All minutes of the run."""
+        return self.first_minutes + self.random_minutes + self.last_minutes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """One stimulus without an interruption: its place, and its minutes counted over the run."""
+
+    number: int
+    access: Access
+    block_size_bytes: int
+    first_minute: int
+    minutes: int
+
+    @property
+    def name(self) -> str:
+        """The stimulus as the record names it: "RND 0/100 8 KiB"."""
+        return f"{self._order} 0/100 {units.format_block_size(self.block_size_bytes)}"
+
+    @property
+    def words(self) -> str:
+        """The stimulus as the reports of all tests write it: "RND 8 KiB 0/100"."""
+        return f"{self._order} {units.format_block_size(self.block_size_bytes)} 0/100"
+
+    @property
+    def _order(self) -> str:
+        return "SEQ" if self.access is Access.SEQUENTIAL else "RND"
+
+    @property
+    def cell(self) -> str:
+        """The name that the record has for its minutes."""
+        return f"group {self.number}, {self.name}"
+
+    def of(self, minutes: Sequence[T]) -> Sequence[T]:
+        """Return this group's among the minutes since the purge."""
+        begin = self.first_minute - 1
+        return minutes[begin : begin + self.minutes]
+
+
+def groups_of(settings: XsrSettings) -> tuple[Group, ...]:
+    """Return sequential, random, and sequential again."""
+    first, second = settings.first_minutes, settings.random_minutes
+    sequential = (Access.SEQUENTIAL, settings.sequential_block_bytes)
+    random = (Access.RANDOM, settings.random_block_bytes)
+    rows = (
+        (*sequential, 1, first),
+        (*random, 1 + first, second),
+        (*sequential, 1 + first + second, settings.last_minutes),
+    )
+    return tuple(
+        Group(number=number, access=access, block_size_bytes=block, first_minute=at, minutes=count)
+        for number, (access, block, at, count) in enumerate(rows, start=1)
+    )
+
+
+def group_at(settings: XsrSettings, minute: int) -> Group:
+    """Return the group that a minute of the run, counted from 1, belongs to."""
+    return next(each for each in reversed(groups_of(settings)) if minute >= each.first_minute)
+
+
+def minute_step(settings: XsrSettings, minute: int) -> Measure:
+    """Return one minute of the run, counted from 1; a group is one continuous stimulus.
+
+    The sequential stream has a name of its own, so that group 3 goes on where group 1 ended.
+    """
+    group = group_at(settings, minute)
+    stream = Stream(
+        name=group.access.value,
+        read_percent=0,
+        block_size_bytes=group.block_size_bytes,
+        access=group.access,
+        threads=settings.threads,
+        queue_depth=settings.queue_depth,
+        active_range=shared.range_of(settings),
+        content=settings.content,
+    )
+    return Measure(
+        workload=Workload(streams=(stream,)),
+        duration_ns=settings.minute_ns,
+        phase=MINUTE,
+        round_number=minute,
+        cell=group.cell,
+        continues=minute > group.first_minute,
+        open_ended=True,
+    )
+
+
+class XsrFound(PtsFound[XsrSettings]):
+    """What a record of the test shows: its minutes since the purge, group by group.
+
+    There is no steady state in this test; its rounds are minutes.
+    """
+
+    @cached_property
+    def answers(self) -> Sequence[StepResult]:
+        """The minutes since the purge, unbroken by a gap."""
+        return tuple(answer for _, answer in minutes_of(self.exchanges))
+
+    @property
+    def rounds(self) -> int:
+        """How many minutes were measured."""
+        return len(self.answers)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The three groups."""
+        return groups_of(self.settings)
+
+    @property
+    def begun(self) -> tuple[Group, ...]:
+        """The groups of which a minute was measured."""
+        return tuple(group for group in self.groups if self.of(group))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every minute of every group is there."""
+        return self.rounds == self.settings.minutes_most
+
+    def of(self, group: Group) -> Sequence[StepResult]:
+        """Return the minutes of a group."""
+        return group.of(self.answers)
+
+    @cached_property
+    def rates(self) -> tuple[float, ...]:
+        """MB/s of each minute."""
+        return tuple(measures.throughput_mb_s(answer) for answer in self.answers)
+
+    def rates_of(self, group: Group) -> Sequence[float]:
+        """Return MB/s of each minute of a group."""
+        return group.of(self.rates)
+
+    @property
+    def written_bytes(self) -> int:
+        """What was written in all minutes."""
+        return sum(measures.written_bytes(answer) for answer in self.answers)
+
+    @cached_property
+    def recovery(self) -> Recovery | None:
+        """How group 3 came back to group 1; None as long as group 3 has not begun."""
+        first, _, third = self.groups
+        return recovery_of(self.rates_of(first), self.rates_of(third), LEVEL_MINUTES)
+
+    @cached_property
+    def scalars(self) -> Sequence[Scalar]:
+        """The recovery's figures, without values before group 3, and what was written."""
+        found, written = self.recovery, self.written_bytes
+        capacity_bytes = self.record.geometry.capacity_bytes
+        rows = (
+            *zip(RECOVERY_ROWS, (None,) * 6 if found is None else _figures(found), strict=True),
+            (("total written (TGBW)", "GB"), written / units.GIGA),
+            (("drive fills", "user capacities"), written / capacity_bytes),
+        )
+        return tuple(Scalar(name=name, value=value, unit=unit) for (name, unit), value in rows)
+
+    @cached_property
+    def cells(self) -> Sequence[Cell]:
+        """Each group's means."""
+        return tuple(
+            measures.cell_over(
+                (("group", str(group.number)), ("stimulus", group.name)), self.of(group)
+            )
+            for group in self.begun
+        )
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Throughput of the last two hours of each group."""
+        return tuple(
+            each
+            for group in self.groups
+            for each in of_series(
+                say("group {number}, its last two hours", number=group.number),
+                self.of(group)[-LEVEL_MINUTES:],
+                (THROUGHPUT,),
+            )
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Where the minutes stand."""
+        count = self.settings.minutes_most
+        minute = min(self.rounds + 1, count)
+        left_ns = (count - self.rounds) * self.settings.minute_ns
+        watch = Watch(
+            phase=MINUTE,
+            round_number=minute,
+            rounds_least=count,
+            rounds_most=count,
+            cell=group_at(self.settings, minute).cell,
+            remaining_ns_least=left_ns,
+            remaining_ns_most=left_ns,
+        )
+        return before_rounds(self.record, watch, 0)
+
+
+RECOVERY_ROWS = (
+    ("recovery, first minute not below group 1", "min"),
+    ("mean of group 1", "MB/s"),
+    ("highest minute of group 3", "MB/s"),
+    ("95 % of group 1's end regained for good", "min"),
+    ("mean of the last two hours of group 1", "MB/s"),
+    ("last two hours of group 3, by those of group 1", "%"),
+)
+
+
+def _figures(found: Recovery) -> tuple[float | None, ...]:
+    recovered, regained = found.recovered_samples, found.regained_samples
+    return (
+        None if recovered is None else float(recovered),
+        found.reference,
+        found.highest,
+        None if regained is None else float(regained),
+        found.level,
+        found.end_share * 100,
+    )
