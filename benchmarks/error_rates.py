@@ -21,8 +21,7 @@ from teijo import api
 from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict, pairing_of
 from teijo.compare.repeated import repeated
 from teijo.methods.parts import parts_of
-from teijo.methods.pts.hir.bursts import HirSettings, log_of
-from teijo.methods.rounds import exchanges_of
+from teijo.methods.pts.hir.found import HirFound
 from teijo.terms.quantity import Quantity
 
 TARGET = "sim:mlc-a"
@@ -233,10 +232,10 @@ def gain_coverage(folder: Path) -> tuple[int, int]:
         if not (path := path_of(folder, "HIR", seed)).exists():
             continue
         (part,) = parts_of(api.open(path).record)
-        assert isinstance(part.settings, HirSettings)
-        for state in log_of(part.settings, exchanges_of(part.record)).states:
-            if (gain := state.gain) is not None and gain.low is not None and gain.high is not None:
-                gains.setdefault(state.idle_s, []).append((gain.share, gain.low, gain.high))
+        assert isinstance(part.found, HirFound)
+        for wait in part.found.waits:
+            if (gain := wait.gain) is not None and gain.low is not None and gain.high is not None:
+                gains.setdefault(wait.idle_s, []).append((gain.share, gain.low, gain.high))
     covered = count = 0
     for several in gains.values():
         truth = sum(share for share, _, _ in several) / len(several)

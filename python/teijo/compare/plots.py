@@ -10,14 +10,13 @@ from teijo.document.model import Axis, Column, Paragraph, Series, Table, Value, 
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.pages import ms
 from teijo.methods.pts.demand.settings import DemandSettings
-from teijo.methods.pts.hir.bursts import HirSettings, log_of
+from teijo.methods.pts.hir.found import HirFound, HirSettings
 from teijo.methods.pts.iops.found import IopsSettings
 from teijo.methods.pts.lat.found import LatSettings
 from teijo.methods.pts.settings import time_name
 from teijo.methods.pts.tp.found import TpSettings
 from teijo.methods.pts.wsat.found import WsatFound, WsatSettings
 from teijo.methods.pts.xsr.found import XsrFound, XsrSettings
-from teijo.methods.rounds import exchanges_of
 from teijo.methods.scaled import full_size
 from teijo.methods.settings import Settings
 from teijo.terms.cell import mix_name
@@ -393,11 +392,12 @@ def _minutes_table(runs: Sequence[tuple[str, Sequence[_Minute]]]) -> Table:
 
 def _gains(match: Match) -> XYChart:
     def points(entry: Entry) -> Points:
-        log = log_of(_settings(entry, HirSettings), exchanges_of(entry.part.record))
+        found = entry.part.found
+        assert isinstance(found, HirFound), found
         return [
-            (state.idle_s, gain.share * 100)
-            for state in log.states
-            if (gain := state.gain) is not None
+            (wait.idle_s, gain.share * 100)
+            for wait in found.waits
+            if (gain := wait.gain) is not None
         ]
 
     return overlay(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from teijo.methods.parts import findings_of
 from teijo.methods.pts.demand import stages
 from teijo.methods.pts.demand.method import CBW
-from teijo.methods.pts.hir import bursts
+from teijo.methods.pts.hir import found as bursts
 from teijo.methods.pts.hir.method import Hir
 from teijo.methods.pts.iops import found as iops
 from teijo.methods.pts.iops.method import Iops

@@ -1,7 +1,7 @@
 """The report of PTS HIR: preconditioning, the wait states against time, and what idling gained."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from teijo import units
 from teijo.analysis import measures
@@ -15,7 +15,6 @@ from teijo.document.model import (
     Paragraph,
     Section,
     Series,
-    Span,
     Style,
     Table,
     Value,
@@ -25,47 +24,23 @@ from teijo.document.phrase import capitalised, say
 from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
-from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.header import Loop
-from teijo.methods.pts.hir.bursts import (
-    HirSettings,
-    WaitState,
-    check_answers,
-    log_of,
-    state_name,
-    stimulus_words,
-)
+from teijo.methods.pts.hir.found import HirFound, HirSettings, WaitState, percent, state_name
 from teijo.methods.pts.report import IOPS, answered, numbered, report
-from teijo.methods.rounds import exchanges_of
 from teijo.methods.scaled import full_size, with_full_size_word
-from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry
-from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 
 ROUND = "Round"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Course:
-    """What was measured since the purge, and the determination over its preconditioning."""
-
-    settings: HirSettings
-    minutes: tuple[StepResult, ...]
-    states: tuple[WaitState, ...]
-    findings: Findings
-
-
-def pages(found: PtsFound[HirSettings]) -> Document:
+def pages(found: HirFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    settings, record, findings = found.settings, found.record, found.reported
-    log = log_of(settings, exchanges_of(record))
-    course = Course(settings=settings, minutes=log.minutes, states=log.states, findings=findings)
     return report(
         found,
-        _loop(settings),
-        summary=_summary(course, record),
-        sections=numbered(_plots(course)),
+        _loop(found.settings),
+        summary=_summary(found),
+        sections=numbered(_plots(found)),
     )
 
 
@@ -75,11 +50,11 @@ def _loop(settings: HirSettings) -> Loop:
         subtitle="HIR loop",
         workload_dependent=say(
             "{stimulus}, rounds of {minutes} min",
-            stimulus=stimulus_words(settings),
+            stimulus=settings.cell.stimulus,
             minutes=settings.round_minutes,
         ),
         stimulus=(
-            ("Stimulus", stimulus_words(settings)),
+            ("Stimulus", settings.cell.stimulus),
             (
                 "Wait states",
                 say(
@@ -94,43 +69,38 @@ def _loop(settings: HirSettings) -> Loop:
     )
 
 
-# --- the summary ------------------------------------------------------------------------------
-
-
-def _summary(course: Course, record: Record) -> list[Block]:
-    blocks: list[Block] = [
-        window_pages.verdict_of(record, course.findings),
-        _verdict(course, record.geometry),
-    ]
-    if course.states:
-        blocks.append(_states_table(course.states, record.geometry))
-        sentences = [text for state in course.states if (text := _sentence(state, record.geometry))]
+def _summary(found: HirFound) -> list[Block]:
+    geometry = found.record.geometry
+    blocks: list[Block] = [window_pages.verdict_of(found.record, found), _verdict(found)]
+    if found.waits:
+        blocks.append(_waits_table(found.waits, geometry))
+        sentences = [text for wait in found.waits if (text := _sentence(wait, geometry))]
         blocks += [Paragraph(text=text) for text in sentences]
-        blocks.append(_rests(course))
-    return [*blocks, Paragraph(text=_explanation(course.settings))]
+        blocks.append(_rests(found))
+    return [*blocks, Paragraph(text=_explanation(found.settings))]
 
 
-def _verdict(course: Course, geometry: Geometry) -> Verdict:
-    gains = [(state, gain) for state in course.states if (gain := state.gain) is not None]
+def _verdict(found: HirFound) -> Verdict:
+    gains = [(wait, gain) for wait in found.waits if (gain := wait.gain) is not None]
     if not gains:
         return Verdict(text="IDLE RECOVERY: not measured yet", good=None)
-    shown = [(state, gain) for state, gain in gains if gain.low is not None and gain.low > 0]
+    shown = [(wait, gain) for wait, gain in gains if gain.low is not None and gain.low > 0]
     if all(gain.low is None for _, gain in gains):
         return Verdict(text="IDLE RECOVERY: not determined, too few bursts", good=None)
     if not shown:
         return Verdict(text="IDLE RECOVERY: none shown in any wait state", good=None)
-    state, gain = max(shown, key=lambda pair: pair[1].share)
+    wait, gain = max(shown, key=lambda pair: pair[1].share)
     text = say(
         "IDLE RECOVERY: bursts gain up to {percent:,.1f} % on the baseline, after {idle} of rest",
         percent=gain.share * 100,
-        idle=_idle(state, geometry),
+        idle=_idle(wait, found.record.geometry),
     )
     return Verdict(text=text, good=None)
 
 
-def _sentence(state: WaitState, geometry: Geometry) -> str | None:
+def _sentence(wait: WaitState, geometry: Geometry) -> str | None:
     """Return a wait state's conclusion, None as long as it has none."""
-    gain = state.gain
+    gain = wait.gain
     if gain is None or gain.low is None or gain.high is None:
         return None
     told = say(
@@ -139,7 +109,7 @@ def _sentence(state: WaitState, geometry: Geometry) -> str | None:
         low=gain.low * 100,
         high=gain.high * 100,
     )
-    idle = _idle(state, geometry)
+    idle = _idle(wait, geometry)
     if gain.low > 0:
         return say("After {idle} of rest bursts are faster: {gain}.", idle=idle, gain=told)
     if gain.high < 0:
@@ -147,12 +117,12 @@ def _sentence(state: WaitState, geometry: Geometry) -> str | None:
     return say("After {idle} of rest no recovery is shown: {gain}.", idle=idle, gain=told)
 
 
-def _idle(state: WaitState, geometry: Geometry) -> str:
+def _idle(wait: WaitState, geometry: Geometry) -> str:
     """Return a rest by the standard's number, which is the full-size drive's."""
-    return with_full_size_word(f"{state.idle_s} s", geometry)
+    return with_full_size_word(f"{wait.idle_s} s", geometry)
 
 
-def _states_table(states: Sequence[WaitState], geometry: Geometry) -> Table:
+def _waits_table(waits: Sequence[WaitState], geometry: Geometry) -> Table:
     columns = (
         Column(name="Idle", unit=full_size("s", geometry), digits=0),
         Column(name="Bursts", digits=0),
@@ -167,48 +137,43 @@ def _states_table(states: Sequence[WaitState], geometry: Geometry) -> Table:
         Column(name="ART", unit="ms", digits=3),
         Column(name="MRT", unit="ms", digits=2),
     )
-    rows = tuple(_state_row(state) for state in states)
+    rows = tuple(_wait_row(wait) for wait in waits)
     return Table(columns=columns, rows=rows, caption="The wait states")
 
 
-def _state_row(state: WaitState) -> tuple[Value, ...]:
-    raised, baseline, gain = state.burst_iops, state.baseline_iops, state.gain
-
-    def percent(share: float | None) -> float | None:
-        return None if share is None else share * 100
-
+def _wait_row(wait: WaitState) -> tuple[Value, ...]:
+    raised, baseline, gain = wait.burst_iops, wait.baseline_iops, wait.gain
     return (
-        state.idle_s,
-        len(state.bursts),
+        wait.idle_s,
+        len(wait.bursts),
         None if raised is None else raised.value,
-        state.bursts[0].iops,
-        state.bursts[-1].iops,
-        state.baseline[0].iops if state.baseline else None,
+        wait.bursts[0].iops,
+        wait.bursts[-1].iops,
+        wait.baseline[0].iops if wait.baseline else None,
         None if baseline is None else baseline.value,
-        None if gain is None else gain.share * 100,
-        percent(None if gain is None else gain.low),
-        percent(None if gain is None else gain.high),
-        ms(measures.cell_over((), state.bursts).latency_ns_mean),
-        ms(max(measures.latency_ns_max(answer) for answer in state.bursts)),
+        *((None,) * 3 if gain is None else map(percent, (gain.share, gain.low, gain.high))),
+        ms(measures.cell_over((), wait.bursts).latency_ns_mean),
+        ms(max(measures.latency_ns_max(answer) for answer in wait.bursts)),
     )
 
 
-def _rests(course: Course) -> Facts:
+def _rests(found: HirFound) -> Facts:
     """Return how long the rests really were, as the recorded times of the bursts have it."""
-    rows = []
-    for state in course.states:
-        asked_ns = course.settings.scaled_ns(state.idle_s)
-        if not state.rests_ns:
-            continue
-        told = say(
-            "{mean:,.1f} ms on average ({least:,.1f} to {most:,.1f}), asked {asked:,.1f}",
-            mean=ms(sum(state.rests_ns) / len(state.rests_ns)),
-            least=ms(min(state.rests_ns)),
-            most=ms(max(state.rests_ns)),
-            asked=ms(asked_ns),
+    rows = tuple(
+        (
+            capitalised(wait.name),
+            say(
+                "{mean:,.1f} ms on average ({least:,.1f} to {most:,.1f}), asked {asked:,.1f}",
+                mean=ms(sum(wait.rests_ns) / len(wait.rests_ns)),
+                least=ms(min(wait.rests_ns)),
+                most=ms(max(wait.rests_ns)),
+                asked=ms(found.settings.scaled_ns(wait.idle_s)),
+            ),
         )
-        rows.append((capitalised(state_name(state.idle_s)), told))
-    return Facts(caption="Rests as measured, without I/O", rows=tuple(rows))
+        for wait in found.waits
+        if wait.rests_ns
+    )
+    return Facts(caption="Rests as measured, without I/O", rows=rows)
 
 
 def _explanation(settings: HirSettings) -> str:
@@ -222,76 +187,60 @@ def _explanation(settings: HirSettings) -> str:
     )
 
 
-# --- the plots --------------------------------------------------------------------------------
-
-
-def _plots(course: Course) -> list[Section]:
-    plots = [_precondition_section(course)] if course.minutes else []
-    plots += [
-        window_pages.close_up_section(state, ROUND) for state in course.findings.steady_states
+def _plots(found: HirFound) -> list[Section]:
+    return [
+        *([_precondition_section(found)] if found.minutes else []),
+        *(window_pages.close_up_section(state, ROUND) for state in found.states),
+        *([_time_section(found), _batches_section(found.waits)] if found.waits else []),
     ]
-    if course.states:
-        plots += [_time_section(course), _batches_section(course)]
-    return plots
 
 
-def _precondition_section(course: Course) -> Section:
-    settings = course.settings
-    every = settings.round_minutes
-    minutes = tuple(range(1, len(course.minutes) + 1))
+def _precondition_section(found: HirFound) -> Section:
+    every = found.settings.round_minutes
+    minutes = tuple(range(1, len(found.minutes) + 1))
+    places = tuple(minute / every for minute in minutes)
+    iops = tuple(answer.iops for answer in found.minutes)
     grid = Grid(
-        rows=Edge(
-            name=ROUND, digits=4, places=tuple(minute / every for minute in minutes), from_zero=True
-        ),
+        rows=Edge(name=ROUND, digits=4, places=places, from_zero=True),
         columns=(
             Beside(column=Column(name="Minute", digits=0), values=minutes),
-            Line(
-                figure=IOPS,
-                name="every minute",
-                values=tuple(answer.iops for answer in course.minutes),
-                style="line",
-            ),
+            Line(figure=IOPS, name="every minute", values=iops, style="line"),
         ),
     )
-    checks = tuple(answer.iops for answer in check_answers(settings, course.minutes))
     last_minutes = Series(
         name="last minute of the round",
-        x=tuple(float(place) for place in range(1, len(checks) + 1)),
-        y=checks,
+        x=tuple(float(place) for place in range(1, found.rounds + 1)),
+        y=tuple(answer.iops for answer in found.checks),
         style="points",
     )
     title = "Preconditioning IOPS against round"
-    window = course.findings.window_rounds
-    spans = (
-        ()
-        if window is None
-        else (Span(name=window_pages.WINDOW_NAME, first=window[0] - 1.0, last=float(window[1])),)
-    )
+    spans = tuple(replace(each, first=each.first - 1) for each in window_pages.window_spans(found))
     chart = grid.chart(
         title, IOPS, more=(last_minutes,), table=grid.table(folded=True), spans=spans
     )
     return Section(title=title, blocks=(chart,))
 
 
-def _time_section(course: Course) -> Section:
-    minute_ns, origin_ns = course.settings.minute_ns, course.states[0].bursts[0].started_ns
+def _time_section(found: HirFound) -> Section:
+    minute_ns, waits = found.settings.minute_ns, found.waits
+    origin_ns = waits[0].bursts[0].started_ns
     title = "IOPS against time, all wait states"
 
     def at(answer: StepResult) -> float:
         return (answer.started_ns + answer.elapsed_ns - origin_ns) / minute_ns
 
     parts = [
-        (state, part, answer)
-        for state in course.states
-        for part, answers in (("burst", state.bursts), ("continuous", state.baseline))
+        (wait, part, answer)
+        for wait in waits
+        for part, answers in (("burst", wait.bursts), ("continuous", wait.baseline))
         for answer in answers
     ]
     answers = [answer for _, _, answer in parts]
     iops, *times = answered(answers)
-    names = tuple(state_name(state.idle_s) for state, _, _ in parts)
+    names = tuple(wait.name for wait, _, _ in parts)
     means = tuple(
-        None if part != "burst" or state.burst_iops is None else state.burst_iops.value
-        for state, part, _ in parts
+        None if part != "burst" or wait.burst_iops is None else wait.burst_iops.value
+        for wait, part, _ in parts
     )
     grid = Grid(
         rows=Edge(
@@ -311,18 +260,18 @@ def _time_section(course: Course) -> Section:
     )
     bursts = (
         Series(
-            name=state_name(state.idle_s),
-            x=tuple(at(answer) for answer in state.bursts),
-            y=tuple(answer.iops for answer in state.bursts),
+            name=wait.name,
+            x=tuple(at(answer) for answer in wait.bursts),
+            y=tuple(answer.iops for answer in wait.bursts),
             style="points",
         )
-        for state in course.states
+        for wait in waits
     )
-    continuous = [[(at(a), a.iops) for a in state.baseline] for state in course.states]
+    continuous = [[(at(a), a.iops) for a in wait.baseline] for wait in waits]
     levels = [
-        [(at(answer), value.value) for answer in (state.bursts[0], state.bursts[-1])]
-        for state in course.states
-        if (value := state.burst_iops) is not None
+        [(at(answer), value.value) for answer in (wait.bursts[0], wait.bursts[-1])]
+        for wait in waits
+        if (value := wait.burst_iops) is not None
     ]
     chart = grid.chart(
         title,
@@ -352,13 +301,13 @@ def _stretches(
     return (Series(name=name, x=tuple(x), y=tuple(y), style=style),) if x else ()
 
 
-def _batches_section(course: Course) -> Section:
+def _batches_section(waits: Sequence[WaitState]) -> Section:
     """Return the bursts of all wait states over one another: how soon a drive is used to resting.
 
     Single bursts swing with the drive's own cleaning, so equal batches are drawn.
     """
     title = "IOPS against burst, batch means"
-    batches = {state.idle_s: _batch_means(state) for state in course.states}
+    batches = {wait.idle_s: _batch_means(wait) for wait in waits}
     bursts = sorted({burst for means in batches.values() for burst in means})
     grid = matrix(
         Edge(name="Burst", digits=0, places=tuple(bursts), from_zero=True),
@@ -377,8 +326,8 @@ def _batches_section(course: Course) -> Section:
     return Section(title=title, blocks=(chart,))
 
 
-def _batch_means(state: WaitState) -> dict[int, float]:
+def _batch_means(wait: WaitState) -> dict[int, float]:
     """Return the mean IOPS of each batch by its last burst."""
-    means = batch_means([answer.iops for answer in state.bursts])
-    length = len(state.bursts) // max(1, len(means))
+    means = batch_means([answer.iops for answer in wait.bursts])
+    length = len(wait.bursts) // max(1, len(means))
     return {place * length: mean for place, mean in enumerate(means, start=1)}

@@ -1,0 +1,408 @@
+"""What PTS HIR measures and finds: its bursts and rests, and what the drive made of each rest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.quantities import of_series
+from teijo.analysis.recovery import Gain, Mean, gain_of, mean_of
+from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.document.phrase import Verbatim, say
+from teijo.methods import knobs
+from teijo.methods.knobs import Knob
+from teijo.methods.phrases import is_steady
+from teijo.methods.pts import settings as shared
+from teijo.methods.pts.found import ChecksFound
+from teijo.methods.pts.loop import checked
+from teijo.methods.pts.matrix import stimulus
+from teijo.methods.rounds import before_rounds, rounds_left
+from teijo.terms.cell import MatrixCell
+from teijo.terms.finding import Cell, Scalar, SteadyState
+from teijo.terms.quantity import IOPS, Quantity
+from teijo.terms.result import Gap, StepResult
+from teijo.terms.step import Idle, Measure, Purge
+from teijo.terms.watch import Watch
+
+PRECONDITION = "precondition"
+BURST = "burst"
+IDLE = "idle"
+BASELINE = "baseline"
+
+
+class HirSettings(shared.PtsSettings, frozen=True):
+    """The numbers of one HIR run. Seconds and minutes are the standard's: `minute_ns` scales."""
+
+    threads: shared.Threads
+    queue_depth: shared.QueueDepth
+    content: shared.DataPattern
+    block_size_bytes: Annotated[
+        int,
+        Knob(
+            key="block_size",
+            aliases=("bs",),
+            meaning="block size of the random writes",
+            example="4KiB",
+            parse=knobs.block_size,
+            show=knobs.show_size,
+        ),
+    ]
+    round_minutes: Annotated[
+        int,
+        Knob(
+            key="round_minutes",
+            meaning="the standard's minutes of a round of preconditioning",
+            example="30",
+            parse=knobs.whole_number(1, 10_000),
+        ),
+    ]
+    rounds_most: Annotated[
+        int,
+        Knob(
+            key="max_rounds",
+            meaning="rounds of preconditioning at most",
+            example="25",
+            parse=knobs.whole_number(5, 10_000),
+            judges=True,
+        ),
+    ]
+    burst_s: Annotated[
+        int,
+        Knob(
+            key="burst",
+            meaning="the standard's seconds of a burst of writes",
+            example="5",
+            parse=knobs.whole_number(1, 3_600),
+        ),
+    ]
+    idle_s: Annotated[
+        tuple[int, ...],
+        Knob(
+            key="idle",
+            meaning="the standard's seconds of rest after each burst, one wait state each",
+            example="5,50",
+            parse=knobs.whole_numbers(1, 86_400, "idle time"),
+            show=knobs.show_numbers,
+        ),
+    ]
+    bursts: Annotated[
+        int,
+        Knob(
+            key="bursts",
+            meaning="bursts of each wait state",
+            example="60",
+            parse=knobs.whole_number(1, 10_000),
+        ),
+    ]
+    baseline_minutes: Annotated[
+        int,
+        Knob(
+            key="baseline_minutes",
+            meaning="the standard's minutes without a rest that follow each wait state",
+            example="30",
+            parse=knobs.whole_number(1, 10_000),
+        ),
+    ]
+
+    @property
+    def cell(self) -> MatrixCell:
+        """What is driven: random writes."""
+        return MatrixCell(read_percent=0, block_size_bytes=self.block_size_bytes)
+
+    @property
+    def cell_name(self) -> str:
+        """The name that the record has for the minutes of preconditioning."""
+        return f"RND {self.cell.mix} {self.cell.block}"
+
+    def scaled_ns(self, seconds: int) -> int:
+        """Return the standard's seconds on the device at hand."""
+        return self.minute_ns * seconds // 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaitState:
+    """One wait state: its bursts, and the minutes without a rest that followed."""
+
+    idle_s: int
+    bursts: tuple[StepResult, ...]
+    baseline: tuple[StepResult, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return state_name(self.idle_s)
+
+    @property
+    def rests_ns(self) -> tuple[int, ...]:
+        """The time without I/O after each burst, as measured: rest and gaps together."""
+        after = (*self.bursts[1:], *self.baseline[:1])
+        return tuple(
+            later.started_ns - (earlier.started_ns + earlier.elapsed_ns)
+            for earlier, later in zip(self.bursts, after, strict=False)
+        )
+
+    @property
+    def burst_iops(self) -> Mean | None:
+        """Mean IOPS of the bursts."""
+        return mean_of([answer.iops for answer in self.bursts])
+
+    @property
+    def baseline_iops(self) -> Mean | None:
+        """Mean IOPS of the second half of the minutes without a rest, once all of them are there.
+
+        The first half is the way back: the device uses up what it gained.
+        """
+        return mean_of([answer.iops for answer in self.second_half])
+
+    @property
+    def second_half(self) -> Sequence[StepResult]:
+        """The second half of the minutes without a rest."""
+        return self.baseline[len(self.baseline) // 2 :]
+
+    @property
+    def gain(self) -> Gain | None:
+        """The bursts against the baseline that followed them."""
+        raised, baseline = self.burst_iops, self.baseline_iops
+        return None if raised is None or baseline is None else gain_of(raised, baseline)
+
+
+def state_name(idle_s: int) -> str:
+    """Return a wait state's name, which is also its cell."""
+    return f"idle {idle_s} s"
+
+
+def precondition_minute(settings: HirSettings, minute: int) -> Measure:
+    """Return one minute of the continuous preconditioning, counted from 1."""
+    return _writes(
+        settings,
+        settings.minute_ns,
+        phase=PRECONDITION,
+        round_number=(minute - 1) // settings.round_minutes + 1,
+        cell=settings.cell_name,
+        continues=minute > 1,
+        open_ended=True,
+    )
+
+
+def burst(settings: HirSettings, idle_s: int, number: int) -> Measure:
+    """Return one burst of a wait state, counted from 1: a stimulus of its own."""
+    return _writes(
+        settings,
+        settings.scaled_ns(settings.burst_s),
+        phase=BURST,
+        round_number=number,
+        cell=state_name(idle_s),
+        continues=False,
+        open_ended=False,
+    )
+
+
+def rest(settings: HirSettings, idle_s: int, number: int) -> Idle:
+    """Return the rest after a burst."""
+    return Idle(duration_ns=settings.scaled_ns(idle_s), phase=IDLE, round_number=number)
+
+
+def baseline_minute(settings: HirSettings, idle_s: int, minute: int) -> Measure:
+    """Return one minute, counted from 1, of the writes without a rest after a wait state."""
+    return _writes(
+        settings,
+        settings.minute_ns,
+        phase=BASELINE,
+        round_number=minute,
+        cell=state_name(idle_s),
+        continues=minute > 1,
+        open_ended=True,
+    )
+
+
+def _writes(
+    settings: HirSettings,
+    duration_ns: int,
+    *,
+    phase: str,
+    round_number: int,
+    cell: str,
+    continues: bool,
+    open_ended: bool,
+) -> Measure:
+    return Measure(
+        workload=stimulus(settings, settings.cell),
+        duration_ns=duration_ns,
+        phase=phase,
+        round_number=round_number,
+        cell=cell,
+        continues=continues,
+        open_ended=open_ended,
+    )
+
+
+def check_answers(settings: HirSettings, minutes: Sequence[StepResult]) -> list[StepResult]:
+    """Return the sample of each round that steady state is determined on: its last minute."""
+    return list(minutes[settings.round_minutes - 1 :: settings.round_minutes])
+
+
+def determination(settings: HirSettings, minutes: Sequence[StepResult]) -> tuple[SteadyState, ...]:
+    """Return the determination over the rounds of preconditioning so far."""
+    variable = f"last minute of the round, {settings.cell.stimulus}"
+    return checked(variable, check_answers(settings, minutes))
+
+
+class HirFound(ChecksFound[HirSettings]):
+    """What a record of the test shows since its last purge, unbroken by a gap.
+
+    Steady state is that of the preconditioning.
+    """
+
+    @cached_property
+    def _answers(self) -> dict[tuple[str, str], list[StepResult]]:
+        """The answers by phase and cell."""
+        parts: dict[tuple[str, str], list[StepResult]] = {}
+        for step, answer in self.exchanges:
+            if isinstance(step, Purge) or isinstance(answer, Gap):
+                parts.clear()
+            elif isinstance(step, Measure):
+                parts.setdefault((step.phase, step.cell or ""), []).append(answer)
+        return parts
+
+    @property
+    def minutes(self) -> Sequence[StepResult]:
+        """The minutes of preconditioning."""
+        return self._answers.get((PRECONDITION, self.settings.cell_name), [])
+
+    @cached_property
+    def waits(self) -> tuple[WaitState, ...]:
+        """The wait states that have begun."""
+        return tuple(
+            WaitState(
+                idle_s=idle_s,
+                bursts=tuple(bursts),
+                baseline=tuple(self._answers.get((BASELINE, state_name(idle_s)), ())),
+            )
+            for idle_s in self.settings.idle_s
+            if (bursts := self._answers.get((BURST, state_name(idle_s))))
+        )
+
+    @cached_property
+    def checks(self) -> Sequence[StepResult]:
+        """The last minute of each round."""
+        return check_answers(self.settings, self.minutes)
+
+    @cached_property
+    def states(self) -> tuple[SteadyState, ...]:
+        """The determination over the rounds."""
+        return determination(self.settings, self.minutes)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the preconditioning reached steady state."""
+        return is_steady(self.states)
+
+    @cached_property
+    def scalars(self) -> Sequence[Scalar]:
+        """Of each wait state the means, the gain, and the rests as measured."""
+        return tuple(
+            Scalar(name=f"{wait.name}: {what}", value=value, unit=unit)
+            for wait in self.waits
+            for what, value, unit in _figures(wait)
+        )
+
+    @cached_property
+    def cells(self) -> Sequence[Cell]:
+        """The bursts of each wait state, and the minutes after them."""
+        return tuple(
+            measures.cell_over((("wait state", wait.name), ("part", part)), answers)
+            for wait in self.waits
+            for part, answers in ((BURST, wait.bursts), (BASELINE, wait.baseline))
+            if answers
+        )
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """IOPS of each wait state's bursts, and of the second half of the writes after them."""
+        return tuple(
+            each
+            for wait in self.waits
+            for place, answers in (
+                (say("{state}, bursts", state=Verbatim(wait.name)), wait.bursts),
+                (say("{state}, without a rest", state=Verbatim(wait.name)), wait.second_half),
+            )
+            for each in of_series(place, answers, (IOPS,), steady=self.converged)
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Where the preconditioning or the wait states stand."""
+        settings, rounds = self.settings, self.rounds
+        begun = self.waits or rounds >= settings.rounds_most or self.converged
+        watch = _watch_of_waits(settings, self.waits) if begun else self._watch_of_rounds()
+        return before_rounds(self.record, watch, 0)
+
+    def _watch_of_rounds(self) -> Watch:
+        settings, rounds = self.settings, self.rounds
+        least = max(WINDOW_ROUNDS, rounds + 1)
+        round_ns = settings.round_minutes * settings.minute_ns
+        left_ns = _waits_ns(settings, settings.idle_s) - len(self.minutes) * settings.minute_ns
+        few = rounds < WINDOW_ROUNDS
+        return Watch(
+            phase=PRECONDITION,
+            round_number=rounds + 1,
+            rounds_least=least,
+            rounds_most=settings.rounds_most,
+            cell=settings.cell_name,
+            steady=f"{rounds} of the first {WINDOW_ROUNDS} rounds" if few else "",
+            remaining_ns_least=left_ns + least * round_ns,
+            remaining_ns_most=left_ns + settings.rounds_most * round_ns,
+            rounds_left=rounds_left(self.states, limit_rounds=settings.rounds_most),
+        )
+
+
+def _figures(wait: WaitState) -> tuple[tuple[str, float | None, str], ...]:
+    raised, baseline, gain, rests = wait.burst_iops, wait.baseline_iops, wait.gain, wait.rests_ns
+    low, high = (None, None) if gain is None else (gain.low, gain.high)
+    mean_ms = sum(rests) / len(rests) / units.NS_PER_MS if rests else None
+    return (
+        ("mean of the bursts", None if raised is None else raised.value, "IOPS"),
+        ("baseline after", None if baseline is None else baseline.value, "IOPS"),
+        ("gain", None if gain is None else gain.share * 100, "%"),
+        ("gain, low end of 95 %", percent(low), "%"),
+        ("gain, high end of 95 %", percent(high), "%"),
+        ("rest as measured, mean", mean_ms, "ms"),
+    )
+
+
+def percent(share: float | None) -> float | None:
+    """Return a share in percent."""
+    return None if share is None else share * 100
+
+
+def _watch_of_waits(settings: HirSettings, waits: Sequence[WaitState]) -> Watch:
+    """Return where the wait states stand."""
+    whole = [each for each in waits if len(each.baseline) == settings.baseline_minutes]
+    left = settings.idle_s[len(whole) :] or settings.idle_s[-1:]
+    now = waits[-1] if len(waits) > len(whole) else None
+    bursts = len(now.bursts) if now else 0
+    minutes = len(now.baseline) if now else 0
+    done_ns = bursts * settings.scaled_ns(settings.burst_s + left[0]) + minutes * settings.minute_ns
+    resting = bursts < settings.bursts
+    count = settings.bursts if resting else settings.baseline_minutes
+    remaining_ns = max(0, _waits_ns(settings, left) - done_ns)
+    return Watch(
+        phase=BURST if resting else BASELINE,
+        round_number=min(count, (bursts if resting else minutes) + 1),
+        rounds_least=count,
+        rounds_most=count,
+        cell=state_name(left[0]),
+        remaining_ns_least=remaining_ns,
+        remaining_ns_most=remaining_ns,
+    )
+
+
+def _waits_ns(settings: HirSettings, idle_s: Sequence[int]) -> int:
+    """Return how long these wait states take."""
+    return sum(
+        settings.bursts * settings.scaled_ns(settings.burst_s + each)
+        + settings.baseline_minutes * settings.minute_ns
+        for each in idle_s
+    )
