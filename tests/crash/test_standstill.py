@@ -19,6 +19,8 @@ from tests.crash.test_stuck_device import PATIENCE_S, Run
 PROGRAM = """
 import os, signal, sys
 from teijo import api
+from teijo.cli.signals import heard
+from teijo.runner.interrupt import Interrupt
 
 looks = []
 
@@ -28,7 +30,10 @@ def observe(event):
         os.kill(os.getpid(), signal.Signals[sys.argv[3]])
 
 settings = {"rw": "randread", "seconds": "2"}
-api.run("workload", sys.argv[1], output=sys.argv[2], settings=settings, observer=observe)
+api.run(
+    "workload", sys.argv[1], output=sys.argv[2], settings=settings, observer=observe,
+    interrupt=Interrupt(heard),
+)
 """
 
 

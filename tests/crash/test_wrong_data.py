@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from teijo import api
+from teijo.api import acting
 from teijo.cli import app
 from teijo.device import inspect_target, open_target
 from teijo.document.model import Table, Verdict
@@ -23,6 +24,8 @@ from teijo.methods.settings import Settings
 from teijo.methods.workload.read_back import read_back
 from teijo.runfile import reader
 from teijo.runner.events import Event, StepDone, StepStarted
+from teijo.runner.interrupt import Interrupt
+from teijo.runner.run import Order
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
@@ -212,18 +215,18 @@ def test_the_command_line_and_the_report_show_what_was_planted(
 ) -> None:
     text, backing = target
     planted: list[Counts] = []
-    real = api.acting.acts.begin
+    real = acting.acts.begin
 
-    def begin(order: object, observer: Callable[[Event], None]) -> Path:
+    def begin(order: Order, observer: Callable[[Event], None], stop: Interrupt) -> Path:
         spoil = when(StepDone, 1, lambda: planted.append(plant_without_old(backing)))
 
         def both(event: Event) -> None:
             observer(event)
             spoil(event)
 
-        return real(order, both)  # type: ignore[arg-type]
+        return real(order, both, stop)
 
-    monkeypatch.setattr(api.acting.acts, "begin", begin)
+    monkeypatch.setattr(acting.acts, "begin", begin)
     path = tmp_path / "run.teijo"
     words = ["run", "workload", text, "-o", str(path)]
     named = serial(text)
