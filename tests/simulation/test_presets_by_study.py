@@ -11,10 +11,8 @@ import teijo
 from teijo.document.model import Verdict
 from teijo.engine.native import simulated_presets
 from teijo.methods.parts import found_in
-from teijo.methods.registry import method_named
 from teijo.methods.studies.block_size.found import BlockSizeFound
-from teijo.methods.studies.tier.found import Tiering, tiering_of
-from teijo.methods.studies.tier.settings import TierSettings
+from teijo.methods.studies.tier.found import TierFound
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure
 from teijo.units import KIB
@@ -39,11 +37,11 @@ def target(name: str) -> str:
     return f"sim:{name}" if scale is None else f"sim:{name}?scale={scale}"
 
 
-def tiering(folder: Path, device: str, seed: int) -> Tiering:
+def tiering(folder: Path, device: str, seed: int) -> TierFound:
     run = teijo.run("tier", device, output=folder / "run", settings=QUICK_TIER, seed=seed)
-    settings = method_named("tier").settings_from(run.record.run.settings)
-    assert isinstance(settings, TierSettings)
-    return tiering_of(settings, run.record)
+    found = found_in(run.record)
+    assert isinstance(found, TierFound)
+    return found
 
 
 def overflow(folder: Path, device: str, seed: int, **asked: str) -> tuple[str, float | None]:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import teijo
-from teijo.methods.registry import method_named
-from teijo.methods.studies.tier.found import Curve, Tiering, tiering_of
-from teijo.methods.studies.tier.settings import TierSettings
+from teijo.methods.parts import found_in
+from teijo.methods.studies.tier.found import Curve, TierFound
+from teijo.terms.record import Record
 from teijo.units import KIB, MIB
 
 TB = 10**12
@@ -24,28 +24,32 @@ SETTINGS = {
 }
 
 
+def tiering(record: Record) -> TierFound:
+    result = found_in(record)
+    assert isinstance(result, TierFound)
+    return result
+
+
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Tiering:
+def found(tmp_path_factory: pytest.TempPathFactory) -> TierFound:
     path: Path = tmp_path_factory.mktemp("tier") / "run"
     target = "sim:tier(nvme-2tb, raid50-36)?scale=600"
     run = teijo.run("tier", target, output=path, settings=SETTINGS, seed=1)
-    asked = method_named("tier").settings_from(run.record.run.settings)
-    assert isinstance(asked, TierSettings)
-    return tiering_of(asked, run.record)
+    return tiering(run.record)
 
 
-def curve(found: Tiering, pattern: str, block_bytes: int) -> Curve:
+def curve(found: TierFound, pattern: str, block_bytes: int) -> Curve:
     return next(one for one in found.of(pattern) if one.block_bytes == block_bytes)
 
 
-def test_a_set_that_fits_runs_as_on_the_fast_device_alone(found: Tiering) -> None:
+def test_a_set_that_fits_runs_as_on_the_fast_device_alone(found: TierFound) -> None:
     for one in found.curves:
         fast = one.fast_rate
         assert fast is not None
         assert one.tier[0].throughput.mean == pytest.approx(fast, rel=0.03)
 
 
-def test_random_4_kib_reads_collapse_behind_the_tiers_2_tb(found: Tiering) -> None:
+def test_random_4_kib_reads_collapse_behind_the_tiers_2_tb(found: TierFound) -> None:
     own = curve(found, "randread", 4 * KIB)
     assert own.cliff is not None
     assert own.cliff.good_bytes == 2 * TB
@@ -54,7 +58,7 @@ def test_random_4_kib_reads_collapse_behind_the_tiers_2_tb(found: Tiering) -> No
     assert 40 <= first / last <= 120
 
 
-def test_what_is_left_at_8_tb_is_what_the_models_leave(found: Tiering) -> None:
+def test_what_is_left_at_8_tb_is_what_the_models_leave(found: TierFound) -> None:
     own = curve(found, "randread", 4 * KIB)
     both = own.model(2 * TB, 8 * TB)
     assert found.tier_bytes is not None
@@ -63,7 +67,7 @@ def test_what_is_left_at_8_tb_is_what_the_models_leave(found: Tiering) -> None:
     assert own.tier[-1].throughput.mean == pytest.approx(both[0], rel=0.25)
 
 
-def test_the_disks_alone_read_1_mib_in_order_faster_than_the_tier(found: Tiering) -> None:
+def test_the_disks_alone_read_1_mib_in_order_faster_than_the_tier(found: TierFound) -> None:
     own = curve(found, "read", MIB)
     fast, slow = own.fast_rate, own.slow_rate
     assert fast is not None
@@ -81,11 +85,10 @@ def test_a_run_that_names_no_device_and_no_set_finds_them_and_the_same_cliff(
     asked = {"block_sizes": "4KiB,1MiB", "patterns": "randread,read"}
     target = "sim:windows-tier?scale=600"
     run = teijo.run("tier", target, output=tmp_path / "run", settings=asked, seed=1)
-    settings = method_named("tier").settings_from(run.record.run.settings)
-    assert isinstance(settings, TierSettings)
+    found = tiering(run.record)
+    settings = found.settings
     assert settings.fast == "sim:nvme-2tb?scale=600&seed=1"
     assert settings.slow == "sim:raid50-36?scale=600&seed=2"
-    found = tiering_of(settings, run.record)
     own = curve(found, "randread", 4 * KIB)
     assert [cell.key.set_bytes / TB for cell in own.slow] == [0.25, 0.5, 1, 2, 4, 8, 16]
     assert own.cliff is not None

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from teijo.analysis.slices import is_steady
 from teijo.methods.parts import findings_of
 from teijo.methods.pts.demand import stages
 from teijo.methods.pts.demand.method import CBW
@@ -21,7 +22,6 @@ from teijo.methods.pts.tp import found as tp
 from teijo.methods.pts.wsat import found as minutes
 from teijo.methods.pts.wsat.method import Wsat
 from teijo.methods.rounds import Round, Rounds
-from teijo.methods.studies.tier import cells as tier
 from teijo.methods.studies.tier.cells import CellFound, Key
 from teijo.terms.finding import SteadyState
 from teijo.terms.result import StepResult
@@ -128,8 +128,8 @@ def slices_of(counts: Sequence[int], elapsed_ns: int) -> tuple[Fraction, ...]:
 
 def test_the_slices_of_a_tier_are_judged_by_what_was_counted() -> None:
     for elapsed_ns in (1, 3_000_000_001, 10_000_000_000):
-        assert tier.is_steady(slices_of(EDGE, elapsed_ns))
-        assert not tier.is_steady(slices_of(OVER, elapsed_ns))
+        assert is_steady(slices_of(EDGE, elapsed_ns))
+        assert not is_steady(slices_of(OVER, elapsed_ns))
 
 
 def on_the_edge(step: Step, minute_s: int) -> float:

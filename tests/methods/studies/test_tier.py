@@ -10,9 +10,9 @@ from teijo.analysis.tiering import hit_share, in_turn
 from teijo.document.model import Paragraph, Span, Table, Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.method import AnyMethod
-from teijo.methods.parts import document_of, findings_of, watch_of
-from teijo.methods.studies.tier.cells import CellFound, Key, found_in, is_steady, over
-from teijo.methods.studies.tier.found import Tiering, tiering_of
+from teijo.methods.parts import document_of, findings_of, found_in, watch_of
+from teijo.methods.studies.tier.cells import CellFound, Key, cells_in
+from teijo.methods.studies.tier.found import TierFound
 from teijo.methods.studies.tier.method import Tier, between
 from teijo.methods.studies.tier.settings import (
     TierSettings,
@@ -22,6 +22,7 @@ from teijo.methods.studies.tier.settings import (
 )
 from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry
+from teijo.terms.record import Record
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from tests.methods.canned import IDENTITY, Played, flow, play, record_of
@@ -125,9 +126,14 @@ def played(device: TieredDevice | None = None, **overrides: str) -> Played:
     return play(METHOD, used, geometry=WHOLE, overrides=ASKED | overrides)  # type: ignore[arg-type]
 
 
-def tiering(run: Played) -> Tiering:
-    assert isinstance(run.settings, TierSettings)
-    return tiering_of(run.settings, run.record)
+def tiering(run: Played) -> TierFound:
+    return tiering_in(run.record)
+
+
+def tiering_in(record: Record) -> TierFound:
+    found = found_in(record)
+    assert isinstance(found, TierFound)
+    return found
 
 
 def first_words(run: Played) -> str:
@@ -149,24 +155,21 @@ def test_the_largest_set_is_filled_on_every_device_before_its_cells() -> None:
 
 
 def test_sets_that_a_device_alone_does_not_hold_are_not_asked_of_it() -> None:
-    fast = {key.set_bytes for key in tiering(played()).found.cells if key.stage == "fast"}
+    fast = {key.set_bytes for key in tiering(played()).measured.cells if key.stage == "fast"}
     assert max(fast) == 2 * TB
 
 
 def test_a_cell_is_driven_until_five_slices_are_steady_and_only_those_count() -> None:
     run = played(refine="0")
-    cell = next(iter(tiering(run).found.cells.values()))
+    cell = next(iter(tiering(run).measured.cells.values()))
     assert len(cell.slices) == 2 + 5
     assert cell.steady
     assert cell.throughput.mean == pytest.approx(450_000 * 4096 / 1e6, rel=1e-3)
-    assert is_steady([100.0] * 5)
-    assert not is_steady([100.0] * 4)
-    assert not is_steady([100, 100, 100, 100, 130.0])
 
 
 def test_a_cell_that_is_never_steady_ends_and_says_so() -> None:
     run = played(TieredDevice(restless=True), slices="8", refine="0")
-    cells = [cell for key, cell in tiering(run).found.cells.items() if key.stage == "tier"]
+    cells = [cell for key, cell in tiering(run).measured.cells.items() if key.stage == "tier"]
     assert {len(cell.slices) for cell in cells} == {8}
     assert not any(cell.steady for cell in cells)
     assert "were not steady" in first_words(run)
@@ -324,8 +327,7 @@ def test_a_fall_within_the_scatter_of_the_slices_is_not_called_a_tier() -> None:
         for number, each in enumerate(run.steps)
     ]
     record = record_of(METHOD, run.settings, tuple(noisy), geometry=WHOLE)
-    assert isinstance(run.settings, TierSettings)
-    found = tiering_of(run.settings, record)
+    found = tiering_in(record)
     assert found.seen == "unknown"
     text = text_of(document_of(record))
     assert "unknown: within the scatter" in text
@@ -348,16 +350,6 @@ def test_a_fall_that_was_not_gone_back_from_yet_is_open() -> None:
     assert "unknown: not measured again" in text
 
 
-def test_a_cell_that_gets_faster_has_four_times_the_slices_to_come_back() -> None:
-    settings = settings_of({"slices": "10"}, WHOLE)
-    rising = [float(each) for each in range(10, 50)]
-    assert not over(settings, rising[:30], back_to=1000.0)
-    assert over(settings, rising, back_to=1000.0)
-    assert over(settings, [10.0] * 10, back_to=1000.0)
-    assert over(settings, [900.0] * 5, back_to=1000.0)
-    assert not over(settings, [600.0] * 5, back_to=1000.0)
-
-
 def test_a_tier_that_holds_everything_has_no_cliff() -> None:
     run = played(TieredDevice(tier_bytes=10 * TB))
     assert "NO WORKING SET IS TOO LARGE" in first_words(run)
@@ -367,7 +359,7 @@ def test_a_tier_that_holds_everything_has_no_cliff() -> None:
 def test_a_gap_measures_the_cell_again_and_calls_the_hook_again() -> None:
     quick = {"refine": "0", "block_sizes": "4KiB", "patterns": "read", "fill": "0"}
     run = played(TieredDevice(gaps=frozenset({4})), **quick)
-    first = next(iter(tiering(run).found.cells.values()))
+    first = next(iter(tiering(run).measured.cells.values()))
     assert first.slices[-5:] == pytest.approx([first.slices[-1]] * 5)
     numbers = [step.round_number for step in run.measured[:6]]
     assert numbers == [1, 2, 3, 4, 1, 2]
@@ -385,7 +377,7 @@ def test_volumes_are_divided_by_a_simulated_devices_scale() -> None:
     fill = run.asked[0]
     assert isinstance(fill, Precondition)
     assert fill.total_bytes == pytest.approx(8 * TB / SCALED.scale, rel=1e-6)
-    found = found_in([(each.step, each.answer) for each in run.steps], SCALED)
+    found = cells_in([(each.step, each.answer) for each in run.steps], SCALED)
     assert {key.set_bytes for key in found.cells if key.stage == "tier"} == {
         256 * 10**9, 512 * 10**9, TB, 2 * TB, 4 * TB, 8 * TB,
     }  # fmt: skip

@@ -8,11 +8,10 @@ import pytest
 
 from teijo.analysis.repeats import LIKENESS
 from teijo.analysis.tiering import hit_share, in_turn
-from teijo.methods.studies.tier.found import Tiering, tiering_of
-from teijo.methods.studies.tier.settings import TierSettings
+from teijo.methods.studies.tier.found import TierFound
 from teijo.terms.step import Measure
 from tests.methods.canned import play
-from tests.methods.studies.test_tier import METHOD, TB, WHOLE, TieredDevice
+from tests.methods.studies.test_tier import METHOD, TB, WHOLE, TieredDevice, tiering
 from tests.methods.studies.wandering import most_allowed, wander
 
 Curve = Callable[[int], float]
@@ -55,17 +54,16 @@ class Wandering(TieredDevice):
         return self.curve(stream.active_range.amount_bytes or 0) * self.following()
 
 
-def studied(curve: Curve, count: int, likeness: float, scatter: float) -> list[Tiering]:
+def studied(curve: Curve, count: int, likeness: float, scatter: float) -> list[TierFound]:
     found = []
     for seed in range(count):
         device = Wandering(curve, seed, likeness, scatter)
         run = play(METHOD, device, geometry=WHOLE, overrides=ASKED)  # type: ignore[arg-type]
-        assert isinstance(run.settings, TierSettings)
-        found.append(tiering_of(run.settings, run.record))
+        found.append(tiering(run))
     return found
 
 
-def holds_truth(found: Tiering) -> bool:
+def holds_truth(found: TierFound) -> bool:
     cliffs = [curve.cliff for curve in found.proven]
     return all(
         each is not None and each.good_bytes <= SIDE * 2 * TB and each.bad_bytes >= 2 * TB

@@ -2,9 +2,10 @@
 conversation says of each so far.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 from teijo import units
@@ -12,8 +13,8 @@ from teijo.analysis import measures
 from teijo.analysis.difference import Difference, Level, difference_between
 from teijo.analysis.repeats import TOLERANCE, estimate_of_run, level_of_run
 from teijo.analysis.replicates import Estimate
-from teijo.analysis.steady_state import WINDOW_ROUNDS, window_of
-from teijo.analysis.tiering import is_back
+from teijo.analysis.slices import is_steady
+from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.rounds import Exchange
 from teijo.methods.studies.tier.settings import PATTERNS, TierSettings, show_volume
@@ -28,9 +29,6 @@ AGAIN: Final = "again"
 """The stage of the tier's two sets about a cliff, measured once more."""
 STAGE: Final = "stage"
 CELL: Final = "cell"
-BACK_TIMES: Final = 4
-"""A cell that should come back has at most as many times the slices of another."""
-RISE_SHARE: Final = 0.03
 FILL_BLOCK_BYTES: Final = units.MIB
 FILL_DEPTH: Final = 32
 
@@ -52,28 +50,34 @@ class Key:
         block = units.format_block_size(self.block_bytes)
         return f"{self.stage} {self.pattern} {block} {show_volume(self.set_bytes)}"
 
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """Its place on each axis, by the axis's name."""
+        return (
+            ("device", self.stage),
+            ("pattern", self.pattern),
+            ("block size", units.format_block_size(self.block_bytes)),
+            ("working set", show_volume(self.set_bytes)),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class CellFound:
     """What a cell shows. `slices` are MB/s, one each in order; the last five are its window.
-
-    `steady` is whether they are so by the PTS's rule for rounds: a range of at most 20 % of their
-    average, a slope excursion of at most 10 %.
+    `range_bytes` is the set on the device at hand.
     """
 
     key: Key
     answers: tuple[StepResult, ...]
     slices: tuple[float, ...]
     range_bytes: int
-    """The set on the device at hand."""
 
     @property
     def swept(self) -> bool:
         """Whether the window's I/Os went over the whole set: random ones do, a sequential stream
         that goes on from slice to slice does once it has moved as much.
         """
-        access, _ = PATTERNS[self.key.pattern]
-        if access is not Access.SEQUENTIAL:
+        if is_random(self.key.pattern):
             return True
         return sum(answer.bytes for answer in self.window) >= self.range_bytes
 
@@ -82,17 +86,17 @@ class CellFound:
         """The slices behind the numbers."""
         return self.answers[-WINDOW_ROUNDS:]
 
-    @property
+    @cached_property
     def exact(self) -> tuple[Fraction, ...]:
         """The slices as counted, which is what steady state is judged on."""
         return tuple(measures.exact_mb_s(answer) for answer in self.answers)
 
-    @property
+    @cached_property
     def steady(self) -> bool:
         """Whether the window is steady."""
         return is_steady(self.exact)
 
-    @property
+    @cached_property
     def throughput(self) -> Estimate:
         """MB/s over the window; the interval allows for slices that resemble their neighbours."""
         found = estimate_of_run(self.slices[-WINDOW_ROUNDS:])
@@ -100,6 +104,16 @@ class CellFound:
         return found
 
     @property
+    def rate(self) -> float:
+        """The mean MB/s over the window."""
+        return self.throughput.mean
+
+    @property
+    def set_bytes(self) -> int:
+        """The set, of the full-size device."""
+        return self.key.set_bytes
+
+    @cached_property
     def level(self) -> Level | None:
         """MB/s over the window as one run knows it; None for a single slice, or without I/O."""
         return level_of_run(self.slices[-WINDOW_ROUNDS:], 1)
@@ -112,7 +126,7 @@ class CellFound:
     @property
     def iops(self) -> float:
         """I/Os per second over the window."""
-        return self.throughput.mean * 1e6 / self.key.block_bytes
+        return self.rate * units.MEGA / self.key.block_bytes
 
     @property
     def latency_ns(self) -> float:
@@ -122,21 +136,19 @@ class CellFound:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
-    """All cells of a conversation in order, and the devices they were measured on."""
+class Cells:
+    """All cells of a conversation in order, and the devices they were measured on, by stage: of a
+    stage that was not reached there is none.
+    """
 
-    cells: dict[Key, CellFound]
-    geometries: dict[str, Geometry]
-    """By stage; of a stage that was not reached there is none."""
+    cells: Mapping[Key, CellFound]
+    geometries: Mapping[str, Geometry]
 
-    def curve(self, stage: str, pattern: str, block_bytes: int) -> list[CellFound]:
+    def curve(self, stage: str, pattern: str, block_bytes: int) -> tuple[CellFound, ...]:
         """Return the cells over the working sets, ascending."""
-        own = [
-            cell
-            for key, cell in self.cells.items()
-            if (key.stage, key.pattern, key.block_bytes) == (stage, pattern, block_bytes)
-        ]
-        return sorted(own, key=lambda cell: cell.key.set_bytes)
+        of = (stage, pattern, block_bytes)
+        keys = [key for key in self.cells if (key.stage, key.pattern, key.block_bytes) == of]
+        return tuple(self.cells[key] for key in sorted(keys))
 
 
 def ratio_of(
@@ -152,44 +164,6 @@ def ratio_of(
         return None
     resolution = max(first.resolution, second.resolution)
     return difference_between(one, other, resolution=resolution, tolerance=tolerance)
-
-
-def is_steady(slices: Sequence[Fraction]) -> bool:
-    """Return whether the last five slices are steady by the PTS's rule for rounds."""
-    if len(slices) < WINDOW_ROUNDS:
-        return False
-    return window_of(1, slices[-WINDOW_ROUNDS:]).steady
-
-
-def over(
-    settings: TierSettings, slices: Sequence[Fraction], *, back_to: float | None = None
-) -> bool:
-    """Return whether a cell needs no further slice.
-
-    One that should come back to a rate of before is given more of them as long as it gets faster:
-    what warms up slowly may look steady on the way.
-    """
-    if back_to is None:
-        return is_steady(slices) or len(slices) >= settings.slices_most
-    if is_steady(slices) and is_back(rate_over(slices), back_to):
-        return True
-    return len(slices) >= settings.slices_most and not (
-        len(slices) < BACK_TIMES * settings.slices_most and is_rising(slices)
-    )
-
-
-def is_rising(slices: Sequence[Fraction]) -> bool:
-    """Return whether the last five slices are faster than the five before."""
-    if len(slices) < 2 * WINDOW_ROUNDS:
-        return False
-    before = rate_over(slices[:-WINDOW_ROUNDS])
-    return rate_over(slices) >= (1 + RISE_SHARE) * before
-
-
-def rate_over(slices: Sequence[Fraction]) -> float:
-    """Return the rate of a cell: the mean over its window."""
-    window = slices[-WINDOW_ROUNDS:]
-    return float(sum(window) / len(window))
 
 
 def keys_of(settings: TierSettings, stage: str, geometry: Geometry) -> tuple[Key, ...]:
@@ -251,13 +225,13 @@ def slice_of(settings: TierSettings, key: Key, geometry: Geometry, number: int) 
     )
 
 
-def is_evidence(pattern: str) -> bool:
-    """Return whether a pattern can show a tier: one that goes over the whole of a set at once."""
+def is_random(pattern: str) -> bool:
+    """Return whether a pattern can show a tier: random I/O goes over the whole of a set at once."""
     access, _ = PATTERNS[pattern]
     return access is Access.RANDOM
 
 
-def found_in(exchanges: Iterable[Exchange], geometry: Geometry) -> Found:
+def cells_in(exchanges: Iterable[Exchange], geometry: Geometry) -> Cells:
     """Return the cells of a conversation; of one that a gap broke, what was measured after it."""
     geometries = {TIER: geometry}
     answers: dict[Key, list[StepResult]] = {}
@@ -281,7 +255,7 @@ def found_in(exchanges: Iterable[Exchange], geometry: Geometry) -> Found:
         )
         for key, own in answers.items()
     }
-    return Found(cells=cells, geometries=geometries)
+    return Cells(cells=cells, geometries=geometries)
 
 
 def _key_of(step: Measure) -> Key:

@@ -5,9 +5,14 @@ the models beside the measured rates; and what follows for a buyer.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, Literal
 
+from teijo import units
+from teijo.analysis import measures
 from teijo.analysis.difference import difference_of
+from teijo.analysis.slices import is_over
+from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.analysis.tiering import (
     Cliff,
     Fall,
@@ -21,18 +26,24 @@ from teijo.analysis.tiering import (
     side_by_side,
     stripes,
 )
-from teijo.methods.rounds import exchanges_of
+from teijo.document.phrase import say
+from teijo.methods.found import Found
 from teijo.methods.studies.tier.cells import (
     AGAIN,
+    CELL,
     TIER,
     CellFound,
-    Found,
-    found_in,
-    is_evidence,
+    Cells,
+    cells_in,
+    filling,
+    is_random,
+    keys_of,
     ratio_of,
 )
 from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
-from teijo.terms.record import Record
+from teijo.terms.finding import Cell, Scalar
+from teijo.terms.step import Measure, Precondition
+from teijo.terms.watch import Watch
 
 EQUAL: Final = 0.02
 """Rates of the two devices that are nearer to each other than this share are taken as equal."""
@@ -58,60 +69,68 @@ class Curve:
     fast: tuple[CellFound, ...]
     slow: tuple[CellFound, ...]
 
-    @property
+    @cached_property
     def cliff(self) -> Cliff | None:
         """Where the tier's rate falls: the sets about it that are known to be held, and not to be;
         as far as the rates' scatter lets that be known of any.
         """
-        rates, _ = self._settled
-        cliff = cliff_of(rates)
+        cliff = cliff_of(self._settled[0])
         return None if cliff is None else (self._known(cliff) or cliff)
 
     @property
+    def held(self) -> tuple[int, int] | tuple[None, None]:
+        """The largest set that is held, and the first that is not; None where nothing falls."""
+        return (self.cliff.good_bytes, self.cliff.bad_bytes) if self.cliff else (None, None)
+
+    @cached_property
     def fall(self) -> Fall | None:
         """What that fall is evidence of; None where there is none, and of a sequential stream,
         which does not go over the whole of a set at once.
         """
         _, fall = self._settled
-        if fall is None or not is_evidence(self.pattern):
+        if fall is None or not is_random(self.pattern):
             return None
         if fall.kind == "tier" and not self._is_certain(fall):
             return replace(fall, kind="scattered")
         return fall
 
     @property
+    def fall_factor(self) -> float:
+        """How many times the largest set's rate the smallest set's is."""
+        last = self.tier[-1].rate
+        return self.tier[0].rate / last if last > 0 else 0.0
+
+    @cached_property
     def warmed(self) -> tuple[int, ...]:
         """The sets that were slow at first, and held when they were measured again."""
         later = dict(self._settled[0])
-        return tuple(each for each, rate in self._rates if later[each] != rate)
+        return tuple(each.set_bytes for each in self.tier if later[each.set_bytes] != each.rate)
 
     @property
     def reads(self) -> bool:
         """Whether nothing is written."""
         return PATTERNS[self.pattern][1] == 100
 
-    @property
-    def _rates(self) -> list[tuple[int, float]]:
-        return [(cell.key.set_bytes, cell.throughput.mean) for cell in self.tier]
-
-    @property
+    @cached_property
     def _settled(self) -> tuple[tuple[tuple[int, float], ...], Fall | None]:
-        later = {cell.key.set_bytes: cell.throughput.mean for cell in self.again}
-        return settled(self._rates, later, reads=self.reads)
+        rates = [(each.set_bytes, each.rate) for each in self.tier]
+        return settled(rates, {each.set_bytes: each.rate for each in self.again}, reads=self.reads)
 
-    @property
+    @cached_property
+    def _later(self) -> dict[int, CellFound]:
+        return {each.set_bytes: each for each in self.again}
+
+    @cached_property
     def _cells(self) -> list[CellFound]:
         """The cells behind the rates, ascending: of a set that was not warm, the later one."""
-        later = {cell.key.set_bytes: cell for cell in self.again}
         warmed = self.warmed
         return [
-            later[cell.key.set_bytes] if cell.key.set_bytes in warmed else cell
-            for cell in self.tier
+            self._later[each.set_bytes] if each.set_bytes in warmed else each for each in self.tier
         ]
 
     def _known(self, cliff: Cliff) -> Cliff | None:
         first, *others = self._cells
-        ratios = {each.key.set_bytes: ratio_of(first, each) for each in others}
+        ratios = {each.set_bytes: ratio_of(first, each) for each in others}
         known = {each: ratio for each, ratio in ratios.items() if ratio is not None}
         return cliff_known(cliff, self._settled[0], known)
 
@@ -121,80 +140,132 @@ class Curve:
         """
         cliff = cliff_of(self._settled[0])
         assert cliff is not None, "it falls"
-        later = {cell.key.set_bytes: cell for cell in self.again}
-        again = ratio_of(later[fall.back_bytes], later[fall.bad_bytes])
+        again = ratio_of(self._later[fall.back_bytes], self._later[fall.bad_bytes])
         if self._known(cliff) is None or again is None or again.high >= 1:
             return False
-        cells = self._cells
-        before = [each for each in cells if each.key.set_bytes <= fall.good_bytes]
-        behind = [each for each in cells if each.key.set_bytes >= fall.bad_bytes]
+        before = [each for each in self._cells if each.set_bytes <= fall.good_bytes]
+        behind = [each for each in self._cells if each.set_bytes >= fall.bad_bytes]
         return any(
             (ratio := ratio_of(one, other)) is not None
-            and is_sharp(ratio, other.key.set_bytes / one.key.set_bytes)
+            and is_sharp(ratio, other.set_bytes / one.set_bytes)
             for one in before
             for other in behind
         )
 
-    @property
+    @cached_property
     def swept(self) -> bool:
         """Whether every cell of the tier went over the whole of its set, so that the models, which
         are of uniform accesses, say something of it.
         """
         return all(cell.swept for cell in self.tier)
 
-    @property
+    @cached_property
     def fast_rate(self) -> float | None:
         """MB/s of the fast device alone: the mean over its sets."""
         return _mean(self.fast)
 
-    @property
+    @cached_property
     def slow_rate(self) -> float | None:
         """MB/s of the slow device alone: the mean over its sets."""
         return _mean(self.slow)
 
-    def slow_at(self, set_bytes: int) -> float | None:
-        """Return MB/s of the slow device alone at a set, or at the measured one next to it."""
-        return _near(self.slow, set_bytes).throughput.mean if self.slow else None
+    def slow_at(self, set_bytes: int) -> CellFound | None:
+        """Return the slow device's cell at a set, or at the measured one next to it."""
+        return min(
+            self.slow,
+            key=lambda cell: abs(math.log(cell.set_bytes / set_bytes)),
+            default=None,
+        )
 
-    def slow_beside(self, cell: CellFound) -> CellFound:
-        """Return the slow device's cell at the set of another, or at the one next to it."""
-        return _near(self.slow, cell.key.set_bytes)
-
-    @property
+    @cached_property
     def stripes(self) -> int | None:
         """How many fast devices are together at least as fast as the slow one."""
         fast, slow = self.fast_rate, self.slow_rate
         return None if fast is None or slow is None else stripes(fast, slow, equal=EQUAL)
 
-    def model(self, tier_bytes: int, set_bytes: int) -> tuple[float, float] | None:
+    def model(self, tier_bytes: int | None, set_bytes: int) -> tuple[float, float] | None:
         """Return MB/s of the two models at a set: each I/O in turn, and devices side by side."""
         fast, slow = self.fast_rate, self.slow_at(set_bytes)
-        if fast is None or slow is None:
+        if tier_bytes is None or fast is None or slow is None:
             return None
         share = hit_share(tier_bytes, set_bytes)
-        return in_turn(fast, slow, share), side_by_side(fast, slow, share)
+        return in_turn(fast, slow.rate, share), side_by_side(fast, slow.rate, share)
+
+    def levelled(self, tier_bytes: int) -> tuple[float, float]:
+        """Return the tier's and the slow device's rate at the smallest set, the tier's twice where
+        they do not differ.
+
+        The sets were measured apart from each other, so how they scatter, the tier's as far as it
+        is known to hold them, says how well the rates are known; of one set its slices have to.
+        """
+        smallest = self.tier[0]
+        slow = self.slow_at(smallest.set_bytes)
+        assert slow is not None, "the slow device was measured alone"
+        held = [cell.rate for cell in self.tier if cell.set_bytes <= tier_bytes]
+        found = difference_of(held, [cell.rate for cell in self.slow])
+        if found is None:
+            found = ratio_of(smallest, slow, tolerance=0.0)
+        if found is None or not found.shown or abs(found.ratio - 1) <= EQUAL:
+            return smallest.rate, smallest.rate
+        return smallest.rate, slow.rate
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tiering:
-    """All that was found. `tier_bytes` is what the models take the fast tier to hold; None where
-    neither a setting nor the fast device tells.
+class TierFound(Found[TierSettings]):
+    """What a record of the study shows: its cells, a curve of each pattern and block size, and
+    whether there is a tier.
     """
 
-    found: Found
-    curves: tuple[Curve, ...]
-    tier_bytes: int | None
-    filled: bool
-    """Whether the largest set was written before anything was read."""
+    @cached_property
+    def measured(self) -> Cells:
+        """All cells, by stage, pattern, block and set."""
+        return cells_in(self.exchanges, self.record.geometry)
+
+    @cached_property
+    def curves(self) -> tuple[Curve, ...]:
+        """The curves of which a cell was measured."""
+        curve = self.measured.curve
+        curves = (
+            Curve(
+                pattern=pattern,
+                block_bytes=block,
+                tier=curve(TIER, pattern, block),
+                again=curve(AGAIN, pattern, block),
+                fast=curve("fast", pattern, block),
+                slow=curve("slow", pattern, block),
+            )
+            for pattern in self.settings.patterns
+            for block in self.settings.block_sizes_bytes
+        )
+        return tuple(each for each in curves if each.tier or each.fast or each.slow)
 
     @property
+    def tier_bytes(self) -> int | None:
+        """What the models take the fast tier to hold; None where neither a setting nor the fast
+        device says.
+        """
+        fast = self.measured.geometries.get("fast")
+        if self.settings.tier_bytes is None and fast is not None and self.settings.fast:
+            return fast.nominal_capacity_bytes
+        return self.settings.tier_bytes
+
+    @property
+    def rounds(self) -> int:
+        """How many cells were measured."""
+        return len(self.measured.cells)
+
+    @cached_property
     def witnesses(self) -> tuple[Curve, ...]:
         """The curves that can show a tier: random accesses to two sets or more."""
         return tuple(
-            curve for curve in self.curves if is_evidence(curve.pattern) and len(curve.tier) >= 2
+            curve for curve in self.curves if is_random(curve.pattern) and len(curve.tier) >= 2
         )
 
-    @property
+    @cached_property
+    def best_witnesses(self) -> tuple[Curve, ...]:
+        """Those of reads, which wear nothing; without any, all of them."""
+        return tuple(each for each in self.witnesses if each.reads) or self.witnesses
+
+    @cached_property
     def proven(self) -> tuple[Curve, ...]:
         """The curves that fall as only a tier or a cache makes them, of reads if there are any."""
         own = [each for each in self.witnesses if each.fall and each.fall.kind == "tier"]
@@ -207,23 +278,43 @@ class Tiering:
             return "unknown"
         return "tier" if self.proven else "none"
 
-    @property
+    @cached_property
     def unknown(self) -> Reason | None:
         """Why it cannot be known whether there is a tier; None where it can.
 
-        A tier answers reads, which wear nothing, so they decide where there are any.
+        A tier answers reads, so they decide where there are any.
         """
         if not self.witnesses:
             return "few sets"
-        if not self.filled:
+        if not self.settings.fill_times:
             return "unfilled"
         if self.proven:
             return None
-        reads = [each for each in self.witnesses if each.reads]
-        falls = [each.fall for each in reads or self.witnesses if each.fall]
-        if all(fall.kind == "gentle" for fall in falls):
+        best = self.best_witnesses
+        if all(each.fall.kind == "gentle" for each in best if each.fall):
             return None
-        return "falls" if reads else "no reads"
+        return "falls" if best[0].reads else "no reads"
+
+    @property
+    def deepest(self) -> Curve | None:
+        """The curve with a tier's fall by the largest factor, the smallest block among equals."""
+        return max(self.proven, key=lambda curve: curve.fall_factor, default=None)
+
+    @property
+    def hero(self) -> Curve | None:
+        """The curve that the first picture shows: the one with the tier's deepest fall, else the
+        one that falls deepest of reads, else the first that was measured.
+        """
+        told = self.best_witnesses or tuple(curve for curve in self.curves if curve.tier)
+        falling = [curve for curve in told if curve.cliff is not None]
+        deepest = max(falling, key=lambda curve: curve.fall_factor, default=None)
+        return self.deepest or deepest or next(iter(told), None)
+
+    @property
+    def looked_at(self) -> tuple[int, int]:
+        """The smallest and the largest set that random accesses were measured over, in bytes."""
+        sets = [cell.set_bytes for curve in self.witnesses for cell in curve.tier]
+        return min(sets), max(sets)
 
     def of(self, pattern: str) -> tuple[Curve, ...]:
         """Return the curves of one pattern in ascending block sizes."""
@@ -235,7 +326,7 @@ class Tiering:
         their scatter and 2 %, neither is.
         """
         both = [curve for curve in self.of(pattern) if curve.tier and curve.slow]
-        rates = [_levelled(curve, self.tier_bytes or 0) for curve in both]
+        rates = [curve.levelled(self.tier_bytes or 0) for curve in both]
         return crossover(
             [curve.block_bytes for curve in both],
             [tier for tier, _ in rates],
@@ -250,53 +341,66 @@ class Tiering:
             told, key=lambda curve: (curve.slow_rate or 0) / (curve.fast_rate or 1), default=None
         )
 
+    @cached_property
+    def scalars(self) -> Sequence[Scalar]:
+        """The cliffs, the crossovers, and how many fast devices would never hurt."""
+        scalars = []
+        for curve in self.curves:
+            of = {"pattern": curve.pattern, "block": units.format_block_size(curve.block_bytes)}
+            good, bad = curve.held
+            scalars += [
+                _scalar(say("{pattern} {block}: held up to", **of), good, units.GIGA, "GB"),
+                _scalar(say("{pattern} {block}: not held at", **of), bad, units.GIGA, "GB"),
+            ]
+        for pattern in self.settings.patterns:
+            name = say("{pattern}: slow device alone is faster from", pattern=pattern)
+            scalars.append(_scalar(name, self.crossover(pattern), units.KIB, "KiB"))
+        count = None if self.widest is None else self.widest.stripes
+        return (*scalars, _scalar("fast devices that never hurt", count, 1, ""))
 
-def tiering_of(settings: TierSettings, record: Record) -> Tiering:
-    """Return what a record shows so far, growing or sealed."""
-    found = found_in(exchanges_of(record), record.geometry)
-    curves = tuple(
-        Curve(
-            pattern=pattern,
-            block_bytes=block,
-            tier=tuple(found.curve(TIER, pattern, block)),
-            again=tuple(found.curve(AGAIN, pattern, block)),
-            fast=tuple(found.curve("fast", pattern, block)),
-            slow=tuple(found.curve("slow", pattern, block)),
+    @cached_property
+    def cells(self) -> Sequence[Cell]:
+        """Every cell over its last slices."""
+        cells = self.measured.cells.items()
+        return tuple(measures.cell_over(key.labels, cell.window) for key, cell in cells)
+
+    @cached_property
+    def watch(self) -> Watch:
+        """The cell under way, and what the cells still need.
+
+        Of the devices alone the sizes are not known yet; they are taken to hold as many sets.
+        """
+        settings, record = self.settings, self.record
+        if record.run.ending != "running":
+            return Watch(phase=record.run.ending)
+        names = [each.step.cell for each in record.steps if isinstance(each.step, Measure)]
+        last = names[-1] if names else None
+        stage = last.split()[0] if last else TIER
+        stage = TIER if stage == AGAIN else stage
+        left = [
+            key
+            for each in settings.stages[settings.stages.index(stage) :]
+            for key in keys_of(settings, each, self.measured.geometries.get(each, record.geometry))
+            if (cell := self.measured.cells.get(key)) is None
+            or not is_over(cell.exact, most=settings.slices_most)
+        ]
+        filled = any(isinstance(each.step, Precondition) for each in record.steps)
+        fill = None if filled else filling(settings, record.geometry)
+        again = 2 * sum(map(is_random, settings.patterns))
+        closer = settings.refine * len(settings.patterns) + again if stage == TIER else 0
+        most = len(left) + closer * len(settings.block_sizes_bytes)
+        return Watch(
+            phase="precondition" if fill else CELL,
+            cell=last,
+            remaining_ns_least=len(left) * WINDOW_ROUNDS * settings.slice_ns,
+            remaining_ns_most=most * settings.slices_most * settings.slice_ns,
+            remaining_bytes=fill.total_bytes if fill else 0,
         )
-        for pattern in settings.patterns
-        for block in settings.block_sizes_bytes
-    )
-    fast = found.geometries.get("fast")
-    told = settings.tier_bytes
-    if told is None and fast is not None and settings.fast:
-        told = fast.nominal_capacity_bytes
-    measured = tuple(curve for curve in curves if curve.tier or curve.fast or curve.slow)
-    return Tiering(found=found, curves=measured, tier_bytes=told, filled=settings.fill_times > 0)
 
 
 def _mean(cells: Sequence[CellFound]) -> float | None:
-    if not cells:
-        return None
-    return math.fsum(cell.throughput.mean for cell in cells) / len(cells)
+    return math.fsum(cell.rate for cell in cells) / len(cells) if cells else None
 
 
-def _near(cells: Sequence[CellFound], set_bytes: int) -> CellFound:
-    return min(cells, key=lambda cell: abs(math.log(cell.key.set_bytes / set_bytes)))
-
-
-def _levelled(curve: Curve, tier_bytes: int) -> tuple[float, float]:
-    """Return both rates at the smallest set, the tier's twice where they do not differ.
-
-    The sets were measured apart from each other, so how they scatter, the tier's as far as it is
-    known to hold them, says how well the rates are known; of a single set its slices have to.
-    """
-    smallest = curve.tier[0]
-    slow = curve.slow_beside(smallest)
-    held = [cell.throughput.mean for cell in curve.tier if cell.key.set_bytes <= tier_bytes]
-    found = difference_of(held, [cell.throughput.mean for cell in curve.slow])
-    if found is None:
-        found = ratio_of(smallest, slow, tolerance=0.0)
-    rates = smallest.throughput.mean, slow.throughput.mean
-    if found is None or not found.shown or abs(found.ratio - 1) <= EQUAL:
-        return rates[0], rates[0]
-    return rates
+def _scalar(name: str, value: float | None, per: int, unit: str) -> Scalar:
+    return Scalar(name=name, value=None if value is None else value / per, unit=unit)

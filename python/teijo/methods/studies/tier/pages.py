@@ -5,14 +5,13 @@ arithmetic of striping. The sentences are in words.
 from dataclasses import dataclass
 
 from teijo import units
+from teijo.document.grid import Figure, Trace, Traces
 from teijo.document.model import (
-    Axis,
     Block,
     Column,
     Document,
     Paragraph,
     Section,
-    Series,
     Span,
     Table,
     Value,
@@ -20,13 +19,11 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import Verbatim, capitalised, say
-from teijo.methods.found import Found
 from teijo.methods.pages import ms, threads_by_depth
 from teijo.methods.report import study_report
 from teijo.methods.studies.tier import words
-from teijo.methods.studies.tier.cells import CellFound
-from teijo.methods.studies.tier.found import Curve, Tiering, tiering_of
-from teijo.methods.studies.tier.settings import TierSettings
+from teijo.methods.studies.tier.found import Curve, TierFound
+from teijo.units import format_block_size
 
 STAGE_NAMES = {
     "tier": "tier",
@@ -34,97 +31,126 @@ STAGE_NAMES = {
     "fast": "fast device alone",
     "slow": "slow device alone",
 }
-RATE_AXIS = Axis(name="Throughput", unit="MB/s", scale="log")
-TB_FROM_BYTES = 2 * 10**12
-"""Sets are told in TB where the largest one is no smaller than this, else in GB or in MB."""
-GB_FROM_BYTES = 2 * 10**9
+THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=2)
+BLOCK = Column(name="Block size", unit="KiB", digits=0)
 MODEL_POINTS = 25
 """Places of a model's line, so that its bend at the tier's size shows."""
 
 
-def pages(found: Found[TierSettings]) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class Volumes:
+    """The unit that the sets of a report are in, and the digits of a column of them."""
+
+    unit: str
+    unit_bytes: int
+    digits: int
+
+    def of(self, size_bytes: float | None) -> float | None:
+        """Return a size in this unit, to four digits: it stands below an axis."""
+        return None if size_bytes is None else float(f"{size_bytes / self.unit_bytes:.4g}")
+
+    def named(self, name: str) -> Figure:
+        """Return the figure of this name in this unit."""
+        return Figure(name=name, unit=self.unit, digits=self.digits)
+
+
+TB = Volumes(unit="TB", unit_bytes=units.TERA, digits=3)
+GB = Volumes(unit="GB", unit_bytes=units.GIGA, digits=2)
+MB = Volumes(unit="MB", unit_bytes=units.MEGA, digits=1)
+
+
+def pages(found: TierFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
     settings = found.settings
-    tiering = tiering_of(settings, found.record)
-    sections = (
-        (
-            _result_section(settings, tiering),
-            _cliffs_section(tiering),
-            *_buying_sections(settings, tiering),
-            *_pattern_sections(settings, tiering),
-            _cells_section(tiering),
-        )
-        if tiering.curves
-        else ()
-    )
-    devices = [
-        (capitalised(STAGE_NAMES[name]), Verbatim(device))
-        for name, device in (("fast", settings.fast), ("slow", settings.slow))
-        if device
-    ]
+    fill = settings.fill_times
+    written = say("{times} × the largest set", times=fill) if fill else "no"
+    devices = (("fast", settings.fast), ("slow", settings.slow))
     return study_report(
         found,
         title="Tier",
         subtitle="Fast storage before slow",
-        preparation=(("Written in order", _times(settings.fill_times)), *devices),
+        preparation=(
+            ("Written in order", written),
+            *(
+                (capitalised(STAGE_NAMES[name]), Verbatim(device))
+                for name, device in devices
+                if device
+            ),
+        ),
         test=(
             ("OIO", threads_by_depth(settings.threads, settings.queue_depth)),
             ("Slice", units.format_duration(settings.slice_ns)),
             ("Slices of a cell", say("5 to {most}", most=settings.slices_most)),
         ),
-        sections=sections,
+        sections=_sections(found) if found.curves else (),
         empty="No cell has been measured yet.",
-        full_size={"TB", "GB", "MB"},
+        full_size={TB.unit, GB.unit, MB.unit},
     )
 
 
-def _times(times: int) -> str:
-    return say("{times} × the largest set", times=times) if times else "no"
-
-
-def _result_section(settings: TierSettings, tiering: Tiering) -> Section:
-    blocks: list[Block] = [
-        Verdict(text=words.verdict(tiering), good=None),
-        Paragraph(text=words.answer(settings, tiering)),
+def _sections(found: TierFound) -> list[Section]:
+    volumes = _volumes(found)
+    patterns = [
+        (pattern, tuple(_chart(found, volumes, curve) for curve in found.of(pattern) if curve.tier))
+        for pattern in found.settings.patterns
     ]
-    if tiering.witnesses:
-        blocks.append(_evidence_table(tiering))
-    curve = words.hero(tiering)
-    if curve is not None:
-        blocks.append(_chart(tiering, curve))
-    if tiering.tier_bytes is not None:
+    return [
+        Section(title="Result", blocks=_result(found, volumes)),
+        Section(title="Where the tier stops helping", blocks=_cliffs(found, volumes)),
+        *_buying_sections(found),
+        *(
+            Section(title=capitalised(words.PATTERN_NAMES[pattern]), blocks=charts)
+            for pattern, charts in patterns
+            if charts
+        ),
+        Section(title="Every cell", blocks=_every_cell(found, volumes)),
+    ]
+
+
+def _volumes(found: TierFound) -> Volumes:
+    """Return TB where the largest set is no smaller than 2 TB, else GB or MB alike."""
+    largest = max((key.set_bytes for key in found.measured.cells), default=0)
+    return next((each for each in (TB, GB) if largest >= 2 * each.unit_bytes), MB)
+
+
+def _mb_s(name: str) -> Column:
+    return Column(name=name, unit="MB/s", digits=1)
+
+
+def _result(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
+    blocks: list[Block] = [
+        Verdict(text=words.verdict(found), good=None),
+        Paragraph(text=words.answer(found)),
+    ]
+    if found.witnesses:
+        blocks.append(_evidence_table(found, volumes))
+    if found.hero is not None:
+        blocks.append(_chart(found, volumes, found.hero))
+    if found.tier_bytes is not None:
         blocks.append(Paragraph(text=words.MODELS))
-    return Section(title="Result", blocks=tuple(blocks))
+    return tuple(blocks)
 
 
-def _evidence_table(tiering: Tiering) -> Table:
+def _evidence_table(found: TierFound, volumes: Volumes) -> Table:
     """Return what each curve that could show a tier shows, with the rates it is judged by."""
-    volumes = _volumes(tiering)
     rows: list[tuple[Value, ...]] = []
-    for curve in tiering.witnesses:
-        cliff, fall = curve.cliff, curve.fall
+    for curve in found.witnesses:
         told: tuple[Value, ...] = (None,) * 7
-        if cliff is not None and fall is not None:
-            told = (
-                volumes.of(fall.good_bytes),
-                fall.good,
-                volumes.of(fall.bad_bytes),
-                fall.bad,
-                volumes.of(fall.back_bytes) if fall.back is not None else None,
-                fall.back,
-                fall.again,
-            )
+        if (fall := curve.fall) is not None:
+            good, bad, back = map(volumes.of, (fall.good_bytes, fall.bad_bytes, fall.back_bytes))
+            back = None if fall.back is None else back
+            told = (good, fall.good, bad, fall.bad, back, fall.back, fall.again)
         rows.append((capitalised(words.curve_name(curve)), *told, words.evidence(curve)))
     return Table(
         columns=(
             Column(name="Pattern and block"),
-            Column(name="Held up to", unit=volumes.unit, digits=volumes.digits),
-            Column(name="Rate", unit="MB/s", digits=1),
-            Column(name="Not held at", unit=volumes.unit, digits=volumes.digits),
-            Column(name="Rate", unit="MB/s", digits=1),
-            Column(name="Then back at", unit=volumes.unit, digits=volumes.digits),
-            Column(name="Rate", unit="MB/s", digits=1),
-            Column(name="Not held, again", unit="MB/s", digits=1),
+            volumes.named("Held up to").column(),
+            _mb_s("Rate"),
+            volumes.named("Not held at").column(),
+            _mb_s("Rate"),
+            volumes.named("Then back at").column(),
+            _mb_s("Rate"),
+            _mb_s("Not held, again"),
             Column(name="Evidence"),
         ),
         rows=tuple(rows),
@@ -132,282 +158,171 @@ def _evidence_table(tiering: Tiering) -> Table:
     )
 
 
-def _chart(tiering: Tiering, curve: Curve) -> XYChart:
+def _chart(found: TierFound, volumes: Volumes, curve: Curve) -> XYChart:
     """Return one pattern and block size over the working sets, the cliff shaded."""
-    volumes = _volumes(tiering)
-    lines = [("tier", curve.tier), ("fast", curve.fast), ("slow", curve.slow)]
-    series = [
-        Series(
-            name=STAGE_NAMES[stage],
-            x=tuple(volumes.of(cell.key.set_bytes) for cell in cells),
-            y=tuple(cell.throughput.mean for cell in cells),
-            spread=tuple(_spread(cell) for cell in cells),
+    stages = {"tier": curve.tier, "fast": curve.fast, "slow": curve.slow}
+    measured = (
+        Trace(
+            key=STAGE_NAMES[stage],
+            rows=tuple((volumes.of(each.set_bytes), *each.throughput.three) for each in cells),
         )
-        for stage, cells in lines
+        for stage, cells in stages.items()
         if cells
-    ]
-    title = say("{what}, by working set", what=capitalised(words.curve_name(curve)))
-    cliff = curve.cliff
-    rows: list[tuple[Value, ...]] = [
-        (
-            STAGE_NAMES[stage],
-            volumes.of(cell.key.set_bytes),
-            cell.throughput.mean,
-            *_ends(cell),
-        )
-        for stage, cells in lines
-        for cell in cells
-    ]
-    modelled = _model_rows(tiering, curve)
-    for place, name in enumerate(("model, in turn", "model, side by side")):
-        if modelled:
-            at = tuple(volumes.of(size) for size, _ in modelled)
-            rates = tuple(both[place] for _, both in modelled)
-            series.append(Series(name=name, x=at, y=rates, style="dashed"))
-            rows += [(name, size, value, None, None) for size, value in zip(at, rates, strict=True)]
-    return XYChart(
-        title=title,
-        x=Axis(name="Working set", unit=volumes.unit, scale="log"),
-        y=RATE_AXIS,
-        series=tuple(series),
-        spans=()
-        if cliff is None
-        else (
-            Span(
-                name="cliff",
-                first=volumes.of(cliff.good_bytes),
-                last=volumes.of(cliff.bad_bytes),
-            ),
-        ),
-        table=Table(
-            columns=(
-                Column(name="Device"),
-                Column(name="Working set", unit=volumes.unit, digits=volumes.digits),
-                Column(name="Throughput", unit="MB/s", digits=2),
-                Column(name="From (95 %)", unit="MB/s", digits=2),
-                Column(name="To (95 %)", unit="MB/s", digits=2),
-            ),
-            rows=tuple(rows),
-            caption=title,
-            folded=True,
-        ),
     )
+    modelled = _modelled(found, curve)
+    models = (
+        Trace(
+            key=name,
+            rows=tuple((volumes.of(size), both[place]) for size, both in modelled),
+            style="dashed",
+        )
+        for place, name in enumerate(("model, in turn", "model, side by side"))
+        if modelled
+    )
+    traces = Traces(
+        keys=Column(name="Device"),
+        places=volumes.named("Working set"),
+        y=THROUGHPUT,
+        traces=(*measured, *models),
+    )
+    title = say("{what}, by working set", what=capitalised(words.curve_name(curve)))
+    first, last = map(volumes.of, curve.held)
+    spans = () if first is None or last is None else (Span(name="cliff", first=first, last=last),)
+    return traces.chart(title, log=True, spans=spans)
 
 
-def _model_rows(tiering: Tiering, curve: Curve) -> list[tuple[float, tuple[float, float]]]:
+def _modelled(found: TierFound, curve: Curve) -> list[tuple[float, tuple[float, float]]]:
     """Return (set in bytes, both models in MB/s) over the stretch the tier was measured on."""
-    if tiering.tier_bytes is None or len(curve.tier) < 2 or not curve.swept:
+    tier_bytes = found.tier_bytes
+    if tier_bytes is None or len(curve.tier) < 2 or not curve.swept:
         return []
-    first, last = curve.tier[0].key.set_bytes, curve.tier[-1].key.set_bytes
+    first, last = curve.tier[0].set_bytes, curve.tier[-1].set_bytes
     places = [first * (last / first) ** (step / (MODEL_POINTS - 1)) for step in range(MODEL_POINTS)]
-    if first < tiering.tier_bytes < last:
-        places.append(float(tiering.tier_bytes))
-    found = []
-    for place in sorted(places):
-        both = curve.model(tiering.tier_bytes, round(place))
-        if both is not None:
-            found.append((place, both))
-    return found
+    if first < tier_bytes < last:
+        places.append(float(tier_bytes))
+    both = ((place, curve.model(tier_bytes, round(place))) for place in sorted(places))
+    return [(place, rates) for place, rates in both if rates is not None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Volumes:
-    """The unit that the sets of a report are told in, and the digits of a column of them."""
-
-    unit: str
-    unit_bytes: float
-    digits: int
-
-    def of(self, size_bytes: float) -> float:
-        """Return a size in this unit, to four digits: it stands below an axis."""
-        return float(f"{size_bytes / self.unit_bytes:.4g}")
-
-
-def _volumes(tiering: Tiering) -> _Volumes:
-    largest = max((key.set_bytes for key in tiering.found.cells), default=0)
-    if largest >= TB_FROM_BYTES:
-        return _Volumes(unit="TB", unit_bytes=1e12, digits=3)
-    if largest >= GB_FROM_BYTES:
-        return _Volumes(unit="GB", unit_bytes=1e9, digits=2)
-    return _Volumes(unit="MB", unit_bytes=1e6, digits=1)
-
-
-def _ends(cell: CellFound) -> tuple[float | None, float | None]:
-    return cell.throughput.low, cell.throughput.high
-
-
-def _spread(cell: CellFound) -> tuple[float, float] | None:
-    low, high = _ends(cell)
-    return None if low is None or high is None else (low, high)
-
-
-def _cliffs_section(tiering: Tiering) -> Section:
+def _cliffs(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
     """Return where each pattern and block size falls, and what is left at the largest set.
 
     What needs the devices alone is left out where none of it is known.
     """
-    curves = [curve for curve in tiering.curves if curve.tier]
-    volumes = _volumes(tiering)
-    text = (
-        "A set is held where it keeps 97 % of the smallest set's rate, as far as the scatter lets "
-        "that be known, and is not held below 70 %. The rate falls between the two. The models are "
-        "for the largest set."
-    )
-    columns = (
-        Column(name="Pattern"),
-        Column(name="Block size", unit="KiB", digits=0),
-        Column(name="Smallest set", unit="MB/s", digits=1),
-        Column(name="Held up to", unit=volumes.unit, digits=volumes.digits),
-        Column(name="Not held at", unit=volumes.unit, digits=volumes.digits),
-        Column(name="Largest set", unit="MB/s", digits=1),
-    )
+    curves = [curve for curve in found.curves if curve.tier]
     alone = (
-        Column(name="Model, in turn", unit="MB/s", digits=1),
-        Column(name="Model, side by side", unit="MB/s", digits=1),
+        _mb_s("Model, in turn"),
+        _mb_s("Model, side by side"),
         Column(name="Largest set by the slow device", digits=2),
     )
-    told = [_told_alone(tiering, curve) for curve in curves]
+    told = [_alone(found, curve) for curve in curves]
     kept = [place for place in range(len(alone)) if any(row[place] is not None for row in told)]
-    if not kept:
-        text = (
-            "A set is held where it keeps 97 % of the smallest set's rate, as far as the scatter "
-            "lets that be known, and is not held below 70 %. The rate falls between the two."
-        )
     table = Table(
-        columns=(*columns, *(alone[place] for place in kept)),
+        columns=(
+            Column(name="Pattern"),
+            BLOCK,
+            _mb_s("Smallest set"),
+            volumes.named("Held up to").column(),
+            volumes.named("Not held at").column(),
+            _mb_s("Largest set"),
+            *(alone[place] for place in kept),
+        ),
         rows=tuple(
-            (*_fall_row(volumes, curve), *(row[place] for place in kept))
+            (
+                capitalised(words.PATTERN_NAMES[curve.pattern]),
+                curve.block_bytes / units.KIB,
+                curve.tier[0].rate,
+                *map(volumes.of, curve.held),
+                curve.tier[-1].rate,
+                *(row[place] for place in kept),
+            )
             for curve, row in zip(curves, told, strict=True)
         ),
         caption="Where the tier stops helping",
     )
-    return Section(title="Where the tier stops helping", blocks=(Paragraph(text=text), table))
+    return (Paragraph(text=words.HELD_WITH_MODELS if kept else words.HELD), table)
 
 
-def _fall_row(volumes: _Volumes, curve: Curve) -> tuple[Value, ...]:
-    cliff = curve.cliff
-    return (
-        capitalised(words.PATTERN_NAMES[curve.pattern]),
-        curve.block_bytes / units.KIB,
-        curve.tier[0].throughput.mean,
-        None if cliff is None else volumes.of(cliff.good_bytes),
-        None if cliff is None else volumes.of(cliff.bad_bytes),
-        curve.tier[-1].throughput.mean,
-    )
-
-
-def _told_alone(tiering: Tiering, curve: Curve) -> tuple[float | None, float | None, float | None]:
+def _alone(found: TierFound, curve: Curve) -> tuple[float | None, float | None, float | None]:
     """Return both models and the slow device's share at the largest set, as far as known."""
     last = curve.tier[-1]
-    both = None
-    if tiering.tier_bytes is not None and curve.swept:
-        both = curve.model(tiering.tier_bytes, last.key.set_bytes)
-    slow = curve.slow_at(last.key.set_bytes)
-    by_slow = last.throughput.mean / slow if slow else None
-    return (both[0], both[1], by_slow) if both else (None, None, by_slow)
+    slow = curve.slow_at(last.set_bytes)
+    both = curve.model(found.tier_bytes, last.set_bytes) if curve.swept else None
+    return (*(both or (None, None)), last.rate / slow.rate if slow and slow.rate else None)
 
 
-def _buying_sections(settings: TierSettings, tiering: Tiering) -> list[Section]:
+def _buying_sections(found: TierFound) -> list[Section]:
     """Return from which block size the slow device wins, and what would keep it from winning."""
-    told = [curve for curve in tiering.curves if curve.stripes is not None]
+    told = [curve for curve in found.curves if curve.stripes is not None]
     if not told:
         return []
-    crossings = tuple(
-        (
-            capitalised(words.PATTERN_NAMES[pattern]),
-            "nowhere"
-            if (size := tiering.crossover(pattern)) is None
-            else units.format_block_size(words.rounded(size)),
-        )
-        for pattern in settings.patterns
-    )
-    rows = tuple(
-        (
-            capitalised(words.curve_name(curve)),
-            curve.fast_rate,
-            curve.slow_rate,
-            (curve.slow_rate or 0.0) / curve.fast_rate if curve.fast_rate else None,
-            curve.stripes,
-        )
-        for curve in told
-    )
-    blocks: tuple[Block, ...] = (
-        Table(
-            columns=(
-                Column(name="Pattern"),
-                Column(name="Slow alone is faster from"),
-            ),
-            rows=crossings,
-            caption="Where the slow device alone is faster than the tier, at the smallest set",
+    crossings = Table(
+        columns=(Column(name="Pattern"), Column(name="Slow alone is faster from")),
+        rows=tuple(
+            (
+                capitalised(words.PATTERN_NAMES[pattern]),
+                "nowhere"
+                if (size := found.crossover(pattern)) is None
+                else format_block_size(words.rounded(size)),
+            )
+            for pattern in found.settings.patterns
         ),
-        Paragraph(
-            text="N fast devices, striped, are nowhere slower than the slow one where N · B₁ ≥ B₂: "
-            "the smallest such N, from the measured rates of each alone; within 2 % they are taken "
-            "as equal. Nothing is said of what striping itself costs."
-        ),
-        Table(
-            columns=(
-                Column(name="Pattern and block"),
-                Column(name="Fast alone (B₁)", unit="MB/s", digits=1),
-                Column(name="Slow alone (B₂)", unit="MB/s", digits=1),
-                Column(name="B₂ / B₁", digits=2),
-                Column(name="N", digits=0),
-            ),
-            rows=rows,
-            caption="How many fast devices never hurt",
-        ),
+        caption="Where the slow device alone is faster than the tier, at the smallest set",
     )
+    counts = Table(
+        columns=(
+            Column(name="Pattern and block"),
+            _mb_s("Fast alone (B₁)"),
+            _mb_s("Slow alone (B₂)"),
+            Column(name="B₂ / B₁", digits=2),
+            Column(name="N", digits=0),
+        ),
+        rows=tuple(
+            (
+                capitalised(words.curve_name(curve)),
+                curve.fast_rate,
+                curve.slow_rate,
+                (curve.slow_rate or 0.0) / curve.fast_rate if curve.fast_rate else None,
+                curve.stripes,
+            )
+            for curve in told
+        ),
+        caption="How many fast devices never hurt",
+    )
+    blocks = (crossings, Paragraph(text=words.STRIPES), counts)
     return [Section(title="Where the tier hurts", blocks=blocks)]
 
 
-def _pattern_sections(settings: TierSettings, tiering: Tiering) -> list[Section]:
-    """Return the curves of every pattern, one chart a block size."""
-    sections = []
-    for pattern in settings.patterns:
-        curves = [curve for curve in tiering.of(pattern) if curve.tier]
-        if curves:
-            charts = tuple(_chart(tiering, curve) for curve in curves)
-            title = capitalised(words.PATTERN_NAMES[pattern])
-            sections.append(Section(title=title, blocks=charts))
-    return sections
-
-
-def _cells_section(tiering: Tiering) -> Section:
-    cells = list(tiering.found.cells.values())
-    volumes = _volumes(tiering)
-    rows = tuple(
-        (
-            STAGE_NAMES[cell.key.stage],
-            words.PATTERN_NAMES[cell.key.pattern],
-            cell.key.block_bytes / units.KIB,
-            volumes.of(cell.key.set_bytes),
-            cell.throughput.mean,
-            words.interval(cell.throughput),
-            cell.iops,
-            ms(cell.latency_ns),
-            len(cell.slices),
-            "steady" if cell.steady else "not steady",
-        )
-        for cell in cells
-    )
+def _every_cell(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
+    cells = found.measured.cells
     columns = (
         Column(name="Device"),
         Column(name="Pattern"),
-        Column(name="Block size", unit="KiB", digits=0),
-        Column(name="Working set", unit=volumes.unit, digits=volumes.digits),
-        Column(name="Throughput", unit="MB/s", digits=2),
+        BLOCK,
+        volumes.named("Working set").column(),
+        THROUGHPUT.column(),
         Column(name="95 %"),
         Column(name="IOPS", digits=1),
         Column(name="Mean latency", unit="ms", digits=3),
         Column(name="Slices", digits=0),
         Column(name="Ended"),
     )
-    marked = tuple((place, 9) for place, cell in enumerate(cells) if not cell.steady)
-    table = Table(columns=columns, rows=rows, marked=marked, caption="Every cell", folded=True)
-    text = (
-        "A cell is driven in slices until five in a row are steady (a range of at most 20 % of "
-        "their average, a slope excursion of at most 10 %: the standard's rule for rounds); its "
-        "numbers are over those five. The 95 % are of one run whose slices resemble their "
-        "neighbours."
+    rows = tuple(
+        (
+            STAGE_NAMES[key.stage],
+            words.PATTERN_NAMES[key.pattern],
+            key.block_bytes / units.KIB,
+            volumes.of(key.set_bytes),
+            cell.rate,
+            words.interval(cell.throughput),
+            cell.iops,
+            ms(cell.latency_ns),
+            len(cell.slices),
+            "steady" if cell.steady else "not steady",
+        )
+        for key, cell in cells.items()
     )
-    return Section(title="Every cell", blocks=(Paragraph(text=text), table))
+    last = len(columns) - 1
+    marked = tuple((place, last) for place, cell in enumerate(cells.values()) if not cell.steady)
+    table = Table(columns=columns, rows=rows, marked=marked, caption="Every cell", folded=True)
+    return (Paragraph(text=words.SLICES), table)

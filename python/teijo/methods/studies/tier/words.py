@@ -4,10 +4,10 @@ from typing import Final
 
 from teijo import units
 from teijo.analysis.replicates import Estimate
-from teijo.analysis.tiering import KEPT
+from teijo.analysis.tiering import KEPT, FallKind
 from teijo.document.phrase import capitalised, say, sentences
-from teijo.methods.studies.tier.found import Curve, Tiering
-from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
+from teijo.methods.studies.tier.found import Curve, Reason, TierFound
+from teijo.methods.studies.tier.settings import PATTERNS
 
 MODELS: Final = (
     "The models: of uniform accesses to a set of W bytes a tier of C bytes answers the share "
@@ -15,6 +15,21 @@ MODELS: Final = (
     "devices work at once and the busier one bounds them, X = min(X₁/h, X₂/(1 − h)). X₁ and X₂ are "
     "the measured rates of the fast and the slow device alone. What is moved between the two costs "
     "both, and is in neither model."
+)
+HELD: Final = (
+    "A set is held where it keeps 97 % of the smallest set's rate, as far as the scatter lets that "
+    "be known, and is not held below 70 %. The rate falls between the two."
+)
+HELD_WITH_MODELS: Final = HELD + " The models are for the largest set."
+STRIPES: Final = (
+    "N fast devices, striped, are nowhere slower than the slow one where N · B₁ ≥ B₂: the smallest "
+    "such N, from the measured rates of each alone; within 2 % they are taken as equal. Nothing is "
+    "said of what striping itself costs."
+)
+SLICES: Final = (
+    "A cell is driven in slices until five in a row are steady (a range of at most 20 % of their "
+    "average, a slope excursion of at most 10 %: the standard's rule for rounds); its numbers are "
+    "over those five. The 95 % are of one run whose slices resemble their neighbours."
 )
 PATTERN_NAMES: Final[dict[str, str]] = {
     "randread": "random reads",
@@ -24,20 +39,72 @@ PATTERN_NAMES: Final[dict[str, str]] = {
 }
 
 
-def verdict(tiering: Tiering) -> str:
+EVIDENCE: Final[dict[FallKind, str]] = {
+    "tier": "a tier: sharp, and again",
+    "gentle": "no tier: slower with every set",
+    "worn": "no tier: does not come back",
+    "once": "unknown: not a second time",
+    "bent": "unknown: level, then gentle",
+    "broad": "unknown: neither sharp nor gentle",
+    "unreturned": "unknown: does not come back",
+    "unfinished": "unknown: not measured again",
+    "scattered": "unknown: within the scatter",
+}
+_LIKE_SEEKS: Final = (
+    "The rate is level before and falls no more steeply than seeks make it: a tier that is less "
+    "than about three times as fast as what lies behind it would show no better."
+)
+UNCLEAR: Final[dict[FallKind, str]] = {
+    "unreturned": "When the smaller set was read again it stayed slow: a cache that warms up more "
+    "slowly than the slices last would, and so would a device that something else kept busy. Set "
+    "longer slices.",
+    "once": "When both were read again the larger one was no slower: the first time it was not "
+    "warm yet, or something else kept the device busy. Set longer slices.",
+    "scattered": "Slices resemble their neighbours, so a cell of few slices is known less well "
+    "than they suggest; with that allowed for, the fall may be no steeper than seeks make it, or "
+    "none. Set longer slices.",
+    "broad": "That is more than seeks or spare flash cost, and less than a tier does at once. Set "
+    "more sets between the two, or refine.",
+    "unfinished": "The two sets were not measured again, which would tell.",
+    **dict.fromkeys(("bent", "gentle", "worn", "tier"), _LIKE_SEEKS),
+}
+"""Why reads that fall may do so, and what would tell."""
+REASONS: Final[dict[Reason, tuple[str, str]]] = {
+    "unfilled": (
+        "nothing was written before it was read",
+        "What was never written is answered without the medium, and where it begins a rate changes "
+        "as sharply as at the end of a tier; nothing was written here before it was read. Set "
+        "fill=1 to have the largest set written first.",
+    ),
+    "few sets": (
+        "no random accesses to two sets or more",
+        "A tier shows in random accesses to sets of growing size, and those were not measured over "
+        "two sets or more. Set patterns=randread.",
+    ),
+    "no reads": (
+        "writes fall, and no reads were measured",
+        "Writes fall with the set, or with what was written before: a tier, a full cache and a "
+        "worn drive all do that. Reads wear nothing. Set patterns=randread,randwrite.",
+    ),
+}
+"""Why it cannot be known, in few words and in full with what would tell; a fall has its own."""
+
+
+def verdict(found: TierFound) -> str:
     """Return the answer in one line: where the tier ends, that none is seen, or that it cannot be
     known.
     """
-    match tiering.seen:
+    match found.seen:
         case "unknown":
-            return say("WHETHER THERE IS A TIER CANNOT BE KNOWN: {why}", why=_why(tiering))
+            return say("WHETHER THERE IS A TIER CANNOT BE KNOWN: {why}", why=_unknown(found)[0])
         case "none":
-            if _is_known(tiering):
+            curves = found.witnesses
+            if any(curve.fast for curve in curves) and not any(curve.cliff for curve in curves):
                 return "NO WORKING SET IS TOO LARGE FOR THE TIER, as far as was measured"
-            low, high = looked_at(tiering)
-            return say("NO TIER SEEN FROM {low} TO {high}", low=volume(low), high=volume(high))
+            low, high = map(volume, found.looked_at)
+            return say("NO TIER SEEN FROM {low} TO {high}", low=low, high=high)
         case "tier":
-            curve = deepest(tiering)
+            curve = found.deepest
             assert curve is not None, "one is proven"
             assert curve.cliff is not None, curve.pattern
             return say(
@@ -48,197 +115,77 @@ def verdict(tiering: Tiering) -> str:
             )
 
 
-def answer(settings: TierSettings, tiering: Tiering) -> str:
+def answer(found: TierFound) -> str:
     """Return what the study found, in one paragraph."""
-    match tiering.seen:
+    match found.seen:
         case "tier":
-            parts = [*_cliff(tiering), *_held(tiering), *_crossovers(settings, tiering)]
-            parts += _stripes(tiering)
+            parts = [*_cliff(found), *_held(found), *_crossovers(found), *_stripes(found)]
         case "none":
-            parts = [*_none(tiering), *_crossovers(settings, tiering), *_stripes(tiering)]
+            parts = [_none(found), *_crossovers(found), *_stripes(found)]
         case "unknown":
-            parts = [*_unknown(tiering)]
-    parts += _worn(tiering)
-    parts += _alone(settings, tiering)
-    return sentences([*parts, *_in_part(tiering), *_unsteady(tiering)])
-
-
-def deepest(tiering: Tiering) -> Curve | None:
-    """Return the curve with a tier's fall by the largest factor, the smallest block among equals.
-
-    It is one of reads if any of them falls: writes of flash fall with what was written before.
-    """
-    return max(tiering.proven, key=_fall, default=None)
-
-
-def hero(tiering: Tiering) -> Curve | None:
-    """Return the curve that the first picture shows: the one with the tier's deepest fall, else
-    the one that falls deepest of reads, else the first that was measured.
-    """
-    told = [curve for curve in tiering.witnesses if curve.reads] or list(tiering.witnesses)
-    told = told or [curve for curve in tiering.curves if curve.tier]
-    falling = [curve for curve in told if curve.cliff is not None]
-    return deepest(tiering) or max(falling, key=_fall, default=None) or next(iter(told), None)
-
-
-def looked_at(tiering: Tiering) -> tuple[int, int]:
-    """Return the smallest and the largest set that random accesses were measured over, in bytes."""
-    sets = [cell.key.set_bytes for curve in tiering.witnesses for cell in curve.tier]
-    return min(sets), max(sets)
+            parts = [_unknown(found)[1]]
+    parts += (*_worn(found), *_alone(found), *_in_part(found), *_unsteady(found))
+    return sentences(parts)
 
 
 def evidence(curve: Curve) -> str:
     """Return what a curve that could show a tier shows, in a few words."""
     fall = curve.fall
     if fall is None:
-        rates = [cell.throughput.mean for cell in curve.tier]
+        rates = [cell.rate for cell in curve.tier]
         share = 100 * min(rates) / rates[0] if rates[0] else 0.0
         return say("no fall: every set keeps {share:.0f} %", share=share)
-    match fall.kind:
-        case "tier":
-            return "a tier: sharp, and again"
-        case "gentle":
-            return "no tier: slower with every set"
-        case "worn":
-            return "no tier: does not come back"
-        case "once" if not curve.reads:
-            return "no tier: not a second time"
-        case "once":
-            return "unknown: not a second time"
-        case "bent":
-            return "unknown: level, then gentle"
-        case "broad":
-            return "unknown: neither sharp nor gentle"
-        case "unreturned":
-            return "unknown: does not come back"
-        case "unfinished":
-            return "unknown: not measured again"
-        case "scattered":
-            return "unknown: within the scatter"
+    if fall.kind == "once" and not curve.reads:
+        return "no tier: not a second time"
+    return EVIDENCE[fall.kind]
 
 
-def _is_known(tiering: Tiering) -> bool:
-    """Return whether the fast device was measured alone and no set falls: it holds them all."""
-    curves = tiering.witnesses
-    return any(curve.fast for curve in curves) and not any(curve.cliff for curve in curves)
-
-
-def _why(tiering: Tiering) -> str:
-    match tiering.unknown:
-        case "unfilled":
-            return "nothing was written before it was read"
-        case "few sets":
-            return "no random accesses to two sets or more"
-        case "no reads":
-            return "writes fall, and no reads were measured"
-        case "falls" | None:
-            curve = hero(tiering)
-            assert curve is not None, "one falls"
-            return say("{what} fall, and it is not clear why", what=curve_name(curve))
-
-
-def _unknown(tiering: Tiering) -> list[str]:
-    """Say why it cannot be known, and what would tell."""
-    match tiering.unknown:
-        case "unfilled":
-            return [
-                "What was never written is answered without the medium, and where it begins a rate "
-                "changes as sharply as at the end of a tier; nothing was written here before it "
-                "was read. Set fill=1 to have the largest set written first."
-            ]
-        case "few sets":
-            return [
-                "A tier shows in random accesses to sets of growing size, and those were not "
-                "measured over two sets or more. Set patterns=randread."
-            ]
-        case "no reads":
-            return [
-                "Writes fall with the set, or with what was written before: a tier, a full cache "
-                "and a worn drive all do that. Reads wear nothing. Set patterns=randread,randwrite."
-            ]
-        case "falls" | None:
-            curve = hero(tiering)
-            assert curve is not None, "one falls"
-            return [_fall_unclear(curve)]
-
-
-def _fall_unclear(curve: Curve) -> str:
-    """Say of reads that fall why they may, and what would tell."""
-    fall = curve.fall
+def _unknown(found: TierFound) -> tuple[str, str]:
+    """Return why it cannot be known, in few words, and in full with what would tell."""
+    reason = found.unknown
+    if reason is not None and reason != "falls":
+        return REASONS[reason]
+    curve = found.hero
+    assert curve is not None, "one falls"
+    fall, what = curve.fall, curve_name(curve)
     assert fall is not None, curve.pattern
     lead = say(
         "{what} fall between {good} ({fast}) and {bad} ({slow}).",
-        what=capitalised(curve_name(curve)),
+        what=capitalised(what),
         good=volume(fall.good_bytes),
         fast=rate(fall.good),
         bad=volume(fall.bad_bytes),
         slow=rate(fall.bad),
     )
-    match fall.kind:
-        case "unreturned":
-            why = (
-                "When the smaller set was read again it stayed slow: a cache that warms up more "
-                "slowly than the slices last would, and so would a device that something else "
-                "kept busy. Set longer slices."
-            )
-        case "once":
-            why = (
-                "When both were read again the larger one was no slower: the first time it was "
-                "not warm yet, or something else kept the device busy. Set longer slices."
-            )
-        case "scattered":
-            why = (
-                "Slices resemble their neighbours, so a cell of few slices is known less well than "
-                "they suggest; with that allowed for, the fall may be no steeper than seeks make "
-                "it, or none. Set longer slices."
-            )
-        case "broad":
-            why = (
-                "That is more than seeks or spare flash cost, and less than a tier does at once. "
-                "Set more sets between the two, or refine."
-            )
-        case "unfinished":
-            why = "The two sets were not measured again, which would tell."
-        case "bent" | "gentle" | "worn" | "tier":
-            why = (
-                "The rate is level before and falls no more steeply than seeks make it: a tier "
-                "that is less than about three times as fast as what lies behind it would show no "
-                "better."
-            )
-    return sentences([lead, why])
+    why = UNCLEAR[fall.kind]
+    return say("{what} fall, and it is not clear why", what=what), sentences([lead, why])
 
 
-def _none(tiering: Tiering) -> list[str]:
+def _none(found: TierFound) -> str:
     """Say what tells that there is no tier among the sets."""
-    low, high = (volume(each) for each in looked_at(tiering))
-    reads = [curve for curve in tiering.witnesses if curve.reads]
-    told = reads or list(tiering.witnesses)
-    falling = [curve for curve in told if curve.fall is not None]
-    name = "random reads" if reads else "random writes"
+    low, high = map(volume, found.looked_at)
+    curves = found.best_witnesses
+    falling = [curve for curve in curves if curve.fall is not None]
     if not falling:
-        return [
-            say(
-                "From {low} to {high} {what} of every block size keep at least {percent:.0f} % of "
-                "the smallest set's rate: nothing that answers a small set faster is in the way, "
-                "or it holds all of them, or less than the smallest.",
-                low=low,
-                high=high,
-                what=name,
-                percent=100 * KEPT,
-            )
-        ]
-    curve = max(falling, key=_fall)
-    return [
-        say(
-            "From {low} to {high} {what} get slower with every set, to 1/{factor:.1f}, and nowhere "
-            "sharply: the seeks of a disk grow so with the stroke. A tier is level as far as it "
-            "holds, and falls at its end.",
+        return say(
+            "From {low} to {high} {what} of every block size keep at least {percent:.0f} % of the "
+            "smallest set's rate: nothing that answers a small set faster is in the way, or it "
+            "holds all of them, or less than the smallest.",
             low=low,
             high=high,
-            what=curve_name(curve),
-            factor=_fall(curve),
+            what="random reads" if curves[0].reads else "random writes",
+            percent=100 * KEPT,
         )
-    ]
+    curve = max(falling, key=lambda each: each.fall_factor)
+    return say(
+        "From {low} to {high} {what} get slower with every set, to 1/{factor:.1f}, and nowhere "
+        "sharply: the seeks of a disk grow so with the stroke. A tier is level as far as it "
+        "holds, and falls at its end.",
+        low=low,
+        high=high,
+        what=curve_name(curve),
+        factor=curve.fall_factor,
+    )
 
 
 def curve_name(curve: Curve) -> str:
@@ -283,15 +230,9 @@ def arithmetic(curve: Curve) -> str:
     )
 
 
-def _fall(curve: Curve) -> float:
-    """Return how many times the largest set's rate the smallest set's is."""
-    last = curve.tier[-1].throughput.mean
-    return curve.tier[0].throughput.mean / last if last > 0 else 0.0
-
-
-def _cliff(tiering: Tiering) -> list[str]:
+def _cliff(found: TierFound) -> list[str]:
     """Say where the tier ends, and what tells that it is one."""
-    curve = deepest(tiering)
+    curve = found.deepest
     assert curve is not None, "one is proven"
     cliff, fall, last = curve.cliff, curve.fall, curve.tier[-1]
     assert cliff is not None, curve.pattern
@@ -306,9 +247,9 @@ def _cliff(tiering: Tiering) -> list[str]:
             level=rate(cliff.level),
             bad=volume(cliff.bad_bytes),
             after=rate(cliff.after),
-            largest=volume(last.key.set_bytes),
-            end=rate(last.throughput.mean),
-            factor=_fall(curve),
+            largest=volume(last.set_bytes),
+            end=rate(last.rate),
+            factor=curve.fall_factor,
         ),
         say(
             "It is the set that does it: measured once more after that, {small} ran at {back} and "
@@ -332,9 +273,9 @@ def _warmed(curve: Curve) -> list[str]:
     ]
 
 
-def _held(tiering: Tiering) -> list[str]:
+def _held(found: TierFound) -> list[str]:
     """Say between which sets all falls of a tier lie, and how many curves have none."""
-    cliffs = [curve.cliff for curve in tiering.proven if curve.cliff is not None]
+    cliffs = [curve.cliff for curve in found.proven if curve.cliff is not None]
     if len(cliffs) < 2:
         return []
     return [
@@ -342,23 +283,23 @@ def _held(tiering: Tiering) -> list[str]:
             "{count} of {all} patterns and block sizes fall; the largest sets that are held are "
             "{low} to {high}.",
             count=len(cliffs),
-            all=len(tiering.witnesses),
+            all=len(found.witnesses),
             low=volume(min(cliff.good_bytes for cliff in cliffs)),
             high=volume(max(cliff.good_bytes for cliff in cliffs)),
         )
     ]
 
 
-def _worn(tiering: Tiering) -> list[str]:
+def _worn(found: TierFound) -> list[str]:
     """Say why writes fall that do not come back at the smaller set."""
     worn = [
         curve
-        for curve in tiering.witnesses
+        for curve in found.witnesses
         if not curve.reads and curve.fall and curve.fall.kind == "worn"
     ]
     if not worn:
         return []
-    curve = max(worn, key=_fall)
+    curve = max(worn, key=lambda each: each.fall_factor)
     fall = curve.fall
     assert fall is not None, curve.pattern
     return [
@@ -377,13 +318,13 @@ def _worn(tiering: Tiering) -> list[str]:
     ]
 
 
-def _crossovers(settings: TierSettings, tiering: Tiering) -> list[str]:
+def _crossovers(found: TierFound) -> list[str]:
     parts: list[str] = []
-    for pattern in settings.patterns:
-        size = tiering.crossover(pattern)
+    for pattern in found.settings.patterns:
+        size = found.crossover(pattern)
         if size is None:
             continue
-        smallest = tiering.of(pattern)[0].block_bytes
+        smallest = found.of(pattern)[0].block_bytes
         if size <= smallest:
             parts.append(
                 say(
@@ -404,12 +345,12 @@ def _crossovers(settings: TierSettings, tiering: Tiering) -> list[str]:
     return parts
 
 
-def _stripes(tiering: Tiering) -> list[str]:
-    widest = tiering.widest
+def _stripes(found: TierFound) -> list[str]:
+    widest = found.widest
     if widest is None or widest.stripes is None:
         return []
     if widest.stripes == 1:
-        if any(tiering.crossover(pattern) is not None for pattern in PATTERNS):
+        if any(found.crossover(pattern) is not None for pattern in PATTERNS):
             return ["One fast device alone is nowhere slower than the slow one."]
         return ["One fast device is nowhere slower than the slow one: the tier can never hurt."]
     return [
@@ -421,10 +362,10 @@ def _stripes(tiering: Tiering) -> list[str]:
     ]
 
 
-def _alone(settings: TierSettings, tiering: Tiering) -> list[str]:
-    if any(curve.fast and curve.slow for curve in tiering.curves):
+def _alone(found: TierFound) -> list[str]:
+    if any(curve.fast and curve.slow for curve in found.curves):
         return []
-    if len(settings.stages) > 1:
+    if len(found.settings.stages) > 1:
         return ["The fast and the slow device alone have not both been measured yet."]
     return [
         "The fast and the slow device alone were not measured, so there is no model beside the "
@@ -432,9 +373,9 @@ def _alone(settings: TierSettings, tiering: Tiering) -> list[str]:
     ]
 
 
-def _in_part(tiering: Tiering) -> list[str]:
+def _in_part(found: TierFound) -> list[str]:
     """Say of sequential streams that they did not get through their sets."""
-    if all(curve.swept for curve in tiering.curves):
+    if all(curve.swept for curve in found.curves):
         return []
     return [
         "Sequential streams did not get through their whole sets in the slices that count: they "
@@ -442,8 +383,8 @@ def _in_part(tiering: Tiering) -> list[str]:
     ]
 
 
-def _unsteady(tiering: Tiering) -> list[str]:
-    cells = tiering.found.cells.values()
+def _unsteady(found: TierFound) -> list[str]:
+    cells = found.measured.cells.values()
     restless = sum(1 for cell in cells if not cell.steady)
     if not restless:
         return []
