@@ -10,8 +10,10 @@ from teijo.device.target import (
     CompositeTarget,
     FileTarget,
     SimulatedTarget,
+    check_work,
     parse_target,
     split_settings,
+    work_of,
 )
 from teijo.errors import TargetError
 from teijo.units import GIB, MIB
@@ -55,7 +57,10 @@ def test_a_block_device_is_known_through_a_link(loop: Path, tmp_path: Path) -> N
         ("", "empty"),
         ("sim:", "names no simulated device"),
         ("http://host/disk", "address on a network"),
-        ("HERE", "is a directory"),
+        ("dir:HERE/none", "There is no folder"),
+        ("sqlite:HERE/x.db?size=1", "no setting 'size'"),
+        ("sqlite:HERE/x.db?journal=off", "no journal=off with sync=full"),
+        ("concat:HERE,/dev/sdb", "is a directory"),
         ("/dev/null", "character device"),
         ("/dev/nvme99n1", "There is no device"),
         ("/dev/nvme99n1?size=8GiB", "There is no device"),
@@ -135,3 +140,19 @@ def test_a_block_device_has_no_holes_but_a_file_beside_it_has(loop: Path, tmp_pa
     several = parse_target(f"concat:{loop},{tmp_path}/a?size=8MiB")
     target, _ = split_settings(several, {"holes": "allow"})
     assert target.text == f"concat:{loop},{tmp_path}/a?size=8MiB&holes=allow"
+
+
+def test_a_target_says_which_work_it_can_do(tmp_path: Path) -> None:
+    works = {
+        "sim:mlc-a": "blocks",
+        f"{tmp_path}/new?size=8GiB": "blocks",
+        f"{tmp_path}": "files",
+        f"dir:{tmp_path}": "files",
+        f"sqlite:{tmp_path}/x.db?journal=delete&sync=off": "sql",
+    }
+    for text, work in works.items():
+        target = parse_target(text)
+        assert work_of(target) == work, text
+        check_work(target, work_of(target))
+    with pytest.raises(TargetError, match="is a directory, and this method needs a file"):
+        check_work(parse_target(str(tmp_path)), "blocks")

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from teijo.methods.method import AnyMethod
+from teijo.methods.operations import name_of
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.histogram import EMPTY, Histogram
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, Gap, Intervals, OperationResult, StepResult
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 
 GIB = 1024**3
 DRIVE = Geometry(capacity_bytes=256 * GIB, nominal_capacity_bytes=256 * GIB)
@@ -99,6 +100,8 @@ class Canned:
             case Idle():
                 self.now_ns += step.duration_ns
                 return StepResult(started_ns=started, elapsed_ns=step.duration_ns)
+            case Perform():
+                return self._performed(step)
             case Precondition():
                 elapsed, ios = 1_000_000_000, step.total_bytes // self.block(step)
             case Measure():
@@ -127,6 +130,18 @@ class Canned:
                 "host_writes_bytes": self.written,
                 "nand_writes_bytes": 2 * self.written,
             },
+        )
+
+    def _performed(self, step: Perform) -> StepResult:
+        started, self.now_ns = self.now_ns, self.now_ns + 1_000_000 * step.work.count
+        part = OperationResult(
+            stream="canned",
+            operation=name_of(step.work),
+            count=step.work.count,
+            latency=latencies(step.work.count, 1_000),
+        )
+        return StepResult(
+            started_ns=started, elapsed_ns=1_000_000 * step.work.count, results=(part,)
         )
 
     def mean_ns(self, step: Precondition | Measure, direction: str, ios: int, elapsed: int) -> int:

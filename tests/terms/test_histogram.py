@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teijo.terms.histogram import EMPTY, Histogram, bucket_width_ns, decoded, encoded, merged
+from teijo.terms.histogram import (
+    EMPTY,
+    Histogram,
+    bucket_width_ns,
+    decoded,
+    encoded,
+    histogram_of,
+    merged,
+)
 
 latencies = st.lists(st.integers(1, 1 << 40), min_size=1, max_size=200)
 shares = st.floats(0.0, 1.0)
@@ -63,3 +71,12 @@ def test_the_upper_edge_of_a_bucket_is_the_lowest_value_of_the_next() -> None:
     histogram = of([2047, 2048, 2050, 4095, 4096])
     np.testing.assert_array_equal(histogram.values_ns, [2047, 2048, 2050, 4094, 4096])
     np.testing.assert_array_equal(histogram.upper_edges_ns(), [2048, 2050, 2052, 4096, 4100])
+
+
+@given(latencies)
+def test_a_histogram_of_single_times_is_that_of_the_engine(values: list[int]) -> None:
+    assert histogram_of(np.array(values, np.int64)) == of(values)
+
+
+def test_a_histogram_of_no_times_is_empty() -> None:
+    assert histogram_of(np.empty(0, np.int64)) == EMPTY

@@ -16,6 +16,7 @@ from teijo.device import Hook, Survey, hook_to_resume, hook_to_run, open_target,
 from teijo.device.device import Device
 from teijo.device.marker import Holder
 from teijo.device.sessions import Engine
+from teijo.device.target import check_work
 from teijo.errors import HostError, Interrupted, PlanError, RunFileError, StoppedAtOnce, TeijoError
 from teijo.methods.knobs import checked_words
 from teijo.methods.method import AnyMethod, hook_of, settings_on
@@ -189,6 +190,7 @@ def resume(
 
 def _evaluated(method: AnyMethod, spec: str, seen: Survey) -> tuple[Settings, Cpus]:
     """Return the settings of a method on what was surveyed, and the processors it is kept on."""
+    check_work(seen.target, method.work)
     given, cpus = split_cpus(seen.settings)
     return settings_on(method, spec, given, seen.geometry, seen.facts), cpus
 
@@ -261,6 +263,11 @@ def _check_ahead(
     from teijo.runner.rehearsal import rehearsed
 
     if max_drive_writes is not None:
+        if not geometry.has_capacity:
+            raise PlanError(
+                "A directory or a database has no capacity",
+                remedy="Leave --max-drive-writes away.",
+            )
         refuse_beyond(max_drive_writes, paper.preview(method, settings, geometry))
     if not limits:
         return

@@ -23,7 +23,7 @@ from teijo.runner.run_state import Follower, RunState
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge
 from teijo.units import megabytes_per_second, per_second
 
 
@@ -149,7 +149,7 @@ def _share(running: RunningStep, elapsed_ns: int, moved_bytes: int) -> float:
             return min(1.0, elapsed_ns / max(1, duration_ns))
         case Precondition(total_bytes=total_bytes):
             return min(1.0, moved_bytes / max(1, total_bytes))
-        case Purge() | Idle() | Configure():
+        case Purge() | Idle() | Configure() | Perform():
             return 0.0
 
 

@@ -26,7 +26,15 @@ EXAMPLES = (
 def verb(target: Target, as_json: Json = False) -> None:
     """Show who TARGET is and whether it may be written. Nothing is written by this."""
     from teijo.device import inspect_target, parse_target, survey
-    from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, SimulatedTarget
+    from teijo.device.target import (
+        BlockTarget,
+        CompositeTarget,
+        DatabaseTarget,
+        DirectoryTarget,
+        FileTarget,
+        SimulatedTarget,
+        check_work,
+    )
 
     match parse_target(target):
         case BlockTarget() as block:
@@ -40,6 +48,8 @@ def verb(target: Target, as_json: Json = False) -> None:
             show_open(survey(simulated), as_json)
         case CompositeTarget() as several:
             show_several(target, inspect_target(several), as_json)
+        case DirectoryTarget() | DatabaseTarget() as other:
+            check_work(other, "blocks")
 
 
 def show_block(target: str, seen: "Inspection", as_json: bool) -> None:

@@ -4,7 +4,7 @@ from teijo.cli.tongue import reported, said, tr
 from teijo.device import Hook
 from teijo.runner.events import RunStarted
 from teijo.runner.run_state import RunState
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 from teijo.terms.watch import RoundsLeft, Watch
 from teijo.units import NS_PER_S, format_size
 
@@ -104,9 +104,9 @@ def phase_of(step: Step, watch: Watch | None) -> str:
             return tr("resting")
         case Configure():
             return tr("configuring {settings}", settings=step.text)
-        case Measure(round_number=None):
+        case Measure(round_number=None) | Perform(round_number=None):
             return said(step.phase)
-        case Measure():
+        case Measure() | Perform():
             number = step.round_number
             return tr("{what} {number}", what=said(step.phase), number=number) + bounds(watch)
 

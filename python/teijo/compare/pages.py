@@ -221,7 +221,7 @@ def _convergence_row(match: Match, entry: Entry, *, scaled: bool) -> tuple[Value
         findings.rounds,
         written / GIGA,
         *([written / GIGA * record.geometry.scale] if scaled else []),
-        written / record.geometry.capacity_bytes,
+        written / record.geometry.capacity_bytes if record.geometry.has_capacity else None,
     )
 
 

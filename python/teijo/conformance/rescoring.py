@@ -13,7 +13,7 @@ from teijo.errors import PlanError
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 
 
 class Rescorable(Converses, Protocol):
@@ -145,7 +145,7 @@ def _named(step: Step) -> str:
             return say("the configuration {settings}", settings=step.text)
         case Idle():
             return say("{seconds:g} s of idleness", seconds=step.duration_ns / units.NS_PER_S)
-        case Measure():
+        case Measure() | Perform():
             cell = step.cell or step.phase
             if step.round_number is None:
                 return say("the measurement {cell}", cell=cell)

@@ -25,6 +25,8 @@ from teijo.device.survey import Survey, file_size, survey
 from teijo.device.target import (
     BlockTarget,
     CompositeTarget,
+    DatabaseTarget,
+    DirectoryTarget,
     FileTarget,
     Member,
     SimulatedTarget,
@@ -32,7 +34,10 @@ from teijo.device.target import (
     parse_target,
 )
 from teijo.device.watched import SILENCE_NS
+from teijo.device.working import WorkingDevice
 from teijo.errors import TargetError
+from teijo.files.worker import FilesWorker
+from teijo.sql.worker import SqlWorker
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
 
@@ -118,13 +123,28 @@ def open_target(
                 progress=progress,
             )
             return device(partial(several, make=make), several, place=target.text)
+        case DirectoryTarget() | DatabaseTarget() as target:
+            return _working(target)
         case other:
             assert_never(other)
+
+
+def _working(target: DirectoryTarget | DatabaseTarget) -> WorkingDevice:
+    match target:
+        case DirectoryTarget(text=text, path=path):
+            return WorkingDevice(FilesWorker(text, path))
+        case DatabaseTarget(text=text, path=path, journal=journal, synchronous=synchronous):
+            return WorkingDevice(SqlWorker(text, path, journal=journal, synchronous=synchronous))
 
 
 def _fitting(target: Target, *, destroy: str | None, engine: Engine) -> Target:
     """Return the target; a consent and an engine must be of its kind."""
     match target:
+        case DirectoryTarget() | DatabaseTarget() if destroy is not None or engine != "native":
+            raise TargetError(
+                f"{target.text} has no blocks, and --destroy and --engine are about them",
+                remedy="Leave both away.",
+            )
         case SimulatedTarget() if destroy is not None:
             raise TargetError(
                 f"{target.text} is simulated, and --destroy names a real device",
@@ -162,7 +182,7 @@ def inspect_target(where: str | Target) -> Inspection:
             return _inspect_block(target)
         case CompositeTarget():
             return _inspect_members(target)
-        case FileTarget() | SimulatedTarget():
+        case FileTarget() | SimulatedTarget() | DirectoryTarget() | DatabaseTarget():
             raise TargetError(
                 f"{target.text} is no block device", remedy="`teijo devices` lists them."
             )

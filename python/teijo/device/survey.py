@@ -17,13 +17,15 @@ from teijo.device.simulated import SimulatedDevice, make_simulated
 from teijo.device.target import (
     BlockTarget,
     CompositeTarget,
+    DatabaseTarget,
+    DirectoryTarget,
     FileTarget,
     SimulatedTarget,
     Target,
     parse_target,
     split_settings,
 )
-from teijo.terms.geometry import Geometry
+from teijo.terms.geometry import NO_CAPACITY, Geometry
 from teijo.terms.result import Health
 
 
@@ -59,7 +61,13 @@ class Survey:
                     return health(subject.fd)
                 finally:
                     os.close(subject.fd)
-            case FileTarget() | CompositeTarget() | SimulatedTarget():
+            case (
+                FileTarget()
+                | CompositeTarget()
+                | SimulatedTarget()
+                | DirectoryTarget()
+                | DatabaseTarget()
+            ):
                 return {}
             case other:
                 assert_never(other)
@@ -90,6 +98,8 @@ def survey(where: str | Target, settings: Mapping[str, str] | None = None) -> Su
             )
         case FileTarget() | BlockTarget() | CompositeTarget():
             return Survey(target=target, geometry=_geometry(target), settings=others)
+        case DirectoryTarget() | DatabaseTarget():
+            return Survey(target=target, geometry=NO_CAPACITY, settings=others)
         case other:
             assert_never(other)
 

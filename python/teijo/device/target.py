@@ -8,13 +8,15 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Literal, assert_never
+from typing import Final, Literal, assert_never, get_args
 from urllib.parse import parse_qsl
 
 from teijo.device.composed import Source, spell_out
 from teijo.device.nearest import guess, sibling
 from teijo.errors import TargetError
 from teijo.outside.text import unspeakable
+from teijo.sql.worker import Journal, Synchronous
+from teijo.terms.work import WorkKind
 from teijo.units import MIB, format_size, parse_size
 
 GRAMMAR: Final = "sim:NAME?key=value, sim:FILE.toml, /dev/disk/by-id/NAME, or PATH?size=8GiB"
@@ -76,7 +78,68 @@ class CompositeTarget:
     chunk_bytes: int = 0
 
 
-Target = SimulatedTarget | FileTarget | BlockTarget | CompositeTarget
+@dataclass(frozen=True, kw_only=True)
+class DirectoryTarget:
+    """A directory, in which files are made and removed again."""
+
+    text: str
+    path: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabaseTarget:
+    """An SQLite database that does not exist yet: made for a run, and removed after it."""
+
+    text: str
+    path: Path
+    journal: Journal = "wal"
+    synchronous: Synchronous = "full"
+
+
+BlocksTarget = SimulatedTarget | FileTarget | BlockTarget | CompositeTarget
+Target = BlocksTarget | DirectoryTarget | DatabaseTarget
+
+
+def work_of(target: Target) -> WorkKind:
+    """Return the kind of work that a target can do."""
+    match target:
+        case DirectoryTarget():
+            return "files"
+        case DatabaseTarget():
+            return "sql"
+        case SimulatedTarget() | FileTarget() | BlockTarget() | CompositeTarget():
+            return "blocks"
+
+
+def check_work(target: Target, work: WorkKind) -> None:
+    """Make sure that a target can do the work that a method asks for.
+
+    Raises:
+        teijo.errors.TargetError: it cannot.
+    """
+    if work_of(target) == work:
+        return
+    match work:
+        case "files":
+            raise TargetError(
+                f"{target.text} is no directory, and this method makes files in one",
+                remedy="Name a directory: dir:PATH.",
+            )
+        case "sql":
+            raise TargetError(
+                f"{target.text} is no database, and this method sends statements to one",
+                remedy="Name a file that does not exist: sqlite:PATH.",
+            )
+        case "blocks" if isinstance(target, DirectoryTarget):
+            raise TargetError(
+                f"{target.path} is a directory, and this method needs a file or a block device",
+                remedy=f"Name a file in it: {target.path / 'teijo.dat'}?size=8GiB.",
+            )
+        case "blocks":
+            raise TargetError(
+                f"{target.text} is a database, and this method needs a file or a block device",
+                remedy=f"Write {GRAMMAR}.",
+            )
 
 
 def member_texts(text: str) -> tuple[str, ...]:
@@ -134,7 +197,13 @@ def split_settings(target: Target, settings: Mapping[str, str]) -> tuple[Target,
                 for member in members
             )
             return replace(target, text=text, members=members), rest
-        case SimulatedTarget() | BlockTarget() | CompositeTarget():
+        case (
+            SimulatedTarget()
+            | BlockTarget()
+            | CompositeTarget()
+            | DirectoryTarget()
+            | DatabaseTarget()
+        ):
             raise TargetError(
                 f"holes={settings['holes']} is of a file, and {target.text} is none",
                 remedy="Leave the setting away: only a file has blocks that were never written.",
@@ -152,7 +221,7 @@ def _joint(text: str) -> str:
     return "&" if "?" in text else "?"
 
 
-def _single(text: str) -> SimulatedTarget | Member:
+def _single(text: str) -> SimulatedTarget | Member | DirectoryTarget | DatabaseTarget:
     place, _, query = text.partition("?")
     if text.startswith("sim:"):
         name = place.removeprefix("sim:")
@@ -165,6 +234,10 @@ def _single(text: str) -> SimulatedTarget | Member:
         if "(" in text:
             return SimulatedTarget(text=text, name=text.removeprefix("sim:"))
         return SimulatedTarget(text=text, name=name, overrides=_pairs(query))
+    if place.startswith("sqlite:"):
+        return _database(text, _path(place.removeprefix("sqlite:")), _pairs(query))
+    if place.startswith("dir:"):
+        return _directory(text, _path(place.removeprefix("dir:")))
     if "://" in place:
         raise TargetError(
             f"{place!r} is an address on a network, and a target is a device or a file here",
@@ -236,11 +309,40 @@ def _member(word: str, text: str) -> Member:
             )
         case FileTarget() | BlockTarget() as member:
             return member
+        case DirectoryTarget() | DatabaseTarget() as other:
+            check_work(other, "blocks")
+            raise AssertionError(f"{other.text} has no blocks")
         case SimulatedTarget():
             raise TargetError(
                 f"{text} is simulated, and {word}: takes block devices and files",
                 remedy="Name real devices or files, or measure the simulated one alone.",
             )
+
+
+def _directory(text: str, path: Path) -> DirectoryTarget:
+    if not path.is_dir():
+        raise TargetError(
+            f"There is no folder {path}{sibling(path)}", remedy="Make it, or check the path."
+        )
+    return DirectoryTarget(text=text, path=path)
+
+
+def _database(text: str, path: Path, pairs: dict[str, str]) -> DatabaseTarget:
+    journals, levels = get_args(Journal), get_args(Synchronous)
+    asked = (pairs.pop("journal", "wal"), pairs.pop("sync", "full"))
+    for key in pairs:
+        raise TargetError(
+            f"A database target has no setting {key!r}{guess(key, ('journal', 'sync'))}",
+            remedy="It takes journal and sync: sqlite:run.db?journal=wal&sync=full.",
+        )
+    for journal in journals:
+        for level in levels:
+            if asked == (journal, level):
+                return DatabaseTarget(text=text, path=path, journal=journal, synchronous=level)
+    raise TargetError(
+        f"A database target has no journal={asked[0]} with sync={asked[1]}",
+        remedy="Write journal=wal or delete, and sync=full, normal or off.",
+    )
 
 
 def _chunk(text: str | None) -> int:
@@ -258,7 +360,7 @@ def _chunk(text: str | None) -> int:
     return chunk
 
 
-def _on_disk(text: str, path: Path, pairs: dict[str, str]) -> Member:
+def _on_disk(text: str, path: Path, pairs: dict[str, str]) -> Member | DirectoryTarget:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -274,10 +376,7 @@ def _on_disk(text: str, path: Path, pairs: dict[str, str]) -> Member:
             )
         return BlockTarget(text=text, path=path)
     if stat.S_ISDIR(mode):
-        raise TargetError(
-            f"{path} is a directory, and this method needs a file or a block device",
-            remedy=f"Name a file in it: {path / 'teijo.dat'}?size=8GiB.",
-        )
+        return DirectoryTarget(text=text, path=path)
     if stat.S_ISCHR(mode):
         raise TargetError(
             f"{path} is a character device, which has no blocks",

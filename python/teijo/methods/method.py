@@ -14,6 +14,7 @@ from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer
 from teijo.terms.step import Step
+from teijo.terms.work import WorkKind
 
 Steps = Generator[Step, Answer, Ending]
 """A method at work: yields steps, is sent their answers, returns how it ended."""
@@ -25,7 +26,8 @@ F = TypeVar("F", bound=Found[Any])
 class Method(Protocol[S, F]):
     """One way to measure: `S` are its settings, `F` is what it finds in a record.
 
-    `specs` are the versions of its standard, empty where it follows none. A method that derives
+    `specs` are the versions of its standard, empty where it follows none; `work` is what it asks
+    its target to do. A method that derives
     from this class says only what is its own.
     """
 
@@ -36,6 +38,7 @@ class Method(Protocol[S, F]):
     found_type: type[F]
     specs: tuple[str, ...] = ()
     default_spec: str = ""
+    work: WorkKind = "blocks"
 
     def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> S:
         """Return the settings of `spec` on this geometry, with `--set` overrides applied.

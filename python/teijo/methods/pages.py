@@ -126,7 +126,7 @@ def device_group(record: Record) -> HeaderGroup:
     rows = (
         ("Model", identity.model or NOT_KNOWN),
         ("Serial no", identity.serial or NOT_KNOWN),
-        ("Capacity", capacity_name(record)),
+        *((("Capacity", capacity_name(record)),) if record.geometry.has_capacity else ()),
         ("Write cache", identity.write_cache or NOT_KNOWN),
     )
     return HeaderGroup(title="Device", tone="dut", rows=rows)
@@ -252,16 +252,14 @@ def _ending(record: Record) -> str:
 
 def device_section(record: Record) -> Section:
     """Return what the device is, its counters over the run, and the write amplification."""
-    identity, geometry = record.identity, record.geometry
+    identity = record.identity
     rows = [
         ("Target", identity.target),
         ("Model", identity.model or NOT_KNOWN),
         ("Serial no", identity.serial or NOT_KNOWN),
         ("Firmware", identity.firmware or NOT_KNOWN),
         ("Interface", identity.interface or NOT_KNOWN),
-        ("User capacity", _capacity(record)),
-        ("Logical block", units.format_size(geometry.logical_block_bytes)),
-        ("Physical block", units.format_size(geometry.physical_block_bytes)),
+        *(_size_rows(record) if record.geometry.has_capacity else ()),
         ("Write cache", identity.write_cache or NOT_KNOWN),
         *identity.facts.items(),
     ]
@@ -300,6 +298,15 @@ def capacity_name(record: Record) -> str:
 def ms(latency_ns: float) -> float:
     """Return a latency in ms, the standard's unit."""
     return latency_ns / units.NS_PER_MS
+
+
+def _size_rows(record: Record) -> tuple[tuple[str, str], ...]:
+    geometry = record.geometry
+    return (
+        ("User capacity", _capacity(record)),
+        ("Logical block", units.format_size(geometry.logical_block_bytes)),
+        ("Physical block", units.format_size(geometry.physical_block_bytes)),
+    )
 
 
 def _capacity(record: Record) -> str:

@@ -143,6 +143,18 @@ CARDS: Final = (
         summary="a matrix of settings from a plan: which factor matters, in random order, repeated",
         place="studies.configuration.method:Configuration",
     ),
+    Card(
+        id="files",
+        title="Files",
+        summary="many small files in a directory: create, stat and delete, each one timed",
+        place="files:FILES",
+    ),
+    Card(
+        id="sql",
+        title="SQL",
+        summary="statements on an SQLite database: insert, select, update and delete, each timed",
+        place="sql:SQL",
+    ),
 )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from teijo.terms.histogram import EMPTY, Histogram
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.result import Gap, OperationResult, StepResult
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge
 
 Columns = dict[str, NDArray[Any]]
 
@@ -164,6 +164,7 @@ def round_of(record: StepRecord) -> int | None:
             Measure(round_number=number)
             | Idle(round_number=number)
             | Configure(round_number=number)
+            | Perform(round_number=number)
         ):
             return number
         case Purge() | Precondition():
@@ -173,7 +174,7 @@ def round_of(record: StepRecord) -> int | None:
 def cell_of(record: StepRecord) -> str | None:
     """Return the matrix cell a step measures or configures, None for none."""
     match record.step:
-        case Measure(cell=cell) | Configure(cell=cell):
+        case Measure(cell=cell) | Configure(cell=cell) | Perform(cell=cell):
             return cell
         case Purge() | Precondition() | Idle():
             return None

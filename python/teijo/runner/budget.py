@@ -10,7 +10,7 @@ from typing import Final, Self
 from teijo.engine.session import Progress
 from teijo.errors import Interrupted, RunFileError
 from teijo.terms.result import StepResult
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 from teijo.terms.workload import Workload
 from teijo.units import format_capacity
 
@@ -93,7 +93,7 @@ class Budget:
                 return round(step.total_bytes * _write_share(step.workload))
             case Measure():
                 return round(self._rates.get(step.workload, 0.0) * step.duration_ns)
-            case Idle() | Purge() | Configure():
+            case Idle() | Purge() | Configure() | Perform():
                 return 0
 
     @classmethod

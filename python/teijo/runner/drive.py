@@ -12,6 +12,7 @@ from teijo.runner.events import Remarked, StepDone, StepStarted
 from teijo.runner.handlers.configure import configure
 from teijo.runner.handlers.idle import idle
 from teijo.runner.handlers.measure import measure
+from teijo.runner.handlers.perform import perform
 from teijo.runner.handlers.precondition import precondition
 from teijo.runner.handlers.purge import purge
 from teijo.runner.looks import look_at_the_end, look_before
@@ -20,7 +21,7 @@ from teijo.terms import seed as seeds
 from teijo.terms.record import Ending, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import DRAIN, Answer, StepResult
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 from teijo.units import format_duration
 
 
@@ -112,6 +113,8 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
             outcome = idle(stage, step)
         case Configure():
             outcome = configure(stage, step)
+        case Perform():
+            outcome = perform(stage, seq, step, seed)
     if not outcome.failure:
         _check_still_the_same(stage)
     # Of a device that failed, its own counters may tell why.

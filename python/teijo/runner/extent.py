@@ -40,7 +40,7 @@ class Preview:
 
     def drive_writes(self, extent: Extent) -> float:
         """Return what one end writes, in user capacities."""
-        return extent.written_bytes / self.capacity_bytes
+        return extent.written_bytes / self.capacity_bytes if self.capacity_bytes else 0.0
 
     @property
     def drive_writes_least(self) -> float:

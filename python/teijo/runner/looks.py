@@ -11,7 +11,7 @@ from teijo.runner.events import Remarked
 from teijo.runner.stage import Stage
 from teijo.terms.remark import Remark
 from teijo.terms.result import Health, StepResult
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 from teijo.units import NS_PER_S
 
 APART_NS: Final = 60 * NS_PER_S
@@ -51,13 +51,13 @@ def _is_between_phases(last: Step | None, step: Step) -> bool:
     match step:
         case Idle():
             return False
-        case Purge() | Configure():
+        case Purge() | Configure() | Perform():
             return True
         case Precondition():
             return not isinstance(last, Idle)
         case Measure():
             match last:
-                case None | Purge() | Configure():
+                case None | Purge() | Configure() | Perform():
                     return True
                 case Idle() | Precondition():
                     return False

@@ -13,7 +13,8 @@ import numpy as np
 from teijo.runner.compile import interval_ns
 from teijo.terms.histogram import Histogram
 from teijo.terms.result import Direction, OperationResult, StepResult
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
+from teijo.terms.work import Files, Sql
 from teijo.terms.workload import Access, Stream
 from teijo.units import MEGA, NS_PER_S
 
@@ -103,7 +104,9 @@ class Paper:
         """Return the answer to a step, and take note of what it did."""
         answer = self._answer(step)
         self.now_ns += answer.elapsed_ns
-        self.written_bytes += sum(part.moved_bytes for part in answer.of("write"))
+        self.written_bytes += sum(
+            part.moved_bytes for part in answer.results if part.operation != "read"
+        )
         self.intervals += len(answer.results) * (answer.elapsed_ns // interval_ns(step) + 1)
         self.settle(step, answer)
         return answer
@@ -125,6 +128,8 @@ class Paper:
                 return StepResult(started_ns=self.now_ns, elapsed_ns=0, detail=detail)
             case Configure():
                 return StepResult(started_ns=self.now_ns, elapsed_ns=0)
+            case Perform():
+                return _performed(step, self.now_ns)
             case Idle():
                 return StepResult(started_ns=self.now_ns, elapsed_ns=step.duration_ns)
             case Precondition():
@@ -141,6 +146,18 @@ class Paper:
         if isinstance(step, Precondition):
             results = _exactly(results, step.total_bytes)
         return StepResult(started_ns=self.now_ns, elapsed_ns=elapsed_ns, results=tuple(results))
+
+
+def _performed(step: Perform, now_ns: int) -> StepResult:
+    work = step.work
+    match work:
+        case Files():
+            size = work.count * work.size_bytes if work.operation == "create" else None
+            done = _result("files", work.operation, work.count, size, _LATENCY_NS)
+        case Sql():
+            size = None if work.statement in ("select", "delete") else work.count * work.row_bytes
+            done = _result("sql", work.statement, work.count, size, _LATENCY_NS)
+    return StepResult(started_ns=now_ns, elapsed_ns=work.count * _LATENCY_NS, results=(done,))
 
 
 def _weight(stream: Stream) -> float:
@@ -172,11 +189,11 @@ def _exactly(results: list[OperationResult], total_bytes: int) -> list[Operation
 
 
 def _result(
-    stream: str, direction: Direction, ios: int, size_bytes: int, latency_ns: int
+    stream: str, operation: str, count: int, size_bytes: int | None, latency_ns: int
 ) -> OperationResult:
     latency = Histogram(
-        (np.array([latency_ns]), np.array([ios])), ios * latency_ns, latency_ns, latency_ns
+        (np.array([latency_ns]), np.array([count])), count * latency_ns, latency_ns, latency_ns
     )
     return OperationResult(
-        stream=stream, operation=direction, count=ios, bytes=size_bytes, latency=latency
+        stream=stream, operation=operation, count=count, bytes=size_bytes, latency=latency
     )

@@ -18,7 +18,7 @@ from teijo.terms.drive_warning import MEANINGS, DriveWarning, shown_in, told_in
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health, StepResult
 from teijo.terms.seed import stamp_run
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 from teijo.terms.verification import Written
 from teijo.units import NS_PER_S, format_duration
 
@@ -164,7 +164,7 @@ def _overwrites(step: Step) -> bool:
             return True
         case Measure() | Precondition():
             return any(each.writes and not each.verified for each in step.workload.streams)
-        case Idle():
+        case Idle() | Perform():
             return False
 
 

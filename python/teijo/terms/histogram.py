@@ -115,6 +115,22 @@ class Histogram:
 EMPTY = Histogram((np.empty(0, np.int64), np.empty(0, np.int64)), 0, 0, 0)
 
 
+def histogram_of(times_ns: NDArray[np.int64]) -> Histogram:
+    """Return the histogram of single latencies, in any order."""
+    if not len(times_ns):
+        return EMPTY
+    # A double has 53 bits, so that frexp tells the length of a latency of up to 104 days exactly.
+    bits = np.frexp(times_ns.astype(np.float64))[1].astype(np.int64)
+    shifts = np.maximum(0, bits - _OCTAVE_BITS - 1)
+    values, counts = np.unique(times_ns >> shifts << shifts, return_counts=True)
+    return Histogram(
+        (values, counts.astype(np.int64)),
+        int(times_ns.sum()),
+        int(times_ns.min()),
+        int(times_ns.max()),
+    )
+
+
 def bucket_width_ns(value_ns: int) -> int:
     """Return the width of the HdrHistogram bucket (3 digits, unit 1 ns) that holds a value."""
     return 1 << max(0, value_ns.bit_length() - 11)

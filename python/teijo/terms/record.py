@@ -8,7 +8,7 @@ from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.provenance import Group, Provenance
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, StepResult
-from teijo.terms.step import Measure, Step
+from teijo.terms.step import Measure, Perform, Step
 
 Ending = Literal["running", "done", "steady", "not steady", "interrupted", "failed"]
 
@@ -55,6 +55,14 @@ class Record:
     environment: Mapping[str, str]
     steps: tuple[StepRecord, ...]
     remarks: tuple[Remark, ...] = field(default=())
+
+    def performed(self) -> list[tuple[Perform, StepResult]]:
+        """Return the work on files and the statements that took place, in order."""
+        return [
+            (record.step, record.answer)
+            for record in self.steps
+            if isinstance(record.step, Perform) and isinstance(record.answer, StepResult)
+        ]
 
     def measured(self, phase: str | None = None) -> list[tuple[Measure, StepResult]]:
         """Return the measurements that took place, in order, of one phase or of all."""

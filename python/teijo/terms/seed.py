@@ -3,7 +3,7 @@
 import hashlib
 from typing import Final
 
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 
 _SEED_BITS: Final = 53
 """A seed is exact in every JSON reader, also where numbers are doubles."""
@@ -37,6 +37,7 @@ def seed_of(run_seed: int, seq: int, step: Step, *, before: int) -> int:
         case (
             Measure(round_number=round_number, cell=cell)
             | Configure(round_number=round_number, cell=cell)
+            | Perform(round_number=round_number, cell=cell)
         ):
             return step_seed(run_seed, seq, round_number, cell)
         case Idle(round_number=round_number):

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, TypeAdapter
 
 from teijo import units
+from teijo.terms.work import Files, Sql, Work
 from teijo.terms.workload import Workload
 
 ROUND = "round"
@@ -41,6 +42,11 @@ class Precondition:
     part: str = ""
     kind: Literal["precondition"] = "precondition"
 
+    @property
+    def work(self) -> Work:
+        """What the target is to do."""
+        return self.workload
+
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
@@ -62,6 +68,11 @@ class Measure:
     interval_ns: int = units.NS_PER_S
     part: str = ""
     kind: Literal["measure"] = "measure"
+
+    @property
+    def work(self) -> Work:
+        """What the target is to do."""
+        return self.workload
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +113,23 @@ class Configure:
         return ", ".join(f"{name}={value}" for name, value in self.settings) or "as it is"
 
 
-Step = Purge | Precondition | Measure | Idle | Configure
+@dataclass(frozen=True, kw_only=True)
+class Perform:
+    """Do a number of operations on files or of statements, and time each.
+
+    It ends when all are done, however long that takes. `round_number` and `cell` are as in
+    `Measure`, which does the same with blocks for a time.
+    """
+
+    work: Annotated[Files | Sql, Discriminator("kind")]
+    phase: str = "measure"
+    round_number: int | None = None
+    cell: str | None = None
+    part: str = ""
+    kind: Literal["perform"] = "perform"
+
+
+Step = Purge | Precondition | Measure | Idle | Configure | Perform
 
 _ADAPTER: TypeAdapter[Step] = TypeAdapter(Annotated[Step, Discriminator("kind")])
 

@@ -15,7 +15,7 @@ from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import Gap, Health, StepResult
 from teijo.terms.seed import seed_of
-from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 from teijo.terms.workload import Access, Stream
 from teijo.units import NS_PER_S
 
@@ -98,7 +98,7 @@ def _length_flaws(each: StepRecord, answer: StepResult) -> Flaws:
                     asked=asked_ns,
                 )
                 yield Flaw(check=Check.CLOCK, text=text, step=each.seq)
-        case Purge() | Precondition() | Configure():
+        case Purge() | Precondition() | Configure() | Perform():
             pass
 
 

@@ -16,7 +16,8 @@ from teijo.terms.geometry import Geometry
 from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.result import Intervals, OperationResult, StepResult
-from teijo.terms.step import Measure, Precondition, Step
+from teijo.terms.step import Measure, Perform, Precondition, Step
+from teijo.terms.work import Files
 from teijo.terms.workload import Access, Stream
 
 _FIO_SHARE: Final = 0.02
@@ -36,6 +37,13 @@ def result_flaws(record: Record) -> Flaws:
     for each, answer in answered(record):
         if isinstance(each.step, Measure | Precondition):
             yield from _load_flaws(each, each.step, answer, record)
+        elif isinstance(each.step, Perform):
+            asked = each.step.work
+            name = asked.operation if isinstance(asked, Files) else asked.statement
+            done = sum(part.count + sum(part.errors.values()) for part in answer.of(name))
+            if done != asked.count:
+                text = "its results are of other streams or directions than it asks for"
+                yield Flaw(check=Check.RESULTS, text=text, step=each.seq)
         elif answer.results or answer.commands:
             text = "it asks for no I/O, and has results"
             yield Flaw(check=Check.RESULTS, text=text, step=each.seq)

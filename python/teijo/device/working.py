@@ -1,0 +1,137 @@
+"""A target without blocks: a directory or a database, and what carries out the work on it."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn, Protocol
+
+from teijo.device.device import Configured
+from teijo.device.watched import SILENCE_NS
+from teijo.engine.plan import Plan
+from teijo.engine.session import Ceilings, Lap, Observer, Session, StuckIo
+from teijo.errors import PlanError
+from teijo.terms.geometry import NO_CAPACITY, Identity
+from teijo.terms.remark import Remark
+from teijo.terms.result import Health, OperationResult
+from teijo.terms.step import Configure
+from teijo.terms.work import Files, Sql
+from teijo.units import NS_PER_S
+
+_LOOK_UP_NS = NS_PER_S // 10
+
+Look = Callable[[int], bool]
+"""Called after each operation with how many were done; False stops the work."""
+
+
+class Worker(Protocol):
+    """What carries out the work on one open target, and leaves it as it was."""
+
+    identity: Identity
+    backend: str
+
+    def perform(self, work: Files | Sql, seed: int, look: Look) -> tuple[OperationResult, ...]:
+        """Carry out a work; `seed` draws contents and order."""
+        ...
+
+    def close(self) -> None:
+        """Remove what was made."""
+        ...
+
+
+class WorkingDevice:
+    """A target that does work on files or statements, and moves no blocks for this program."""
+
+    geometry = NO_CAPACITY
+    replayable = False
+
+    def __init__(self, worker: Worker) -> None:
+        """Take over an open worker."""
+        self._worker = worker
+        self.identity = worker.identity
+        self.session: Session = _NoBlocks(worker.backend)
+
+    def perform(self, work: Files | Sql, seed: int, look: Look) -> tuple[OperationResult, ...]:
+        """Carry out a work, and return a result for each kind of operation in it."""
+        return self._worker.perform(work, seed, look)
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return nothing."""
+        return ()
+
+    def counters(self) -> Health:
+        """Return nothing: a directory has no counters of its own."""
+        return {}
+
+    health = counters
+
+    def counts(self) -> Mapping[str, int]:
+        """Return nothing: it is real."""
+        return {}
+
+    def purge(self, silence_ns: int = SILENCE_NS) -> None:
+        """Purge nothing, and say so."""
+        del silence_ns
+
+    def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
+        """Wait; the program looks up from time to time."""
+        until_ns = time.monotonic_ns() + duration_ns
+        while (left_ns := until_ns - time.monotonic_ns()) > 0:
+            time.sleep(min(left_ns, _LOOK_UP_NS) / NS_PER_S)
+            look()
+
+    def configure(self, step: Configure) -> Configured:
+        """Refuse: only devices are configured.
+
+        Raises:
+            teijo.errors.PlanError: always.
+        """
+        del step
+        _refuse(self.identity.target)
+
+    def check(self) -> None:
+        """Find nothing: what is open stays what it is."""
+
+    def close(self) -> None:
+        """Remove what was made."""
+        self._worker.close()
+
+
+def _refuse(target: str) -> NoReturn:
+    raise PlanError(
+        f"{target} has no blocks: it is a directory or a database",
+        remedy="Name a file or a block device for this work.",
+    )
+
+
+class _NoBlocks:
+    """The session of a target without blocks: a clock, and nothing to drive."""
+
+    def __init__(self, backend: str) -> None:
+        self.backend = backend
+
+    def now_ns(self) -> int:
+        return time.monotonic_ns()
+
+    def run(self, plan: Plan, observer: Observer | None = None) -> Lap:
+        del plan, observer
+        _refuse("This target")
+
+    def limit_io(self, io_timeout_ns: int) -> None:
+        del io_timeout_ns
+
+    def pin(self, cpus: Sequence[int]) -> None:
+        del cpus
+
+    def stuck(self) -> tuple[StuckIo, ...]:
+        return ()
+
+    def choices(self) -> Mapping[str, str]:
+        return {}
+
+    def ceilings(self) -> Ceilings | None:
+        return None
+
+    def finish(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass

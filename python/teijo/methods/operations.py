@@ -1,0 +1,203 @@
+"""Passes of named operations, on files or by statements: what the methods of both are made of."""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from teijo import units
+from teijo.analysis import measures
+from teijo.analysis.quantities import of_rounds
+from teijo.document.grid import Beside, Edge, Figure, Grid, Line
+from teijo.document.model import Column, Document, Section, Verdict
+from teijo.document.phrase import Verbatim, listed, say
+from teijo.methods import knobs
+from teijo.methods.found import Found
+from teijo.methods.method import Method, Steps, no_standard
+from teijo.methods.report import study_report
+from teijo.methods.settings import Settings
+from teijo.terms.finding import Cell
+from teijo.terms.geometry import Geometry
+from teijo.terms.histogram import merged
+from teijo.terms.quantity import IOPS, LATENCY, Quantity
+from teijo.terms.result import Answer, StepResult
+from teijo.terms.step import Perform, Step
+from teijo.terms.watch import Watch
+from teijo.terms.work import Files, Sql, WorkKind
+
+Timed = StepResult
+"""The answer of one pass with nothing in it but one operation, so that its rate is of that."""
+
+
+class PassSettings(Settings, frozen=True):
+    """Settings of a method that does the same work in every pass."""
+
+    passes: int = 3
+
+    def works(self) -> tuple[Files | Sql, ...]:
+        """Return the work of one pass, in its order."""
+        raise NotImplementedError
+
+
+class OperationsFound(Found[PassSettings]):
+    """What the passes of a record show: each operation over all of them."""
+
+    @cached_property
+    def timed(self) -> dict[str, list[Timed]]:
+        """Each operation's results by pass; of a pass that was begun anew, the last attempt."""
+        last: dict[tuple[str, int | None], Timed] = {}
+        for step, answer in self.record.performed():
+            own = name_of(step.work)
+            for part in answer.results:
+                other = say("{operation} of {step}", operation=part.operation, step=own)
+                name = own if part.operation == own else other
+                last[name, step.round_number] = replace(answer, results=(part,))
+        found: dict[str, list[Timed]] = {}
+        for (name, _), timed in last.items():
+            found.setdefault(name, []).append(timed)
+        return found
+
+    @property
+    def rounds(self) -> int:
+        """How many passes there are."""
+        return max((len(passes) for passes in self.timed.values()), default=0)
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """A cell for each operation: its rate and times are means over the passes."""
+        return tuple(
+            measures.cell_over((("operation", name),), passes)
+            for name, passes in self.timed.items()
+        )
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The rate and the mean time of each operation; a pass is a batch."""
+        return tuple(
+            each
+            for name, passes in self.timed.items()
+            for each in of_rounds(name, passes, (IOPS, LATENCY))
+        )
+
+    @cached_property
+    def watch(self) -> Watch:
+        """The pass and the operation that are under way; nobody knows how long they take."""
+        if self.record.run.ending != "running":
+            return Watch(phase=self.record.run.ending)
+        done, works = len(self.record.performed()), self.settings.works()
+        return Watch(
+            phase="measure",
+            round_number=min(done // len(works) + 1, self.settings.passes),
+            rounds_least=self.settings.passes,
+            rounds_most=self.settings.passes,
+            cell=name_of(works[done % len(works)]),
+        )
+
+
+class Operations(Method[PassSettings, OperationsFound]):
+    """A method: every pass does the same work from its beginning, and each operation is timed."""
+
+    found_type = OperationsFound
+
+    def __init__(
+        self, *, name: str, title: str, summary: str, work: WorkKind, model: type[PassSettings]
+    ) -> None:
+        """Take over what is told of the method, and its settings."""
+        self.id = name
+        self.title = title
+        self.summary = summary
+        self.work = work
+        self.settings_type = model
+
+    def settings(
+        self,
+        spec: str,
+        overrides: Mapping[str, str],
+        geometry: Geometry,  # noqa: ARG002 — there are no blocks to fit in
+    ) -> PassSettings:
+        """Return the settings; see Method.settings."""
+        if spec:
+            raise no_standard(self.id, spec)
+        return knobs.build(self.settings_type, knobs.parse_overrides(self.settings_type, overrides))
+
+    def steps(self, settings: PassSettings, geometry: Geometry) -> Steps:  # noqa: ARG002
+        """Return the passes; one that was interrupted begins anew, for what it had made is gone."""
+        for number in range(1, settings.passes + 1):
+            while not (yield from _one_pass(number, settings.works())):
+                pass
+        return "done"
+
+    def document(self, found: OperationsFound) -> Document:
+        """Return the report: a table and two charts over the operations."""
+        sections = (_section(found),) if found.timed else ()
+        return study_report(
+            found,
+            title=self.title,
+            subtitle=found.record.identity.target,
+            group="Workload",
+            test=_asked(found.settings),
+            sections=sections,
+            empty="Nothing was measured yet.",
+        )
+
+
+def _one_pass(number: int, works: Sequence[Files | Sql]) -> Generator[Step, Answer, bool]:
+    for work in works:
+        answer = yield Perform(work=work, round_number=number, cell=name_of(work))
+        if not isinstance(answer, StepResult):
+            return False
+    return True
+
+
+def name_of(work: Files | Sql) -> str:
+    """Return the name of the operation that a work consists of."""
+    match work:
+        case Files(operation=name):
+            return name
+        case Sql(statement=name):
+            return name
+
+
+def _asked(settings: PassSettings) -> list[tuple[str, str]]:
+    return [(Verbatim(each.key), Verbatim(each.value)) for each in knobs.describe(settings)]
+
+
+def _section(found: OperationsFound) -> Section:
+    parts = [[answer.results[0] for answer in passes] for passes in found.timed.values()]
+    times = [merged(part.timed for part in passes) for passes in parts]
+
+    def at(show: Callable[[int], float]) -> tuple[float, ...]:
+        return tuple(show(place) / units.NS_PER_US for place in range(len(times)))
+
+    rate = Figure(name="rate", unit="1/s", digits=1)
+    rates = Line(figure=rate, values=tuple(cell.iops for cell in found.cells), style="bars")
+    counts = tuple(sum(part.count for part in passes) for passes in parts)
+    failed = tuple(sum(sum(part.errors.values()) for part in passes) for passes in parts)
+    shown: tuple[tuple[str, Callable[[int], float]], ...] = (
+        ("mean", lambda place: times[place].mean_ns),
+        ("p50", lambda place: times[place].quantile_ns(0.5)),
+        ("p99", lambda place: times[place].quantile_ns(0.99)),
+        ("max", lambda place: times[place].max_ns),
+    )
+    lines = tuple(
+        Line(figure=Figure(name=name, unit="µs", digits=1), values=at(show), style="points")
+        for name, show in shown
+    )
+    edge = Edge(name="Operation", places=tuple(found.timed), scale="category")
+    count = Beside(column=Column(name="Count", digits=0), values=counts)
+    errors = Beside(column=Column(name="Failed", digits=0), values=failed)
+    table = Grid(rows=edge, columns=(count, rates, *lines, errors)).table("Result")
+    told = listed(
+        say("{name} {rate:,.0f}/s", name=name, rate=cell.iops)
+        for name, cell in zip(found.timed, found.cells, strict=True)
+    )
+    return Section(
+        title="Result",
+        blocks=(
+            Verdict(text=told, good=None),
+            table,
+            Grid(rows=edge, columns=(rates,)).chart("Rate by operation", rate),
+            Grid(rows=edge, columns=lines).chart(
+                "Time of one operation", Figure(name="time", unit="µs"), log=True
+            ),
+        ),
+    )

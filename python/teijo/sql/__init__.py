@@ -1,0 +1,1 @@
+"""Statements on an SQLite database of our own: each is timed, and the database removed."""
