@@ -188,7 +188,7 @@ impl Draws {
     pub fn extent(&mut self) -> Extent {
         let place = match &self.pattern {
             Pattern::Uniform => scale(self.generator.next_u64(), self.grid.places),
-            _ => self.uneven_place(),
+            Pattern::Zoned(..) | Pattern::Zipf(..) | Pattern::Pareto(..) => self.uneven_place(),
         };
         Extent {
             offset_bytes: self.grid.offset_bytes(place, &self.range),

@@ -69,18 +69,15 @@ impl Crew {
             Depth::Queued => (plan.threads, plan.queue_depth as u16),
             Depth::OnePerWorker => (plan.threads * plan.queue_depth, 1),
         };
-        let position_bytes = match plan.access {
-            Access::Sequential { cursor_bytes } => cursor_bytes,
-            _ => 0,
-        };
-        let shuffle = match plan.access {
-            Access::Shuffled { key, cursor_bytes } => Some(Shuffle::new(
-                key,
-                cursor_bytes,
-                plan.block_bytes,
-                plan.range,
-            )),
-            _ => None,
+        let (position_bytes, shuffle) = match plan.access {
+            Access::Sequential { cursor_bytes } => (cursor_bytes, None),
+            Access::Shuffled { key, cursor_bytes } => {
+                let shuffle = Shuffle::new(key, cursor_bytes, plan.block_bytes, plan.range);
+                (0, Some(shuffle))
+            }
+            Access::Random | Access::Zoned(_) | Access::Zipf { .. } | Access::Pareto { .. } => {
+                (0, None)
+            }
         };
         let cursor = Cursor::new(position_bytes, &plan.range);
         let stream = Arc::new(Stream {

@@ -35,7 +35,11 @@ pub(crate) fn check_fit(volume: &Volume, plan: &Plan) -> Result<(), EngineError>
         let range = stream.range;
         let pieces = match stream.access {
             Access::Sequential { cursor_bytes } => cursor_bytes | range.segment_bytes,
-            _ => u64::from(stream.grid_bytes()),
+            Access::Random
+            | Access::Shuffled { .. }
+            | Access::Zoned(_)
+            | Access::Zipf { .. }
+            | Access::Pareto { .. } => u64::from(stream.grid_bytes()),
         };
         let stride_bytes = if range.segments > 1 {
             range.stride_bytes

@@ -218,7 +218,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 Some(stream.cursor.advance(&stream.plan.range, granted_bytes))
             }
             (Access::Shuffled { .. }, None) => stream.shuffle.as_ref().map(|one| one.advance().0),
-            _ => {
+            (
+                Access::Random | Access::Zoned(_) | Access::Zipf { .. } | Access::Pareto { .. },
+                _,
+            ) => {
                 return Some(Extent {
                     length_bytes: granted_bytes,
                     ..self.draws.extent()
