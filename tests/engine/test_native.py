@@ -4,10 +4,12 @@ import os
 import threading
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from teijo.engine import Progress, open_descriptor
+from teijo.engine import Progress, _native, open_descriptor
 from teijo.engine.plan import VerifyPlan
 from teijo.errors import DeviceError, HostError, PlanError
 from teijo.terms.verification import Fault
@@ -45,6 +47,12 @@ def test_laps_that_go_on_follow_each_other_without_a_gap(target: Path) -> None:
         ended_ns = before.result.started_ns + before.result.elapsed_ns
         assert after.result.started_ns == ended_ns
     assert sum(totals(lap)[0] for lap in laps) > 0
+
+
+def test_a_layout_of_no_known_kind_is_refused_and_not_taken_for_a_single_target() -> None:
+    odd: Any = SimpleNamespace(kind="sideways", member_bytes=(SIZE,), chunk_bytes=0)
+    with pytest.raises(ValueError, match='no layout "sideways"'):
+        _native.NativeSession([], "null", odd)
 
 
 @pytest.mark.parametrize(

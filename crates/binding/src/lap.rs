@@ -46,7 +46,7 @@ pub fn py_lap<'py>(py: Python<'py>, asked: &NamedPlan, lap: &Lap) -> Object<'py>
         commands: tuple(py, commands)?,
         cursors: cursors,
         witness: witness(py, &lap.witness)?,
-        verification: verification(py, asked, lap)?,
+        verification: verification(py, &asked.plan.streams, lap)?,
         written: tuple(py, left?)?,
     });
     let failure = lap.failure.as_ref().map(ToString::to_string);
@@ -84,7 +84,7 @@ fn result<'py>(
     let response = part.response.as_ref().filter(|_| is_open);
     Ok(made!(py, "teijo.terms.result", "OperationResult", {
         stream: name,
-        operation: word_of_op(op),
+        operation: op.name(),
         count: part.ios,
         bytes: part.bytes,
         errors: &part.errors,
@@ -123,7 +123,7 @@ fn witness<'py>(py: Python<'py>, witness: &Witness) -> Object<'py> {
     let places = witness.places.iter().map(|one| (one.cpu, one.node));
     let streams = &witness.streams;
     Ok(made!(py, "teijo.terms.result", "Witness", {
-        backend: witness.backend.map_or("", word_of),
+        backend: witness.backend.map_or("", BackendKind::name),
         wall_ns: witness.wall_ns,
         cpu_ns: witness.cpu_ns,
         worker_cpu_ns: witness.worker_cpu_ns,
@@ -156,7 +156,7 @@ pub fn py_progress<'py>(py: Python<'py>, asked: &NamedPlan, now: &Progress) -> O
             if does(stream, op) && !pairs.is_empty() {
                 let series: Vec<_> = pairs.iter().map(|pair| pair[place]).collect();
                 let series = intervals(py, asked, &series)?;
-                finished.push((name, word_of_op(op), series));
+                finished.push((name, op.name(), series));
             }
         }
     }
@@ -172,27 +172,9 @@ pub fn py_progress<'py>(py: Python<'py>, asked: &NamedPlan, now: &Progress) -> O
 /// An I/O that the device does not answer.
 pub fn py_stuck<'py>(py: Python<'py>, stuck: &Stuck) -> Object<'py> {
     Ok(made!(py, "teijo.engine.session", "StuckIo", {
-        operation: word_of_op(stuck.op),
+        operation: stuck.op.name(),
         offset_bytes: stuck.offset_bytes,
         length_bytes: stuck.length_bytes,
         age_ns: stuck.age_ns,
     }))
-}
-
-fn word_of_op(op: Op) -> &'static str {
-    match op {
-        Op::Read => "read",
-        Op::Write => "write",
-        Op::Flush => "flush",
-        Op::Discard => "discard",
-    }
-}
-
-/// The word of `teijo.engine.native.Backend` for a backend.
-pub fn word_of(kind: BackendKind) -> &'static str {
-    match kind {
-        BackendKind::Uring => "io_uring",
-        BackendKind::Sync => "sync",
-        BackendKind::Null => "null",
-    }
 }

@@ -3,16 +3,28 @@
 //! Thin on purpose: it turns attributes into plans and laps into results, lets other Python
 //! threads run meanwhile, and knows nothing of storage. `_native.pyi` is its description.
 
+// Each group below is a layer: a file uses its own layer and those under it, without circles
+// (tests/house/test_layers.py).
+
+// What Python calls.
 mod ceiling;
-mod errors;
+mod native;
+mod simulated;
+
+// Who looks on while a lap runs.
+mod observer;
+
+// What comes out.
 mod lap;
+
+// What goes in.
+mod plan;
+mod verified;
+
+// The ground.
+mod errors;
 mod made;
 mod memory;
-mod native;
-mod observer;
-mod plan;
-mod simulated;
-mod verified;
 
 use pyo3::prelude::*;
 

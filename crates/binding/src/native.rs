@@ -13,7 +13,7 @@ use teijo_engine::session::Session;
 use teijo_engine::volume::{Layout, Volume};
 
 use crate::errors::{not_free, raised};
-use crate::lap::{py_lap, py_stuck, word_of};
+use crate::lap::{py_lap, py_stuck};
 use crate::made::tuple;
 use crate::observer::PyObserver;
 use crate::plan::NamedPlan;
@@ -26,22 +26,22 @@ struct PyLayout {
     chunk_bytes: u64,
 }
 
-/// The words are those of the Python type, which a type checker holds to its literals.
-impl From<PyLayout> for Layout {
-    fn from(layout: PyLayout) -> Self {
-        let PyLayout {
+impl PyLayout {
+    fn layout(self) -> PyResult<Layout> {
+        let Self {
             kind,
             member_bytes,
             chunk_bytes,
-        } = layout;
-        match kind.as_str() {
-            "concatenated" => Self::Concatenated { member_bytes },
-            "striped" => Self::Striped {
+        } = self;
+        Ok(match kind.as_str() {
+            "single" => Layout::Single,
+            "concatenated" => Layout::Concatenated { member_bytes },
+            "striped" => Layout::Striped {
                 member_bytes,
                 chunk_bytes,
             },
-            _ => Self::Single,
-        }
+            other => return Err(PyValueError::new_err(format!("no layout {other:?}"))),
+        })
     }
 }
 
@@ -56,7 +56,7 @@ impl NativeSession {
     fn new(descriptors: Vec<i32>, backend: &str, layout: PyLayout) -> PyResult<Self> {
         let files = descriptors.into_iter().map(duplicate);
         let files: Vec<OwnedFd> = files.collect::<PyResult<_>>()?;
-        let volume = Volume::new(files, layout.into());
+        let volume = Volume::new(files, layout.layout()?);
         let volume = volume.map_err(|error| Python::attach(|py| raised(py, &error)))?;
         let session = match backend {
             "auto" => Session::new(volume),
@@ -72,7 +72,7 @@ impl NativeSession {
 
     #[getter]
     fn backend(&self) -> PyResult<&'static str> {
-        self.with(|session| word_of(session.kind()))
+        self.with(|session| session.kind().name())
     }
 
     #[getter]

@@ -1,13 +1,13 @@
 //! Verified I/O across the border: what earlier steps wrote comes in, what reads were found to
 //! hold and what this step wrote goes out.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use teijo_engine::lap::Lap;
-use teijo_engine::plan::{Order, Range, Verify, Written};
+use teijo_engine::plan::{Order, Range, StreamPlan, Verify, Written};
 use teijo_engine::verify::Fault;
 
 use crate::made::{made, tuple};
-use crate::plan::NamedPlan;
 
 #[derive(FromPyObject)]
 pub struct PyVerify {
@@ -18,7 +18,8 @@ pub struct PyVerify {
 
 #[derive(FromPyObject)]
 struct PyWritten {
-    order: String,
+    #[pyo3(from_py_with = order)]
+    order: OrderOf,
     key: u64,
     block_bytes: u32,
     start_bytes: u64,
@@ -28,6 +29,20 @@ struct PyWritten {
     from_bytes: u64,
     to_bytes: u64,
     generation: u64,
+}
+
+/// How the order of past writes follows from their other attributes.
+type OrderOf = fn(&PyWritten) -> Order;
+
+fn order(word: &Bound<'_, PyAny>) -> PyResult<OrderOf> {
+    match word.extract::<String>()?.as_str() {
+        "sequential" => Ok(|_| Order::Sequential),
+        "shuffled" => Ok(|past| Order::Shuffled {
+            key: past.key,
+            block_bytes: past.block_bytes,
+        }),
+        other => Err(PyValueError::new_err(format!("no order {other:?}"))),
+    }
 }
 
 impl From<PyVerify> for Verify {
@@ -42,13 +57,7 @@ impl From<PyVerify> for Verify {
 
 impl From<PyWritten> for Written {
     fn from(past: PyWritten) -> Self {
-        let order = match past.order.as_str() {
-            "shuffled" => Order::Shuffled {
-                key: past.key,
-                block_bytes: past.block_bytes,
-            },
-            _ => Order::Sequential,
-        };
+        let order = (past.order)(&past);
         Self {
             order,
             range: Range {
@@ -87,10 +96,9 @@ pub fn written<'py>(py: Python<'py>, written: &Written) -> PyResult<Bound<'py, P
 /// What all reads of a lap were found to hold; None where none was held to anything.
 pub fn verification<'py>(
     py: Python<'py>,
-    asked: &NamedPlan,
+    streams: &[StreamPlan],
     lap: &Lap,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let streams = &asked.plan.streams;
     if !streams
         .iter()
         .any(|one| one.verify.is_some() && one.read_percent > 0)
