@@ -89,7 +89,8 @@ class Line:
 
     `figure` names it in the table, and in the chart where it has no `name` of its own there.
     `parts` are names for each row: the chart then has a series for each of them. A row without
-    a value breaks the line; a `sparse` one goes on to its next value.
+    a value breaks the line; a `sparse` one goes on to its next value. `spread` is the interval of
+    each value, which is drawn through it.
     """
 
     figure: Figure
@@ -98,6 +99,7 @@ class Line:
     parts: tuple[str, ...] = ()
     style: Style = "line and points"
     sparse: bool = False
+    spread: tuple[tuple[float, float] | None, ...] = ()
 
     def __post_init__(self) -> None:
         assert len(self.parts) in (0, len(self.values)), "a part for each value"
@@ -113,7 +115,13 @@ class Line:
                 if each == name and not (self.sparse and y[row] is None)
             ]
             x = tuple(places[row] for row in own)
-            yield Series(name=name, x=x, y=tuple(y[row] for row in own), style=self.style)
+            yield Series(
+                name=name,
+                x=x,
+                y=tuple(y[row] for row in own),
+                style=self.style,
+                spread=tuple(self.spread[row] for row in own) if self.spread else (),
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,13 +11,12 @@ import pytest
 from teijo.document.model import Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.method import AnyMethod
-from teijo.methods.parts import document_of, findings_of, watch_of
-from teijo.methods.studies.configuration.answer import answer_of
+from teijo.methods.parts import document_of, findings_of, found_in, watch_of
+from teijo.methods.studies.configuration.answer import cached_sentences
 from teijo.methods.studies.configuration.cached import Cached
 from teijo.methods.studies.configuration.design import cells_of, visits_of
-from teijo.methods.studies.configuration.judged import judged
+from teijo.methods.studies.configuration.found import ConfigurationFound
 from teijo.methods.studies.configuration.method import Configuration
-from teijo.methods.studies.configuration.outcome import rates_of, visited
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.report.language import Language, translator
 from teijo.terms.result import Answer, Gap
@@ -85,6 +84,12 @@ class Array:
 
 def run(device: Array, plan: str = PLAN, **more: str) -> Played:
     return play(METHOD, device, overrides={"plan": plan, **more})  # type: ignore[arg-type]
+
+
+def found_of(played: Played) -> ConfigurationFound:
+    found = found_in(played.record)
+    assert isinstance(found, ConfigurationFound)
+    return found
 
 
 def words(played: Played) -> str:
@@ -168,8 +173,8 @@ def test_after_a_gap_the_visit_begins_again_with_its_configuration(gap: int) -> 
     assert isinstance(after, Configure)
     at_gap = [step for step in broken.asked[:gap] if isinstance(step, Configure)][-1]
     assert after == at_gap
-    names = [each.visit.name for each in visited(settings_of(), broken.record)]
-    assert names == [each.visit.name for each in visited(settings_of(), whole.record)]
+    names = [each.visit.name for each in found_of(broken).visited]
+    assert names == [each.visit.name for each in found_of(whole).visited]
     assert findings_of(broken.record) == findings_of(whole.record)
 
 
@@ -331,10 +336,8 @@ def test_a_difference_no_larger_than_that_of_the_control_is_none() -> None:
     def slightly(levels: Factors, workload: str) -> float:
         return 1.05 if levels["chunk"] == "64KiB" else 1.0
 
-    found = run(Array(effect=slightly, scatter=0.001, again=0.9)).record
-    settings = settings_of()
-    pairs = [pair for each in judged(rates_of(settings, visited(settings, found)))
-             for pair in each.pairs]  # fmt: skip
+    found = found_of(run(Array(effect=slightly, scatter=0.001, again=0.9)))
+    pairs = [pair for each in found.judged for pair in each.pairs]
     assert not any(pair.shown for pair in pairs)
     assert any(pair.p_value < 0.01 and not pair.beyond_noise for pair in pairs)
 
@@ -365,18 +368,17 @@ def test_rates_that_are_equal_whatever_lies_behind_are_said_to_be_a_caches() -> 
 
 def test_what_a_cache_cannot_answer_is_told_beside_what_was_measured() -> None:
     settings = settings_of()
-    found = judged(rates_of(settings, visited(settings, run(Array(larger_is_better)).record)))
     cached = Cached(
         workload=0, factor=1, level=2, settings=3, spread=0.0004, written_bytes=4e9,
         holds_bytes=8e9, rate_mb_s=4_000.0, fill_ns=2 * 10**9,
     )  # fmt: skip
     drive = replace(DRIVE, capacity_bytes=10**12, nominal_capacity_bytes=10**12)
-    told = " ".join(answer_of(settings, found, [cached], drive))
+    told = " ".join(cached_sentences(settings, [cached], drive))
     assert "the rates differ by 0.04 % at most, whatever is set behind it (3 settings)." in told
     assert "A visit wrote 4 GB at most, and the cache holds 8 GB." in told
     assert "more than 0.8 % of the device (here 100 %) for longer than 2.00 s at 4,000 MB/s" in told
     assert "(here 5.00 s)." in told
-    scaled = " ".join(answer_of(settings, found, [cached], replace(drive, capacity_bytes=10**10)))
+    scaled = " ".join(cached_sentences(settings, [cached], replace(drive, capacity_bytes=10**10)))
     assert "4 GB (at full size) at most, and the cache holds 8 GB (at full size)." in scaled
 
 

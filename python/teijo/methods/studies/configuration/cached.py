@@ -10,13 +10,12 @@ import numpy as np
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.methods.studies.configuration.outcome import Rates, Visited
+from teijo.analysis.judged import ALIKE_SHARE, Rates
+from teijo.methods.studies.configuration.outcome import Visited
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.terms.configured import facts_in, geometry_in
 from teijo.terms.geometry import Geometry
 
-ALIKE_SHARE: Final = 0.001
-"""Rates that differ by no more are equal: configurations of one device behind do not agree so."""
 APART_SHARE: Final = 0.01
 """What the same settings differ by at least where no cache is in the way."""
 TIMES_LEAST: Final = 2.0
@@ -54,8 +53,8 @@ def cached_of(
     """Return where a cache answered writes, workload by workload."""
     return tuple(
         cached
-        for place, own in enumerate(rates)
-        if own.stream.stream(own.stream.name).read_percent < 100 and own.values.size
+        for place, (own, stream) in enumerate(zip(rates, settings.workloads, strict=True))
+        if stream.stream(stream.name).read_percent < 100 and own.values.size
         for factor, (_, levels) in enumerate(settings.factors)
         for level in range(len(levels))
         if (cached := _at(settings, found, own, geometry, (place, factor, level))) is not None

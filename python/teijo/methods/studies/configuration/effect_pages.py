@@ -1,20 +1,23 @@
 """Pictures and tables of the effects: levels beside each other, shares of the variation."""
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from teijo.analysis import effects
+from teijo.analysis.effects import Variance
+from teijo.analysis.judged import LIMIT, Judged, Pair
+from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing
 from teijo.document.model import Axis, Column, Rule, Section, Series, Table, Value, XYChart
 from teijo.document.phrase import Verbatim, say
-from teijo.methods.studies.configuration.judged import LIMIT, Judged
+from teijo.methods.studies.configuration.found import ConfigurationFound
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 
 LOG_FROM = 5.0
 """A picture whose largest value is so many times the smallest has a logarithmic axis."""
 SERIES_MOST = 8
+RATE = {"IOPS": Figure(name="IOPS"), "MB/s": Figure(name="Throughput", unit="MB/s")}
 
 
 def interplay_chart(settings: ConfigurationSettings, found: Judged) -> XYChart | None:
@@ -22,62 +25,55 @@ def interplay_chart(settings: ConfigurationSettings, found: Judged) -> XYChart |
     if found.variance is None:
         return None
     across, beside = _axes(settings, found)
-    name, levels = settings.factors[across]
-    others = [("", None)] if beside is None else [
-        (level, place) for place, (level, _) in enumerate(settings.factors[beside][1])
-    ]  # fmt: skip
-    series, rows, values = [], [], []
-    for level, place in others:
-        means = [_mean(found, {across: at} | ({} if beside is None else {beside: place}))
-                 for at in range(len(levels))]  # fmt: skip
-        series.append(
-            Series(
-                name=Verbatim(level) if level else "Mean",
-                x=tuple(Verbatim(each) for each, _ in levels),
-                y=tuple(mean for mean, _, _ in means),
-                spread=tuple((low, high) for _, low, high in means),
-            )
-        )
-        for (each, _), mean in zip(levels, means, strict=True):
-            rows.append((*((Verbatim(level),) if level else ()), Verbatim(each), *mean))
-        values += [mean for mean, _, _ in means]
-    unit = found.rates.unit
-    title: str = Verbatim(found.rates.stream.name)
-    if beside is not None:
-        title = say(
-            "{workload} by {first} and {second}",
-            workload=title,
-            first=Verbatim(name),
-            second=Verbatim(settings.factors[beside][0]),
-        )
-    table = Table(
+    name, levels = _words(settings, across)
+    other, others = ("", ("Mean",)) if beside is None else _words(settings, beside)
+    means = [
+        _mean(found, {across: at} if beside is None else {across: at, beside: line})
+        for line in range(len(others))
+        for at in range(len(levels))
+    ]
+    parts = tuple(each for each in others for _ in levels)
+    unit, values = found.rates.unit, tuple(mean for mean, _, _ in means)
+    grid = Grid(
+        leading=() if beside is None else (Beside(column=Column(name=other), values=parts),),
+        rows=Edge(name=name, places=levels * len(others), scale="category", from_zero=True),
         columns=(
-            *(() if beside is None else (Column(name=Verbatim(settings.factors[beside][0])),)),
-            Column(name=Verbatim(name)),
-            Column(name="Mean", unit=unit, digits=1),
-            Column(name="Low", unit=unit, digits=1),
-            Column(name="High", unit=unit, digits=1),
+            Line(
+                figure=Figure(name="Mean", unit=unit),
+                values=values,
+                parts=parts,
+                spread=tuple((low, high) for _, low, high in means),
+            ),
+            *(
+                Beside(
+                    column=Column(name=end, unit=unit, digits=1),
+                    values=tuple(each[place] for each in means),
+                )
+                for place, end in ((1, "Low"), (2, "High"))
+            ),
         ),
-        rows=tuple(rows),
-        folded=True,
     )
-    return XYChart(
-        title=title,
-        x=Axis(name=Verbatim(name), scale="category"),
-        y=_rate_axis(unit, values),
-        series=tuple(series),
-        table=table,
+    title: str = Verbatim(found.rates.name)
+    if beside is not None:
+        title = say("{workload} by {first} and {second}", workload=title, first=name, second=other)
+    return grid.chart(
+        title,
+        RATE[unit],
+        log=_is_wide(values),
+        table=grid.table(folded=True),
         note="Geometric means over the repeats and all other factors; the strokes are 95 % "
         "confidence intervals.",
     )
 
 
-def _rate_axis(unit: str, values: Sequence[float]) -> Axis:
-    wide = max(values) > LOG_FROM * min(values)
-    scale: Literal["log", "linear"] = "log" if wide else "linear"
-    if unit == "IOPS":
-        return Axis(name="IOPS", scale=scale)
-    return Axis(name="Throughput", unit=unit, scale=scale)
+def _words(settings: ConfigurationSettings, factor: int) -> tuple[str, tuple[str, ...]]:
+    """Return the names of a factor and of its levels."""
+    name, levels = settings.factors[factor]
+    return Verbatim(name), tuple(Verbatim(level) for level, _ in levels)
+
+
+def _is_wide(values: Sequence[float]) -> bool:
+    return max(values) > LOG_FROM * min(values)
 
 
 def _axes(settings: ConfigurationSettings, found: Judged) -> tuple[int, int | None]:
@@ -97,12 +93,11 @@ def _axes(settings: ConfigurationSettings, found: Judged) -> tuple[int, int | No
     return both[0], both[1] if few else None
 
 
-def _mean(found: Judged, at: dict[int, Any]) -> tuple[float, float, float]:
+def _mean(found: Judged, at: dict[int, int]) -> tuple[float, float, float]:
     """Return the geometric mean of the cells at these levels, and its interval."""
     logs = np.log(found.rates.values)
     weights = np.zeros(logs.shape[:-1])
-    place = tuple(at.get(axis, slice(None)) for axis in range(weights.ndim))
-    weights[place] = 1.0
+    weights[tuple(at.get(axis, slice(None)) for axis in range(weights.ndim))] = 1.0
     mean = effects.contrast(logs, weights / weights.sum())
     return math.exp(mean.estimate), math.exp(mean.low), math.exp(mean.high)
 
@@ -111,187 +106,131 @@ def ratio_chart(
     settings: ConfigurationSettings, factor: int, found: Sequence[Judged]
 ) -> XYChart | None:
     """Return what every level of a factor is by its first one, for each workload."""
-    name, levels = settings.factors[factor]
-    told = [each for each in found if each.pairs]
-    if not told or len(levels) > SERIES_MOST:
+    name, (base, *levels) = _words(settings, factor)
+    rows = [(each, pair) for each in found for pair in each.pairs if pair.factor == factor]
+    if not rows or len(levels) >= SERIES_MOST:
         return None
-    base = levels[0][0]
-    series, values = [], []
-    for place, (level, _) in enumerate(levels[1:], 1):
-        pairs = [
-            next(
-                pair
-                for pair in each.pairs
-                if (pair.factor, pair.first, pair.second) == (factor, 0, place)
-            )
-            for each in told
-        ]
-        values += [pair.ratio for pair in pairs]
+    series = []
+    for place, level in enumerate(levels, 1):
+        own = [(each, pair) for each, pair in rows if (pair.first, pair.second) == (0, place)]
         series.append(
             Series(
-                name=Verbatim(level),
-                x=tuple(Verbatim(each.rates.stream.name) for each in told),
-                y=tuple(pair.ratio for pair in pairs),
+                name=level,
+                x=tuple(Verbatim(each.rates.name) for each, _ in own),
+                y=tuple(pair.ratio for _, pair in own),
                 style="points",
-                spread=tuple((pair.low, pair.high) for pair in pairs),
+                spread=tuple((pair.low, pair.high) for _, pair in own),
             )
         )
-    wide = max([*values, 1.0]) > LOG_FROM * min([*values, 1.0])
+    ratios = [pair.ratio for _, pair in rows if not pair.first]
     return XYChart(
-        title=say("{factor}: each level by {base}", factor=Verbatim(name), base=Verbatim(base)),
+        title=say("{factor}: each level by {base}", factor=name, base=base),
         x=Axis(name="Workload", scale="category"),
-        y=Axis(name="Ratio", scale="log" if wide else "linear", from_zero=False),
+        y=Axis(
+            name="Ratio", scale="log" if _is_wide([*ratios, 1.0]) else "linear", from_zero=False
+        ),
         series=tuple(series),
-        table=_pairs_table(settings, factor, told),
-        rules=(Rule(name=Verbatim(base), value=1.0),),
+        table=_pairs_table(name, (base, *levels), rows),
+        rules=(Rule(name=base, value=1.0),),
         note="1 is as fast as the first level. The strokes are 95 % confidence intervals, over "
         "all other factors.",
     )
 
 
-def _pairs_table(settings: ConfigurationSettings, factor: int, found: Sequence[Judged]) -> Table:
-    name, levels = settings.factors[factor]
-    rows: list[tuple[Value, ...]] = []
-    marked = []
-    for each in found:
-        for pair in each.pairs:
-            if pair.factor != factor:
-                continue
-            if pair.shown:
-                marked.append((len(rows), 3))
-            rows.append(
-                (
-                    Verbatim(each.rates.stream.name),
-                    Verbatim(levels[pair.second][0]),
-                    Verbatim(levels[pair.first][0]),
-                    pair.ratio,
-                    pair.low,
-                    pair.high,
-                    pair.p_value,
-                    "differ" if pair.shown else "not told apart",
-                )
-            )
-    return Table(
-        columns=(
-            Column(name="Workload"),
-            Column(name=Verbatim(name)),
-            Column(name="By"),
-            Column(name="Ratio", digits=3),
-            Column(name="Low", digits=3),
-            Column(name="High", digits=3),
-            Column(name="p", digits=4),
-            Column(name="Verdict"),
-        ),
-        rows=tuple(rows),
-        marked=tuple(marked),
-        folded=True,
+def _pairs_table(name: str, levels: Sequence[str], rows: Sequence[tuple[Judged, Pair]]) -> Table:
+    fields: Fields[tuple[Judged, Pair]] = (
+        ("Workload", "", None, lambda row: Verbatim(row[0].rates.name)),
+        (name, "", None, lambda row: levels[row[1].second]),
+        ("By", "", None, lambda row: levels[row[1].first]),
+        ("Ratio", "", 3, lambda row: row[1].ratio),
+        ("Low", "", 3, lambda row: row[1].low),
+        ("High", "", 3, lambda row: row[1].high),
+        ("p", "", 4, lambda row: row[1].p_value),
+        ("Verdict", "", None, lambda row: "differ" if row[1].shown else "not told apart"),
     )
+    marked = ((place, 3) for place, (_, pair) in enumerate(rows) if pair.shown)
+    return listing(rows, fields, folded=True, marked=marked)
 
 
 def shares_table(settings: ConfigurationSettings, found: Sequence[Judged]) -> Table | None:
     """Return whose the variation is, a row a workload; what is more than chance is marked."""
-    told = [each for each in found if each.variance is not None]
-    if not told:
+    rows = [(each, each.variance) for each in found if each.variance is not None]
+    if not rows:
         return None
-    factors = range(len(settings.factors))
-    several = len(settings.factors) > 1
-    rows: list[tuple[Value, ...]] = []
-    marked = []
-    for each in told:
-        assert each.variance is not None
-        own = each.variance.sources[: len(settings.factors)]
-        together = [*each.variance.sources[len(settings.factors) :]]
-        together += [] if each.variance.higher is None else [each.variance.higher]
-        shared = (math.fsum(source.share for source in together) * 100,) if several else ()
-        marked += [
-            (len(rows), 1 + place) for place, source in enumerate(own) if source.p_value < LIMIT
-        ]
-        rows.append(
-            (
-                Verbatim(each.rates.stream.name),
-                *(source.share * 100 for source in own),
-                *shared,
-                each.variance.residual_share * 100,
-                _typical_percent(each),
-            )
-        )
-    return Table(
-        columns=(
-            Column(name="Workload"),
-            *(
-                Column(name=Verbatim(settings.factors[factor][0]), unit="%", digits=1)
-                for factor in factors
-            ),
-            *((Column(name="Together", unit="%", digits=1),) if several else ()),
-            Column(name="Scatter", unit="%", digits=1),
-            Column(name="Scatter of one visit", unit="%", digits=2),
-        ),
-        rows=tuple(rows),
-        caption="Whose the variation is",
-        marked=tuple(marked),
+    count = len(settings.factors)
+
+    def alone(factor: int) -> Callable[[tuple[Judged, Variance]], Value]:
+        return lambda row: row[1].sources[factor].share * 100
+
+    def together(row: tuple[Judged, Variance]) -> Value:
+        higher = () if row[1].higher is None else (row[1].higher,)
+        return math.fsum(source.share for source in (*row[1].sources[count:], *higher)) * 100
+
+    fields: list[tuple[str, str, int | None, Callable[[tuple[Judged, Variance]], Value]]] = [
+        ("Workload", "", None, lambda row: Verbatim(row[0].rates.name)),
+        *((_words(settings, at)[0], "%", 1, alone(at)) for at in range(count)),
+        *([("Together", "%", 1, together)] if count > 1 else []),
+        ("Scatter", "%", 1, lambda row: row[1].residual_share * 100),
+        ("Scatter of one visit", "%", 2, lambda row: _typical_percent(row[1])),
+    ]
+    marked = (
+        (place, 1 + at)
+        for place, (_, variance) in enumerate(rows)
+        for at, source in enumerate(variance.sources[:count])
+        if source.p_value < LIMIT
     )
+    return listing(rows, fields, caption="Whose the variation is", marked=marked)
 
 
-def _typical_percent(found: Judged) -> float:
+def _typical_percent(found: Variance) -> float:
     """Return by how much a visit is usually off its configuration's mean, in percent."""
-    assert found.variance is not None
-    each = found.variance.residual_squares / found.variance.residual_freedom
-    return math.expm1(math.sqrt(each)) * 100
+    return math.expm1(math.sqrt(found.residual_squares / found.residual_freedom)) * 100
 
 
 def variance_table(settings: ConfigurationSettings, found: Sequence[Judged]) -> Table:
     """Return the analysis of variance of every workload, with every operand."""
-    rows: list[tuple[Value, ...]] = []
-    for each in found:
-        if each.variance is None:
-            continue
-        workload, held = Verbatim(each.rates.stream.name), each.variance
-        for source in (*held.sources, *(() if held.higher is None else (held.higher,))):
-            names = " × ".join(settings.factors[factor][0] for factor in source.factors)
-            more = len(source.factors) > 2
-            rows.append(
-                (
-                    workload,
-                    "three and more factors together" if more else Verbatim(names),
-                    source.squares,
-                    source.freedom,
-                    source.share * 100,
-                    source.f,
-                    source.p_value,
-                )
-            )
-        rows.append((workload, "blocks", held.block_squares, held.block_freedom, *(None,) * 3))
-        share = held.residual_share * 100
-        rows.append(
-            (workload, "scatter", held.residual_squares, held.residual_freedom, share, None, None)
-        )
-    return Table(
-        columns=(
-            Column(name="Workload"),
-            Column(name="Source"),
-            Column(name="Sum of squares", digits=6),
-            Column(name="Degrees of freedom", digits=0),
-            Column(name="Share", unit="%", digits=2),
-            Column(name="F", digits=2),
-            Column(name="p", digits=5),
-        ),
-        rows=tuple(rows),
-        caption="Analysis of variance of the logarithms",
-        folded=True,
+    columns = (
+        Column(name="Workload"),
+        Column(name="Source"),
+        Column(name="Sum of squares", digits=6),
+        Column(name="Degrees of freedom", digits=0),
+        Column(name="Share", unit="%", digits=2),
+        Column(name="F", digits=2),
+        Column(name="p", digits=5),
     )
+    rows = tuple(
+        (Verbatim(each.rates.name), *row)
+        for each in found
+        if each.variance is not None
+        for row in _variance_rows(settings, each.variance)
+    )
+    caption = "Analysis of variance of the logarithms"
+    return Table(columns=columns, rows=rows, caption=caption, folded=True)
 
 
-def effect_sections(
-    settings: ConfigurationSettings, found: Sequence[Judged], hero: XYChart | None
-) -> list[Section]:
+def _variance_rows(settings: ConfigurationSettings, held: Variance) -> list[tuple[Value, ...]]:
+    rows: list[tuple[Value, ...]] = []
+    for one in (*held.sources, *(() if held.higher is None else (held.higher,))):
+        name = Verbatim(" × ".join(settings.factors[factor][0] for factor in one.factors))
+        named = "three and more factors together" if len(one.factors) > 2 else name
+        rows.append((named, one.squares, one.freedom, one.share * 100, one.f, one.p_value))
+    scatter = (held.residual_squares, held.residual_freedom, held.residual_share * 100)
+    return [
+        *rows,
+        ("blocks", held.block_squares, held.block_freedom, None, None, None),
+        ("scatter", *scatter, None, None),
+    ]
+
+
+def effect_sections(found: ConfigurationFound, hero: XYChart | None) -> list[Section]:
     """Return a page for each factor, and one of the pictures of all workloads but the first."""
-    sections = []
+    settings, sections = found.settings, []
     for factor, (name, _) in enumerate(settings.factors):
-        chart = ratio_chart(settings, factor, found)
+        chart = ratio_chart(settings, factor, found.judged)
         if chart is not None:
             title = say("What {factor} does", factor=Verbatim(name))
             sections.append(Section(title=title, blocks=(chart,)))
-    charts = [interplay_chart(settings, each) for each in found]
+    charts = [interplay_chart(settings, each) for each in found.judged]
     rest = tuple(each for each in charts if each is not None and each != hero)
     if rest:
         sections.append(Section(title="Every workload", blocks=rest))

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.judged import Rates
 from teijo.methods.studies.configuration.design import MEASURE, Visit, control_of, visits_of
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.methods.workload.settings import NamedStream
@@ -15,7 +16,7 @@ from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Configure, Measure
 from teijo.terms.workload import Access
 
-_LARGE_BYTES = 64 * 1024
+_LARGE_BYTES = 64 * units.KIB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,22 +26,6 @@ class Visited:
     visit: Visit
     configured: StepResult
     answers: tuple[StepResult, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rates:
-    """One workload's rates: `values` (levels of each factor…, blocks), `again` of the control's
-    copy (blocks), empty without a control; `places` and `places_again` the numbers of the visits.
-    `control` is the place of the control's cell, counted over all factors.
-    """
-
-    stream: NamedStream
-    unit: str
-    values: NDArray[np.float64]
-    again: NDArray[np.float64]
-    places: NDArray[np.int64]
-    places_again: NDArray[np.int64]
-    control: int | None
 
 
 def visited(settings: ConfigurationSettings, record: Record) -> tuple[Visited, ...]:
@@ -77,27 +62,24 @@ def whole_blocks(settings: ConfigurationSettings, all_visited: Sequence[Visited]
 
 def rates_of(settings: ConfigurationSettings, all_visited: Sequence[Visited]) -> tuple[Rates, ...]:
     """Return every workload's rates over the whole blocks."""
-    blocks = whole_blocks(settings, all_visited)
-    control = control_of(settings)
+    blocks, control = whole_blocks(settings, all_visited), control_of(settings)
+    counted = [each for each in all_visited if each.visit.block <= blocks]
     shape = tuple(len(levels) for _, levels in settings.factors) or (1,)
+    copies = 0 if control is None else blocks
     found = []
     for place, stream in enumerate(settings.workloads):
         values, places = np.zeros((*shape, blocks)), np.zeros((*shape, blocks), np.int64)
-        copies = 0 if control is None else blocks
         again, places_again = np.zeros(copies), np.zeros(copies, np.int64)
-        for each in all_visited:
-            block = each.visit.block - 1
-            if block >= blocks:
-                continue
-            rate = rate_of(stream, each.answers[place])
-            if each.visit.copy:
-                again[block], places_again[block] = rate, each.visit.number
-                continue
-            values.reshape(-1, blocks)[each.visit.cell.place, block] = rate
-            places.reshape(-1, blocks)[each.visit.cell.place, block] = each.visit.number
+        for each in counted:
+            visit, at = each.visit, each.visit.block - 1
+            own, numbers = again, places_again
+            if not visit.copy:
+                own = values.reshape(-1, blocks)[visit.cell.place]
+                numbers = places.reshape(-1, blocks)[visit.cell.place]
+            own[at], numbers[at] = rate_of(stream, each.answers[place]), visit.number
         found.append(
             Rates(
-                stream=stream,
+                name=stream.name,
                 unit=unit_of(stream),
                 values=values,
                 again=again,

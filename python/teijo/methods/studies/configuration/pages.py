@@ -1,30 +1,27 @@
-"""The report of a configuration study: the answer, the effects, the checks, every configuration."""
+"""The report of a configuration study: the answer, the effects, the checks, every configuration.
 
-from collections.abc import Sequence
+The sentences are in answer, the effects in effect_pages.
+"""
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Facts,
-    Header,
-    HeaderGroup,
-    Paragraph,
-    Section,
-    Table,
-    Value,
-    Verdict,
-)
+from teijo.analysis.judged import Judged, Ratio, Share
+from teijo.document.grid import Fields, listing
+from teijo.document.model import Block, Column, Document, Facts, Paragraph, Section, Table, Value
 from teijo.document.phrase import Verbatim, listed, say, sentences
 from teijo.methods.knobs import show_duration
-from teijo.methods.pages import NOT_KNOWN, assemble, ms, run_rows, stamp_of
-from teijo.methods.studies.configuration import recommended
-from teijo.methods.studies.configuration.answer import answer_of, effects_of, verdict_of
-from teijo.methods.studies.configuration.cached import cached_of
+from teijo.methods.pages import NOT_KNOWN, ms
+from teijo.methods.report import study_report
+from teijo.methods.studies.configuration.answer import (
+    advice_of,
+    answer_of,
+    is_cached,
+    verdict_of,
+)
 from teijo.methods.studies.configuration.design import AS_IT_IS, Visit, cells_of, visits_of
 from teijo.methods.studies.configuration.effect_pages import (
     effect_sections,
@@ -32,92 +29,100 @@ from teijo.methods.studies.configuration.effect_pages import (
     shares_table,
     variance_table,
 )
-from teijo.methods.studies.configuration.judged import Judged, Ratio, judged
-from teijo.methods.studies.configuration.outcome import (
-    Visited,
-    rate_of,
-    rates_of,
-    unit_of,
-    visited,
-    whole_blocks,
-)
-from teijo.methods.studies.configuration.recommended import Recommended, recommended_of
+from teijo.methods.studies.configuration.found import ConfigurationFound, Group
+from teijo.methods.studies.configuration.outcome import Visited, rate_of, unit_of
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.terms.configured import facts_in
-from teijo.terms.finding import Findings
-from teijo.terms.record import Record
 
 WORKLOADS_ABREAST = 8
+SHARES_TEXT = (
+    "Of all variation between the visits of a workload, the share that each factor alone makes, "
+    "the share that takes several of them together, and the scatter of repeats. Marked is what "
+    "chance makes less often than once in twenty."
+)
+VARIANCE_TEXT = (
+    "Each visit's rate is the mean of its configuration times that of its block times scatter. "
+    "Sums of squares are of logarithms, so a share is of ratios, and the shares of a workload "
+    "add up to 100 %. F and p hold where the scatter of all configurations is alike; the "
+    "intervals of levels do not need that, each configuration has its own scatter there."
+)
+CHECKS_TEXT = (
+    "The control is one configuration that stands in every block under two names: its "
+    "difference is noise, and its interval must cover 0. The drift is from the first visit to "
+    "the last, along a line through all values about their configuration's mean."
+)
+
+CHECKS: Fields[tuple[Judged, str, Ratio]] = (
+    ("Workload", "", None, lambda row: Verbatim(row[0].rates.name)),
+    ("Check", "", None, lambda row: row[1]),
+    ("Difference", "%", 2, lambda row: (row[2].ratio - 1) * 100),
+    ("Low", "%", 2, lambda row: (row[2].low - 1) * 100),
+    ("High", "%", 2, lambda row: (row[2].high - 1) * 100),
+    ("p", "", 4, lambda row: row[2].p_value),
+    ("Verdict", "", None, lambda row: "MORE THAN CHANCE" if row[2].shown else "chance"),
+)
+GROUPS: Fields[Group] = (
+    ("Configuration", "", None, lambda one: _named(one.visit)),
+    ("Workload", "", None, lambda one: Verbatim(one.stream.name)),
+    ("Visits", "", 0, lambda one: len(one.answers)),
+    ("IOPS", "", 1, lambda one: one.cell.iops),
+    ("Throughput", "MB/s", 2, lambda one: one.cell.throughput_mb_s),
+    ("Scatter", "%", 2, lambda one: _scatter_percent(_rates(one))),
+    ("Latency mean", "ms", 4, lambda one: ms(one.cell.latency_ns_mean)),
+    ("p99", "ms", 3, lambda one: _p99_ms(one)),
+    ("Latency max", "ms", 3, lambda one: ms(one.cell.latency_ns_max)),
+    ("Failed", "I/Os", 0, lambda one: sum(measures.errors_of(each) for each in one.answers)),
+)
+ORDER: Fields[Visited] = (
+    ("Visit", "", 0, lambda each: each.visit.number),
+    ("Block", "", 0, lambda each: each.visit.block),
+    ("Configuration", "", None, lambda each: _named(each.visit)),
+    ("Start", "s", 1, lambda each: each.configured.started_ns / units.NS_PER_S),
+    ("Target", "", None, lambda each: Verbatim(each.configured.detail.get("target", ""))),
+)
+HOOKS: Fields[Visited] = (
+    ("Hook", "s", 2, lambda each: int(each.configured.detail.get("hook_ns", "0")) / units.NS_PER_S),
+    ("It said last", "", None, lambda each: Verbatim(_last_said(each))),
+)
 
 
-def pages(settings: ConfigurationSettings, record: Record, findings: Findings) -> Document:
+def pages(found: ConfigurationFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    del findings  # the pages need the rates themselves, not only what came of them
-    found = visited(settings, record)
-    rates = rates_of(settings, found)
-    told = judged(rates)
-    cached = cached_of(settings, found, rates, record.geometry)
-    advice = recommended_of(settings, told, cached)
-    hero = None
-    effects = effects_of(settings, told)
-    if effects:
-        hero = interplay_chart(settings, effects[0].judged)
-    sections = [
-        _answer_section(
-            verdict_of(settings, told, cached),
-            [answer_of(settings, told, cached, record.geometry), _advice(settings, advice, told)],
-            hero,
-            shares_table(settings, told),
-        ),
-        *effect_sections(settings, told, hero),
-        *_variance_sections(settings, told),
-        _checks_section(told),
-        _configurations_section(settings, found),
-        _plan_section(settings, found),
-        *([recommended.section(advice)] if _advice(settings, advice, told) else []),
-    ]
-    return assemble(record, settings, _header(settings, record, found), sections)
-
-
-def _header(settings: ConfigurationSettings, record: Record, found: Sequence[Visited]) -> Header:
-    identity = record.identity
-    blocks = whole_blocks(settings, found)
-    return Header(
+    settings, identity = found.settings, found.record.identity
+    hero = interplay_chart(settings, found.effects[0].judged) if found.effects else None
+    return study_report(
+        found,
         title="Configurations",
         subtitle=Verbatim(settings.title),
-        organisation="",
-        revision="",
-        top=run_rows(record),
-        groups=(
-            HeaderGroup(
-                title="Device",
-                tone="dut",
-                rows=(
-                    ("Model", identity.model or NOT_KNOWN),
-                    ("Serial no", identity.serial or NOT_KNOWN),
-                    ("Configurations", str(len(cells_of(settings)))),
-                    ("Applied by", _means(settings)),
-                ),
-            ),
-            HeaderGroup(
-                title="Study",
-                tone="test",
-                rows=(
-                    *(
-                        (Verbatim(name), Verbatim(", ".join(level for level, _ in levels)))
-                        for name, levels in settings.factors
-                    ),
-                    ("Workloads", str(len(settings.workloads))),
-                    (
-                        "Blocks",
-                        say("{whole} of {asked}", whole=blocks, asked=settings.repeats),
-                    ),
-                    ("Each measured for", units.format_duration(settings.duration_ns)),
-                ),
-            ),
+        device=(
+            ("Model", identity.model or NOT_KNOWN),
+            ("Serial no", identity.serial or NOT_KNOWN),
+            ("Configurations", str(len(cells_of(settings)))),
+            ("Applied by", _means(settings)),
         ),
-        stamp=stamp_of(record),
+        test=(
+            *_factor_rows(settings),
+            ("Workloads", str(len(settings.workloads))),
+            ("Blocks", say("{whole} of {asked}", whole=found.rounds, asked=settings.repeats)),
+            ("Each measured for", units.format_duration(settings.duration_ns)),
+        ),
+        sections=(
+            _answer_section(found, hero),
+            *effect_sections(found, hero),
+            *_variance_sections(found),
+            _checks_section(found.judged),
+            _configurations_section(found),
+            _plan_section(found),
+            *_advice_sections(found),
+        ),
     )
+
+
+def _factor_rows(settings: ConfigurationSettings) -> list[tuple[str, str]]:
+    return [
+        (Verbatim(name), Verbatim(", ".join(level for level, _ in levels)))
+        for name, levels in settings.factors
+    ]
 
 
 def _means(settings: ConfigurationSettings) -> str:
@@ -126,94 +131,43 @@ def _means(settings: ConfigurationSettings) -> str:
     return "another simulated device" if settings.device else "nothing: it is as it is"
 
 
-def _advice(
-    settings: ConfigurationSettings, advice: Recommended | None, told: Sequence[Judged]
-) -> list[str]:
-    """Return the recommendation as the last sentence, nothing where there is nothing to choose."""
-    judgeable = any(each.variance is not None for each in told)
-    return [recommended.sentence(advice)] if settings.factors and judgeable else []
-
-
-def _answer_section(
-    verdict: Verdict, answer: Sequence[Sequence[str]], hero: Block | None, shares: Table | None
-) -> Section:
-    blocks: list[Block] = [verdict]
-    blocks += [Paragraph(text=sentences(said)) for said in answer if said]
-    if hero is not None:
-        blocks.append(hero)
-    if shares is not None:
-        blocks += [shares, Paragraph(text=_SHARES_TEXT)]
+def _answer_section(found: ConfigurationFound, hero: Block | None) -> Section:
+    said = (sentences(answer_of(found)), advice_of(found))
+    shares = shares_table(found.settings, found.judged)
+    blocks: list[Block] = [verdict_of(found), *(Paragraph(text=each) for each in said if each)]
+    blocks += [] if hero is None else [hero]
+    blocks += [] if shares is None else [shares, Paragraph(text=SHARES_TEXT)]
     return Section(title="Answer", blocks=tuple(blocks))
 
 
-_SHARES_TEXT = (
-    "Of all variation between the visits of a workload, the share that each factor alone makes, "
-    "the share that takes several of them together, and the scatter of repeats. Marked is what "
-    "chance makes less often than once in twenty."
-)
-
-
-def _variance_sections(settings: ConfigurationSettings, told: Sequence[Judged]) -> list[Section]:
-    if all(each.variance is None for each in told):
+def _variance_sections(found: ConfigurationFound) -> list[Section]:
+    if all(each.variance is None for each in found.judged):
         return []
-    text = (
-        "Each visit's rate is the mean of its configuration times that of its block times scatter. "
-        "Sums of squares are of logarithms, so a share is of ratios, and the shares of a workload "
-        "add up to 100 %. F and p hold where the scatter of all configurations is alike; the "
-        "intervals of levels do not need that, each configuration has its own scatter there."
-    )
-    blocks = (variance_table(settings, told), Paragraph(text=text))
+    blocks = (variance_table(found.settings, found.judged), Paragraph(text=VARIANCE_TEXT))
     return [Section(title="Analysis of variance", blocks=blocks)]
 
 
-def _checks_section(told: Sequence[Judged]) -> Section:
-    rows: list[tuple[Value, ...]] = []
-    marked = []
-    for each in told:
-        for what, found in (("control", each.control), ("drift over the order", each.drift)):
-            if found is None:
-                continue
-            if found.shown:
-                marked.append((len(rows), 6))
-            rows.append((Verbatim(each.rates.stream.name), what, *_percents(found)))
-    table = Table(
-        columns=(
-            Column(name="Workload"),
-            Column(name="Check"),
-            Column(name="Difference", unit="%", digits=2),
-            Column(name="Low", unit="%", digits=2),
-            Column(name="High", unit="%", digits=2),
-            Column(name="p", digits=4),
-            Column(name="Verdict"),
-        ),
-        rows=tuple(rows),
-        caption="Differences that must be nothing",
-        marked=tuple(marked),
-    )
-    text = (
-        "The control is one configuration that stands in every block under two names: its "
-        "difference is noise, and its interval must cover 0. The drift is from the first visit to "
-        "the last, along a line through all values about their configuration's mean."
-    )
-    blocks: tuple[Block, ...] = (table, Paragraph(text=text))
+def _checks_section(judged: Sequence[Judged]) -> Section:
+    rows = [
+        (each, what, ratio)
+        for each in judged
+        for what, ratio in (("control", each.control), ("drift over the order", each.drift))
+        if ratio is not None
+    ]
+    marked = [(place, 6) for place, (*_, ratio) in enumerate(rows) if ratio.shown]
+    table = listing(rows, CHECKS, caption="Differences that must be nothing", marked=marked)
+    blocks: tuple[Block, ...] = (table, Paragraph(text=CHECKS_TEXT))
     if not rows:
         blocks = (Paragraph(text="There is nothing to check yet."),)
     return Section(title="Can it be trusted?", blocks=blocks)
 
 
-def _percents(found: Ratio) -> tuple[Value, ...]:
-    ends = ((each - 1) * 100 for each in (found.ratio, found.low, found.high))
-    return (*ends, found.p_value, "MORE THAN CHANCE" if found.shown else "chance")
-
-
-def _configurations_section(settings: ConfigurationSettings, found: Sequence[Visited]) -> Section:
-    groups: dict[str, list[Visited]] = {}
-    for each in sorted(found, key=lambda one: (one.visit.cell.place, one.visit.copy)):
-        groups.setdefault(_named(each.visit), []).append(each)
-    blocks: list[Block] = []
-    if len(settings.workloads) <= WORKLOADS_ABREAST:
-        blocks.append(_abreast(settings, groups))
-    blocks.append(_one_by_one(settings, groups))
+def _configurations_section(found: ConfigurationFound) -> Section:
+    blocks = [
+        listing(found.measured, GROUPS, caption="Every configuration and workload", folded=True)
+    ]
+    if len(found.settings.workloads) <= WORKLOADS_ABREAST:
+        blocks.insert(0, _abreast(found))
     return Section(title="Every configuration", blocks=tuple(blocks))
 
 
@@ -223,69 +177,27 @@ def _named(visit: Visit) -> str:
     return say("{configuration} (again)", configuration=name) if visit.copy else name
 
 
-def _abreast(settings: ConfigurationSettings, groups: dict[str, list[Visited]]) -> Table:
-    rows: list[tuple[Value, ...]] = []
-    for name, group in groups.items():
-        means: list[Value] = []
-        for place, stream in enumerate(settings.workloads):
-            rates = [rate_of(stream, each.answers[place]) for each in group
-                     if len(each.answers) > place]  # fmt: skip
-            means.append(float(np.mean(rates)) if rates else None)
-        rows.append((name, *means))
-    return Table(
-        columns=(
-            Column(name="Configuration"),
-            *(
-                Column(name=Verbatim(stream.name), unit=unit_of(stream), digits=1)
-                for stream in settings.workloads
-            ),
+def _abreast(found: ConfigurationFound) -> Table:
+    def mean(place: int) -> Callable[[Sequence[Group]], Value]:
+        return lambda own: float(np.mean(_rates(own[place]))) if own[place].answers else None
+
+    fields: list[tuple[str, str, int | None, Callable[[Sequence[Group]], Value]]] = [
+        ("Configuration", "", None, lambda own: _named(own[0].visit)),
+        *(
+            (Verbatim(stream.name), unit_of(stream), 1, mean(place))
+            for place, stream in enumerate(found.settings.workloads)
         ),
-        rows=tuple(rows),
-        caption="Mean rates",
-    )
+    ]
+    return listing(found.groups, fields, caption="Mean rates")
 
 
-def _one_by_one(settings: ConfigurationSettings, groups: dict[str, list[Visited]]) -> Table:
-    rows: list[tuple[Value, ...]] = []
-    for name, group in groups.items():
-        for place, stream in enumerate(settings.workloads):
-            answers = [each.answers[place] for each in group if len(each.answers) > place]
-            if not answers:
-                continue
-            rates = [rate_of(stream, answer) for answer in answers]
-            cell = measures.cell_over((), answers)
-            p99 = [measures.latency_of(answer).quantile_ns(0.99) for answer in answers]
-            rows.append(
-                (
-                    name,
-                    Verbatim(stream.name),
-                    len(answers),
-                    cell.iops,
-                    cell.throughput_mb_s,
-                    _scatter_percent(rates),
-                    ms(cell.latency_ns_mean),
-                    ms(float(np.mean(p99))),
-                    ms(cell.latency_ns_max),
-                    sum(measures.errors_of(answer) for answer in answers),
-                )
-            )
-    return Table(
-        columns=(
-            Column(name="Configuration"),
-            Column(name="Workload"),
-            Column(name="Visits", digits=0),
-            Column(name="IOPS", digits=1),
-            Column(name="Throughput", unit="MB/s", digits=2),
-            Column(name="Scatter", unit="%", digits=2),
-            Column(name="Latency mean", unit="ms", digits=4),
-            Column(name="p99", unit="ms", digits=3),
-            Column(name="Latency max", unit="ms", digits=3),
-            Column(name="Failed", unit="I/Os", digits=0),
-        ),
-        rows=tuple(rows),
-        caption="Every configuration and workload",
-        folded=True,
-    )
+def _rates(group: Group) -> list[float]:
+    return [rate_of(group.stream, answer) for answer in group.answers]
+
+
+def _p99_ms(group: Group) -> float:
+    p99 = [measures.latency_of(answer).quantile_ns(0.99) for answer in group.answers]
+    return ms(float(np.mean(p99)))
 
 
 def _scatter_percent(rates: Sequence[float]) -> float | None:
@@ -293,85 +205,50 @@ def _scatter_percent(rates: Sequence[float]) -> float | None:
     return float(np.std(rates, ddof=1)) / mean * 100 if len(rates) > 1 and mean else None
 
 
-def _plan_section(settings: ConfigurationSettings, found: Sequence[Visited]) -> Section:
-    rows: list[tuple[str, str]] = [
-        (Verbatim(name), Verbatim(", ".join(level for level, _ in levels)))
-        for name, levels in settings.factors
-    ]
-    rows += [
-        (
-            "Workloads",
-            listed(Verbatim(f"{each.name}: {each.title}") for each in settings.workloads),
-        ),
+def _plan_section(found: ConfigurationFound) -> Section:
+    settings = found.settings
+    workloads = (Verbatim(f"{each.name}: {each.title}") for each in settings.workloads)
+    order = say(
+        "{visits} visits in {blocks} blocks, drawn from {seed}",
+        visits=len(visits_of(settings)),
+        blocks=settings.repeats,
+        seed=settings.shuffle,
+    )
+    rows = (
+        *_factor_rows(settings),
+        ("Workloads", listed(workloads)),
         ("Active range", say("{percent} %", percent=settings.range_percent)),
         ("Each measured for", Verbatim(show_duration(settings.duration_ns))),
         ("Before each, unmeasured", Verbatim(show_duration(settings.ramp_ns))),
         ("Rest before each", Verbatim(show_duration(settings.rest_ns))),
         ("Purge", settings.purge),
-        (
-            "Filled before",
-            say("{times:g} user capacities", times=settings.precondition_times),
-        ),
+        ("Filled before", say("{times:g} user capacities", times=settings.precondition_times)),
         ("Control", Verbatim(settings.control)),
-        (
-            "Order",
-            say(
-                "{visits} visits in {blocks} blocks, drawn from {seed}",
-                visits=len(visits_of(settings)),
-                blocks=settings.repeats,
-                seed=settings.shuffle,
-            ),
-        ),
-    ]
-    blocks: list[Block] = [Facts(caption="The plan", rows=tuple(rows)), _order_table(found)]
-    if (differing := _facts_table(found)) is not None:
+        ("Order", order),
+    )
+    blocks: list[Block] = [Facts(caption="The plan", rows=rows), _order_table(found.visited)]
+    if (differing := _facts_table(found.visited)) is not None:
         blocks.append(differing)
     return Section(title="The plan and its order", blocks=tuple(blocks))
 
 
-def _order_table(found: Sequence[Visited]) -> Table:
-    hooked = any("hook_exit_code" in each.configured.detail for each in found)
-    rows: list[tuple[Value, ...]] = []
-    for each in found:
-        detail = each.configured.detail
-        said = detail.get("hook_stdout", detail.get("hook_stderr", ""))
-        told: tuple[Value, ...] = (
-            int(detail.get("hook_ns", "0")) / units.NS_PER_S,
-            Verbatim(said.splitlines()[-1] if said else ""),
-        )
-        rows.append(
-            (
-                each.visit.number,
-                each.visit.block,
-                _named(each.visit),
-                each.configured.started_ns / units.NS_PER_S,
-                Verbatim(detail.get("target", "")),
-                *(told if hooked else ()),
-            )
-        )
-    return Table(
-        columns=(
-            Column(name="Visit", digits=0),
-            Column(name="Block", digits=0),
-            Column(name="Configuration"),
-            Column(name="Start", unit="s", digits=1),
-            Column(name="Target"),
-            *(
-                (Column(name="Hook", unit="s", digits=2), Column(name="It said last"))
-                if hooked
-                else ()
-            ),
-        ),
-        rows=tuple(rows),
-        caption="Visits in the order of measuring",
-        folded=True,
-    )
+def _order_table(visited: Sequence[Visited]) -> Table:
+    hooked = any("hook_exit_code" in each.configured.detail for each in visited)
+    fields = (*ORDER, *(HOOKS if hooked else ()))
+    return listing(visited, fields, caption="Visits in the order of measuring", folded=True)
 
 
-def _facts_table(found: Sequence[Visited]) -> Table | None:
+def _last_said(visited: Visited) -> str:
+    """Return the last line that a hook printed."""
+    detail = visited.configured.detail
+    said = detail.get("hook_stdout", detail.get("hook_stderr", ""))
+    return said.splitlines()[-1] if said else ""
+
+
+def _facts_table(visited: Sequence[Visited]) -> Table | None:
     """Return the facts by which the configured devices differ, as each says them of itself."""
     first: dict[str, dict[str, str]] = {}
-    for each in sorted(found, key=lambda one: one.visit.cell.place):
+    for each in sorted(visited, key=lambda one: one.visit.cell.place):
         detail = each.configured.detail
         known = {name: detail[name] for name in ("model", "capacity_bytes") if name in detail}
         first.setdefault(each.visit.cell.name, known | facts_in(detail))
@@ -390,3 +267,36 @@ def _facts_table(found: Sequence[Visited]) -> Table | None:
         caption="What the devices say of themselves, where they differ",
         folded=True,
     )
+
+
+def _advice_sections(found: ConfigurationFound) -> list[Section]:
+    """Return the last page: the setting, and every workload as its evidence."""
+    text, choice = advice_of(found), found.choice
+    if not text:
+        return []
+    blocks: list[Block] = [Paragraph(text=text)]
+    if choice is not None:
+        cells = cells_of(found.settings)
+        fields: Fields[Share] = (
+            ("Workload", "", None, lambda each: Verbatim(each.judged.rates.name)),
+            ("Unit", "", None, lambda each: Verbatim(each.judged.rates.unit)),
+            ("Recommended", "", 1, lambda each: each.rate),
+            (
+                "Fastest configuration",
+                "",
+                None,
+                lambda each: Verbatim(cells[each.best_place].name),
+            ),
+            ("Its rate", "", 1, lambda each: each.best),
+            ("Recommended by it", "%", 1, lambda each: 100 * each.rate / each.best),
+            ("Difference", "", None, lambda each: "slower" if each.behind else "not slower"),
+            (
+                "What was measured",
+                "",
+                None,
+                lambda each: "the cache" if is_cached(found, choice, each.judged) else "the device",
+            ),
+        )
+        caption = "The recommended setting in every workload"
+        blocks.append(listing(choice.shares, fields, caption=caption))
+    return [Section(title="Recommended setting", blocks=tuple(blocks))]

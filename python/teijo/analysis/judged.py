@@ -1,4 +1,5 @@
-"""What the rates say: which factor matters for which workload, how much, and whether to trust it.
+"""What the rates of a factorial say: which factor matters for which workload, how much, whether to
+trust it, and which configuration is the fastest over all.
 
 All is done on logarithms, so that a difference is a ratio: "1.8 times as fast".
 """
@@ -10,16 +11,34 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from teijo.analysis import effects
-from teijo.analysis.difference import holm
+from teijo.analysis.difference import difference_of, holm
 from teijo.analysis.effects import Contrast, Source, Variance
-from teijo.methods.studies.configuration.outcome import Rates
 
 LIMIT: Final = 0.05
 """A p-value below it, as it counts among all that were asked, is a difference."""
 WORTH_SHARE: Final = 0.01
 """A factor or a pair of them is worth a sentence from this share of the variation on."""
+ALIKE_SHARE: Final = 0.001
+"""Rates that differ by no more are equal: configurations of one device behind do not agree so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """One workload's rates: `values` (levels of each factor…, blocks), `again` of the control's
+    copy (blocks), empty without a control; `places` and `places_again` the numbers of the visits.
+    `control` is the place of the control's cell, counted over all factors.
+    """
+
+    name: str
+    unit: str
+    values: NDArray[np.float64]
+    again: NDArray[np.float64]
+    places: NDArray[np.int64]
+    places_again: NDArray[np.int64]
+    control: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +105,11 @@ class Judged:
     def noise_percent(self) -> float:
         """How far the control and its copy are apart."""
         return 0.0 if self.control is None else self.control.percent
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether anything could be judged."""
+        return any((self.variance, self.control, self.drift))
 
     def source(self, *factors: int) -> Source | None:
         """Return what factors add to the variation, None where that was not judged."""
@@ -190,4 +214,109 @@ def _ratio(found: Contrast) -> Ratio:
         low=math.exp(found.low),
         high=math.exp(found.high),
         p_value=found.p_value,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """The largest difference that a factor makes: its workload, the better level by the worse."""
+
+    factor: int
+    judged: Judged
+    worse: int
+    better: int
+    ratio: float
+    low: float
+    high: float
+
+
+def effects_of(found: Sequence[Judged]) -> list[Effect]:
+    """Return each factor's largest difference that is one, the largest of all first."""
+    largest: dict[int, Effect] = {}
+    for effect in (effect_of(each, pair) for each in found for pair in each.pairs if pair.shown):
+        before = largest.get(effect.factor)
+        if before is None or effect.ratio > before.ratio:
+            largest[effect.factor] = effect
+    return sorted((largest[each] for each in sorted(largest)), key=lambda effect: -effect.ratio)
+
+
+def effect_of(judged: Judged, pair: Pair) -> Effect:
+    """Return a pair of levels as the better one by the worse."""
+    worse, better, ends = pair.first, pair.second, (pair.ratio, pair.low, pair.high)
+    if pair.ratio < 1:
+        worse, better, ends = better, worse, (1 / pair.ratio, 1 / pair.high, 1 / pair.low)
+    ratio, low, high = ends
+    return Effect(
+        factor=pair.factor,
+        judged=judged,
+        worse=worse,
+        better=better,
+        ratio=ratio,
+        low=low,
+        high=high,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """One workload: the chosen configuration's mean rate, the fastest one's and its place.
+
+    `behind` is whether the two differ by more than chance, by more than equal configurations do,
+    and by so much that it is seen.
+    """
+
+    judged: Judged
+    rate: float
+    best: float
+    best_place: int
+    behind: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The configuration with the highest geometric mean of its rates over all workloads, each
+    counted alike, by the levels of the factors that are `telling`; and what it is by the slowest.
+    """
+
+    place: int
+    slowest: int
+    times: float
+    telling: tuple[int, ...]
+    shares: tuple[Share, ...]
+
+
+def choice_of(found: Sequence[Judged]) -> Choice | None:
+    """Return the configuration to choose; None where no factor makes a difference, a workload is
+    not judged, or the control fails.
+    """
+    telling = {effect.factor for effect in effects_of(found)}
+    failed = any(each.control is not None and each.control.shown for each in found)
+    if not telling or failed or any(each.variance is None for each in found):
+        return None
+    scores = np.mean([np.log(each.rates.values.mean(axis=-1)) for each in found], axis=0)
+    idle = tuple(axis for axis in range(scores.ndim) if axis not in telling)
+    alone = scores.mean(axis=idle, keepdims=True) + np.zeros_like(scores)
+    best, worst = int(np.argmax(alone)), int(np.argmin(alone))
+    return Choice(
+        place=best,
+        slowest=worst,
+        times=float(np.exp(scores.reshape(-1)[best] - scores.reshape(-1)[worst])),
+        telling=tuple(sorted(telling)),
+        shares=tuple(_share(each, best) for each in found),
+    )
+
+
+def _share(judged: Judged, at: int) -> Share:
+    blocks = judged.rates.values.shape[-1]
+    values = judged.rates.values.reshape(-1, blocks)
+    means = values.mean(axis=-1)
+    best = int(np.argmax(means))
+    found = None if best == at else difference_of(values[at].tolist(), values[best].tolist())
+    equal = max(ALIKE_SHARE, judged.noise_percent / 100)
+    return Share(
+        judged=judged,
+        rate=float(means[at]),
+        best=float(means[best]),
+        best_place=best,
+        behind=found is not None and found.shown and means[best] > means[at] * (1 + equal),
     )
