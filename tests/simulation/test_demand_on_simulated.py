@@ -1,21 +1,25 @@
 """DIRTH and the composite workload on simulated drives, through the real engine and run file."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 import teijo
 from teijo.analysis import measures
-from teijo.methods.pts.demand.stages import POINT_NAMES, PointRun, point_runs
-from teijo.methods.rounds import exchanges_of
+from teijo.methods.parts import found_in
+from teijo.methods.pts.demand.found import DemandFound, PointRun
+from teijo.methods.pts.demand.stages import POINT_NAMES
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure
 
 SWEEP = {"threads": "4,1", "queue_depth": "8,1", "point_prewrite": "5"}
 
 
-def runs_of(run: teijo.Run) -> dict[str, PointRun]:
-    return {each.name: each for each in point_runs(exchanges_of(run.record))}
+def runs_of(run: teijo.Run) -> Mapping[str, PointRun]:
+    found = found_in(run.record)
+    assert isinstance(found, DemandFound)
+    return found.runs
 
 
 def answer_of(point: PointRun) -> StepResult:
@@ -50,11 +54,11 @@ def test_a_drive_of_19000_steady_writes_a_second_is_found_to_have_them(dirth: te
 def test_the_points_are_measured_at_the_demand_the_window_named(dirth: teijo.Run) -> None:
     points = runs_of(dirth)
     assert tuple(points) == POINT_NAMES
-    assert (points["Min"].threads, points["Min"].queue_depth) == (1, 1)
+    assert (points["Min"].place.threads, points["Min"].place.queue_depth) == (1, 1)
     fastest = max(dirth.findings.cells, key=lambda cell: cell.iops)
     assert fastest.latency_ns_mean < 5_000_000, "then Max is the fastest of all"
     place = tuple(int(value) for _, value in fastest.labels)
-    assert (points["Max"].threads, points["Max"].queue_depth) == place
+    assert (points["Max"].place.threads, points["Max"].place.queue_depth) == place
 
 
 def test_a_histogram_holds_every_io_of_its_ten_minutes(dirth: teijo.Run) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from teijo.analysis import measures
 from teijo.analysis.quantities import of_rounds, of_steps
 from teijo.methods.phrases import is_steady
 from teijo.methods.rounds import (
@@ -13,6 +12,7 @@ from teijo.methods.rounds import (
     Round,
     Rounds,
     exchanges_of,
+    over,
     rounds_of,
     window_rounds_of,
 )
@@ -160,9 +160,7 @@ class RoundsFound(Found[S], Generic[S, K]):
     @cached_property
     def over_window(self) -> Mapping[K, Cell]:
         """Each cell over the window, in the mandated order; empty before there is a round."""
-        if not self.window:
-            return {}
-        return {key: measures.cell_over(key.labels, self.at(key)) for key in self.keys}
+        return over(self.window, self.keys)
 
     @property
     def cells(self) -> Sequence[Cell]:

@@ -6,12 +6,13 @@ of steady state starts anew.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from teijo.analysis import forecast
+from teijo.analysis import forecast, measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.phrase import say
 from teijo.terms.cell import CellKey
-from teijo.terms.finding import SteadyState
+from teijo.terms.finding import Cell, SteadyState
 from teijo.terms.record import Record
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import HISTOGRAM, MINUTE, ROUND, Measure, Purge, Step
@@ -19,6 +20,7 @@ from teijo.terms.watch import RoundsLeft, Watch
 
 Exchange = tuple[Step, Answer]
 Measured = tuple[Measure, StepResult]
+K = TypeVar("K", bound=CellKey)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,3 +187,10 @@ def steady_words(states: Sequence[SteadyState], rounds: int) -> str:
         return say("{rounds} of the first {window} rounds", rounds=rounds, window=WINDOW_ROUNDS)
     steady = sum(state.windows[-1].steady for state in states)
     return say("{steady} of {all} tracking variables steady", steady=steady, all=len(states))
+
+
+def over(window: Sequence[Round], keys: Sequence[K]) -> dict[K, Cell]:
+    """Return each cell over the rounds of a window; none without a round."""
+    if not window:
+        return {}
+    return {key: measures.cell_over(key.labels, [each.at(key) for each in window]) for key in keys}

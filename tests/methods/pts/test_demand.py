@@ -6,15 +6,10 @@ from dataclasses import replace
 import pytest
 
 from teijo.errors import PlanError
-from teijo.methods.parts import document_of, findings_of, watch_of
+from teijo.methods.parts import document_of, findings_of, found_in, watch_of
+from teijo.methods.pts.demand.found import DemandFound
 from teijo.methods.pts.demand.method import CBW, DIRTH
-from teijo.methods.pts.demand.stages import (
-    point_runs,
-    precondition_determination,
-    preconditioned,
-)
 from teijo.methods.registry import method_named
-from teijo.methods.rounds import exchanges_of
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Measure, Purge, Step
@@ -99,9 +94,15 @@ def phases_of(played: Played) -> list[tuple[str, int]]:
     return found
 
 
+def demand_in(played: Played) -> DemandFound:
+    found = found_in(played.record)
+    assert isinstance(found, DemandFound)
+    return found
+
+
 def points_of(played: Played) -> list[tuple[str, int, int]]:
-    runs = point_runs(exchanges_of(played.record))
-    return [(each.name, each.threads, each.queue_depth) for each in runs]
+    runs = demand_in(played).runs.values()
+    return [(each.name, each.place.threads, each.place.queue_depth) for each in runs]
 
 
 # --- the order of the steps -------------------------------------------------------------------
@@ -201,9 +202,7 @@ def test_the_preconditioning_is_judged_on_minutes_1_31_61_and_so_on():
 
     played = run(rate=rate)
     # 1, 2, 3, 4 and then 5 thousand: even 4, 5, 5, 5, 5 has a range above 20 % of its average.
-    (state,) = precondition_determination(
-        DIRTH.settings("", {}, DRIVE), preconditioned(exchanges_of(played.record))
-    )
+    (state,) = demand_in(played).before
     assert state.values == (1e3, 2e3, 3e3, 4e3, 5e3, 5e3, 5e3, 5e3, 5e3)
     assert phases_of(played)[1] == ("precondition", 8 * 30 + 1)
 
@@ -344,7 +343,7 @@ def test_a_gap_at_an_operating_point_repeats_that_point_from_its_pre_write(place
     assert len(played.steps) == before + place + 1 + 2 * 61
     again = played.measured[before + place]
     assert (again.round_number, again.cell, again.continues) == (2, "pre-write minute 1", False)
-    runs = point_runs(exchanges_of(played.record))
+    runs = demand_in(played).runs.values()
     assert [len(each.prewrite) for each in runs] == [60, 60, 60]
     assert all(each.histogram is not None for each in runs)
 
@@ -361,7 +360,7 @@ def test_a_gap_before_every_single_step_still_ends_with_three_points():
         for seq, step in ((each.seq, each.step) for each in broken.steps):
             if isinstance(step, Measure) and step.continues:
                 assert seq != gap + 1, "nothing continues over a gap"
-        runs = point_runs(exchanges_of(broken.record))
+        runs = demand_in(broken).runs.values()
         assert [len(each.prewrite) for each in runs] == [3, 3, 3]
 
 

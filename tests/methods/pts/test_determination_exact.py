@@ -62,7 +62,7 @@ def iops_of(answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
 
 def sweep_of(answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
     settings = CBW.settings("", {}, DRIVE)
-    cell = stages.cell_name(settings.threads, settings.queue_depth)
+    cell = stages.tracked(settings).name
     return stages.determination(settings, rounds_with(cell, answers))
 
 

@@ -14,83 +14,58 @@ from teijo.document.phrase import capitalised, say
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.demand import point_pages, sweep_pages
-from teijo.methods.pts.demand.settings import DemandSettings, stimulus_name, stimulus_with
-from teijo.methods.pts.demand.stages import (
-    POINT_NAMES,
-    cells_per_round,
-    chosen_points,
-    point_runs,
-    precondition_determination,
-    preconditioned,
-    prewrites_of,
-    window_of,
-)
-from teijo.methods.pts.found import PtsFound
+from teijo.methods.pts.demand.found import DemandFound
+from teijo.methods.pts.demand.settings import stimulus_name, stimulus_with
+from teijo.methods.pts.demand.stages import POINT_NAMES
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.report import IOPS, answered, by_round, numbered, plot, report
-from teijo.methods.rounds import Rounds, exchanges_of, rounds_of
 from teijo.methods.scaled import scalar_told
 from teijo.terms.cell import mix_name
-from teijo.terms.finding import SteadyState
+from teijo.terms.finding import SteadyState, Window
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import StepResult
 
 CHECK = "Check minute"
 
 
-def pages(names: tuple[str, str, str], found: PtsFound[DemandSettings]) -> Document:
-    """Return the whole report of a record, growing or sealed.
-
-    `names` are the method's id, its title, and the test's short name in this version.
+def pages(found: DemandFound, title: str, short: str) -> Document:
+    """Return the whole report of a record, growing or sealed, under the test's title and its
+    short name in this version.
     """
-    settings, record, findings = found.settings, found.record, found.reported
-    exchanges = exchanges_of(record)
-    minutes = preconditioned(exchanges)
-    before = precondition_determination(settings, minutes)
-    rounds = rounds_of(exchanges, cells_per_round(settings))
-    window = window_of(settings, rounds)
-    points = chosen_points(settings, window)
-    runs = point_runs(exchanges)
-    sweep = sweep_pages.Sweep(settings=settings, findings=findings, points=points, window=window)
     plots = [
-        _precondition_section(settings, minutes, before),
-        _precondition_window_section(before),
-        _prewrites_section(settings, rounds),
-        sweep_pages.tracking_section(sweep, rounds),
-        *(window_pages.close_up_section(state, "Round") for state in findings.steady_states),
-        sweep_pages.variation_section(sweep),
-        sweep_pages.intensity_section(sweep),
-        sweep_pages.cpu_section(sweep),
-        *point_pages.sections(settings, runs),
-        sweep_pages.outstanding_section(sweep),
+        _precondition_section(found),
+        _precondition_window_section(found.before),
+        _prewrites_section(found),
+        sweep_pages.tracking_section(found),
+        *(window_pages.close_up_section(state, "Round") for state in found.states),
+        sweep_pages.variation_section(found),
+        sweep_pages.intensity_section(found),
+        sweep_pages.cpu_section(found),
+        *point_pages.sections(found),
+        sweep_pages.outstanding_section(found),
     ]
     return report(
         found,
-        _loop(names, settings, before),
+        _loop(found, title, short),
         summary=(
-            window_pages.verdict_of(record, findings),
-            _precondition_verdict(before),
-            window_pages.determination_table((*findings.steady_states, *before)),
-            *point_pages.summary_blocks(settings, points, runs),
-            *point_pages.order_blocks(settings, window),
+            window_pages.verdict_of(found.record, found),
+            _precondition_verdict(found.before),
+            window_pages.determination_table((*found.states, *found.before)),
+            *point_pages.summary_blocks(found),
+            *point_pages.order_blocks(found),
             _run_facts(found),
         ),
         sections=numbered(plots),
-        remarks=_precondition_remarks(settings, minutes, before),
+        remarks=_precondition_remarks(found),
     )
 
 
-def _loop(
-    names: tuple[str, str, str],
-    settings: DemandSettings,
-    before: Sequence[SteadyState],
-) -> Loop:
-    _, title, short = names
+def _loop(found: DemandFound, title: str, short: str) -> Loop:
+    settings = found.settings
     name, minute = stimulus_name(settings), units.format_duration(settings.minute_ns)
     return Loop(
         title=title,
         subtitle=say("{test} loop", test=short),
-        workload_independent=_precondition_words(settings, before),
+        workload_independent=_precondition_words(found),
         workload_dependent=say(
             "pre-write {minutes} min, {stimulus}",
             minutes=settings.prewrite_minutes,
@@ -109,12 +84,11 @@ def _levels(levels: Sequence[int]) -> str:
     return ", ".join(str(level) for level in levels)
 
 
-def _precondition_words(settings: DemandSettings, before: Sequence[SteadyState]) -> str:
-    if not before:
+def _precondition_words(found: DemandFound) -> str:
+    if not found.before:
         return "none"
-    stimulus = stimulus_with(settings, 0)
-    window = before[0].window
-    if window is None or not is_steady(before):
+    stimulus, window = stimulus_with(found.settings, 0), found.window_before
+    if window is None:
         return say("{stimulus}, not steady", stimulus=stimulus)
     return say(
         "{stimulus}, SS rounds {first}–{last}",
@@ -124,25 +98,21 @@ def _precondition_words(settings: DemandSettings, before: Sequence[SteadyState])
     )
 
 
-def _precondition_remarks(
-    settings: DemandSettings, minutes: Sequence[StepResult], before: Sequence[SteadyState]
-) -> tuple[Remark, ...]:
+def _precondition_remarks(found: DemandFound) -> tuple[Remark, ...]:
     """Return the remark that the rounds began on a drive that was not steady."""
+    before = found.before
     checks = len(before[0].rounds) if before else 0
-    if not checks or checks < settings.precondition_rounds_most or is_steady(before):
+    if not checks or checks < found.settings.precondition_rounds_most or is_steady(before):
         return ()
     text = say(
         "the preconditioning was not steady after its {minutes} minutes ({checks} check minutes)",
-        minutes=len(minutes),
+        minutes=len(found.minutes),
         checks=checks,
     )
     return (Remark(kind=RemarkKind.NOT_STEADY, text=text),)
 
 
-# --- the summary ------------------------------------------------------------------------------
-
-
-def _run_facts(found: PtsFound[DemandSettings]) -> Facts:
+def _run_facts(found: DemandFound) -> Facts:
     scalars = tuple(
         (
             capitalised(scalar.name),
@@ -171,17 +141,12 @@ def _precondition_verdict(before: Sequence[SteadyState]) -> Verdict:
     return Verdict(text=text, good=None if window is None else False)
 
 
-# --- preconditioning and pre-writes -----------------------------------------------------------
-
-
-def _precondition_section(
-    settings: DemandSettings, minutes: Sequence[StepResult], before: Sequence[SteadyState]
-) -> Section:
+def _precondition_section(found: DemandFound) -> Section:
+    settings, minutes = found.settings, found.minutes
     title, every = "Pre-conditioning IOPS", settings.precondition_minutes
     if not minutes:
         text = "No minute yet." if settings.precondition_rounds_most else "No preconditioning."
         return plot(title, None, empty=text)
-
     iops = tuple(answer.iops for answer in minutes)
     numbers = tuple(range(1, len(minutes) + 1))
     length = units.format_duration(settings.minute_ns)
@@ -204,14 +169,13 @@ def _precondition_section(
         IOPS,
         more=(Series(name="check minutes", x=numbers[::every], y=iops[::every], style="points"),),
         table=grid.table(folded=True),
-        spans=_window_spans(before, every),
+        spans=_window_spans(found.window_before, every),
     )
     return Section(title=title, blocks=(chart,))
 
 
-def _window_spans(before: Sequence[SteadyState], every: int) -> tuple[Span, ...]:
+def _window_spans(window: Window | None, every: int) -> tuple[Span, ...]:
     """Return the window of the preconditioning to shade, over an axis of minutes."""
-    window = before[0].window if is_steady(before) else None
     if window is None:
         return ()
     first, last = (
@@ -228,7 +192,8 @@ def _precondition_window_section(before: Sequence[SteadyState]) -> Section:
     return replace(window_pages.close_up_section(before[0], CHECK), title=title)
 
 
-def _prewrites_section(settings: DemandSettings, rounds: Rounds) -> Section:
+def _prewrites_section(found: DemandFound) -> Section:
+    settings, whole = found.settings, found.course.whole
     title = "Pre-writes between rounds"
     if not settings.prewrite_minutes:
         return plot(title, None, empty="No pre-writes.")
@@ -237,8 +202,8 @@ def _prewrites_section(settings: DemandSettings, rounds: Rounds) -> Section:
         minutes = range(1, settings.prewrite_minutes + 1)
         name = partial(say, "minute {number}")
         grid = matrix(
-            by_round(rounds.whole),
-            [prewrites_of(settings, each) for each in rounds.whole],
+            by_round(whole),
+            [found.prewrites(each) for each in whole],
             minutes,
             lambda answers, minute: answers[minute - 1].iops,
             figure=lambda minute: Figure(name=capitalised(name(number=minute)), unit="IOPS"),
@@ -255,4 +220,4 @@ def _prewrites_section(settings: DemandSettings, rounds: Rounds) -> Section:
             ),
         )
 
-    return plot(title, chart if rounds.whole else None)
+    return plot(title, chart if whole else None)

@@ -2,7 +2,7 @@
 its pre-write and its response-time histogram.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from teijo.analysis import measures
 from teijo.analysis.demand import (
@@ -16,29 +16,21 @@ from teijo.document.grid import Edge, Grid, Line
 from teijo.document.model import Block, Column, Paragraph, Section, Table, Value
 from teijo.document.phrase import Verbatim, say, sentences
 from teijo.methods.pages import ms
+from teijo.methods.pts.demand.found import DemandFound, PointRun
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
-from teijo.methods.pts.demand.stages import (
-    POINT_NAMES,
-    PointRun,
-    cell_name,
-    demand_points,
-    named_points,
-)
+from teijo.methods.pts.demand.stages import POINT_NAMES, demand_points, named_points, place_of
 from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
 from teijo.methods.pts.report import IOPS, answered, plot
-from teijo.methods.rounds import Round
 
 NOT_YET = "Not measured yet."
 
 
-def summary_blocks(
-    settings: DemandSettings, points: OperatingPoints | None, runs: Sequence[PointRun]
-) -> list[Block]:
+def summary_blocks(found: DemandFound) -> list[Block]:
     """Return the operating points: in the sweep, and over their histograms."""
+    points, runs = found.points, found.runs
     if points is None:
         return [Paragraph(text="No operating points: no point of a whole round completed an I/O.")]
-    found = {run.name: run for run in runs}
-    rows = tuple(_row(name, point, found.get(name)) for name, point in named_points(points))
+    rows = tuple(_row(name, point, runs.get(name)) for name, point in named_points(points))
     columns = (
         Column(name="Operating point"),
         Column(name="TC", digits=0),
@@ -51,18 +43,18 @@ def summary_blocks(
         Column(name="MRT", unit="ms", digits=3),
     )
     table = Table(columns=columns, rows=rows, caption="Operating points")
-    words = (*_choice_words(settings, points), *_apart_words(points, found))
+    words = (*_choice_words(found.settings, points), *_apart_words(points, runs))
     return [table, *(Paragraph(text=text) for text in words)]
 
 
-def order_blocks(settings: DemandSettings, window: Sequence[Round]) -> list[Block]:
+def order_blocks(found: DemandFound) -> list[Block]:
     """Return why points of less demand gave more than the greatest, where some did."""
-    points = demand_points(settings, window)
+    points = demand_points(found.over_window)
     rested = rested_points(points)
     if not rested:
         return []
     best, full = max(rested, key=lambda each: each.share), points[0]
-    written = _written(best, full, window)
+    written = _written(found, best, full)
     told = say(
         "{point} gave {share:.1f} times the IOPS of {full}, with fewer I/Os outstanding. {cause}: "
         "it follows {after}, in which the drive had time to clear space ahead, and a minute is too "
@@ -96,17 +88,15 @@ def order_blocks(settings: DemandSettings, window: Sequence[Round]) -> list[Bloc
 
 
 def _written(
-    best: RestedPoint, full: DemandPoint, window: Sequence[Round]
+    found: DemandFound, best: RestedPoint, full: DemandPoint
 ) -> tuple[float, float, float] | None:
     """Return the write amplification before, at, and without the rest; None if it is not told."""
-    found = []
-    for point in (best.after, best.point, full):
-        cell = cell_name(point.threads, point.queue_depth)
-        amplification = measures.write_amplification([each.at(cell) for each in window])
-        if amplification is None:
-            return None
-        found.append(amplification)
-    light, own, most = found
+    light, own, most = (
+        measures.write_amplification(found.at(place_of(point)))
+        for point in (best.after, best.point, full)
+    )
+    if light is None or own is None or most is None:
+        return None
     return light, own, most
 
 
@@ -120,18 +110,17 @@ def _cause(written: tuple[float, float, float] | None) -> str:
 
 
 def _place(point: DemandPoint) -> str:
-    return Verbatim(cell_name(point.threads, point.queue_depth))
+    return Verbatim(place_of(point).name)
 
 
-def sections(settings: DemandSettings, runs: Sequence[PointRun]) -> list[Section]:
+def sections(found: DemandFound) -> list[Section]:
     """Return two pages for each point: its pre-write, and its response-time histogram."""
-    found = {run.name: run for run in runs}
     return [
         section
         for name in POINT_NAMES
         for section in (
-            _prewrite_section(settings, name, found.get(name)),
-            _histogram_section(settings, name, found.get(name)),
+            _prewrite_section(found.settings, name, found.runs.get(name)),
+            _histogram_section(found.settings, name, found.runs.get(name)),
         )
     ]
 
@@ -184,11 +173,11 @@ def _choice_words(settings: DemandSettings, points: OperatingPoints) -> list[str
     return words
 
 
-def _apart_words(points: OperatingPoints, found: Mapping[str, PointRun]) -> list[str]:
+def _apart_words(points: OperatingPoints, runs: Mapping[str, PointRun]) -> list[str]:
     """Return where a point over its histogram is not what the sweep took it for."""
     words: list[str] = []
     for name, point in named_points(points):
-        run = found.get(name)
+        run = runs.get(name)
         if run is None or run.histogram is None:
             continue
         share = run.histogram.iops / point.iops
@@ -208,8 +197,8 @@ def _stimulus(settings: DemandSettings, read_percent: int, run: PointRun) -> str
     return say(
         "{stimulus} TC {threads} QD {queue_depth}",
         stimulus=stimulus_with(settings, read_percent),
-        threads=run.threads,
-        queue_depth=run.queue_depth,
+        threads=run.place.threads,
+        queue_depth=run.place.queue_depth,
     )
 
 

@@ -4,16 +4,6 @@ from typing import Annotated
 
 from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.conformance.versions import (
-    COMPOSITE_BLOCKS,
-    COMPOSITE_READ_PERCENT,
-    COMPOSITE_ZONES,
-    DEMAND_LEVELS,
-    DIRTH_BLOCK_BYTES,
-    DIRTH_READ_PERCENT,
-    ROUNDS_MOST,
-    Version,
-)
 from teijo.document.phrase import say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
@@ -21,7 +11,6 @@ from teijo.methods.pts import settings as shared
 from teijo.methods.workload import words as workload_words
 from teijo.methods.workload.words import BlockMix
 from teijo.terms.cell import mix_name
-from teijo.terms.geometry import Geometry
 from teijo.terms.workload import Access
 
 MINUTES_MOST = 100_000
@@ -177,45 +166,6 @@ class DemandSettings(shared.PtsSettings, frozen=True):
     def block_sizes_bytes(self) -> tuple[int, ...]:
         """Every block size."""
         return tuple(size for size, _ in self.blocks)
-
-
-def standard(version: Version, geometry: Geometry, *, composite: bool) -> DemandSettings:
-    """Return the settings as the version has them on this device, unchecked.
-
-    DIRTH's block size and mix are the operator's choice; these are common ones.
-    """
-    rule = version.demand
-    assert rule is not None, "the version has this test"
-    defaults = shared.shared_defaults(version, geometry)
-    del defaults["threads"], defaults["queue_depth"]
-    dropped = dropped_blocks(geometry) if composite else ()
-    zones = COMPOSITE_ZONES if composite else ()
-    access = Access.ZONED if composite else Access.RANDOM
-    return DemandSettings.model_validate(
-        {
-            **defaults,
-            "read_percent": COMPOSITE_READ_PERCENT if composite else DIRTH_READ_PERCENT,
-            "blocks": tuple(block for block in COMPOSITE_BLOCKS if block[0] not in dropped)
-            if composite
-            else ((DIRTH_BLOCK_BYTES, 1),),
-            "access": workload_words.show_access(access, 0.0, zones),
-            "thread_counts": DEMAND_LEVELS,
-            "queue_depths": DEMAND_LEVELS,
-            "rounds_most": ROUNDS_MOST,
-            "precondition_rounds_most": ROUNDS_MOST,
-            "precondition_minutes": rule.precondition_minutes,
-            "prewrite_minutes": rule.prewrite_minutes,
-            "point_prewrite_minutes": rule.point_prewrite_minutes,
-            "histogram_minutes": rule.histogram_minutes,
-            "latency_limit_ns": rule.latency_limit_ns,
-        }
-    )
-
-
-def dropped_blocks(geometry: Geometry) -> tuple[int, ...]:
-    """Return the composite workload's block sizes that this device cannot serve."""
-    logical = geometry.logical_block_bytes
-    return tuple(size for size, _ in COMPOSITE_BLOCKS if size % logical)
 
 
 def stimulus_name(settings: DemandSettings) -> str:

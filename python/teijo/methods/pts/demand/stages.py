@@ -2,17 +2,18 @@
 them. Preconditioning minute by minute, rounds of a pre-write and a sweep, operating points.
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from teijo.analysis import measures
-from teijo.analysis.demand import DemandPoint, OperatingPoints, in_flight_share, operating_points
+from teijo.analysis.demand import DemandPoint, OperatingPoints, operating_points
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
-from teijo.methods.rounds import Exchange, Measured, Round, Rounds, window_rounds_of
+from teijo.methods.pts.loop import checked
+from teijo.methods.rounds import Rounds
 from teijo.methods.workload import words as workload_words
 from teijo.terms.finding import Cell, SteadyState
 from teijo.terms.result import Answer, Gap, StepResult
@@ -25,14 +26,31 @@ POINT_NAMES = (Verbatim("Max"), Verbatim("Mid"), Verbatim("Min"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointRun:
-    """What was measured at one operating point: the minutes of its pre-write, its histogram."""
+class SweepCell:
+    """A point of the sweep: a demand."""
 
-    name: str
     threads: int
     queue_depth: int
-    prewrite: tuple[StepResult, ...]
-    histogram: StepResult | None
+
+    @property
+    def outstanding_ios(self) -> int:
+        """Total OIO: threads × queue depth."""
+        return self.threads * self.queue_depth
+
+    @property
+    def name(self) -> str:
+        """The name that the record has for it: "TC 32 QD 8"."""
+        return f"TC {self.threads} QD {self.queue_depth}"
+
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """Its place on the axes of the sweep."""
+        return (("threads", str(self.threads)), ("queue depth", str(self.queue_depth)))
+
+
+def place_of(point: DemandPoint) -> SweepCell:
+    """Return where a point lies in the sweep."""
+    return SweepCell(threads=point.threads, queue_depth=point.queue_depth)
 
 
 def workload_at(
@@ -54,9 +72,6 @@ def workload_at(
         content=settings.content,
     )
     return Workload(streams=(stream,))
-
-
-# --- preconditioning --------------------------------------------------------------------------
 
 
 def precondition(settings: DemandSettings) -> Generator[Step, Answer, tuple[SteadyState, ...]]:
@@ -110,46 +125,21 @@ def precondition_determination(
     """Return the determination over the check minutes; none without preconditioning."""
     if not settings.precondition_rounds_most:
         return ()
-    checks = check_minutes(settings, answers)
-    tracked = Tracked(
-        variable=say("check minute, {stimulus}", stimulus=stimulus_with(settings, 0)),
-        unit="IOPS",
-        values=tuple(measures.exact_iops(answer) for answer in checks),
-    )
-    return determine(range(1, len(checks) + 1), [tracked])
-
-
-def preconditioned(exchanges: Iterable[Exchange]) -> list[StepResult]:
-    """Return the minutes of the preconditioning since its last gap."""
-    answers: list[StepResult] = []
-    for step, answer in exchanges:
-        if isinstance(step, Measure) and step.phase == PRECONDITION:
-            if isinstance(answer, Gap):
-                answers.clear()
-            else:
-                answers.append(answer)
-    return answers
-
-
-# --- rounds -----------------------------------------------------------------------------------
-
-
-def cell_name(threads: int, queue_depth: int) -> str:
-    """Return the name of a point of the sweep: "TC 32 QD 8"."""
-    return f"TC {threads} QD {queue_depth}"
+    variable = say("check minute, {stimulus}", stimulus=stimulus_with(settings, 0))
+    return checked(variable, check_minutes(settings, answers))
 
 
 def round_cells(settings: DemandSettings, round_number: int) -> tuple[Measure, ...]:
     """Return a round: the pre-write minute by minute, then the sweep from high to low demand."""
     sweep = tuple(
         Measure(
-            workload=workload_at(settings, settings.read_percent, threads, queue_depth),
+            workload=workload_at(settings, settings.read_percent, key.threads, key.queue_depth),
             duration_ns=settings.minute_ns,
             phase=ROUND,
             round_number=round_number,
-            cell=cell_name(threads, queue_depth),
+            cell=key.name,
         )
-        for threads, queue_depth in sweep_of(settings)
+        for key in sweep_of(settings)
     )
     prewrite = _prewrite(
         settings,
@@ -168,91 +158,49 @@ def cells_per_round(settings: DemandSettings) -> int:
     return settings.prewrite_minutes + sweep
 
 
-def sweep_of(settings: DemandSettings) -> tuple[tuple[int, int], ...]:
-    """Return (threads, queue depth) of every point of the sweep, in order."""
+def sweep_of(settings: DemandSettings) -> tuple[SweepCell, ...]:
+    """Return every point of the sweep, in order."""
     return tuple(
-        (threads, queue_depth)
+        SweepCell(threads=threads, queue_depth=queue_depth)
         for threads in settings.thread_counts
         for queue_depth in settings.queue_depths
     )
 
 
-def prewrites_of(settings: DemandSettings, measured: Round) -> tuple[StepResult, ...]:
-    """Return the minutes of the pre-write that began a round."""
-    return tuple(answer for _, answer in measured.cells[: settings.prewrite_minutes])
-
-
-def tracking_name(settings: DemandSettings) -> str:
-    """Return the tracking variable's name: "RND 8 KiB 65/35 TC 32 QD 32"."""
-    return say(
-        "{stimulus} {cell}",
-        stimulus=stimulus_with(settings, settings.read_percent),
-        cell=cell_name(settings.threads, settings.queue_depth),
-    )
+def tracked(settings: DemandSettings) -> SweepCell:
+    """Return the point of the greatest demand, on which steady state is determined."""
+    return SweepCell(threads=settings.threads, queue_depth=settings.queue_depth)
 
 
 def determination(settings: DemandSettings, rounds: Rounds) -> tuple[SteadyState, ...]:
     """Return the determination of the IOPS at the greatest demand, over the unbroken rounds."""
-    cell = cell_name(settings.threads, settings.queue_depth)
-    tracked = Tracked(
-        variable=tracking_name(settings),
+    key, stimulus = tracked(settings), stimulus_with(settings, settings.read_percent)
+    variable = Tracked(
+        variable=say("{stimulus} {cell}", stimulus=stimulus, cell=key.name),
         unit="IOPS",
-        values=tuple(measures.exact_iops(each.at(cell)) for each in rounds.unbroken),
+        values=tuple(measures.exact_iops(each.at(key)) for each in rounds.unbroken),
     )
-    return determine([each.number for each in rounds.unbroken], [tracked])
+    return determine([each.number for each in rounds.unbroken], [variable])
 
 
-def window_of(settings: DemandSettings, rounds: Rounds) -> tuple[Round, ...]:
-    """Return the rounds to report: the window, or the last five unbroken ones."""
-    return window_rounds_of(determination(settings, rounds), rounds)
+def chosen_points(
+    settings: DemandSettings, cells: Mapping[SweepCell, Cell]
+) -> OperatingPoints | None:
+    """Return the operating points that the sweep shows, None where nothing was answered."""
+    return operating_points(demand_points(cells), settings.latency_limit_ns)
 
 
-def sweep_cells(settings: DemandSettings, window: Sequence[Round]) -> tuple[Cell, ...]:
-    """Return every point of the sweep over the window's rounds, none without a round."""
-    if not window:
-        return ()
-    return tuple(
-        measures.cell_over(
-            (("threads", str(threads)), ("queue depth", str(queue_depth))),
-            [each.at(cell_name(threads, queue_depth)) for each in window],
-        )
-        for threads, queue_depth in sweep_of(settings)
-    )
-
-
-def demand_points(settings: DemandSettings, window: Sequence[Round]) -> tuple[DemandPoint, ...]:
-    """Return the sweep as points of demand, over the window's rounds."""
+def demand_points(cells: Mapping[SweepCell, Cell]) -> tuple[DemandPoint, ...]:
+    """Return the sweep as points of demand."""
     return tuple(
         DemandPoint(
-            threads=threads,
-            queue_depth=queue_depth,
+            threads=key.threads,
+            queue_depth=key.queue_depth,
             iops=cell.iops,
             latency_ns_mean=cell.latency_ns_mean,
         )
-        for (threads, queue_depth), cell in zip(
-            sweep_of(settings), sweep_cells(settings, window), strict=False
-        )
+        for key, cell in cells.items()
     )
-
-
-def in_flight_shares(
-    settings: DemandSettings, window: Sequence[Round]
-) -> dict[tuple[int, int], float]:
-    """Return the I/Os in flight by those asked for, by (threads, queue depth), over the window."""
-    return {
-        (threads, queue_depth): in_flight_share(
-            [each.at(cell_name(threads, queue_depth)) for each in window], threads * queue_depth
-        )
-        for threads, queue_depth in sweep_of(settings)
-    }
-
-
-# --- operating points -------------------------------------------------------------------------
-
-
-def chosen_points(settings: DemandSettings, window: Sequence[Round]) -> OperatingPoints | None:
-    """Return the operating points that the window shows, None where nothing was answered."""
-    return operating_points(demand_points(settings, window), settings.latency_limit_ns)
 
 
 def named_points(points: OperatingPoints) -> tuple[tuple[str, DemandPoint], ...]:
@@ -291,34 +239,9 @@ def point_steps(
         duration_ns=settings.histogram_minutes * settings.minute_ns,
         phase=HISTOGRAM,
         round_number=number,
-        cell=f"{name}, {cell_name(threads, queue_depth)}",
+        cell=f"{name}, {place_of(point).name}",
     )
     return (*prewrite, histogram)
-
-
-def point_runs(exchanges: Iterable[Exchange]) -> tuple[PointRun, ...]:
-    """Return what was measured at the operating points, as far as it goes, in order."""
-    measured: dict[int, list[Measured]] = {}
-    for step, answer in exchanges:
-        if not isinstance(step, Measure) or step.phase not in (PREWRITE, HISTOGRAM):
-            continue
-        assert step.round_number is not None, "an operating point has its number"
-        if isinstance(answer, Gap):
-            measured.pop(step.round_number, None)
-        else:
-            measured.setdefault(step.round_number, []).append((step, answer))
-    return tuple(_point_run(number, parts) for number, parts in sorted(measured.items()))
-
-
-def _point_run(number: int, parts: Sequence[Measured]) -> PointRun:
-    (stream,) = parts[0][0].workload.streams
-    return PointRun(
-        name=POINT_NAMES[number - 1],
-        threads=stream.threads,
-        queue_depth=stream.queue_depth,
-        prewrite=tuple(answer for step, answer in parts if step.phase == PREWRITE),
-        histogram=next((answer for step, answer in parts if step.phase == HISTOGRAM), None),
-    )
 
 
 def _prewrite(
