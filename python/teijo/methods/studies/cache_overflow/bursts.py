@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from teijo import units
-from teijo.analysis import measures
-from teijo.analysis.overflow import Overflow, Series, overflow_of
+from teijo.analysis.overflow import Overflow, Series
 from teijo.analysis.overflow_proof import Again, Rest, has_settled, rest_that_tells
 from teijo.analysis.written import written_series
 from teijo.methods.rounds import Exchange
@@ -61,20 +60,15 @@ def piece(settings: OverflowSettings, geometry: Geometry, burst: int, samples: i
 
 
 def samples_next(
-    settings: OverflowSettings,
-    geometry: Geometry,
-    answers: Sequence[StepResult],
-    *,
-    samples_most: int,
+    settings: OverflowSettings, geometry: Geometry, series: Series, *, samples_most: int
 ) -> int:
     """Return how many samples the next piece of a burst has: ten, or what is left of its bounds.
 
     What is left of the volume is counted in samples at the last piece's rate, and nothing is known
     of that before the first sample: a burst goes beyond its volume by little more than a sample.
     """
-    if not answers:
+    if not series.lengths_s.size:
         return 1
-    series = series_of(settings, geometry, answers)
     left = samples_most - series.lengths_s.size
     last = float(series.written_bytes[-SAMPLES_A_STEP:].mean())
     still = settings.limit_bytes(geometry) - float(series.written_bytes.sum())
@@ -84,16 +78,11 @@ def samples_next(
 
 
 def why_stop(
-    settings: OverflowSettings,
-    geometry: Geometry,
-    answers: Sequence[StepResult],
-    *,
-    samples_most: int,
+    settings: OverflowSettings, geometry: Geometry, series: Series, *, samples_most: int
 ) -> Stop | None:
-    """Return what ends a burst after these pieces, None if it goes on."""
-    if not answers:
+    """Return what ends a burst that has written this, None if it goes on."""
+    if not series.lengths_s.size:
         return None
-    series = series_of(settings, geometry, answers)
     if float(series.written_bytes.sum()) >= settings.limit_bytes(geometry):
         return "volume"
     flat = settings.flat_samples
@@ -102,35 +91,25 @@ def why_stop(
     return "time" if series.lengths_s.size >= samples_most else None
 
 
-def proof_of(
-    settings: OverflowSettings, geometry: Geometry, answers: Sequence[StepResult]
-) -> Rest | None:
-    """Return the rest that tells a cache after these pieces of the first burst; None where rests
-    are asked for anyway, or where none would tell.
+def proof_of(settings: OverflowSettings, first: Overflow | None) -> Rest | None:
+    """Return the rest that tells a cache after this first burst; None where rests are asked for
+    anyway, or where none would tell.
     """
-    if settings.proof == "off" or settings.rests_ns or not answers:
+    if settings.proof == "off" or settings.rests_ns or first is None:
         return None
-    overflow = overflow_of(series_of(settings, geometry, answers))
-    return rest_that_tells(
-        None if overflow is None else overflow.cliff,
-        sample_s=settings.sample_ns / units.NS_PER_S,
-        most_s=settings.most_ns / units.NS_PER_S,
-    )
-
-
-def samples_most(settings: OverflowSettings, proof: Rest | None, burst: int) -> int:
-    """Return how many samples a burst has at most."""
-    return settings.samples_most if proof is None or burst == 1 else proof.samples
+    sample_s, most_s = (each / units.NS_PER_S for each in (settings.sample_ns, settings.most_ns))
+    return rest_that_tells(first.cliff, sample_s=sample_s, most_s=most_s)
 
 
 def series_of(
     settings: OverflowSettings, geometry: Geometry, answers: Sequence[StepResult]
 ) -> Series:
     """Return the series of these pieces, in seconds and bytes of the full-size device."""
-    sample_ns = settings.scaled_ns(settings.sample_ns, geometry)
-    block_bytes = settings.block_size_bytes
     return written_series(
-        answers, sample_ns=sample_ns, block_bytes=block_bytes, scale=geometry.scale
+        answers,
+        sample_ns=settings.scaled_ns(settings.sample_ns, geometry),
+        block_bytes=settings.block_size_bytes,
+        scale=geometry.scale,
     )
 
 
@@ -149,29 +128,3 @@ def pieces_of(
         elif isinstance(step, Idle):
             rests[(step.round_number or 1) + 1] = answer.elapsed_ns
     return pieces, rests
-
-
-def burst_of(
-    settings: OverflowSettings,
-    geometry: Geometry,
-    answers: Sequence[StepResult],
-    *,
-    number: int,
-    rest_ns: int,
-    samples_most: int,
-) -> Burst:
-    """Return the burst that these pieces are, after a rest of this device."""
-    series = series_of(settings, geometry, answers)
-    overflow = overflow_of(series)
-    assert overflow is not None, "a burst has a piece"
-    timed = [part.timed for answer in answers for part in answer.results]
-    count = sum(part.count for part in timed)
-    return Burst(
-        number=number,
-        rest_s=rest_ns * geometry.scale / units.NS_PER_S,
-        series=series,
-        overflow=overflow,
-        latency_ns_mean=sum(part.sum_ns for part in timed) / count if count else 0.0,
-        latency_ns_max=max(measures.latency_ns_max(answer) for answer in answers),
-        stop=why_stop(settings, geometry, answers, samples_most=samples_most),
-    )

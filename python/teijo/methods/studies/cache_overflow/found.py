@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from teijo import units
-from teijo.analysis.overflow import fluid_bytes
+from teijo.analysis import measures
+from teijo.analysis.overflow import Overflow, Series, fluid_bytes, overflow_of
 from teijo.analysis.overflow_proof import CameBack, Rest, Verdict, came_back, verdict_of
 from teijo.methods.found import Found
 from teijo.methods.studies.cache_overflow.bursts import (
     BURST,
     REST,
     Burst,
-    burst_of,
+    Stop,
     pieces_of,
     proof_of,
-    samples_most,
     series_of,
     why_stop,
 )
@@ -33,24 +33,49 @@ class OverflowFound(Found[OverflowSettings]):
         return pieces_of(self.exchanges)
 
     @cached_property
+    def _series(self) -> dict[int, Series]:
+        own = self._pieces[0].items()
+        return {at: series_of(self.settings, self.record.geometry, each) for at, each in own}
+
+    @cached_property
+    def _first(self) -> Overflow | None:
+        return overflow_of(self._series[1]) if 1 in self._series else None
+
+    @cached_property
     def proof(self) -> Rest | None:
         """The rest that tells a cache, None where none is needed or none would tell."""
-        return proof_of(self.settings, self.record.geometry, self._pieces[0].get(1, []))
+        return proof_of(self.settings, self._first)
+
+    def _samples_most(self, number: int) -> int:
+        """Return how many samples a burst has at most."""
+        if self.proof is None or number == 1:
+            return self.settings.samples_most
+        return self.proof.samples
+
+    def _stop(self, number: int) -> Stop | None:
+        most, geometry = self._samples_most(number), self.record.geometry
+        return why_stop(self.settings, geometry, self._series[number], samples_most=most)
 
     @cached_property
     def bursts(self) -> tuple[Burst, ...]:
         """The bursts, the one under way among them."""
+        return tuple(self._burst(number) for number in self._series)
+
+    def _burst(self, number: int) -> Burst:
         pieces, rests = self._pieces
-        return tuple(
-            burst_of(
-                self.settings,
-                self.record.geometry,
-                answers,
-                number=number,
-                rest_ns=rests.get(number, 0),
-                samples_most=samples_most(self.settings, self.proof, number),
-            )
-            for number, answers in pieces.items()
+        series, answers = self._series[number], pieces[number]
+        overflow = self._first if number == 1 else overflow_of(series)
+        assert overflow is not None, "a burst has a piece"
+        timed = [part.timed for answer in answers for part in answer.results]
+        count = sum(part.count for part in timed)
+        return Burst(
+            number=number,
+            rest_s=rests.get(number, 0) * self.record.geometry.scale / units.NS_PER_S,
+            series=series,
+            overflow=overflow,
+            latency_ns_mean=sum(part.sum_ns for part in timed) / count if count else 0.0,
+            latency_ns_max=max(measures.latency_ns_max(answer) for answer in answers),
+            stop=self._stop(number),
         )
 
     @property
@@ -162,21 +187,20 @@ class OverflowFound(Found[OverflowSettings]):
     @cached_property
     def watch(self) -> Watch:
         """Which burst is under way, and what its bounds leave of it."""
-        settings, geometry, (pieces, _) = self.settings, self.record.geometry, self._pieces
+        settings, geometry = self.settings, self.record.geometry
         if self.record.run.ending != "running":
             return Watch(phase=self.record.run.ending)
-        number = max(pieces, default=1)
-        answers = pieces.get(number, [])
-        most = samples_most(settings, self.proof, number)
-        over = why_stop(settings, geometry, answers, samples_most=most) is not None
+        begun = bool(self._series)
+        number = max(self._series, default=1)
+        over = begun and self._stop(number) is not None
         planned = settings.rests_ns
         if self.proof is not None and (over or number > 1):
             planned = (round(self.proof.seconds * units.NS_PER_S),)
         rests, count = planned[number - 1 :], len(planned) + 1
-        done = series_of(settings, geometry, answers).lengths_s.size
-        left_ns = 0 if over else max(0, (most - done) * settings.sample_ns)
-        most_ns = left_ns + sum(rests) + len(rests) * settings.most_ns
-        begun = pieces or settings.purged == "no"
+        done = self._series[number].lengths_s.size if begun else 0
+        left = 0 if over else max(0, self._samples_most(number) - done)
+        most_ns = left * settings.sample_ns + sum(rests) + len(rests) * settings.most_ns
+        begun = begun or settings.purged == "no"
         return Watch(
             phase=REST if over and number < count else BURST if begun else "purge",
             round_number=number if begun else None,

@@ -7,6 +7,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import replace
 
 from teijo import units
+from teijo.analysis.overflow import Series, overflow_of
 from teijo.document.model import Document
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import purge
@@ -15,6 +16,7 @@ from teijo.methods.studies.cache_overflow.bursts import (
     piece,
     proof_of,
     samples_next,
+    series_of,
     why_stop,
 )
 from teijo.methods.studies.cache_overflow.found import OverflowFound
@@ -64,7 +66,7 @@ def _bursts(settings: OverflowSettings, geometry: Geometry) -> Generator[Step, A
     first = yield from _burst(settings, geometry, 1, settings.samples_most)
     if first is None:
         return False
-    proof = proof_of(settings, geometry, first)
+    proof = proof_of(settings, overflow_of(first))
     rests, most = settings.rests_ns, settings.samples_most
     if proof is not None:
         rests, most = (round(proof.seconds * units.NS_PER_S),), proof.samples
@@ -80,14 +82,16 @@ def _bursts(settings: OverflowSettings, geometry: Geometry) -> Generator[Step, A
 
 def _burst(
     settings: OverflowSettings, geometry: Geometry, number: int, samples_most: int
-) -> Generator[Step, Answer, list[StepResult] | None]:
-    """Write until the burst ends, and return its pieces; None when a gap broke it."""
+) -> Generator[Step, Answer, Series | None]:
+    """Write until the burst ends, and return its series; None when a gap broke it."""
     answers: list[StepResult] = []
-    while why_stop(settings, geometry, answers, samples_most=samples_most) is None:
-        samples = samples_next(settings, geometry, answers, samples_most=samples_most)
+    series = series_of(settings, geometry, answers)
+    while why_stop(settings, geometry, series, samples_most=samples_most) is None:
+        samples = samples_next(settings, geometry, series, samples_most=samples_most)
         step = piece(settings, geometry, number, samples)
         answer = yield replace(step, continues=bool(answers))
         if isinstance(answer, Gap):
             return None
         answers.append(answer)
-    return answers
+        series = series_of(settings, geometry, answers)
+    return series

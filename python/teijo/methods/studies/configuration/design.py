@@ -54,15 +54,12 @@ class Visit:
 
 def cells_of(settings: ConfigurationSettings) -> tuple[Cell, ...]:
     """Return every configuration, the last factor's levels the fastest."""
+    names = [name for name, _ in settings.factors]
     return tuple(
         Cell(
             place=place,
-            levels=tuple(
-                (name, level) for (name, _), (level, _) in zip(settings.factors, each, strict=True)
-            ),
-            texts=tuple(
-                (name, text) for (name, _), (_, text) in zip(settings.factors, each, strict=True)
-            ),
+            levels=tuple((name, level) for name, (level, _) in zip(names, each, strict=True)),
+            texts=tuple((name, text) for name, (_, text) in zip(names, each, strict=True)),
         )
         for place, each in enumerate(product(*(levels for _, levels in settings.factors)))
     )
@@ -121,21 +118,15 @@ def steps_of(settings: ConfigurationSettings, visit: Visit, geometry: Geometry) 
         cell = cell_name(visit, stream.name)
         if settings.rest_ns:
             yield Idle(duration_ns=settings.rest_ns, round_number=visit.block)
-        if settings.ramp_ns:
-            yield Measure(
-                workload=workload,
-                duration_ns=settings.ramp_ns,
-                phase=RAMP,
-                round_number=visit.block,
-                cell=cell,
-            )
-        yield Measure(
-            workload=workload,
-            duration_ns=settings.duration_ns,
-            phase=MEASURE,
-            round_number=visit.block,
-            cell=cell,
-        )
+        for phase, length_ns in ((RAMP, settings.ramp_ns), (MEASURE, settings.duration_ns)):
+            if length_ns:
+                yield Measure(
+                    workload=workload,
+                    duration_ns=length_ns,
+                    phase=phase,
+                    round_number=visit.block,
+                    cell=cell,
+                )
 
 
 def _within(settings: ConfigurationSettings, stream: NamedStream) -> Stream:

@@ -108,13 +108,7 @@ class ConfigurationSettings(Settings, frozen=True):
     ] = ()
     timeout_ns: Annotated[
         int,
-        Knob(
-            key="timeout",
-            meaning="how long the hook may take",
-            example="10min",
-            parse=knobs.duration,
-            show=knobs.show_duration,
-        ),
+        knobs.time_knob(key="timeout", meaning="how long the hook may take", example="10min"),
     ] = 600 * units.NS_PER_S
     workloads: Annotated[
         tuple[NamedStream, ...],
@@ -138,33 +132,29 @@ class ConfigurationSettings(Settings, frozen=True):
     ] = 100
     duration_ns: Annotated[
         int,
-        Knob(
+        knobs.time_knob(
             key="seconds",
             aliases=("duration", "runtime"),
             meaning="how long each workload is measured",
             example="5",
-            parse=knobs.duration,
-            show=knobs.show_duration,
         ),
     ] = 5 * units.NS_PER_S
     ramp_ns: Annotated[
         int,
-        Knob(
+        knobs.time_knob(
             key="ramp",
             meaning="how long each workload runs before it is measured",
             example="2s",
-            parse=lambda text: units.parse_duration(text),
-            show=knobs.show_duration,
+            parse=units.parse_duration,
         ),
     ] = 0
     rest_ns: Annotated[
         int,
-        Knob(
+        knobs.time_knob(
             key="rest",
             meaning="how long the device rests before each workload",
             example="5s",
-            parse=lambda text: units.parse_duration(text),
-            show=knobs.show_duration,
+            parse=units.parse_duration,
         ),
     ] = 0
     purge: Annotated[
