@@ -177,37 +177,3 @@ class RoundsFound(Found[S], Generic[S, K]):
             for key, place in places
             for each in of_rounds(place, self.at(key), wanted, steady=self.converged)
         )
-
-
-class FlatFound(Found[S]):
-    """What a method says as plain values at once, where none of them costs much."""
-
-    @property
-    def states(self) -> tuple[SteadyState, ...]:
-        """As the findings have it."""
-        return self.findings.steady_states
-
-    @property
-    def converged(self) -> bool | None:
-        """As the findings have it."""
-        return self.findings.converged
-
-    @property
-    def rounds(self) -> int:
-        """As the findings have it."""
-        return self.findings.rounds
-
-    @property
-    def window_rounds(self) -> tuple[int, int] | None:
-        """As the findings have it."""
-        return self.findings.window_rounds
-
-    @property
-    def scalars(self) -> Sequence[Scalar]:
-        """As the findings have it."""
-        return self.findings.scalars
-
-    @property
-    def cells(self) -> Sequence[Cell]:
-        """As the findings have it."""
-        return self.findings.cells

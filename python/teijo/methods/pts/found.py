@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from teijo.conformance.ledger import ledger
-from teijo.methods.found import FlatFound, Found, RoundsFound
+from teijo.methods.found import Found, RoundsFound
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts.settings import PtsSettings
 from teijo.terms.cell import CellKey
@@ -40,10 +40,6 @@ class PtsFound(Found[S]):
     def steady_window(self) -> Window | None:
         """The window of the first tracking variable, once all of them are steady."""
         return self.states[0].window if is_steady(self.states) else None
-
-
-class FlatPtsFound(PtsFound[S], FlatFound[S]):
-    """A test that says what it found as plain values at once."""
 
 
 class PtsRoundsFound(PtsFound[S], RoundsFound[S, K]):

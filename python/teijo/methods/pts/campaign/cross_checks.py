@@ -1,6 +1,7 @@
 """Figures of one test against those of another on the same device, which should agree."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from teijo.analysis.cross_check import (
     LARGE_READ_BOUNDS,
@@ -9,14 +10,16 @@ from teijo.analysis.cross_check import (
     Check,
 )
 from teijo.document.phrase import say
+from teijo.methods.found import Found
 from teijo.methods.parts import Part
+from teijo.methods.pts.iops.found import IopsFound
 from teijo.methods.pts.lat.found import LatFound
-from teijo.methods.pts.wsat.found import LEVEL_NAME
+from teijo.methods.pts.tp.found import TpCell, TpFound
+from teijo.methods.pts.wsat.found import WsatFound
 from teijo.terms.cell import MatrixCell
-from teijo.terms.finding import Cell, Findings
+from teijo.units import KIB, MIB
 
-Place = tuple[str, str]
-"""R/W mix and block size, as cells are labelled."""
+F = TypeVar("F", bound=Found[Any])
 
 
 def checks_between(parts: Sequence[Part]) -> tuple[Check, ...]:
@@ -40,7 +43,8 @@ def _of_latency(tests: Mapping[str, Part], suffix: str) -> list[Check]:
     """Return mean latency × IOPS of each cell, in the round of the window where it is furthest
     from 1: the mean latency of several rounds times their mean IOPS is 1 of equal rounds only.
     """
-    if "lat" not in tests:
+    lat = _found(tests, "lat", LatFound)
+    if lat is None:
         return []
     return [
         Check(
@@ -49,26 +53,20 @@ def _of_latency(tests: Mapping[str, Part], suffix: str) -> list[Check]:
                 range=_named(suffix), block=cell.block, mix=cell.mix,
             ),
             unit="I/Os",
-            left=share,
+            left=lat.share(cell),
             right=1.0,
             bounds=UNITY_BOUNDS,
         )
-        for cell, share in _one_io_shares(tests["lat"]).items()
+        for cell in lat.over_window
     ]  # fmt: skip
 
 
-def _one_io_shares(lat: Part) -> dict[MatrixCell, float | None]:
-    found = lat.found
-    assert isinstance(found, LatFound), type(found)
-    return {key: found.share(key) for key in found.over_window}
-
-
 def _of_large_reads(tests: Mapping[str, Part], suffix: str) -> list[Check]:
-    place = ("100/0", "1024 KiB")
-    both = [_cells(tests[test].findings).get(place) for test in ("iops", "tp") if test in tests]
-    if len(both) < 2:
+    iops, tp = _found(tests, "iops", IopsFound), _found(tests, "tp", TpFound)
+    if iops is None or tp is None:
         return []
-    random, sequential = both
+    random = iops.over_window.get(MatrixCell(read_percent=100, block_size_bytes=MIB))
+    sequential = tp.over_window.get(TpCell(read_percent=100, block_size_bytes=MIB))
     return [
         Check(
             name=say("IOPS{range}: RND 1024 KiB reads against TP's SEQ", range=_named(suffix)),
@@ -81,16 +79,15 @@ def _of_large_reads(tests: Mapping[str, Part], suffix: str) -> list[Check]:
 
 
 def _of_saturation(tests: Mapping[str, Part], suffix: str) -> list[Check]:
-    if not {"wsat", "iops"} <= tests.keys():
+    wsat, iops = _found(tests, "wsat", WsatFound), _found(tests, "iops", IopsFound)
+    if wsat is None or iops is None:
         return []
-    wsat, iops = tests["wsat"], tests["iops"]
-    level = next((s.value for s in wsat.findings.scalars if s.name == LEVEL_NAME), None)
-    cell = _cells(iops.findings).get(("0/100", "4 KiB"))
+    cell = iops.over_window.get(MatrixCell(read_percent=0, block_size_bytes=4 * KIB))
     return [
         Check(
             name=say("WSAT{range}: end against IOPS' RND 4 KiB 0/100", range=_named(suffix)),
             unit="IOPS",
-            left=level,
+            left=None if wsat.curve is None else wsat.curve.level_iops,
             right=None if cell is None else cell.iops,
             bounds=SATURATION_BOUNDS,
             reason=_why_not_held(wsat, iops),
@@ -98,23 +95,23 @@ def _of_saturation(tests: Mapping[str, Part], suffix: str) -> list[Check]:
     ]
 
 
-def _why_not_held(wsat: Part, iops: Part) -> str:
-    if wsat.findings.converged is not True:
+def _why_not_held(wsat: WsatFound, iops: IopsFound) -> str:
+    if wsat.converged is not True:
         return "write saturation did not end in steady state"
-    stimuli = [
-        [getattr(part.found.settings, name) for name in ("active_range_percent", "amount_bytes")]
-        for part in (wsat, iops)
+    ranges = [
+        (each.settings.active_range_percent, each.settings.amount_bytes) for each in (wsat, iops)
     ]
-    if stimuli[0] != stimuli[1]:
+    if ranges[0] != ranges[1]:
         return "the active ranges differ"
     return ""
 
 
-def _cells(findings: Findings) -> dict[Place, Cell]:
-    found = {}
-    for cell in findings.cells:
-        labels = dict(cell.labels)
-        found[labels.get("r/w mix", ""), labels.get("block size", "")] = cell
+def _found(tests: Mapping[str, Part], name: str, kind: type[F]) -> F | None:
+    """Return what a test found, None where it is not in the campaign."""
+    if name not in tests:
+        return None
+    found = tests[name].found
+    assert isinstance(found, kind), type(found)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from teijo.analysis.cross_check import Check
 from teijo.conformance.stamp import stamp_of_ledger
@@ -21,6 +22,7 @@ from teijo.document.model import (
 )
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
+from teijo.methods.found import Found
 from teijo.methods.pages import (
     NOT_KNOWN,
     REMARKS_TITLE,
@@ -35,6 +37,7 @@ from teijo.methods.pages import (
 )
 from teijo.methods.parts import Part
 from teijo.methods.pts.campaign.cross_checks import checks_between
+from teijo.methods.pts.campaign.found import CampaignFound
 from teijo.methods.pts.campaign.plan import CampaignSettings, missing
 from teijo.methods.pts.header import ORGANISATION, told
 from teijo.methods.pts.iops.pages import SELECT_PERFORMANCE
@@ -42,7 +45,6 @@ from teijo.methods.pts.window_pages import convergence_word, window_name
 from teijo.methods.pts.wsat.found import LEVEL_NAME, PLATEAU_NAME
 from teijo.methods.scaled import both_sizes, in_both_sizes, with_rule, without_rule
 from teijo.terms.conformance import LedgerLine
-from teijo.terms.finding import Findings
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
@@ -65,14 +67,13 @@ _HEADLINES = {
 """How the names of a test's first figures end; those of cells are chosen by their place."""
 
 
-def pages(
-    settings: CampaignSettings, record: Record, findings: Findings, parts: Sequence[Part]
-) -> Document:
+def pages(found: CampaignFound) -> Document:
     """Return the whole report of a campaign, growing or sealed."""
+    settings, record, parts = found.settings, found.record, found.tests
     version = version_of(settings.spec)
     checks = checks_between(parts)
     documents = [part.document() for part in parts]
-    summary = [_summary(settings, record, findings, parts), _select(parts)]
+    summary = [_summary(found), _select(parts)]
     held = checks_section(record, checks)
     return Document(
         name=document_name(record),
@@ -121,14 +122,12 @@ def _header(
 
 def _conformance(parts: Sequence[Part]) -> str:
     """Return the stamp of the whole campaign: of all its tests' ledgers as one."""
-    return stamp_of_ledger([line for part in parts for line in part.findings.ledger])
+    return stamp_of_ledger([line for part in parts for line in part.found.ledger])
 
 
-def _summary(
-    settings: CampaignSettings, record: Record, findings: Findings, parts: Sequence[Part]
-) -> Section:
-    begun = {part.name: part for part in parts}
-    geometry = record.geometry
+def _summary(found: CampaignFound) -> Section:
+    settings, geometry = found.settings, found.record.geometry
+    begun = {part.name: part for part in found.tests}
     rows = tuple(_row(part.name, begun.get(part.name), geometry) for part in settings.parts)
     table = Table(
         columns=(
@@ -146,9 +145,9 @@ def _summary(
     )
     lacking = missing(settings)
     blocks: tuple[Block, ...] = (
-        _verdict(settings, findings, parts),
+        _verdict(found),
         *([_lacking(settings, lacking)] if lacking else []),
-        _device_facts(record),
+        _device_facts(found.record),
         table,
         Paragraph(
             text="Each test begins with its own purge and stands alone; its pages follow under "
@@ -181,9 +180,10 @@ def _lacking(settings: CampaignSettings, lacking: Sequence[str]) -> Note:
     )
 
 
-def _verdict(settings: CampaignSettings, findings: Findings, parts: Sequence[Part]) -> Verdict:
+def _verdict(found: CampaignFound) -> Verdict:
+    settings, parts = found.settings, found.tests
     asked, begun = len(settings.parts), len(parts)
-    failed = [part.name for part in parts if part.findings.converged is False]
+    failed = [part.name for part in parts if part.found.converged is False]
     if begun < asked:
         text = say("{begun} of {asked} tests begun", begun=begun, asked=asked)
         return Verdict(text=text, good=None)
@@ -200,7 +200,7 @@ def _verdict(settings: CampaignSettings, findings: Findings, parts: Sequence[Par
             names=", ".join(failed),
         )
         return Verdict(text=text, good=False)
-    if findings.converged is None:
+    if found.converged is None:
         return Verdict(text=say("{asked} tests ended", asked=asked), good=None)
     if lacking := missing(settings):
         text = say(
@@ -243,20 +243,20 @@ def _row(name: str, part: Part | None, geometry: Geometry) -> tuple[Value, ...]:
     return (
         name,
         purge_method(part.record),
-        convergence_word(part.findings),
-        _windows(part.findings),
+        convergence_word(part.found),
+        _windows(part.found),
         *in_both_sizes(sum(answer.elapsed_ns for answer in answers) / 60e9, geometry),
         *in_both_sizes(written / 1e9, geometry),
-        _conformance_word(part.findings.ledger),
+        _conformance_word(part.found.ledger),
         len(part.record.remarks),
     )
 
 
-def _windows(findings: Findings) -> str:
+def _windows(found: Found[Any]) -> str:
     """Return the window's rounds, or those of each window where a test has several of its own."""
-    if findings.window_rounds is not None:
-        return window_name(findings)
-    several = [state.window for state in findings.steady_states if state.window is not None]
+    if found.window_rounds is not None:
+        return window_name(found)
+    several = [state.window for state in found.states if state.window is not None]
     return listed([f"{each.first_round}–{each.last_round}" for each in several] or [NO_WINDOW])
 
 
@@ -285,7 +285,7 @@ def _select(parts: Sequence[Part]) -> Section | None:
 
 def _of_cells(part: Part) -> list[tuple[Value, ...]]:
     rows: list[tuple[Value, ...]] = []
-    for cell in part.findings.cells:
+    for cell in part.found.cells:
         place = tuple(place for _, place in cell.labels)
         if part.method.id == "pts.iops" and place in _SELECTED:
             rows.append((part.name, _stimulus("RND", place), cell.iops, "IOPS"))
@@ -308,7 +308,7 @@ def _of_scalars(part: Part) -> list[tuple[Value, ...]]:
     wanted = _HEADLINES.get(part.method.id, ())
     return [
         (Verbatim(part.name), scalar.name, scalar.value, _unit(scalar.unit))
-        for scalar in part.findings.scalars
+        for scalar in part.found.scalars
         if scalar.value is not None and scalar.name.endswith(wanted)
     ]
 
