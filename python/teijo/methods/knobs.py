@@ -4,6 +4,7 @@ A settings field carries its `Knob` as an annotation; nothing here knows a metho
 """
 
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -317,9 +318,24 @@ def one_of(*words: str) -> Parse:
     return parse
 
 
+def command(text: str) -> tuple[str, ...]:
+    """Return a program and its arguments, quoted as a shell has them; "none" is none.
+
+    Raises:
+        ValueError: a quote is not closed.
+    """
+    return () if text.strip().lower() == "none" else tuple(shlex.split(text))
+
+
 def optional(parse: Parse) -> Parse:
     """Return a parser that also takes "none"."""
     return lambda text: None if text.strip().lower() == "none" else parse(text)
+
+
+def show_command(value: object) -> str:
+    """Show a program as `command` reads it back."""
+    assert isinstance(value, tuple)
+    return shlex.join(value) or "none"
 
 
 def show_duration(value: object) -> str:

@@ -27,7 +27,7 @@ class BlockSize(Method[BlockSizeSettings, BlockSizeFound]):
     def settings(
         self, spec: str, overrides: Mapping[str, str], geometry: Geometry
     ) -> BlockSizeSettings:
-        """Return the settings asked for; see Method."""
+        """Return the settings with these overrides; there is no version of a standard."""
         if spec:
             raise no_standard(self.id, spec)
         return settings_of(overrides, geometry)

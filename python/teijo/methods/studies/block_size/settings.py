@@ -1,4 +1,4 @@
-"""What the study `block-size` may be asked for. No time here is divided by a device's scale: how
+"""The settings of the study `block-size`. No time here is divided by a device's scale: how
 long an I/O takes does not scale.
 """
 

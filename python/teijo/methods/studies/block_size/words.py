@@ -45,9 +45,9 @@ def verdict(found: BlockSizeFound) -> str:
 def answer(found: BlockSizeFound) -> str:
     """Return what the study found, in one paragraph."""
     size = None if found.unit is None else found.unit.unit_bytes
-    around = () if size is None else (*_around(found, size), *_file_system(found, size))
-    parts = (_most(found), *_enough(found), _unit(found), *around)
-    return sentences([*parts, *_buffered(found), *_drift(found)])
+    around = () if size is None else (*_around(found, size), _file_system(found, size))
+    parts = (_most(found), _enough(found), _unit(found), *around)
+    return sentences(part for part in (*parts, _buffered(found), _drift(found)) if part)
 
 
 def how(settings: BlockSizeSettings) -> str:
@@ -89,19 +89,18 @@ def _most(found: BlockSizeFound) -> str:
     )
 
 
-def _enough(found: BlockSizeFound) -> tuple[str, ...]:
+def _enough(found: BlockSizeFound) -> str:
     load = found.settings.loads[-1]
     size = found.enough(load)
     if size is None or len(found.settings.block_sizes_bytes) < 2:
-        return ()
-    text = say(
+        return ""
+    return say(
         "With {load} outstanding, {size} is the smallest block that brings 90 % of the highest "
         "throughput, {throughput:,.1f} MB/s.",
         load=load,
         size=format_block_size(size),
         throughput=max(one.throughput_mb_s.mean for one in found.with_load(load)),
     )
-    return (text,)
 
 
 def _likeliest(unit: UnitFound) -> tuple[str, str]:
@@ -214,34 +213,32 @@ def _reversal(smaller: list[tuple[int, Difference]]) -> str:
     return ""
 
 
-def _file_system(found: BlockSizeFound, unit_bytes: int) -> tuple[str, ...]:
+def _file_system(found: BlockSizeFound, unit_bytes: int) -> str:
     record = found.record
     if record.identity.kind != "file" or unit_bytes != record.geometry.physical_block_bytes:
-        return ()
-    text = say(
+        return ""
+    return say(
         "That is also the file system's block, which a write of less must complete as well: only "
         "the bare device tells whether its own unit is {size}.",
         size=format_block_size(unit_bytes),
     )
-    return (text,)
 
 
-def _buffered(found: BlockSizeFound) -> tuple[str, ...]:
+def _buffered(found: BlockSizeFound) -> str:
     if not any(remark.kind is RemarkKind.BUFFERED for remark in found.record.remarks):
-        return ()
+        return ""
     return (
         "Memory answered too: what shows may be the host's page cache, and says nothing of the "
-        "device.",
+        "device."
     )
 
 
-def _drift(found: BlockSizeFound) -> tuple[str, ...]:
+def _drift(found: BlockSizeFound) -> str:
     drift = found.drift
     if drift is None or not drift.shown or abs(drift.ratio - 1) < DRIFT_LEAST:
-        return ()
-    text = say(
+        return ""
+    return say(
         "The device was not steady: the second half of the blocks has {ratio} times the IOPS of "
         "the first.",
         ratio=_ratio(drift.ratio),
     )
-    return (text,)

@@ -102,8 +102,8 @@ class ConfigurationSettings(Settings, frozen=True):
             key="hook",
             meaning="the program that applies a configuration to a real target",
             example="./apply.sh --quiet",
-            parse=words.hook,
-            show=words.show_hook,
+            parse=knobs.command,
+            show=knobs.show_command,
         ),
     ] = ()
     timeout_ns: Annotated[

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 from typing import Final
 
 from teijo.methods.knobs import number_between
@@ -51,21 +50,6 @@ def show_factors(value: object) -> str:
         parts = (f"{factor}={','.join(name for name, _ in levels)}" for factor, levels in value)
         return "; ".join(parts)
     return json.dumps({factor: dict(levels) for factor, levels in value}, ensure_ascii=False)
-
-
-def hook(text: str) -> tuple[str, ...]:
-    """Return the program and its arguments, quoted as a shell has them; "none" is none.
-
-    Raises:
-        ValueError: a quote is not closed.
-    """
-    return () if text.strip().lower() == "none" else tuple(shlex.split(text))
-
-
-def show_hook(value: object) -> str:
-    """Show a hook as `hook` reads it back."""
-    assert isinstance(value, tuple)
-    return shlex.join(value) or "none"
 
 
 def device(text: str) -> str:

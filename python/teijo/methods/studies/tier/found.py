@@ -305,10 +305,10 @@ class TierFound(Found[TierSettings]):
         """The curve that the first picture shows: the one with the tier's deepest fall, else the
         one that falls deepest of reads, else the first that was measured.
         """
-        told = self.best_witnesses or tuple(curve for curve in self.curves if curve.tier)
-        falling = [curve for curve in told if curve.cliff is not None]
+        curves = self.best_witnesses or tuple(curve for curve in self.curves if curve.tier)
+        falling = [curve for curve in curves if curve.cliff is not None]
         deepest = max(falling, key=lambda curve: curve.fall_factor, default=None)
-        return self.deepest or deepest or next(iter(told), None)
+        return self.deepest or deepest or next(iter(curves), None)
 
     @property
     def looked_at(self) -> tuple[int, int]:
@@ -336,9 +336,9 @@ class TierFound(Found[TierSettings]):
     @property
     def widest(self) -> Curve | None:
         """The curve for which the most fast devices would be needed."""
-        told = [curve for curve in self.curves if curve.stripes is not None]
+        counted = [curve for curve in self.curves if curve.stripes is not None]
         return max(
-            told, key=lambda curve: (curve.slow_rate or 0) / (curve.fast_rate or 1), default=None
+            counted, key=lambda curve: (curve.slow_rate or 0) / (curve.fast_rate or 1), default=None
         )
 
     @cached_property

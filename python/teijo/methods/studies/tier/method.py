@@ -46,7 +46,7 @@ class Tier(Method[TierSettings, TierFound]):
     found_type = TierFound
 
     def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> TierSettings:
-        """Return the settings asked for; see Method."""
+        """Return the settings with these overrides; there is no version of a standard."""
         if spec:
             raise no_standard(self.id, spec)
         return settings_of(overrides, geometry)

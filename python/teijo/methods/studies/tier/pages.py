@@ -46,7 +46,7 @@ class Volumes:
     digits: int
 
     def of(self, size_bytes: float | None) -> float | None:
-        """Return a size in this unit, to four digits: it stands below an axis."""
+        """Return a size in this unit, to four digits: it is printed below an axis."""
         return None if size_bytes is None else float(f"{size_bytes / self.unit_bytes:.4g}")
 
     def named(self, name: str) -> Figure:
@@ -135,12 +135,12 @@ def _evidence_table(found: TierFound, volumes: Volumes) -> Table:
     """Return what each curve that could show a tier shows, with the rates it is judged by."""
     rows: list[tuple[Value, ...]] = []
     for curve in found.witnesses:
-        told: tuple[Value, ...] = (None,) * 7
+        rates: tuple[Value, ...] = (None,) * 7
         if (fall := curve.fall) is not None:
             good, bad, back = map(volumes.of, (fall.good_bytes, fall.bad_bytes, fall.back_bytes))
             back = None if fall.back is None else back
-            told = (good, fall.good, bad, fall.bad, back, fall.back, fall.again)
-        rows.append((capitalised(words.curve_name(curve)), *told, words.evidence(curve)))
+            rates = (good, fall.good, bad, fall.bad, back, fall.back, fall.again)
+        rows.append((capitalised(words.curve_name(curve)), *rates, words.evidence(curve)))
     return Table(
         columns=(
             Column(name="Pattern and block"),
@@ -215,8 +215,8 @@ def _cliffs(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
         _mb_s("Model, side by side"),
         Column(name="Largest set by the slow device", digits=2),
     )
-    told = [_alone(found, curve) for curve in curves]
-    kept = [place for place in range(len(alone)) if any(row[place] is not None for row in told)]
+    shares = [_alone(found, curve) for curve in curves]
+    kept = [place for place in range(len(alone)) if any(row[place] is not None for row in shares)]
     table = Table(
         columns=(
             Column(name="Pattern"),
@@ -236,7 +236,7 @@ def _cliffs(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
                 curve.tier[-1].rate,
                 *(row[place] for place in kept),
             )
-            for curve, row in zip(curves, told, strict=True)
+            for curve, row in zip(curves, shares, strict=True)
         ),
         caption="Where the tier stops helping",
     )
@@ -253,8 +253,8 @@ def _alone(found: TierFound, curve: Curve) -> tuple[float | None, float | None, 
 
 def _buying_sections(found: TierFound) -> list[Section]:
     """Return from which block size the slow device wins, and what would keep it from winning."""
-    told = [curve for curve in found.curves if curve.stripes is not None]
-    if not told:
+    counted = [curve for curve in found.curves if curve.stripes is not None]
+    if not counted:
         return []
     crossings = Table(
         columns=(Column(name="Pattern"), Column(name="Slow alone is faster from")),
@@ -285,7 +285,7 @@ def _buying_sections(found: TierFound) -> list[Section]:
                 (curve.slow_rate or 0.0) / curve.fast_rate if curve.fast_rate else None,
                 curve.stripes,
             )
-            for curve in told
+            for curve in counted
         ),
         caption="How many fast devices never hurt",
     )

@@ -1,8 +1,7 @@
-"""What the study `tier` may be asked for. Working sets are those of the full-size device; a device
+"""The settings of the study `tier`. Working sets are those of the full-size device; a device
 simulated at a scale has them divided by it. Times and rates are never scaled.
 """
 
-import shlex
 from collections.abc import Mapping
 from typing import Annotated, Final
 
@@ -29,7 +28,7 @@ SET_SHARES: Final = 6
 TIER_EIGHTHS: Final = tuple(1 << place for place in range(7))
 """Working sets by default where the tier's size is known: from 1/8 of it to eight times it."""
 OF_PAIR: Final = {"fast": "fast", "slow": "slow", "tier_size": "holds"}
-"""Settings that a simulated pair tells, and the facts it tells them by."""
+"""Settings that follow from a simulated pair, and the facts of it that say them."""
 ON_PAIR: Final = {"slice": "100ms", "slices": "15", "refine": "2", "fill": "1"}
 """Of a simulated pair, whose seconds are computed and on which nothing lies before the study."""
 ON_CACHE: Final = ON_PAIR | {"slice": "2s", "block_sizes": "4KiB,1024KiB"}
@@ -45,7 +44,7 @@ def _sets(text: str) -> tuple[int, ...]:
 def show_volume(value: object) -> str:
     """Show bytes as `knobs.size` reads them back, in decimal units where they are whole."""
     assert value is None or isinstance(value, int)
-    for unit, name in ((1000**4, "TB"), (1000**3, "GB"), (1000**2, "MB")):
+    for unit, name in ((units.TERA, "TB"), (units.GIGA, "GB"), (units.MEGA, "MB")):
         if value and value % unit == 0:
             return f"{value // unit}{name}"
     return knobs.show_size(value)
@@ -76,18 +75,21 @@ def _device(text: str) -> str:
     return word if word.startswith("sim:") else f"sim:{word}"
 
 
-def _hook(text: str) -> tuple[str, ...]:
-    return () if text.strip().lower() == "none" else tuple(shlex.split(text))
-
-
-def _show_hook(value: object) -> str:
-    assert isinstance(value, tuple)
-    return shlex.join(value) or "none"
+def _alone(which: str, example: str) -> Knob:
+    """Return the knob of one of the two devices that a simulated tier is made of."""
+    return Knob(
+        key=which,
+        meaning=f"the {which} device alone, of a simulated tier: its name as behind sim:, or none; "
+        "unless set, the one that a simulated pair is made of",
+        example=example,
+        parse=_device,
+        show=lambda value: str(value) or "none",
+    )
 
 
 def _rounded(size_bytes: int) -> int:
     """Return a volume without odd bytes: down to whole GB, of small ones to whole MiB."""
-    grain = 10**9 if size_bytes >= 10**10 else units.MIB
+    grain = units.GIGA if size_bytes >= 10 * units.GIGA else units.MIB
     return max(grain, size_bytes // grain * grain)
 
 
@@ -173,36 +175,16 @@ class TierSettings(Settings, frozen=True):
             parse=knobs.whole_number(0, 100),
         ),
     ] = 1
-    fast: Annotated[
-        str,
-        Knob(
-            key="fast",
-            meaning="the fast device alone, of a simulated tier: its name as behind sim:, or none; "
-            "unless set, the one that a simulated pair is made of",
-            example="nvme-2tb",
-            parse=_device,
-            show=lambda value: str(value) or "none",
-        ),
-    ] = ""
-    slow: Annotated[
-        str,
-        Knob(
-            key="slow",
-            meaning="the slow device alone, of a simulated tier: its name as behind sim:, or none; "
-            "unless set, the one that a simulated pair is made of",
-            example="raid50-36",
-            parse=_device,
-            show=lambda value: str(value) or "none",
-        ),
-    ] = ""
+    fast: Annotated[str, _alone("fast", "nvme-2tb")] = ""
+    slow: Annotated[str, _alone("slow", "raid50-36")] = ""
     hook: Annotated[
         tuple[str, ...],
         Knob(
             key="hook",
             meaning="program that makes a real target the tier, fast or slow alone, or none",
             example="./pin-to-tier.sh",
-            parse=_hook,
-            show=_show_hook,
+            parse=knobs.command,
+            show=knobs.show_command,
         ),
     ] = ()
     tier_bytes: Annotated[
@@ -249,11 +231,11 @@ def asked_on(overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[
     asked = knobs.parse_overrides(TierSettings, overrides)
     if asked.get("hook") or any(fact not in facts for fact in OF_PAIR.values()):
         return overrides
-    told = {key: facts[fact].removesuffix(" bytes") for key, fact in OF_PAIR.items()}
+    of_pair = {key: facts[fact].removesuffix(" bytes") for key, fact in OF_PAIR.items()}
     usual = ON_CACHE if OF_CACHE in facts else ON_PAIR
     added = {
         key: text
-        for key, text in (usual | told).items()
+        for key, text in (usual | of_pair).items()
         if not asked.keys() & knobs.parse_overrides(TierSettings, {key: text}).keys()
     }
     return added | dict(overrides)

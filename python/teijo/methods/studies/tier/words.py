@@ -4,7 +4,7 @@ from typing import Final
 
 from teijo import units
 from teijo.analysis.replicates import Estimate
-from teijo.analysis.tiering import KEPT, FallKind
+from teijo.analysis.tiering import KEPT, Fall, FallKind
 from teijo.document.phrase import capitalised, say, sentences
 from teijo.methods.studies.tier.found import Curve, Reason, TierFound
 from teijo.methods.studies.tier.settings import PATTERNS
@@ -119,13 +119,13 @@ def answer(found: TierFound) -> str:
     """Return what the study found, in one paragraph."""
     match found.seen:
         case "tier":
-            parts = [*_cliff(found), *_held(found), *_crossovers(found), *_stripes(found)]
+            parts = [*_cliff(found), _held(found), *_crossovers(found), _stripes(found)]
         case "none":
-            parts = [_none(found), *_crossovers(found), *_stripes(found)]
+            parts = [_none(found), *_crossovers(found), _stripes(found)]
         case "unknown":
             parts = [_unknown(found)[1]]
-    parts += (*_worn(found), *_alone(found), *_in_part(found), *_unsteady(found))
-    return sentences(parts)
+    parts += (_worn(found), _alone(found), _in_part(found), _unsteady(found))
+    return sentences(part for part in parts if part)
 
 
 def evidence(curve: Curve) -> str:
@@ -152,10 +152,7 @@ def _unknown(found: TierFound) -> tuple[str, str]:
     lead = say(
         "{what} fall between {good} ({fast}) and {bad} ({slow}).",
         what=capitalised(what),
-        good=volume(fall.good_bytes),
-        fast=rate(fall.good),
-        bad=volume(fall.bad_bytes),
-        slow=rate(fall.bad),
+        **_values(fall),
     )
     why = UNCLEAR[fall.kind]
     return say("{what} fall, and it is not clear why", what=what), sentences([lead, why])
@@ -230,172 +227,153 @@ def arithmetic(curve: Curve) -> str:
     )
 
 
-def _cliff(found: TierFound) -> list[str]:
-    """Say where the tier ends, and what tells that it is one."""
+def _values(fall: Fall) -> dict[str, str]:
+    """Return the sets and rates of a fall as sentences name them."""
+    return {
+        "good": volume(fall.good_bytes),
+        "fast": rate(fall.good),
+        "bad": volume(fall.bad_bytes),
+        "slow": rate(fall.bad),
+        "small": volume(fall.back_bytes),
+        "back": rate(fall.back or 0.0),
+        "again": rate(fall.again or 0.0),
+    }
+
+
+def _cliff(found: TierFound) -> tuple[str, ...]:
+    """Say where the tier ends, and what shows that it is one."""
     curve = found.deepest
     assert curve is not None, "one is proven"
     cliff, fall, last = curve.cliff, curve.fall, curve.tier[-1]
     assert cliff is not None, curve.pattern
     assert fall is not None, curve.pattern
-    return [
-        say(
-            "For {what} the rate falls with the set: up to {good} they run at {level}, at "
-            "{bad} at {after}, and at {largest} at {end}, 1/{factor:.0f} of the smallest set's "
-            "rate.",
-            what=curve_name(curve),
-            good=volume(cliff.good_bytes),
-            level=rate(cliff.level),
-            bad=volume(cliff.bad_bytes),
-            after=rate(cliff.after),
-            largest=volume(last.set_bytes),
-            end=rate(last.rate),
-            factor=curve.fall_factor,
-        ),
-        say(
-            "It is the set that does it: measured once more after that, {small} ran at {back} and "
-            "{bad} at {again}.",
-            small=volume(fall.back_bytes),
-            back=rate(fall.back or 0.0),
-            bad=volume(fall.bad_bytes),
-            again=rate(fall.again or 0.0),
-        ),
-        *_warmed(curve),
-    ]
-
-
-def _warmed(curve: Curve) -> list[str]:
-    """Say which sets were slow only at first."""
+    where = say(
+        "For {what} the rate falls with the set: up to {good} they run at {level}, at {bad} at "
+        "{after}, and at {largest} at {end}, 1/{factor:.0f} of the smallest set's rate.",
+        what=curve_name(curve),
+        good=volume(cliff.good_bytes),
+        level=rate(cliff.level),
+        bad=volume(cliff.bad_bytes),
+        after=rate(cliff.after),
+        largest=volume(last.set_bytes),
+        end=rate(last.rate),
+        factor=curve.fall_factor,
+    )
+    proof = say(
+        "It is the set that does it: measured once more after that, {small} ran at {back} and "
+        "{bad} at {again}.",
+        **_values(fall),
+    )
     if not curve.warmed:
-        return []
-    sets = ", ".join(volume(each) for each in curve.warmed)
-    return [
-        say("{sets} was slow at first and as fast as the smaller ones when read again.", sets=sets)
-    ]
+        return where, proof
+    sets = ", ".join(map(volume, curve.warmed))
+    return (
+        where,
+        proof,
+        say("{sets} was slow at first and as fast as the smaller ones when read again.", sets=sets),
+    )
 
 
-def _held(found: TierFound) -> list[str]:
+def _held(found: TierFound) -> str:
     """Say between which sets all falls of a tier lie, and how many curves have none."""
-    cliffs = [curve.cliff for curve in found.proven if curve.cliff is not None]
-    if len(cliffs) < 2:
-        return []
-    return [
-        say(
-            "{count} of {all} patterns and block sizes fall; the largest sets that are held are "
-            "{low} to {high}.",
-            count=len(cliffs),
-            all=len(found.witnesses),
-            low=volume(min(cliff.good_bytes for cliff in cliffs)),
-            high=volume(max(cliff.good_bytes for cliff in cliffs)),
-        )
-    ]
+    held = [curve.cliff.good_bytes for curve in found.proven if curve.cliff is not None]
+    if len(held) < 2:
+        return ""
+    return say(
+        "{count} of {all} patterns and block sizes fall; the largest sets that are held are {low} "
+        "to {high}.",
+        count=len(held),
+        all=len(found.witnesses),
+        low=volume(min(held)),
+        high=volume(max(held)),
+    )
 
 
-def _worn(found: TierFound) -> list[str]:
+def _worn(found: TierFound) -> str:
     """Say why writes fall that do not come back at the smaller set."""
     worn = [
-        curve
+        (curve, curve.fall)
         for curve in found.witnesses
         if not curve.reads and curve.fall and curve.fall.kind == "worn"
     ]
     if not worn:
-        return []
-    curve = max(worn, key=lambda each: each.fall_factor)
-    fall = curve.fall
-    assert fall is not None, curve.pattern
-    return [
-        say(
-            "{what} fall from {fast} at {good} to {slow} at {bad}, and stay at {again} when {good} "
-            "is written again: what falls is the device as it is written over (a drive's "
-            "saturation, or a full cache of writes, which the study cache-overflow tells apart), "
-            "not the set.",
-            what=capitalised(curve_name(curve)),
-            fast=rate(fall.good),
-            good=volume(fall.good_bytes),
-            slow=rate(fall.bad),
-            bad=volume(fall.bad_bytes),
-            again=rate(fall.back or 0.0),
-        )
-    ]
+        return ""
+    curve, fall = max(worn, key=lambda each: each[0].fall_factor)
+    return say(
+        "{what} fall from {fast} at {good} to {slow} at {bad}, and stay at {again} when {good} is "
+        "written again: what falls is the device as it is written over (a drive's saturation, or "
+        "a full cache of writes, which the study cache-overflow tells apart), not the set.",
+        what=capitalised(curve_name(curve)),
+        **_values(fall) | {"again": rate(fall.back or 0.0)},
+    )
 
 
 def _crossovers(found: TierFound) -> list[str]:
-    parts: list[str] = []
-    for pattern in found.settings.patterns:
-        size = found.crossover(pattern)
-        if size is None:
-            continue
-        smallest = found.of(pattern)[0].block_bytes
-        if size <= smallest:
-            parts.append(
-                say(
-                    "For {pattern} the slow device alone is faster than the tier at every block "
-                    "size.",
-                    pattern=PATTERN_NAMES[pattern],
-                )
-            )
-        else:
-            parts.append(
-                say(
-                    "For {pattern} the slow device alone is faster than the tier from blocks of "
-                    "about {size} on.",
-                    pattern=PATTERN_NAMES[pattern],
-                    size=units.format_block_size(rounded(size)),
-                )
-            )
-    return parts
+    sizes = ((pattern, found.crossover(pattern)) for pattern in found.settings.patterns)
+    return [_crossover(found, pattern, size) for pattern, size in sizes if size is not None]
 
 
-def _stripes(found: TierFound) -> list[str]:
+def _crossover(found: TierFound, pattern: str, size_bytes: float) -> str:
+    name = PATTERN_NAMES[pattern]
+    if size_bytes <= found.of(pattern)[0].block_bytes:
+        return say(
+            "For {pattern} the slow device alone is faster than the tier at every block size.",
+            pattern=name,
+        )
+    return say(
+        "For {pattern} the slow device alone is faster than the tier from blocks of about {size} "
+        "on.",
+        pattern=name,
+        size=units.format_block_size(rounded(size_bytes)),
+    )
+
+
+def _stripes(found: TierFound) -> str:
     widest = found.widest
     if widest is None or widest.stripes is None:
-        return []
-    if widest.stripes == 1:
-        if any(found.crossover(pattern) is not None for pattern in PATTERNS):
-            return ["One fast device alone is nowhere slower than the slow one."]
-        return ["One fast device is nowhere slower than the slow one: the tier can never hurt."]
-    return [
-        say(
+        return ""
+    if widest.stripes > 1:
+        return say(
             "{count} fast devices, striped, would be nowhere slower than the slow one: {sum}.",
             count=widest.stripes,
             sum=arithmetic(widest),
         )
-    ]
+    if any(found.crossover(pattern) is not None for pattern in PATTERNS):
+        return "One fast device alone is nowhere slower than the slow one."
+    return "One fast device is nowhere slower than the slow one: the tier can never hurt."
 
 
-def _alone(found: TierFound) -> list[str]:
+def _alone(found: TierFound) -> str:
     if any(curve.fast and curve.slow for curve in found.curves):
-        return []
+        return ""
     if len(found.settings.stages) > 1:
-        return ["The fast and the slow device alone have not both been measured yet."]
-    return [
+        return "The fast and the slow device alone have not both been measured yet."
+    return (
         "The fast and the slow device alone were not measured, so there is no model beside the "
         "tier, no crossover and no count of devices."
-    ]
+    )
 
 
-def _in_part(found: TierFound) -> list[str]:
+def _in_part(found: TierFound) -> str:
     """Say of sequential streams that they did not get through their sets."""
     if all(curve.swept for curve in found.curves):
-        return []
-    return [
+        return ""
+    return (
         "Sequential streams did not get through their whole sets in the slices that count: they "
         "show the part they went over, and no model stands beside them."
-    ]
+    )
 
 
-def _unsteady(found: TierFound) -> list[str]:
+def _unsteady(found: TierFound) -> str:
     cells = found.measured.cells.values()
     restless = sum(1 for cell in cells if not cell.steady)
     if not restless:
-        return []
-    return [
-        say(
-            "{count} of {all} cells were not steady when their slices were used up; they are "
-            "marked.",
-            count=restless,
-            all=len(cells),
-        )
-    ]
+        return ""
+    return say(
+        "{count} of {all} cells were not steady when their slices were used up; they are marked.",
+        count=restless,
+        all=len(cells),
+    )
 
 
 def rounded(size_bytes: float) -> int:
