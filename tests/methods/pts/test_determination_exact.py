@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from teijo.analysis.slices import is_steady
+from teijo.analysis.slices import Slices, is_steady
 from teijo.methods.parts import findings_of
 from teijo.methods.pts.demand import stages
 from teijo.methods.pts.demand.method import CBW
@@ -22,7 +22,6 @@ from teijo.methods.pts.tp import found as tp
 from teijo.methods.pts.wsat import found as minutes
 from teijo.methods.pts.wsat.method import Wsat
 from teijo.methods.rounds import Round, Rounds
-from teijo.methods.studies.tier.cells import CellFound, Key
 from teijo.terms.finding import SteadyState
 from teijo.terms.result import StepResult
 from teijo.terms.step import ROUND, Measure, Step
@@ -118,12 +117,7 @@ def test_the_same_counts_have_the_same_verdict_in_any_time(
 
 
 def slices_of(counts: Sequence[int], elapsed_ns: int) -> tuple[Fraction, ...]:
-    return CellFound(
-        key=Key(stage="tier", pattern="write", block_bytes=4096, set_bytes=4096),
-        answers=tuple(answer(count, elapsed_ns) for count in counts),
-        slices=(),
-        range_bytes=4096,
-    ).exact
+    return Slices(answers=tuple(answer(count, elapsed_ns) for count in counts)).exact
 
 
 def test_the_slices_of_a_tier_are_judged_by_what_was_counted() -> None:

@@ -1,17 +1,15 @@
 """The study `tier` on a made-up tier whose size and rates are known: its steps, cliffs, words."""
 
-import math
 from dataclasses import dataclass, field, replace
 
 import pytest
 
-from teijo.analysis.replicates import estimate_of
 from teijo.analysis.tiering import hit_share, in_turn
 from teijo.document.model import Paragraph, Span, Table, Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.method import AnyMethod
 from teijo.methods.parts import document_of, findings_of, found_in, watch_of
-from teijo.methods.studies.tier.cells import CellFound, Key, cells_in
+from teijo.methods.studies.tier.cells import cells_in
 from teijo.methods.studies.tier.found import TierFound
 from teijo.methods.studies.tier.method import Tier, between
 from teijo.methods.studies.tier.settings import (
@@ -162,7 +160,7 @@ def test_sets_that_a_device_alone_does_not_hold_are_not_asked_of_it() -> None:
 def test_a_cell_is_driven_until_five_slices_are_steady_and_only_those_count() -> None:
     run = played(refine="0")
     cell = next(iter(tiering(run).measured.cells.values()))
-    assert len(cell.slices) == 2 + 5
+    assert len(cell.answers) == 2 + 5
     assert cell.steady
     assert cell.throughput.mean == pytest.approx(450_000 * 4096 / 1e6, rel=1e-3)
 
@@ -170,7 +168,7 @@ def test_a_cell_is_driven_until_five_slices_are_steady_and_only_those_count() ->
 def test_a_cell_that_is_never_steady_ends_and_says_so() -> None:
     run = played(TieredDevice(restless=True), slices="8", refine="0")
     cells = [cell for key, cell in tiering(run).measured.cells.items() if key.stage == "tier"]
-    assert {len(cell.slices) for cell in cells} == {8}
+    assert {len(cell.answers) for cell in cells} == {8}
     assert not any(cell.steady for cell in cells)
     assert "were not steady" in first_words(run)
 
@@ -301,23 +299,6 @@ def test_a_set_that_was_cold_the_first_time_is_held_and_the_next_one_is_looked_a
     assert "2 TB was slow at first and as fast as the smaller ones when read again" in text
 
 
-def test_a_cells_interval_allows_for_slices_that_resemble_their_neighbours() -> None:
-    slices = (100.0, 102.0, 98.0, 101.0, 99.0)
-    cell = CellFound(
-        key=Key(stage="tier", pattern="randread", block_bytes=4096, set_bytes=TB),
-        answers=(),
-        slices=slices,
-        range_bytes=TB,
-    )
-    alone = estimate_of(slices)
-    assert alone is not None
-    assert alone.high is not None
-    assert cell.throughput.high is not None
-    # 3.2 times the error, and 2.5 degrees of freedom where there were 4.
-    wider = math.log(cell.throughput.high / 100) / math.log(alone.high / 100)
-    assert 3.2 < wider < 4.5
-
-
 def test_a_fall_within_the_scatter_of_the_slices_is_not_called_a_tier() -> None:
     run = played(patterns="randread", refine="0", **PLAIN)
     noisy = [
@@ -360,7 +341,7 @@ def test_a_gap_measures_the_cell_again_and_calls_the_hook_again() -> None:
     quick = {"refine": "0", "block_sizes": "4KiB", "patterns": "read", "fill": "0"}
     run = played(TieredDevice(gaps=frozenset({4})), **quick)
     first = next(iter(tiering(run).measured.cells.values()))
-    assert first.slices[-5:] == pytest.approx([first.slices[-1]] * 5)
+    assert first.rates == pytest.approx([first.rates[-1]] * 5)
     numbers = [step.round_number for step in run.measured[:6]]
     assert numbers == [1, 2, 3, 4, 1, 2]
     none = {"fast": "none", "slow": "none"}

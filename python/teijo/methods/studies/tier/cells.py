@@ -4,17 +4,10 @@ conversation says of each so far.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 from typing import Final
 
 from teijo import units
-from teijo.analysis import measures
-from teijo.analysis.difference import Difference, Level, difference_between
-from teijo.analysis.repeats import TOLERANCE, estimate_of_run, level_of_run
-from teijo.analysis.replicates import Estimate
-from teijo.analysis.slices import is_steady
-from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.analysis.slices import Slices
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.rounds import Exchange
 from teijo.methods.studies.tier.settings import PATTERNS, TierSettings, show_volume
@@ -62,15 +55,16 @@ class Key:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellFound:
-    """What a cell shows. `slices` are MB/s, one each in order; the last five are its window.
-    `range_bytes` is the set on the device at hand.
-    """
+class CellFound(Slices):
+    """What a cell shows. `range_bytes` is the set on the device at hand."""
 
     key: Key
-    answers: tuple[StepResult, ...]
-    slices: tuple[float, ...]
     range_bytes: int
+
+    @property
+    def set_bytes(self) -> int:
+        """The set, of the full-size device."""
+        return self.key.set_bytes
 
     @property
     def swept(self) -> bool:
@@ -80,59 +74,6 @@ class CellFound:
         if is_random(self.key.pattern):
             return True
         return sum(answer.bytes for answer in self.window) >= self.range_bytes
-
-    @property
-    def window(self) -> tuple[StepResult, ...]:
-        """The slices behind the numbers."""
-        return self.answers[-WINDOW_ROUNDS:]
-
-    @cached_property
-    def exact(self) -> tuple[Fraction, ...]:
-        """The slices as counted, which is what steady state is judged on."""
-        return tuple(measures.exact_mb_s(answer) for answer in self.answers)
-
-    @cached_property
-    def steady(self) -> bool:
-        """Whether the window is steady."""
-        return is_steady(self.exact)
-
-    @cached_property
-    def throughput(self) -> Estimate:
-        """MB/s over the window; the interval allows for slices that resemble their neighbours."""
-        found = estimate_of_run(self.slices[-WINDOW_ROUNDS:])
-        assert found is not None, "a cell has a slice"
-        return found
-
-    @property
-    def rate(self) -> float:
-        """The mean MB/s over the window."""
-        return self.throughput.mean
-
-    @property
-    def set_bytes(self) -> int:
-        """The set, of the full-size device."""
-        return self.key.set_bytes
-
-    @cached_property
-    def level(self) -> Level | None:
-        """MB/s over the window as one run knows it; None for a single slice, or without I/O."""
-        return level_of_run(self.slices[-WINDOW_ROUNDS:], 1)
-
-    @property
-    def resolution(self) -> float:
-        """The share of its rate that one I/O of a slice is."""
-        return 1 / max(1, min(answer.ios for answer in self.window))
-
-    @property
-    def iops(self) -> float:
-        """I/Os per second over the window."""
-        return self.rate * units.MEGA / self.key.block_bytes
-
-    @property
-    def latency_ns(self) -> float:
-        """The mean latency over the window, each slice counted alike."""
-        means = [measures.latency_ns_mean(answer) for answer in self.window]
-        return sum(means) / len(means)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,21 +90,6 @@ class Cells:
         of = (stage, pattern, block_bytes)
         keys = [key for key in self.cells if (key.stage, key.pattern, key.block_bytes) == of]
         return tuple(self.cells[key] for key in sorted(keys))
-
-
-def ratio_of(
-    first: CellFound, second: CellFound, *, tolerance: float = TOLERANCE
-) -> Difference | None:
-    """Return the second cell's rate by the first's, as one run of neighbouring slices knows it.
-
-    A cell ends as soon as five slices look steady, which may be by chance, and steady is within
-    ±10 %: `tolerance` is the logarithm by which two cells of one rate may so lie apart.
-    """
-    one, other = first.level, second.level
-    if one is None or other is None:
-        return None
-    resolution = max(first.resolution, second.resolution)
-    return difference_between(one, other, resolution=resolution, tolerance=tolerance)
 
 
 def keys_of(settings: TierSettings, stage: str, geometry: Geometry) -> tuple[Key, ...]:
@@ -247,12 +173,7 @@ def cells_in(exchanges: Iterable[Exchange], geometry: Geometry) -> Cells:
             else:
                 answers.setdefault(key, []).append(answer)
     cells = {
-        key: CellFound(
-            key=key,
-            answers=tuple(own),
-            slices=tuple(measures.throughput_mb_s(each) for each in own),
-            range_bytes=ranges[key],
-        )
+        key: CellFound(key=key, answers=tuple(own), range_bytes=ranges[key])
         for key, own in answers.items()
     }
     return Cells(cells=cells, geometries=geometries)

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.difference import difference_of
-from teijo.analysis.slices import is_over
+from teijo.analysis.slices import is_over, ratio_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.analysis.tiering import (
     Cliff,
@@ -38,7 +38,6 @@ from teijo.methods.studies.tier.cells import (
     filling,
     is_random,
     keys_of,
-    ratio_of,
 )
 from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
 from teijo.terms.finding import Cell, Scalar

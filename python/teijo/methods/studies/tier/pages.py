@@ -315,9 +315,9 @@ def _every_cell(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
             volumes.of(key.set_bytes),
             cell.rate,
             words.interval(cell.throughput),
-            cell.iops,
+            cell.rate * units.MEGA / key.block_bytes,
             ms(cell.latency_ns),
-            len(cell.slices),
+            len(cell.answers),
             "steady" if cell.steady else "not steady",
         )
         for key, cell in cells.items()
