@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from teijo.document.grid import Beside, Edge, Figure, Grid, Line, Trace, Traces, matrix
+from teijo.document.grid import (
+    Beside,
+    Edge,
+    Fields,
+    Figure,
+    Grid,
+    Line,
+    Trace,
+    Traces,
+    listing,
+    matrix,
+)
 from teijo.document.model import Axis, Column
 from teijo.document.phrase import capitalised
 
@@ -52,6 +63,33 @@ def test_parts_of_one_column_are_series_of_their_own() -> None:
     chart = grid.chart("", IOPS)
     assert [(series.name, series.x) for series in chart.series] == [("a", (1, 3)), ("b", (2,))]
     assert len(chart.table.columns) == 2
+
+
+def test_a_column_before_the_edge_says_whose_row_it_is() -> None:
+    whose = Beside(column=Column(name="Burst"), values=("a", "b", "a"))
+    table = Grid(leading=(whose,), rows=ROUNDS, columns=(LINE,)).table()
+    assert [column.name for column in table.columns] == ["Burst", "Round", "IOPS"]
+    assert table.rows[1] == ("b", 2, None)
+
+
+def test_the_interval_of_a_value_goes_with_it_into_its_series() -> None:
+    ends = ((9.0, 11.0), None, (29.0, 31.0))
+    line = replace(LINE, spread=ends, parts=("a", "b", "a"))
+    first, second = Grid(rows=ROUNDS, columns=(line,)).chart("", IOPS).series
+    assert (first.spread, second.spread) == (((9.0, 11.0), (29.0, 31.0)), (None,))
+    with pytest.raises(AssertionError, match="an interval for each value"):
+        replace(LINE, spread=ends[:2])
+
+
+def test_a_listing_is_a_row_for_each_thing_and_a_column_for_each_field() -> None:
+    fields: Fields[str] = (
+        ("Word", "", None, lambda word: word),
+        ("Length", "letters", 0, lambda word: len(word)),
+    )
+    table = listing(("ab", "c"), fields, caption="Words", marked=((1, 0),))
+    assert table.rows == (("ab", 2), ("c", 1))
+    assert table.columns[1] == Column(name="Length", unit="letters", digits=0)
+    assert (table.caption, table.folded, table.marked) == ("Words", False, ((1, 0),))
 
 
 def test_a_table_may_show_words_where_the_axis_has_places() -> None:

@@ -103,6 +103,7 @@ class Line:
 
     def __post_init__(self) -> None:
         assert len(self.parts) in (0, len(self.values)), "a part for each value"
+        assert len(self.spread) in (0, len(self.values)), "an interval for each value"
 
     def series(self, places: Sequence[Value], *, log: bool) -> Iterator[Series]:
         """Return what is drawn of it; zero has no place on a log axis."""
