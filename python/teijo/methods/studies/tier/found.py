@@ -6,22 +6,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Literal
+from typing import Literal
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.difference import difference_of
-from teijo.analysis.slices import is_over, ratio_of
+from teijo.analysis.over_sets import EQUAL, certain_cliff, is_certain, levelled, nearest
+from teijo.analysis.slices import is_over
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.analysis.tiering import (
     Cliff,
     Fall,
-    cliff_known,
     cliff_of,
     crossover,
     hit_share,
     in_turn,
-    is_sharp,
     settled,
     side_by_side,
     stripes,
@@ -43,9 +41,6 @@ from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.watch import Watch
-
-EQUAL: Final = 0.02
-"""Rates of the two devices that are nearer to each other than this share are taken as equal."""
 
 Seen = Literal["tier", "none", "unknown"]
 """Whether there is a tier: it is seen, none is seen among the sets, or it cannot be known."""
@@ -73,8 +68,9 @@ class Curve:
         """Where the tier's rate falls: the sets about it that are known to be held, and not to be;
         as far as the rates' scatter lets that be known of any.
         """
-        cliff = cliff_of(self._settled[0])
-        return None if cliff is None else (self._known(cliff) or cliff)
+        rates, _ = self._settled
+        cliff = cliff_of(rates)
+        return None if cliff is None else (certain_cliff(cliff, rates, self._cells) or cliff)
 
     @property
     def held(self) -> tuple[int, int] | tuple[None, None]:
@@ -86,12 +82,13 @@ class Curve:
         """What that fall is evidence of; None where there is none, and of a sequential stream,
         which does not go over the whole of a set at once.
         """
-        _, fall = self._settled
-        if fall is None or not is_random(self.pattern):
+        rates, fall = self._settled
+        cliff = cliff_of(rates)
+        if cliff is None or fall is None or not is_random(self.pattern):
             return None
-        if fall.kind == "tier" and not self._is_certain(fall):
-            return replace(fall, kind="scattered")
-        return fall
+        if fall.kind != "tier" or is_certain(fall, cliff, rates, self._cells, self._later):
+            return fall
+        return replace(fall, kind="scattered")
 
     @property
     def fall_factor(self) -> float:
@@ -120,36 +117,10 @@ class Curve:
         return {each.set_bytes: each for each in self.again}
 
     @cached_property
-    def _cells(self) -> list[CellFound]:
-        """The cells behind the rates, ascending: of a set that was not warm, the later one."""
-        warmed = self.warmed
-        return [
-            self._later[each.set_bytes] if each.set_bytes in warmed else each for each in self.tier
-        ]
-
-    def _known(self, cliff: Cliff) -> Cliff | None:
-        first, *others = self._cells
-        ratios = {each.set_bytes: ratio_of(first, each) for each in others}
-        known = {each: ratio for each, ratio in ratios.items() if ratio is not None}
-        return cliff_known(cliff, self._settled[0], known)
-
-    def _is_certain(self, fall: Fall) -> bool:
-        """Return whether what makes the fall a tier's is beyond the rates' scatter: that it is
-        slower there at all, sharply so, and again.
-        """
-        cliff = cliff_of(self._settled[0])
-        assert cliff is not None, "it falls"
-        again = ratio_of(self._later[fall.back_bytes], self._later[fall.bad_bytes])
-        if self._known(cliff) is None or again is None or again.high >= 1:
-            return False
-        before = [each for each in self._cells if each.set_bytes <= fall.good_bytes]
-        behind = [each for each in self._cells if each.set_bytes >= fall.bad_bytes]
-        return any(
-            (ratio := ratio_of(one, other)) is not None
-            and is_sharp(ratio, other.set_bytes / one.set_bytes)
-            for one in before
-            for other in behind
-        )
+    def _cells(self) -> dict[int, CellFound]:
+        """The cells behind the rates, by set: of a set that was not warm, the later one."""
+        later = {each: self._later[each] for each in self.warmed}
+        return {each.set_bytes: each for each in self.tier} | later
 
     @cached_property
     def swept(self) -> bool:
@@ -168,13 +139,10 @@ class Curve:
         """MB/s of the slow device alone: the mean over its sets."""
         return _mean(self.slow)
 
-    def slow_at(self, set_bytes: int) -> CellFound | None:
-        """Return the slow device's cell at a set, or at the measured one next to it."""
-        return min(
-            self.slow,
-            key=lambda cell: abs(math.log(cell.set_bytes / set_bytes)),
-            default=None,
-        )
+    def slow_at(self, set_bytes: int) -> float | None:
+        """Return MB/s of the slow device alone at a set, or at the measured one next to it."""
+        cell = nearest({each.set_bytes: each for each in self.slow}, set_bytes)
+        return None if cell is None else cell.rate
 
     @cached_property
     def stripes(self) -> int | None:
@@ -188,25 +156,12 @@ class Curve:
         if tier_bytes is None or fast is None or slow is None:
             return None
         share = hit_share(tier_bytes, set_bytes)
-        return in_turn(fast, slow.rate, share), side_by_side(fast, slow.rate, share)
+        return in_turn(fast, slow, share), side_by_side(fast, slow, share)
 
-    def levelled(self, tier_bytes: int) -> tuple[float, float]:
-        """Return the tier's and the slow device's rate at the smallest set, the tier's twice where
-        they do not differ.
-
-        The sets were measured apart from each other, so how they scatter, the tier's as far as it
-        is known to hold them, says how well the rates are known; of one set its slices have to.
-        """
-        smallest = self.tier[0]
-        slow = self.slow_at(smallest.set_bytes)
-        assert slow is not None, "the slow device was measured alone"
-        held = [cell.rate for cell in self.tier if cell.set_bytes <= tier_bytes]
-        found = difference_of(held, [cell.rate for cell in self.slow])
-        if found is None:
-            found = ratio_of(smallest, slow, tolerance=0.0)
-        if found is None or not found.shown or abs(found.ratio - 1) <= EQUAL:
-            return smallest.rate, smallest.rate
-        return smallest.rate, slow.rate
+    def levelled(self, held_bytes: int) -> tuple[float, float]:
+        """Return the tier's and the slow device's rate at the smallest set; see over_sets."""
+        tier, slow = ({each.set_bytes: each for each in own} for own in (self.tier, self.slow))
+        return levelled(tier, slow, held_bytes=held_bytes)
 
 
 class TierFound(Found[TierSettings]):

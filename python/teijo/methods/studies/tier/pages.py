@@ -248,7 +248,7 @@ def _alone(found: TierFound, curve: Curve) -> tuple[float | None, float | None, 
     last = curve.tier[-1]
     slow = curve.slow_at(last.set_bytes)
     both = curve.model(found.tier_bytes, last.set_bytes) if curve.swept else None
-    return (*(both or (None, None)), last.rate / slow.rate if slow and slow.rate else None)
+    return (*(both or (None, None)), last.rate / slow if slow else None)
 
 
 def _buying_sections(found: TierFound) -> list[Section]:
