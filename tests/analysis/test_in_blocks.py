@@ -5,7 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from teijo.analysis.difference import difference_of
-from teijo.analysis.in_blocks import drift_of, ratio_in_blocks, smallest_near_best
+from teijo.analysis.in_blocks import Repeats, drift_of, ratio_in_blocks, smallest_near_best
+from teijo.analysis.measures import latency_ns_of
+from teijo.terms.result import OperationResult, StepResult
+from tests.methods.canned import flow
 
 RATES = st.lists(st.floats(min_value=1, max_value=1e6), min_size=2, max_size=9)
 
@@ -46,3 +49,27 @@ def test_nearly_all_is_nine_tenths_of_the_highest() -> None:
     assert smallest_near_best({4: 50, 8: 89.9, 16: 100}) == 16
     assert smallest_near_best({4: 0.0}) is None
     assert smallest_near_best({}) is None
+
+
+def answer(*flows: OperationResult) -> StepResult:
+    return StepResult(started_ns=0, elapsed_ns=10**9, results=flows)
+
+
+def test_a_cell_is_the_mean_of_its_blocks_in_the_units_of_a_report() -> None:
+    cell = Repeats(
+        answers=tuple(answer(flow("read", ios, 10**6, mean_ns=ios * 1000)) for ios in (100, 300))
+    )
+    assert (cell.iops.mean, cell.throughput_mb_s.mean) == (200, 200)
+    assert cell.latency_ms.mean == pytest.approx(0.2)
+    assert cell.iops.low is not None
+    assert cell.latency_ms.low == pytest.approx(cell.iops.low / 1000)
+
+
+def test_the_times_of_a_direction_are_none_where_a_block_has_no_such_io() -> None:
+    both = answer(flow("read", 10, 512, mean_ns=100), flow("write", 5, 512, mean_ns=300))
+    reads = answer(flow("read", 10, 512, mean_ns=200))
+    assert latency_ns_of(both, "write") == 300
+    assert latency_ns_of(reads, "write") is None
+    cell = Repeats(answers=(both, reads))
+    assert cell.times_ns("read") == (100, 200)
+    assert cell.times_ns("write") == ()

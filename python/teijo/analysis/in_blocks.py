@@ -4,9 +4,12 @@ device changes from block to block. A cell is its values, one a block, in the bl
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, Literal
 
+from teijo import units
+from teijo.analysis import measures
 from teijo.analysis.difference import (
     Difference,
     Level,
@@ -14,9 +17,48 @@ from teijo.analysis.difference import (
     difference_of,
     level_of,
 )
+from teijo.analysis.repeats import estimate_of_run
+from teijo.analysis.replicates import Estimate
+from teijo.terms.result import StepResult
 
 NEARLY: Final = 0.90
 """Share of the highest rate that is nearly all of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """A cell by its answers, a block each, at least one; its intervals allow for blocks that
+    resemble their neighbours.
+    """
+
+    answers: tuple[StepResult, ...]
+
+    @property
+    def iops_values(self) -> tuple[float, ...]:
+        """IOPS, one value a block."""
+        return tuple(answer.iops for answer in self.answers)
+
+    @cached_property
+    def iops(self) -> Estimate:
+        """IOPS over the blocks."""
+        return _estimate(self.iops_values)
+
+    @cached_property
+    def throughput_mb_s(self) -> Estimate:
+        """MB/s over the blocks."""
+        return _estimate([measures.throughput_mb_s(answer) for answer in self.answers])
+
+    @cached_property
+    def latency_ms(self) -> Estimate:
+        """The mean latency over the blocks."""
+        means = [measures.latency_ns_mean(answer) for answer in self.answers]
+        return _estimate(means).times(1 / units.NS_PER_MS)
+
+    def times_ns(self, direction: Literal["read", "write"]) -> tuple[float, ...]:
+        """Return the mean latency of one direction, a block each; none if one has no such I/O."""
+        times = [measures.latency_ns_of(answer, direction) for answer in self.answers]
+        known = tuple(time for time in times if time is not None)
+        return known if len(known) == len(times) else ()
 
 
 def ratio_in_blocks(one: Sequence[float], other: Sequence[float]) -> Difference | None:
@@ -52,6 +94,12 @@ def smallest_near_best(rates: Mapping[int, float]) -> int | None:
     highest = max(rates.values(), default=0.0)
     near = [key for key, rate in rates.items() if rate >= NEARLY * highest]
     return min(near) if highest else None
+
+
+def _estimate(values: Sequence[float]) -> Estimate:
+    found = estimate_of_run(values)
+    assert found is not None, "a cell has an answer"
+    return found
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -7,9 +7,7 @@ from functools import cached_property
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.difference import Difference
-from teijo.analysis.in_blocks import drift_of, ratio_in_blocks, smallest_near_best
-from teijo.analysis.repeats import estimate_of_run
-from teijo.analysis.replicates import Estimate
+from teijo.analysis.in_blocks import Repeats, drift_of, ratio_in_blocks, smallest_near_best
 from teijo.analysis.unit_size import DIRECTIONS, Direction, Sized, UnitFound, infer, shifted_of
 from teijo.document.phrase import say
 from teijo.methods.found import Found
@@ -31,40 +29,10 @@ from teijo.terms.watch import Watch
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointFound:
-    """One cell of the matrix: its answers, a repeat each, and their means with intervals, which
-    allow for blocks that resemble their neighbours.
-    """
+class PointFound(Repeats):
+    """One cell of the matrix, an answer for each block that counts."""
 
     point: Point
-    answers: tuple[StepResult, ...]
-
-    @property
-    def iops_values(self) -> tuple[float, ...]:
-        """IOPS, one value a repeat."""
-        return tuple(answer.iops for answer in self.answers)
-
-    @cached_property
-    def iops(self) -> Estimate:
-        """IOPS over the repeats."""
-        return _estimate(self.iops_values)
-
-    @cached_property
-    def throughput_mb_s(self) -> Estimate:
-        """MB/s over the repeats."""
-        return _estimate([measures.throughput_mb_s(answer) for answer in self.answers])
-
-    @cached_property
-    def latency_ms(self) -> Estimate:
-        """The mean latency over the repeats."""
-        means = [measures.latency_ns_mean(answer) for answer in self.answers]
-        return _estimate(means).times(1 / units.NS_PER_MS)
-
-    def times_ns(self, direction: Direction) -> tuple[float, ...]:
-        """Return the mean latency of one direction, a repeat each; none if one has no such I/O."""
-        times = [measures.latency_ns_of(answer, direction) for answer in self.answers]
-        known = tuple(time for time in times if time is not None)
-        return known if len(known) == len(times) else ()
 
 
 class BlockSizeFound(Found[BlockSizeSettings]):
@@ -223,12 +191,6 @@ class BlockSizeFound(Found[BlockSizeSettings]):
             remaining_ns_least=left_ns,
             remaining_ns_most=left_ns,
         )
-
-
-def _estimate(values: Sequence[float]) -> Estimate:
-    found = estimate_of_run(values)
-    assert found is not None, "a counted block has every cell"
-    return found
 
 
 def _kib(size_bytes: int | None) -> float | None:
