@@ -26,6 +26,24 @@ def create(path: Path, mode: int = 0o644) -> int:
     return os.open(path, os.O_RDWR | NEW, mode)
 
 
+def create_whole(path: Path, data: bytes) -> os.stat_result:
+    """Make a new file that appears with all its data in it, and return what it is.
+
+    Where the file system has no nameless files, a kill can leave a part of it.
+
+    Raises:
+        FileExistsError: the name is taken, by whatever. OSError: it cannot be made.
+    """
+    if not _name_when_whole(path, data):
+        descriptor = create(path)
+        try:
+            _write_and_close(descriptor, data)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+    return path.lstat()
+
+
 def create_anew(path: Path, mode: int = 0o644) -> int:
     """Return a new file in the place of whatever has its name; only the name is taken from that.
 

@@ -8,6 +8,8 @@ from teijo.errors import PlanError, TargetError
 from teijo.files.worker import PREFIX, FilesWorker
 from teijo.terms.work import FileOperation, Files, Sql
 
+TOKEN = "ab12"
+
 
 def always(done: int) -> bool:
     del done
@@ -26,7 +28,7 @@ def made(directory: Path) -> list[Path]:
 @pytest.fixture
 def worker(tmp_path: Path) -> FilesWorker:
     (tmp_path / "theirs").write_text("kept")
-    return FilesWorker(f"dir:{tmp_path}", tmp_path)
+    return FilesWorker(f"dir:{tmp_path}", tmp_path, token=TOKEN)
 
 
 def test_each_file_is_created_with_its_size_and_a_content_of_its_own(
@@ -113,4 +115,4 @@ def test_there_is_nothing_to_stat_before_something_was_created(worker: FilesWork
 
 def test_a_directory_that_is_not_there_is_no_target(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="cannot be opened"):
-        FilesWorker("dir:x", tmp_path / "x")
+        FilesWorker("dir:x", tmp_path / "x", token=TOKEN)

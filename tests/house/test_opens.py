@@ -22,8 +22,11 @@ ALLOWED = {
     ("runfile/schema.py", "sqlite3.connect"): "in memory",
     ("runfile/creation.py", "os.open"): "a half-made run file that is there, never a link",
     ("runfile/seal.py", "VACUUM INTO"): "into a file made here",
-    ("files/worker.py", "mkdir"): "a folder with a name drawn at random, in an open directory",
-    ("sql/worker.py", "sqlite3.connect"): "a file made right before by O_EXCL",
+    ("files/worker.py", "mkdir"): "a folder named by the run's token, in an open directory",
+    (
+        "sql/worker.py",
+        "sqlite3.connect",
+    ): "in memory, or a file made right before under a free name",
     ("cli/outcome.py", "mkdir"): "the folder that a person names",
     ("runfile/seal.py", "os.open"): "to flush what was made here; never with O_CREAT",
     ("runfile/recorder.py", "os.open"): "a run file that is there, to lock it",

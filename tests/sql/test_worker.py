@@ -14,8 +14,8 @@ def always(done: int) -> bool:
     return True
 
 
-def opened(path: Path) -> SqlWorker:
-    return SqlWorker(f"sqlite:{path}", path, journal="wal", synchronous="off")
+def opened(path: Path, token: str = "ab12") -> SqlWorker:
+    return SqlWorker(f"sqlite:{path}", path, journal="wal", synchronous="off", token=token)
 
 
 def work(statement: Statement, count: int = 6, **more: int) -> Sql:

@@ -4,7 +4,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import assert_never
 
 from teijo.device.block import open_block
@@ -124,17 +126,24 @@ def open_target(
             )
             return device(partial(several, make=make), several, place=target.text)
         case DirectoryTarget() | DatabaseTarget() as target:
-            return _working(target)
+            return _working(target, _token(holder))
         case other:
             assert_never(other)
 
 
-def _working(target: DirectoryTarget | DatabaseTarget) -> WorkingDevice:
+def _token(holder: Holder) -> str:
+    """Return what marks the things that a run makes: as secret as its id, and safe as a name."""
+    return sha256(f"teijo work {holder.run}".encode()).hexdigest() if holder.run else token_hex(32)
+
+
+def _working(target: DirectoryTarget | DatabaseTarget, token: str) -> WorkingDevice:
     match target:
         case DirectoryTarget(text=text, path=path):
-            return WorkingDevice(FilesWorker(text, path))
+            return WorkingDevice(FilesWorker(text, path, token=token))
         case DatabaseTarget(text=text, path=path, journal=journal, synchronous=synchronous):
-            return WorkingDevice(SqlWorker(text, path, journal=journal, synchronous=synchronous))
+            return WorkingDevice(
+                SqlWorker(text, path, journal=journal, synchronous=synchronous, token=token)
+            )
 
 
 def _fitting(target: Target, *, destroy: str | None, engine: Engine) -> Target:

@@ -33,7 +33,7 @@ class Worker(Protocol):
         ...
 
     def close(self) -> None:
-        """Remove what was made."""
+        """Remove what was made; it may be called again, and nothing else after it."""
         ...
 
 

@@ -1,18 +1,22 @@
 """Creates, stats and deletes files in a fresh folder of a directory, and leaves that as it was.
 
 Every name is looked up in an open folder (`dir_fd`), never by a path that somebody could turn
-elsewhere; a name that is taken is never followed, and only what was made here is removed.
+elsewhere; a name that is taken is never followed, and only what was made here is removed. The
+folder's name holds the run's token, so that a run that goes on knows what its killed self left.
 """
 
+import errno
 import os
 import random
+import re
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
-from teijo.errors import HostError, PlanError, TargetError
+from teijo.errors import HostError, PlanError, TargetError, UnsafeError
 from teijo.stopwatch import Stopwatch
 from teijo.terms.geometry import Identity
 from teijo.terms.result import OperationResult
@@ -21,6 +25,8 @@ from teijo.terms.work import Files, Sql
 STREAM: Final = "files"
 PREFIX: Final = "teijo-files-"
 _NUMBER_BYTES: Final = 8
+_NAME: Final = re.compile(r"[0-9]{10}")
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class FilesWorker:
@@ -28,11 +34,14 @@ class FilesWorker:
 
     backend = "python"
 
-    def __init__(self, target: str, path: Path) -> None:
-        """Open the directory; the folder is made with the first file.
+    def __init__(self, target: str, path: Path, *, token: str) -> None:
+        """Open the directory and remove what a killed run of this token left in it.
+
+        The folder is made with the first file.
 
         Raises:
             TargetError: it is not there, or none.
+            UnsafeError: the folder of this token holds what others made.
         """
         self.identity = Identity(kind="directory", target=target)
         try:
@@ -42,9 +51,14 @@ class FilesWorker:
             raise TargetError(
                 f"{path} cannot be opened: {error.strerror}", remedy="Check who may write there."
             ) from error
-        self._name = ""
+        self._name = f"{PREFIX}{token}"
         self._folder = -1
         self._made: dict[int, None] = {}
+        try:
+            self._remove_left()
+        except BaseException:
+            os.close(self._directory)
+            raise
 
     def perform(
         self, work: Files | Sql, seed: int, look: Callable[[int], bool]
@@ -53,7 +67,7 @@ class FilesWorker:
 
         Raises:
             PlanError: the work is no work on files, or on more than were created.
-            HostError: the folder cannot be made.
+            HostError: the folder cannot be made, or its disk is full.
         """
         if not isinstance(work, Files) or (work.operation != "create" and not self._made):
             raise PlanError("There are no files to work on", remedy="Create them first.")
@@ -83,20 +97,55 @@ class FilesWorker:
     def _make_folder(self) -> None:
         if self._folder >= 0:
             return
-        name = f"{PREFIX}{os.urandom(8).hex()}"
         try:
-            os.mkdir(name, 0o700, dir_fd=self._directory)
-            self._name = name
-            self._folder = os.open(
-                name,
-                os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC,
-                dir_fd=self._directory,
-            )
+            os.mkdir(self._name, 0o700, dir_fd=self._directory)
+            self._folder = self._opened()
         except OSError as error:
             raise HostError(
                 f"No folder can be made in {self.identity.target}: {error.strerror}.",
                 remedy="Check who may write there, and whether it is mounted read-only.",
             ) from error
+
+    def _opened(self) -> int:
+        return os.open(
+            self._name,
+            os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC,
+            dir_fd=self._directory,
+        )
+
+    def _remove_left(self) -> None:
+        """Remove the folder of this token and the files in it that have names of ours.
+
+        Raises:
+            UnsafeError: it is no folder of ours, or holds something else.
+        """
+        try:
+            folder = self._opened()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._refuse_left(error)
+        try:
+            status = os.fstat(folder)
+            if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                self._refuse_left()
+            with os.scandir(folder) as found:
+                left = tuple(found)
+            if not all(_NAME.fullmatch(one.name) and _is_plain(one) for one in left):
+                self._refuse_left()
+            for one in left:
+                os.unlink(one.name, dir_fd=folder)
+            os.rmdir(self._name, dir_fd=self._directory)
+        except OSError as error:
+            self._refuse_left(error)
+        finally:
+            os.close(folder)
+
+    def _refuse_left(self, error: OSError | None = None) -> NoReturn:
+        raise UnsafeError(
+            f"{self._name} in {self.identity.target} is not as this run left it",
+            remedy="Look what it holds, and move it away.",
+        ) from error
 
     def _create(
         self, content: bytes, flushed: Stopwatch | None, timer: Stopwatch, number: int
@@ -123,6 +172,14 @@ class FilesWorker:
             rest = memoryview(content)
             while rest:
                 rest = rest[os.write(file, rest) :]
+        except OSError as error:
+            os.close(file)
+            if error.errno in _FULL:
+                raise HostError(
+                    f"The disk of {self.identity.target} is full.",
+                    remedy="Free space there, and resume the run.",
+                ) from error
+            raise
         except BaseException:
             os.close(file)
             raise
@@ -148,11 +205,14 @@ class FilesWorker:
         self._made.clear()
         if self._folder >= 0:
             os.close(self._folder)
-        if self._name:
-            with suppress(OSError):
-                os.rmdir(self._name, dir_fd=self._directory)
+        with suppress(OSError):
+            os.rmdir(self._name, dir_fd=self._directory)
         os.close(self._directory)
         self._directory = self._folder = -1
+
+
+def _is_plain(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file(follow_symlinks=False)
 
 
 def _name(number: int) -> str:

@@ -21,6 +21,7 @@ from uuid import uuid4
 from teijo.device import hook_consent
 from teijo.device.device import Device
 from teijo.device.hook_consent import Hook
+from teijo.device.working import WorkingDevice
 from teijo.errors import (
     DeviceError,
     IdentityError,
@@ -279,7 +280,13 @@ class _Act:
         if self._seen != len(self._steps):
             self._judge()
         self._device.session.finish()
+        self._tidy()
         self._check_data()
+
+    def _tidy(self) -> None:
+        """Remove what the work made before the end is recorded: after it nobody resumes the run."""
+        if isinstance(self._device, WorkingDevice):
+            self._device.close()
 
     def _check_budget(self, ahead: Preview) -> None:
         """Make sure that what is left of the run fits in, before any of it is begun.
@@ -355,6 +362,7 @@ class _Act:
     def _failed(self, error: TeijoError) -> NoReturn:
         if self._untouched:
             raise error
+        self._tidy()
         if not self._steps and not isinstance(error, DeviceError):
             self._recorder.discard()
             raise error
