@@ -9,9 +9,8 @@ from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict
 from teijo.compare.sides import Match
 from teijo.document.model import Column, Table, Value
 from teijo.document.phrase import Verbatim, say
-from teijo.methods.pts.iops.found import IopsSettings
-from teijo.terms.cell import mix_name
-from teijo.units import KIB, format_block_size
+from teijo.terms.cell import MatrixCell, mix_name
+from teijo.units import KIB
 
 _FIGURES_PRINTED = 5
 """How many figures of the smallest value in a column are printed, so that the difference beside
@@ -46,15 +45,15 @@ def difference_table(pairing: Pairing, *, folded: bool = False) -> Table:
 
 
 def matrix_table(match: Match, pairing: Pairing) -> Table | None:
-    """Return the differences of an IOPS matrix in percent, block sizes by mixes."""
-    settings = match.of(pairing.first)[0].part.found.settings
-    if not isinstance(settings, IopsSettings):
+    """Return the differences of a matrix in percent, block sizes by mixes; None of no matrix."""
+    keys = match.of(pairing.first)[0].part.found.matrix
+    if not keys:
         return None
     found = {str(row.place): row for row in pairing.rows}
-    blocks = sorted(settings.block_sizes_bytes)
-    mixes = sorted(settings.mixes_read_percent)
+    blocks = sorted({key.block_size_bytes for key in keys})
+    mixes = sorted({key.read_percent for key in keys})
     cells = [
-        [found.get(f"RND {format_block_size(block)} {mix_name(mix)}") for mix in mixes]
+        [found.get(MatrixCell(read_percent=mix, block_size_bytes=block).stimulus) for mix in mixes]
         for block in blocks
     ]
     return Table(

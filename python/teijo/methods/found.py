@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from teijo.analysis.quantities import of_rounds, of_steps
+from teijo.document.curve import Curve
 from teijo.methods.phrases import is_steady
 from teijo.methods.rounds import (
     Exchange,
@@ -17,7 +18,7 @@ from teijo.methods.rounds import (
     window_rounds_of,
 )
 from teijo.methods.settings import Settings
-from teijo.terms.cell import CellKey
+from teijo.terms.cell import CellKey, MatrixCell
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Cell, Findings, PartFindings, Scalar, SteadyState
 from teijo.terms.quantity import Figure, Quantity
@@ -94,6 +95,16 @@ class Found(Generic[S]):
     def quantities(self) -> tuple[Quantity, ...]:
         """What is compared with another run, in the order of the report; nothing unmeasured."""
         return of_steps(self.record)
+
+    @cached_property
+    def comparison_curves(self) -> Sequence[Curve]:
+        """What a comparison draws over the curves of other runs, in the order of the report."""
+        return ()
+
+    @property
+    def matrix(self) -> tuple[MatrixCell, ...]:
+        """The cells whose differences are printed as a matrix too; empty where it is none."""
+        return ()
 
     @cached_property
     def findings(self) -> Findings:

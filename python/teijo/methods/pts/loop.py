@@ -2,15 +2,18 @@
 them, and where a growing record stands in its rounds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import Tracked, determine
+from teijo.document.curve import Curve
+from teijo.document.model import Axis
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.pages import ms
 from teijo.methods.pts.histogram_pages import five_nines_ms
 from teijo.methods.rounds import Round
-from teijo.terms.finding import Scalar, SteadyState
+from teijo.terms.finding import Cell, Scalar, SteadyState
 from teijo.terms.histogram import EMPTY
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
@@ -59,4 +62,34 @@ def histogram_scalars(run: StepResult | None) -> tuple[Scalar, ...]:
     return tuple(
         Scalar(name=name, value=value if latency.count else None, unit="ms")
         for name, value in levels
+    )
+
+
+def tracking_curves(states: Sequence[SteadyState]) -> tuple[Curve, ...]:
+    """Return the tracking variables by round: how a run came to its window."""
+    return tuple(
+        Curve(
+            title=say("{variable} by round", variable=state.variable),
+            x=Axis(name="Round", from_zero=False),
+            y=Axis(name="Tracking variable", unit=state.unit),
+            points=tuple(zip(state.rounds, state.values, strict=True)),
+            tracks=True,
+        )
+        for state in states
+    )
+
+
+def cell_curve(
+    cells: Iterable[Cell], name: str, unit: str, value: Callable[[Cell], float]
+) -> Curve:
+    """Return a figure of every cell."""
+    return Curve(
+        title=name,
+        x=Axis(name="Cell", scale="category"),
+        y=Axis(name=name, unit=unit),
+        points=tuple(
+            (Verbatim(" ".join(part for _, part in reversed(cell.labels))), value(cell))
+            for cell in cells
+        ),
+        style="bars",
     )

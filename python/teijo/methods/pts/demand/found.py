@@ -8,6 +8,8 @@ from teijo.analysis import measures
 from teijo.analysis.demand import OperatingPoints, in_flight_share
 from teijo.analysis.quantities import of_intervals
 from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.document.curve import Curve
+from teijo.document.model import Axis, Column, Table
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady
@@ -28,7 +30,7 @@ from teijo.methods.pts.demand.stages import (
 )
 from teijo.methods.pts.found import PtsRoundsFound
 from teijo.methods.pts.histogram_pages import five_nines_ms
-from teijo.methods.pts.loop import window_scalars
+from teijo.methods.pts.loop import tracking_curves, window_scalars
 from teijo.methods.rounds import (
     Measured,
     Round,
@@ -38,11 +40,16 @@ from teijo.methods.rounds import (
     rounds_watch,
     steady_words,
 )
-from teijo.terms.finding import Scalar, SteadyState, Window
+from teijo.terms.finding import Cell, Scalar, SteadyState, Window
 from teijo.terms.quantity import IOPS, Quantity
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import HISTOGRAM, Measure, Purge
 from teijo.terms.watch import Watch
+
+SWEEP_NOTE = (
+    "Of the points of the sweep with one total of outstanding I/Os the one with the most IOPS is "
+    "drawn; the reports of the runs have all of them."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +167,44 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
         )
         sweep = self.compared(((key, Verbatim(key.name)) for key in self.keys), (IOPS,))
         return (*sweep, *(each for several in points for each in several))
+
+    @cached_property
+    def comparison_curves(self) -> Sequence[Curve]:
+        """The most IOPS of each total of outstanding I/Os, and how the run came to its window."""
+        best: dict[int, Cell] = {}
+        for key, cell in self.over_window.items():
+            total = key.outstanding_ios
+            if total not in best or cell.iops > best[total].iops:
+                best[total] = cell
+        cells = sorted(best.items())
+
+        def table(run: str) -> Table:
+            name = Verbatim(run)
+            return Table(
+                columns=(
+                    Column(name="Total OIO (TC × QD)", digits=0),
+                    Column(name=say("{run}, IOPS", run=name), digits=1),
+                    Column(name=say("{run}, ART", run=name), unit="ms", digits=4),
+                ),
+                rows=tuple((total, cell.iops, ms(cell.latency_ns_mean)) for total, cell in cells),
+            )
+
+        intensity = Curve(
+            title="Demand intensity: ART against IOPS",
+            x=Axis(name="IOPS"),
+            y=Axis(name="ART", unit="ms", scale="log"),
+            points=tuple((cell.iops, ms(cell.latency_ns_mean)) for _, cell in cells),
+            table=table,
+            note=SWEEP_NOTE,
+        )
+        outstanding = Curve(
+            title="IOPS against total OIO",
+            x=Axis(name="Total OIO (TC × QD)", scale="log"),
+            y=Axis(name="IOPS"),
+            points=tuple((total, cell.iops) for total, cell in cells),
+            table=table,
+        )
+        return (intensity, outstanding, *tracking_curves(self.states))
 
     @cached_property
     def watch(self) -> Watch:

@@ -10,6 +10,8 @@ from teijo.analysis import measures
 from teijo.analysis.quantities import of_series
 from teijo.analysis.recovery import Gain, Mean, gain_of, mean_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
+from teijo.document.curve import Curve
+from teijo.document.model import Axis
 from teijo.document.phrase import Verbatim, say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
@@ -19,6 +21,7 @@ from teijo.methods.pts.found import ChecksFound
 from teijo.methods.pts.loop import checked
 from teijo.methods.pts.matrix import stimulus
 from teijo.methods.rounds import before_rounds, rounds_left
+from teijo.methods.scaled import full_size
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
 from teijo.terms.quantity import IOPS, Quantity
@@ -329,6 +332,20 @@ class HirFound(ChecksFound[HirSettings]):
                 (say("{state}, without a rest", state=Verbatim(wait.name)), wait.second_half),
             )
             for each in of_series(place, answers, (IOPS,), steady=self.converged)
+        )
+
+    @cached_property
+    def comparison_curves(self) -> Sequence[Curve]:
+        """The gain of each wait state."""
+        gains = ((wait.idle_s, wait.gain) for wait in self.waits)
+        points = tuple((idle_s, gain.share * 100) for idle_s, gain in gains if gain is not None)
+        return (
+            Curve(
+                title="What idling gained: bursts against writes without a rest",
+                x=Axis(name="Idle time", unit=full_size("s", self.record.geometry)),
+                y=Axis(name="Gain", unit="%"),
+                points=points,
+            ),
         )
 
     @cached_property

@@ -6,19 +6,25 @@ from functools import cached_property
 from teijo.analysis import measures
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.conformance.versions import version_of
-from teijo.document.phrase import Verbatim
+from teijo.document.curve import Curve
+from teijo.document.model import Axis
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsRoundsFound
-from teijo.methods.pts.loop import window_scalars
+from teijo.methods.pts.loop import tracking_curves, window_scalars
 from teijo.methods.pts.matrix import matrix_of, preconditioning, round_of
 from teijo.methods.rounds import Rounds, before_rounds, rounds_watch
-from teijo.terms.cell import MatrixCell
+from teijo.terms.cell import MatrixCell, mix_name
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.quantity import IOPS, Quantity
 from teijo.terms.step import Measure
 from teijo.terms.watch import Watch
 from teijo.terms.workload import Workload
+from teijo.units import KIB
+
+DRAWN_READ_PERCENTS = (0, 65, 100)
+"""The mixes that a comparison draws; its tables have all of them."""
 
 
 class IopsSettings(shared.PtsSettings, frozen=True):
@@ -97,6 +103,33 @@ class IopsFound(PtsRoundsFound[IopsSettings, MatrixCell]):
     def quantities(self) -> tuple[Quantity, ...]:
         """IOPS of every cell."""
         return self.compared(((key, Verbatim(key.stimulus)) for key in self.keys), (IOPS,))
+
+    @cached_property
+    def comparison_curves(self) -> Sequence[Curve]:
+        """IOPS by block size at a few mixes, and how the run came to its window."""
+        return (*map(self._curve, self._drawn_mixes), *tracking_curves(self.states))
+
+    @property
+    def matrix(self) -> tuple[MatrixCell, ...]:
+        """All cells."""
+        return self.keys
+
+    @property
+    def _drawn_mixes(self) -> list[int]:
+        return [mix for mix in DRAWN_READ_PERCENTS if mix in self.settings.mixes_read_percent]
+
+    def _curve(self, mix: int) -> Curve:
+        keys = sorted(self.over_window, key=lambda key: key.block_size_bytes)
+        return Curve(
+            title=say("IOPS at R/W {mix} by block size", mix=mix_name(mix)),
+            x=Axis(name="Block size", unit="KiB", scale="log"),
+            y=Axis(name="IOPS", scale="log"),
+            points=tuple(
+                (key.block_size_bytes / KIB, self.over_window[key].iops)
+                for key in keys
+                if key.read_percent == mix
+            ),
+        )
 
     @cached_property
     def watch(self) -> Watch:

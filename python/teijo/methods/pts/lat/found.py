@@ -8,14 +8,16 @@ from typing import Annotated
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import Tracked, determine
+from teijo.document.curve import Curve
 from teijo.document.phrase import Verbatim, say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
+from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsRoundsFound
 from teijo.methods.pts.histogram_pages import five_nines_ms
-from teijo.methods.pts.loop import histogram_scalars, window_scalars
+from teijo.methods.pts.loop import cell_curve, histogram_scalars, tracking_curves, window_scalars
 from teijo.methods.pts.matrix import matrix_of, preconditioning, round_of
 from teijo.methods.rounds import Rounds, before_rounds, histogram_run_of, rounds_watch
 from teijo.terms.cell import MatrixCell
@@ -164,6 +166,15 @@ class LatFound(PtsRoundsFound[LatSettings, MatrixCell]):
         """Mean and maximum latency of every cell."""
         places = ((key, Verbatim(key.stimulus)) for key in self.keys)
         return self.compared(places, (LATENCY, LATENCY_MAX))
+
+    @cached_property
+    def comparison_curves(self) -> Sequence[Curve]:
+        """Mean and maximum latency of every cell, and how the run came to its window."""
+        return (
+            cell_curve(self.cells, "Mean latency", "ms", lambda cell: ms(cell.latency_ns_mean)),
+            cell_curve(self.cells, "Maximum latency", "ms", lambda cell: ms(cell.latency_ns_max)),
+            *tracking_curves(self.states),
+        )
 
     @cached_property
     def watch(self) -> Watch:

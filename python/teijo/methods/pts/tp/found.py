@@ -10,13 +10,14 @@ from typing import Annotated
 from teijo.analysis import measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
 from teijo.conformance.versions import THROUGHPUT_READ_PERCENTS
+from teijo.document.curve import Curve
 from teijo.document.phrase import Phrase, Verbatim, say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound, PtsRoundsFound
-from teijo.methods.pts.loop import written_in
+from teijo.methods.pts.loop import cell_curve, tracking_curves, written_in
 from teijo.methods.pts.matrix import preconditioning
 from teijo.methods.rounds import Rounds, rounds_watch, steady_words
 from teijo.terms.cell import MatrixCell
@@ -256,6 +257,12 @@ class TpFound(PtsFound[TpSettings]):
     def quantities(self) -> tuple[Quantity, ...]:
         """Throughput of the reads and the writes of every block size."""
         return tuple(quantity for each in self.blocks for quantity in each.quantities)
+
+    @cached_property
+    def comparison_curves(self) -> Sequence[Curve]:
+        """Throughput of every cell, and how each block size came to its window."""
+        cells = cell_curve(self.cells, "Throughput", "MB/s", lambda cell: cell.throughput_mb_s)
+        return (cells, *tracking_curves(self.states))
 
     @cached_property
     def watch(self) -> Watch:

@@ -11,7 +11,9 @@ from teijo.analysis import measures
 from teijo.analysis.quantities import of_series
 from teijo.analysis.saturation import Sample, Saturation, saturation_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.document.phrase import say
+from teijo.document.curve import Curve
+from teijo.document.model import Axis, Column, Table
+from teijo.document.phrase import Verbatim, say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.phrases import is_steady
@@ -275,6 +277,55 @@ class WsatFound(ChecksFound[WsatSettings]):
         return (
             *of_series("FOB plateau", answers[: curve.plateau_samples], (IOPS,)),
             *of_series("last fifth of the minutes", last, (IOPS, LATENCY), steady=self.converged),
+        )
+
+    @cached_property
+    def comparison_curves(self) -> Sequence[Curve]:
+        """The minutes against time, what was written, and drive fills."""
+        capacity_bytes, iops = self.record.geometry.capacity_bytes, Axis(name="IOPS", scale="log")
+        time = Axis(name=shared.time_name(self.settings.minute_ns), unit="min")
+        rows = tuple(
+            (
+                number,
+                sample.iops,
+                measures.latency_ns_mean(answer) / units.NS_PER_MS,
+                sample.written_bytes / units.GIGA,
+                sample.written_bytes / capacity_bytes,
+            )
+            for number, (sample, answer) in enumerate(
+                zip(self.samples, self.answers, strict=True), start=1
+            )
+        )
+
+        def table(run: str) -> Table:
+            name = Verbatim(run)
+            columns = (
+                Column(name="Minute", digits=0),
+                Column(name=say("{run}, IOPS", run=name), digits=1),
+                Column(name=say("{run}, ART", run=name), unit="ms", digits=4),
+                Column(name=say("{run}, TGBW", run=name), unit="GB", digits=3),
+                Column(name=say("{run}, drive fills", run=name), digits=4),
+            )
+            return Table(columns=columns, rows=rows, caption="Every minute")
+
+        written = Axis(name="Total written (TGBW)", unit="GB")
+        fills = Axis(name="Drive fills", unit="user capacities")
+        latency = Axis(name="ART", unit="ms", scale="log")
+        return tuple(
+            Curve(
+                title=title,
+                x=x,
+                y=y,
+                points=tuple((row[at], row[of]) for row in rows),
+                style="line",
+                table=table,
+            )
+            for title, x, at, y, of in (
+                ("IOPS against time", time, 0, iops, 1),
+                ("IOPS against total written", written, 3, iops, 1),
+                ("IOPS against drive fills", fills, 4, iops, 1),
+                ("Mean latency against time", time, 0, latency, 2),
+            )
         )
 
     @cached_property

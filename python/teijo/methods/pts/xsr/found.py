@@ -9,6 +9,8 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.quantities import of_series
 from teijo.analysis.recovery import Recovery, recovery_of
+from teijo.document.curve import Curve
+from teijo.document.model import Axis
 from teijo.document.phrase import say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
@@ -260,6 +262,19 @@ class XsrFound(PtsFound[XsrSettings]):
                 self.of(group)[-LEVEL_MINUTES:],
                 (THROUGHPUT,),
             )
+        )
+
+    @cached_property
+    def comparison_curves(self) -> Sequence[Curve]:
+        """Throughput against time."""
+        return (
+            Curve(
+                title="Throughput against time, all groups",
+                x=Axis(name=shared.time_name(self.settings.minute_ns), unit="min"),
+                y=Axis(name="Throughput", unit="MB/s"),
+                points=tuple(enumerate(self.rates, start=1)),
+                style="line",
+            ),
         )
 
     @cached_property
