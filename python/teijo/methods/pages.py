@@ -392,7 +392,11 @@ def _step_row(record: StepRecord) -> tuple[Value, ...]:
     if isinstance(answer, Gap):
         return (*place[:3], say("gap: {reason}", reason=answer.reason), *(None,) * 8, "", seed)
     kinds = listed(dict.fromkeys(remark.kind.value for remark in answer.remarks))
-    times = (answer.started_ns / 1e9, answer.elapsed_ns / 1e9, answer.gap_ns / 1e6)
+    times = (
+        answer.started_ns / units.NS_PER_S,
+        answer.elapsed_ns / units.NS_PER_S,
+        answer.gap_ns / units.NS_PER_MS,
+    )
     if not isinstance(step, Measure | Precondition):
         return (*place, *times, *(None,) * 5, kinds, seed)
     return (

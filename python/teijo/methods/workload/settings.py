@@ -27,7 +27,7 @@ WORDS: dict[str, tuple[Access, int | None]] = {
 """Order and read percent of fio's words; None where `read` says it."""
 
 MIXED_READ_PERCENT = 50
-RATES: Final = (1e-6, 1e9)
+RATES: Final = (1e-6, float(units.GIGA))
 """I/Os per second that the engine takes (crates/engine/src/check.rs)."""
 THREADS_MOST: Final = 512
 """Of all streams together."""
@@ -41,7 +41,7 @@ DURATION_NS = 10 * units.NS_PER_S
 def rate_of_ios(text: str) -> float:
     """Return a rate of I/Os; the text of another one says how it is written as such."""
     if short := _SHORT_RATE.fullmatch(text.strip()):
-        count = float(short[1]) * (1000 if short[2].lower() == "k" else 1_000_000)
+        count = float(short[1]) * (units.KILO if short[2].lower() == "k" else units.MEGA)
         raise ValueError(f"it takes a plain number; did you mean {count:.0f}?")
     if speed := _SPEED.fullmatch(text.strip()):
         each = units.parse_size(speed[1]) / (4 * units.KIB)
@@ -152,7 +152,7 @@ class StreamSettings(Settings, frozen=True):
             aliases=("fdatasync",),
             meaning="a flush after so many writes of each thread, or 0",
             example="32",
-            parse=knobs.whole_number(0, 1_000_000),
+            parse=knobs.whole_number(0, units.MEGA),
         ),
     ] = 0
     discard_percent: Annotated[

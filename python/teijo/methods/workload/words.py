@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from teijo import units
 from teijo.methods import knobs
 from teijo.terms.workload import Access, Content
 
@@ -106,7 +107,7 @@ def parse_content(text: str) -> tuple[Content, int]:
 
 
 def _weight(text: str) -> int:
-    value = knobs.whole_number(1, 1_000_000)(text.strip().removesuffix("%"))
+    value = knobs.whole_number(1, units.MEGA)(text.strip().removesuffix("%"))
     assert isinstance(value, int)
     return value
 

@@ -68,7 +68,7 @@ class WsatSettings(shared.PtsSettings, frozen=True):
             key="capacity_times",
             meaning="user capacities written at most",
             example="20",
-            parse=knobs.number_between(0.001, 10**6),
+            parse=knobs.number_between(0.001, units.MEGA),
             show=knobs.show_optional,
             judges=True,
         ),
@@ -79,7 +79,7 @@ class WsatSettings(shared.PtsSettings, frozen=True):
             key="max_minutes",
             meaning="the standard's minutes at most",
             example="360",
-            parse=knobs.whole_number(1, 1_000_000),
+            parse=knobs.whole_number(1, units.MEGA),
             judges=True,
         ),
     ]

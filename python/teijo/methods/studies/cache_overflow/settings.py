@@ -36,7 +36,7 @@ def _show_rate(value: object) -> str:
     if value is None:
         return "none"
     assert isinstance(value, int)
-    return f"{value / 1e6:g}MB/s"
+    return f"{value / units.MEGA:g}MB/s"
 
 
 def _show_volume(value: object) -> str:
@@ -258,5 +258,5 @@ def stimulus_name(settings: OverflowSettings) -> str:
     """Return the stimulus in one line: "write 128 KiB, 1 × 8, 110 MB/s"."""
     block = units.format_block_size(settings.block_size_bytes)
     rate = settings.rate_bytes_per_second
-    source = "" if rate is None else f", {rate / 1e6:g} MB/s"
+    source = "" if rate is None else f", {rate / units.MEGA:g} MB/s"
     return f"{settings.rw} {block}, {settings.threads} × {settings.queue_depth}{source}"
