@@ -11,8 +11,9 @@ from teijo.cli.state_words import forecast_words, left, phase, rounds_left, stea
 from teijo.runner.event_json import as_json
 from teijo.runner.events import Ended, StepDone, StepStarted, Stopping
 from teijo.runner.run_state import Follower
-from teijo.terms.step import Configure, Idle, Purge
+from teijo.terms.step import Configure, Idle, Perform, Purge
 from teijo.terms.watch import RoundsLeft
+from teijo.terms.work import Files
 from tests.cli.events import (
     MEASURE,
     PATH,
@@ -99,6 +100,22 @@ def test_a_forecast_is_told_with_its_confidence_and_the_risk_that_it_never_comes
     assert words(1, 1, 1, 0.0) == "1 more round"
     assert words(62, 93, 124, 0.0, "minute") == "93 more minutes (90 %: 62 to 124)"
     assert words(2, 9, 20, 0.25) == "9 more rounds (90 %: 2 to 20), 25 % that it never is steady"
+
+
+def test_the_rate_of_work_on_files_is_in_operations() -> None:
+    step = Perform(work=Files(operation="create", count=10), round_number=2, cell="create")
+    follower = Follower(Hands())
+    for event in (started(), StepStarted(seq=2, step=step), progress(step, SECOND, 0)):
+        follower.tell(event)
+    console = Console(width=100, file=StringIO())
+    console.print(screen(follower.state))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "operations/s  3,210  (3,000 in this step)" in text
+    assert "create" in text
+    assert "IOPS" not in text
+    assert "MB/s" not in text
+    assert "create, 3,000 operations/s" in line_of(follower.state)
+    assert "IOPS" not in line_of(follower.state)
 
 
 def test_a_forecast_is_on_the_screen_in_the_lines_and_in_json() -> None:

@@ -79,11 +79,9 @@ def screen(state: RunState, width: int = layout.USUAL, encoding: str = "utf-8") 
 
     One bar stands for the whole run. No line is longer than the terminal is wide.
     """
-    now = state.progress
     rows = [
         (tr("phase"), " · ".join(filter(None, (phase(state), state.cell)))),
-        (tr("IOPS"), rate(state.iops, now.iops if now else None, digits=0)),
-        (tr("MB/s"), rate(state.mb_s, now.mb_s if now else None, digits=1)),
+        *rates(state),
         (tr("steady state"), steady(state)),
         (tr("forecast"), rounds_left(state)),
         (tr("elapsed"), coarse(state.elapsed_ns)),
@@ -115,6 +113,16 @@ def shown(text: str, encoding: str) -> str:
     """Return text that the terminal neither obeys nor fails to write."""
     whole = visible(text, most=CELL_MOST)
     return whole.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def rates(state: RunState) -> tuple[tuple[str, str], ...]:
+    """Return the rows of rates: operations where they are timed, otherwise I/Os and bytes."""
+    now = state.progress
+    count = rate(state.iops, now.iops if now else None, digits=0)
+    if state.performs:
+        return ((tr("operations/s"), count),)
+    moved = rate(state.mb_s, now.mb_s if now else None, digits=1)
+    return ((tr("IOPS"), count), (tr("MB/s"), moved))
 
 
 def rate(now: float | None, step: float | None, *, digits: int) -> str:

@@ -109,7 +109,9 @@ def line_of(state: RunState) -> str:
     parts = [phase(state)]
     if state.cell:
         parts.append(state.cell)
-    if state.progress is not None:
+    if state.progress is not None and state.performs:
+        parts.append(tr("{rate} operations/s", rate=f"{state.progress.iops:,.0f}"))
+    elif state.progress is not None:
         parts.append(f"{state.progress.iops:,.0f} IOPS")
         parts.append(f"{state.progress.mb_s:,.1f} MB/s")
     if words := steady(state):

@@ -39,9 +39,10 @@ class Rates:
     source: str = ""
     """Where the rates are from, where they are not assumed."""
 
-    @property
-    def text(self) -> str:
-        """What is assumed, for people."""
+    def text(self, *, of_blocks: bool) -> str:
+        """Return what is assumed, for people: rates of blocks, or of operations."""
+        if not of_blocks:
+            return f"{NS_PER_S // _LATENCY_NS:,} operations/s"
         rates = f"at most {self.bytes_per_second / MEGA:,.0f} MB/s and {self.ios_per_second:,} IOPS"
         return f"{rates}{self.source and f' ({self.source})'}; purging takes no time"
 

@@ -53,7 +53,7 @@ def preview(
         expected=expected,
         most=_each(max, ends),
         capacity_bytes=geometry.capacity_bytes,
-        assumed=rates.text,
+        assumed=rates.text(of_blocks=geometry.has_capacity),
         spent_bytes=0 if after is None else written_bytes(after.steps),
     )
 

@@ -21,7 +21,7 @@ from teijo.runner.events import (
 from teijo.terms.record import Ending
 from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
-from teijo.terms.step import Measure
+from teijo.terms.step import Measure, Perform
 from teijo.terms.watch import Watch
 from teijo.units import megabytes_per_second
 
@@ -73,13 +73,18 @@ class RunState:
     def round_number(self) -> int | None:
         """The round of the running step; None where it is in none."""
         step = self.step.step if self.step else None
-        return step.round_number if isinstance(step, Measure) else None
+        return step.round_number if isinstance(step, Measure | Perform) else None
 
     @property
     def cell(self) -> str:
-        """The cell of the matrix that is measured, or nothing."""
+        """The cell of the matrix or the operation that is measured, or nothing."""
         step = self.step.step if self.step else None
-        return step.cell or "" if isinstance(step, Measure) else ""
+        return step.cell or "" if isinstance(step, Measure | Perform) else ""
+
+    @property
+    def performs(self) -> bool:
+        """Whether operations on files or statements are timed; `iops` is their rate then."""
+        return self.step is not None and isinstance(self.step.step, Perform)
 
     @property
     def is_done(self) -> bool:
@@ -150,7 +155,7 @@ class Follower:
 
     def _note_cell(self, event: StepDone, iops: float, mb_s: float) -> None:
         step = event.step
-        if isinstance(step, Measure) and step.cell:
+        if isinstance(step, Measure | Perform) and step.cell:
             name = f"{step.part}: {step.cell}" if step.part else step.cell
             self._cells[name] = CellSoFar(
                 cell=name, round_number=step.round_number, iops=iops, mb_s=mb_s
