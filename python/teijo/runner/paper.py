@@ -105,9 +105,7 @@ class Paper:
         """Return the answer to a step, and take note of what it did."""
         answer = self._answer(step)
         self.now_ns += answer.elapsed_ns
-        self.written_bytes += sum(
-            part.moved_bytes for part in answer.results if part.operation != "read"
-        )
+        self.written_bytes += written_by(answer)
         self.intervals += len(answer.results) * (answer.elapsed_ns // interval_ns(step) + 1)
         self.settle(step, answer)
         return answer
@@ -147,6 +145,11 @@ class Paper:
         if isinstance(step, Precondition):
             results = _exactly(results, step.total_bytes)
         return StepResult(started_ns=self.now_ns, elapsed_ns=elapsed_ns, results=tuple(results))
+
+
+def written_by(answer: StepResult) -> int:
+    """Return the bytes that a step wrote, by blocks, to files or by statements."""
+    return sum(part.moved_bytes for part in answer.results if part.operation != "read")
 
 
 def _performed(step: Perform, now_ns: int) -> StepResult:

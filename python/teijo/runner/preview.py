@@ -11,7 +11,15 @@ from teijo.methods.settings import Settings
 from teijo.runner.compile import compile_measure
 from teijo.runner.drive import Conversation
 from teijo.runner.extent import Extent, Preview
-from teijo.runner.paper import Paper, Rates, Share, always_full, restless, settling
+from teijo.runner.paper import (
+    Paper,
+    Rates,
+    Share,
+    always_full,
+    restless,
+    settling,
+    written_by,
+)
 from teijo.runner.replay import check_asked
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record, StepRecord
@@ -91,7 +99,7 @@ def _trial(stream: Stream, geometry: Geometry) -> Plan:
 def written_bytes(steps: Sequence[StepRecord]) -> int:
     """Return the bytes that recorded steps wrote."""
     answers = (each.answer for each in steps if isinstance(each.answer, StepResult))
-    return sum(part.moved_bytes for answer in answers for part in answer.of("write"))
+    return sum(written_by(answer) for answer in answers)
 
 
 def _extent(
