@@ -18,11 +18,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from teijo import api
+from teijo.analysis.quantities import Quantity
 from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict, pairing_of
 from teijo.compare.repeated import repeated
 from teijo.methods.parts import parts_of
 from teijo.methods.pts.hir.found import HirFound
-from teijo.terms.quantity import Quantity
 
 TARGET = "sim:mlc-a"
 SEEDS = range(1, 11)

@@ -6,10 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from teijo.analysis.quantities import of_intervals, of_rounds, of_series, of_steps
+from teijo.analysis.quantities import (
+    FIGURES,
+    IOPS,
+    LATENCY,
+    LATENCY_MAX,
+    THROUGHPUT,
+    Quantity,
+    of_intervals,
+    of_rounds,
+    of_series,
+    of_steps,
+)
 from teijo.methods.quick.method import Quick
 from teijo.methods.quick.settings import QuickSettings
-from teijo.terms.quantity import IOPS, LATENCY, LATENCY_MAX, THROUGHPUT
 from teijo.terms.record import StepRecord
 from teijo.terms.result import Intervals, StepResult
 from teijo.terms.step import Measure
@@ -85,3 +95,14 @@ def test_a_method_without_rounds_has_the_figures_of_each_cell() -> None:
     record = record_of(Quick(), QuickSettings(), (step(1, "QD 1"), step(2, "QD 2")))
     places = [(each.place, each.figure) for each in of_steps(record)]
     assert places == [("QD 1", IOPS), ("QD 1", LATENCY), ("QD 2", IOPS), ("QD 2", LATENCY)]
+
+
+def test_more_is_faster_of_rates_and_slower_of_times() -> None:
+    assert [figure.more_is_faster for figure in (IOPS, THROUGHPUT)] == [True, True]
+    assert [figure.more_is_faster for figure in (LATENCY, LATENCY_MAX)] == [False, False]
+    assert len({figure.name for figure in FIGURES}) == len(FIGURES) == 4
+
+
+def test_a_quantity_of_one_run_has_no_error_of_others() -> None:
+    quantity = Quantity(place="RND 4 KiB 0/100", figure=IOPS, value=2.0, batches=(1.0, 3.0))
+    assert (quantity.runs, quantity.own_error, quantity.steady) == (1, 0.0, None)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from teijo.analysis.difference import difference_between, difference_of
+from teijo.analysis.quantities import IOPS, LATENCY, LATENCY_MAX
 from teijo.analysis.repeats import TOLERANCE, level_of_run
 from teijo.compare.judged import ALL_CELLS, Judged, Pairing, Reason, Verdict, pairings_of
 from teijo.compare.sides import matches_of
-from teijo.terms.quantity import IOPS, LATENCY, LATENCY_MAX, Figure
+from teijo.document.grid import Figure
 from teijo.terms.record import Record
 from tests.compare.drawn import record, side
 

@@ -15,10 +15,11 @@ from teijo.analysis.difference import (
     judged_together,
     level_of,
 )
+from teijo.analysis.quantities import IOPS, LATENCY_MAX, Quantity
 from teijo.analysis.repeats import TOLERANCE, Needed, level_of_run, levels_beside, runs_needed
 from teijo.compare.repeated import repeated
 from teijo.compare.sides import Match
-from teijo.terms.quantity import IOPS, LATENCY_MAX, Figure, Quantity
+from teijo.document.grid import Figure
 
 ALL_CELLS = "all cells together"
 _LEAST_CELLS = 2

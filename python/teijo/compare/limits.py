@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from teijo.analysis.mean import mean_of
+from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT
 from teijo.compare.limit import (
     Limit,
     in_unit,
@@ -25,7 +26,6 @@ from teijo.errors import PlanError
 from teijo.methods.pages import ms
 from teijo.methods.parts import Part, parts_of
 from teijo.terms.finding import Cell
-from teijo.terms.quantity import IOPS, LATENCY, THROUGHPUT
 from teijo.terms.record import Record
 
 ENDED: Final = ("done", "steady", "not steady")

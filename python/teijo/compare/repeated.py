@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from teijo.analysis.difference import level_of
-from teijo.terms.quantity import Quantity
+from teijo.analysis.quantities import Quantity
 
 
 def repeated(several: Sequence[Sequence[Quantity]]) -> tuple[Quantity, ...]:

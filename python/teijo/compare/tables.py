@@ -147,7 +147,7 @@ def verdict_words(row: Judged) -> str:
 def _digits(rows: Sequence[Judged]) -> int:
     """Return the digits after the point that both columns of values need."""
     known = [value for row in rows for value in (row.first, row.second) if value > 0]
-    least = max((row.figure.digits for row in rows), default=1)
+    least = max((row.figure.digits or 0 for row in rows), default=1)
     if not known:
         return least
     return min(_DIGITS_MOST, max(least, _FIGURES_PRINTED - 1 - math.floor(math.log10(min(known)))))

@@ -27,11 +27,15 @@ Fields = Sequence[tuple[str, str, int | None, Callable[[R], Value]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """What a number is: its name, its only unit, and its digits after the point in a table."""
+    """What a number is: its name, its only unit, and its digits after the point in a table.
+
+    `more_is_faster` says which way a comparison reads it.
+    """
 
     name: str
     unit: str = ""
     digits: int | None = 1
+    more_is_faster: bool = True
 
     def column(self) -> Column:
         """Return the column of a table that holds it, its heading with a capital."""

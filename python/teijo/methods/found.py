@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from teijo.analysis.quantities import of_rounds, of_steps
+from teijo.analysis.quantities import Quantity, of_rounds, of_steps
 from teijo.document.curve import Curve
+from teijo.document.grid import Figure
 from teijo.methods.phrases import is_steady
 from teijo.methods.rounds import (
     Exchange,
@@ -21,7 +22,6 @@ from teijo.methods.settings import Settings
 from teijo.terms.cell import CellKey, MatrixCell
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Cell, Findings, PartFindings, Scalar, SteadyState
-from teijo.terms.quantity import Figure, Quantity
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
 from teijo.terms.watch import Watch

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.quantities import of_rounds
+from teijo.analysis.quantities import IOPS, LATENCY, Quantity, of_rounds
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.model import Column, Document, Section, Verdict
 from teijo.document.phrase import Verbatim, listed, say
@@ -18,7 +18,6 @@ from teijo.methods.settings import Settings
 from teijo.terms.finding import Cell
 from teijo.terms.geometry import Geometry
 from teijo.terms.histogram import merged
-from teijo.terms.quantity import IOPS, LATENCY, Quantity
 from teijo.terms.result import Answer, StepResult
 from teijo.terms.step import Perform, Step
 from teijo.terms.watch import Watch

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.quantities import IOPS
 from teijo.conformance.page import ledger_section
 from teijo.conformance.versions import version_of
 from teijo.document.grid import Beside, Edge, Figure, Grid, matrix
@@ -26,7 +27,6 @@ from teijo.terms.result import StepResult
 
 K = TypeVar("K")
 NO_ROUND = "No whole round yet."
-IOPS = Figure(name="IOPS")
 ART = Figure(name="ART", unit="ms", digits=4)
 MRT = Figure(name="MRT", unit="ms", digits=3)
 RESPONSE_TIME = Figure(name="Response time", unit="ms")

@@ -7,7 +7,7 @@ from functools import cached_property
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.mean import Mean, first_apart, mean_of, trend_of
-from teijo.analysis.quantities import of_rounds
+from teijo.analysis.quantities import IOPS, LATENCY, Quantity, of_rounds
 from teijo.document.phrase import Verbatim
 from teijo.methods.found import Found
 from teijo.methods.quick.settings import (
@@ -20,7 +20,6 @@ from teijo.methods.quick.settings import (
     preparation_of,
 )
 from teijo.terms.finding import Cell, Scalar
-from teijo.terms.quantity import IOPS, LATENCY, Quantity
 from teijo.terms.record import Record
 from teijo.terms.result import Direction, StepResult
 from teijo.terms.watch import Watch

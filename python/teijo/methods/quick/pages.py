@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from teijo import units
 from teijo.analysis.mean import Mean
-from teijo.document.grid import Edge, Figure, Grid, Line
+from teijo.analysis.quantities import IOPS
+from teijo.document.grid import Edge, Grid, Line
 from teijo.document.model import (
     Block,
     Column,
@@ -20,7 +21,6 @@ from teijo.document.phrase import say
 from teijo.methods.quick.found import QuickFigure, QuickFound
 from teijo.methods.report import study_report
 
-IOPS = Figure(name="IOPS")
 MEANING = (
     "± is the half-width of a 95 % interval of the mean, by Student's t from the scatter between "
     "the passes of a test. If all of this were repeated from the same state with other offsets, "

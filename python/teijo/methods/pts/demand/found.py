@@ -6,7 +6,7 @@ from functools import cached_property
 
 from teijo.analysis import measures
 from teijo.analysis.demand import OperatingPoints, in_flight_share
-from teijo.analysis.quantities import of_intervals
+from teijo.analysis.quantities import IOPS, Quantity, of_intervals
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.curve import Curve
 from teijo.document.model import Axis, Column, Table
@@ -41,7 +41,6 @@ from teijo.methods.rounds import (
     steady_words,
 )
 from teijo.terms.finding import Cell, Scalar, SteadyState, Window
-from teijo.terms.quantity import IOPS, Quantity
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import HISTOGRAM, Measure, Purge
 from teijo.terms.watch import Watch

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from teijo import units
+from teijo.analysis.quantities import IOPS
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line, matrix
 from teijo.document.model import Column, Document, Facts, Section, Series, Span, Verdict, XYChart
 from teijo.document.phrase import capitalised, say
@@ -18,7 +19,7 @@ from teijo.methods.pts.demand.found import DemandFound
 from teijo.methods.pts.demand.settings import stimulus_name, stimulus_with
 from teijo.methods.pts.demand.stages import POINT_NAMES
 from teijo.methods.pts.header import Loop
-from teijo.methods.pts.report import IOPS, answered, by_round, numbered, plot, report
+from teijo.methods.pts.report import answered, by_round, numbered, plot, report
 from teijo.methods.scaled import scalar_told
 from teijo.terms.cell import mix_name
 from teijo.terms.finding import SteadyState, Window

@@ -12,6 +12,7 @@ from teijo.analysis.demand import (
     RestedPoint,
     rested_points,
 )
+from teijo.analysis.quantities import IOPS
 from teijo.document.grid import Edge, Grid, Line
 from teijo.document.model import Block, Column, Paragraph, Section, Table, Value
 from teijo.document.phrase import Verbatim, say, sentences
@@ -20,7 +21,7 @@ from teijo.methods.pts.demand.found import DemandFound, PointRun
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
 from teijo.methods.pts.demand.stages import POINT_NAMES, demand_points, named_points, place_of
 from teijo.methods.pts.histogram_pages import five_nines_ms, histogram_section
-from teijo.methods.pts.report import IOPS, answered, plot
+from teijo.methods.pts.report import answered, plot
 
 NOT_YET = "Not measured yet."
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from teijo.analysis.demand import DemandPoint
+from teijo.analysis.quantities import IOPS
 from teijo.document.grid import Edge, Figure, Grid, matrix
 from teijo.document.model import (
     Axis,
@@ -24,7 +25,7 @@ from teijo.methods.pts import window_pages
 from teijo.methods.pts.demand.found import DemandFound
 from teijo.methods.pts.demand.settings import stimulus_with
 from teijo.methods.pts.demand.stages import SweepCell, named_points
-from teijo.methods.pts.report import ART, IOPS, by_round, plot
+from teijo.methods.pts.report import ART, by_round, plot
 from teijo.terms.result import StepResult
 
 SWEEP_NOTE = "Arithmetic mean over the rounds of the measurement window."

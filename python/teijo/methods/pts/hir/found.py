@@ -7,7 +7,7 @@ from typing import Annotated
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.quantities import of_series
+from teijo.analysis.quantities import IOPS, Quantity, of_series
 from teijo.analysis.recovery import Gain, Mean, gain_of, mean_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.curve import Curve
@@ -24,7 +24,6 @@ from teijo.methods.rounds import before_rounds, rounds_left
 from teijo.methods.scaled import full_size
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
-from teijo.terms.quantity import IOPS, Quantity
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Idle, Measure, Purge
 from teijo.terms.watch import Watch

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.quantities import IOPS
 from teijo.analysis.recovery import batch_means
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line, matrix
 from teijo.document.model import (
@@ -26,7 +27,7 @@ from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.hir.found import HirFound, HirSettings, WaitState, percent, state_name
-from teijo.methods.pts.report import IOPS, answered, numbered, report
+from teijo.methods.pts.report import answered, numbered, report
 from teijo.methods.scaled import full_size, with_full_size_word
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import StepResult

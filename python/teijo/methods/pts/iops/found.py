@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from teijo.analysis import measures
+from teijo.analysis.quantities import IOPS, Quantity
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.conformance.versions import version_of
 from teijo.document.curve import Curve
@@ -17,7 +18,6 @@ from teijo.methods.rounds import Rounds, before_rounds, rounds_watch
 from teijo.terms.cell import MatrixCell, mix_name
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.geometry import Geometry
-from teijo.terms.quantity import IOPS, Quantity
 from teijo.terms.step import Measure
 from teijo.terms.watch import Watch
 from teijo.terms.workload import Workload

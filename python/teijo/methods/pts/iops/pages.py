@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from teijo import units
+from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT
 from teijo.document.grid import Figure, Grid
 from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value
 from teijo.document.phrase import say
@@ -12,7 +13,6 @@ from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.iops.found import IopsFound
 from teijo.methods.pts.report import (
-    IOPS,
     MIX_AXIS,
     NO_ROUND,
     by_block_size,
@@ -35,8 +35,8 @@ MATRIX_NOTE = "Arithmetic mean over the rounds of the measurement window."
 MATRIX_NOTES = MATRIX_NOTE + " The maximum latency is the maximum of the maxima."
 FIGURES: tuple[tuple[Figure, Callable[[Cell], float]], ...] = (
     (IOPS, lambda cell: cell.iops),
-    (Figure(name="Throughput", unit="MB/s", digits=2), lambda cell: cell.throughput_mb_s),
-    (Figure(name="Mean latency", unit="ms", digits=4), lambda cell: ms(cell.latency_ns_mean)),
+    (THROUGHPUT, lambda cell: cell.throughput_mb_s),
+    (LATENCY, lambda cell: ms(cell.latency_ns_mean)),
     (Figure(name="Maximum latency", unit="ms", digits=3), lambda cell: ms(cell.latency_ns_max)),
 )
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.quantities import LATENCY, LATENCY_MAX, Quantity
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.document.curve import Curve
 from teijo.document.phrase import Verbatim, say
@@ -24,7 +25,6 @@ from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.histogram import merged
-from teijo.terms.quantity import LATENCY, LATENCY_MAX, Quantity
 from teijo.terms.result import StepResult
 from teijo.terms.step import HISTOGRAM, Measure
 from teijo.terms.watch import Watch

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Annotated
 
 from teijo.analysis import measures
+from teijo.analysis.quantities import THROUGHPUT, Quantity
 from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
 from teijo.conformance.versions import THROUGHPUT_READ_PERCENTS
 from teijo.document.curve import Curve
@@ -23,7 +24,6 @@ from teijo.methods.rounds import Rounds, rounds_watch, steady_words
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
-from teijo.terms.quantity import THROUGHPUT, Quantity
 from teijo.terms.record import StepRecord
 from teijo.terms.result import StepResult
 from teijo.terms.step import ROUND, Measure, Purge

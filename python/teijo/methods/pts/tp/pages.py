@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.quantities import THROUGHPUT
 from teijo.document.grid import Edge, Figure, Grid, matrix
 from teijo.document.model import (
     Block,
@@ -34,7 +35,6 @@ from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell
 
 MEAN_NOTE = "Arithmetic mean over the rounds of the measurement window."
-THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=2)
 _Cells = Mapping[TpCell, Cell]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.quantities import of_series
+from teijo.analysis.quantities import IOPS, LATENCY, Quantity, of_series
 from teijo.analysis.saturation import Sample, Saturation, saturation_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.curve import Curve
@@ -25,7 +25,6 @@ from teijo.methods.rounds import before_rounds, histogram_run_of, minutes_of, ro
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
-from teijo.terms.quantity import IOPS, LATENCY, Quantity
 from teijo.terms.result import StepResult
 from teijo.terms.step import HISTOGRAM, MINUTE, Measure
 from teijo.terms.watch import RoundsLeft, Watch

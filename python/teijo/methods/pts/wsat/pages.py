@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.quantities import IOPS
 from teijo.analysis.saturation import Saturation
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.conformance.versions import version_of
@@ -25,7 +26,6 @@ from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.histogram_pages import five_nines_ms, run_section
 from teijo.methods.pts.report import (
-    IOPS,
     RESPONSE_TIME,
     answered,
     by_minute,

@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.quantities import of_series
+from teijo.analysis.quantities import THROUGHPUT, Quantity, of_series
 from teijo.analysis.recovery import Recovery, recovery_of
 from teijo.document.curve import Curve
 from teijo.document.model import Axis
@@ -18,7 +18,6 @@ from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound
 from teijo.methods.rounds import before_rounds, minutes_of
 from teijo.terms.finding import Cell, Scalar
-from teijo.terms.quantity import THROUGHPUT, Quantity
 from teijo.terms.result import StepResult
 from teijo.terms.step import MINUTE, Measure
 from teijo.terms.watch import Watch

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from teijo import units
+from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT
 from teijo.analysis.replicates import Estimate
 from teijo.analysis.unit_size import Direction, Kind, UnitFound
 from teijo.document.grid import Edge, Figure, Trace, Traces, matrix
@@ -33,9 +34,6 @@ from teijo.units import format_block_size
 
 SIZE = Figure(name="Block size", unit="KiB")
 COST = Figure(name="Cost of the shift", unit="%", digits=2)
-IOPS = Figure(name="IOPS")
-LATENCY = Figure(name="Mean latency", unit="ms", digits=4)
-THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=2)
 EVIDENCE: dict[tuple[Direction, Kind], str] = {
     ("read", "sizes"): "Reads by size",
     ("read", "alignment"): "Reads shifted",

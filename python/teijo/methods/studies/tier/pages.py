@@ -5,6 +5,7 @@ arithmetic of striping. The sentences are in words.
 from dataclasses import dataclass
 
 from teijo import units
+from teijo.analysis.quantities import THROUGHPUT
 from teijo.document.grid import Figure, Trace, Traces
 from teijo.document.model import (
     Block,
@@ -31,7 +32,6 @@ STAGE_NAMES = {
     "fast": "fast device alone",
     "slow": "slow device alone",
 }
-THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=2)
 BLOCK = Column(name="Block size", unit="KiB", digits=0)
 MODEL_POINTS = 25
 """Places of a model's line, so that its bend at the tier's size shows."""
