@@ -67,7 +67,7 @@ def test_a_value_of_another_type_than_its_column_is_refused(tmp_path: Path) -> N
     db.execute("PRAGMA writable_schema = ON")
     db.execute("UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'remark'")
     db.execute("PRAGMA writable_schema = RESET")
-    recorder._commit(lambda ledger: ledger.insert("remark", (9, "simulated", b"blob", None)))
+    recorder._commit(lambda ledger: ledger.insert("remark", (9, "simulated", b"blob", None, None)))
     db.execute("PRAGMA writable_schema = ON")
     db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'remark'", (text,))
     recorder.close()

@@ -119,7 +119,7 @@ CHANGES = {
     "a row of step 2 vanished": "DELETE FROM interval WHERE number = 1 AND step = 4",
     "a result vanished": "DELETE FROM result WHERE step = 6 AND place = 3",
     "a remark stands twice": (
-        "INSERT INTO remark SELECT place + 1, kind, text, step, checksum FROM remark"
+        "INSERT INTO remark SELECT place + 1, kind, text, step, checksum, phrase FROM remark"
         " ORDER BY place DESC LIMIT 1"
     ),
     "a step came back as it was": "UPDATE remark SET text = 'x'",

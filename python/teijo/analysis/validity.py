@@ -7,6 +7,7 @@ told apart (None), never taken for good.
 from dataclasses import dataclass
 from typing import Final
 
+from teijo.document.phrase import say
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import OperationResult, StepResult, Witness
 from teijo.terms.step import Measure, Precondition
@@ -92,9 +93,18 @@ def _behind(stream: Stream, parts: list[OperationResult], elapsed_ns: int) -> st
     few = done < RATE_SHARE_LEAST * due - slack
     if not (late or few):
         return ""
-    backlog = "" if waiting is None else f"; {waiting:,} I/Os were due and not issued at its end"
-    achieved = per_second(done, elapsed_ns)
-    return f"Stream {stream.name}: {achieved:,.1f} of {asked:,.1f} I/Os per second{backlog}."
+    rates = {"achieved": f"{per_second(done, elapsed_ns):,.1f}", "asked": f"{asked:,.1f}"}
+    if waiting is None:
+        return say(
+            "Stream {name}: {achieved} of {asked} I/Os per second.", name=stream.name, **rates
+        )
+    return say(
+        "Stream {name}: {achieved} of {asked} I/Os per second; {waiting} I/Os were due and not "
+        "issued at its end.",
+        name=stream.name,
+        waiting=f"{waiting:,}",
+        **rates,
+    )
 
 
 def witness_remarks(step: Load, witness: Witness) -> list[Remark]:
@@ -117,13 +127,15 @@ def witness_remarks(step: Load, witness: Witness) -> list[Remark]:
         found.append(Remark(kind=RemarkKind.IO_PUNTED, text=text))
     if witness.look_gap_ns_max > LOOK_GAP_NS_MOST:
         gap = format_duration(witness.look_gap_ns_max)
-        text = f"The program stood still for {gap}: it was stopped, or had no CPU."
+        text = say("The program stood still for {gap}: it was stopped, or had no CPU.", gap=gap)
         found.append(Remark(kind=RemarkKind.SAMPLER_GAP, text=text))
     if witness.drift_ppm is not None and abs(witness.drift_ppm) > DRIFT_PPM_MOST:
-        text = f"The processor's counter was {witness.drift_ppm:+.1f} ppm off the kernel's clock."
+        drift = f"{witness.drift_ppm:+.1f}"
+        text = say("The processor's counter was {drift} ppm off the kernel's clock.", drift=drift)
         found.append(Remark(kind=RemarkKind.CLOCK_STEPPED, text=text))
     if witness.slept_ns > SLEEP_NS_MOST:
-        text = f"The host slept for {format_duration(witness.slept_ns)} during the step."
+        slept = format_duration(witness.slept_ns)
+        text = say("The host slept for {time} during the step.", time=slept)
         found.append(Remark(kind=RemarkKind.CLOCK_STEPPED, text=text))
     return found
 
@@ -141,7 +153,12 @@ def depth_remarks(step: Load, witness: Witness) -> list[Remark]:
     depths = zip(witness.stream_in_flight_mean, witness.stream_in_flight_asked, strict=True)
     for stream, (mean, asked) in zip(streams, depths, strict=True):
         if stream.rate is None and mean < DEPTH_SHARE_LEAST * asked:
-            text = f"Stream {stream.name}: {mean:.2f} of {asked} I/Os were in flight on average."
+            text = say(
+                "Stream {name}: {mean} of {asked} I/Os were in flight on average.",
+                name=stream.name,
+                mean=f"{mean:.2f}",
+                asked=asked,
+            )
             found.append(Remark(kind=RemarkKind.DEPTH_LIMITED, text=text))
     return found
 
@@ -157,12 +174,12 @@ def device_remarks(step: Load, answer: StepResult) -> list[Remark]:
         text = "The kernel does not count this device's I/O (queue/iostats is 0)."
         return [Remark(kind=RemarkKind.CHECK_BLIND, text=text)]
     slack = _boundary_bytes(step, answer)
+    share = f"{shares.bytes_share:.3f}"
+    moved = say("The device moved {share} times the bytes of this run.", share=share)
     if shares.foreign_bytes > FOREIGN_SHARE_MOST * answer.bytes + slack:
-        text = f"The device moved {shares.bytes_share:.3f} times the bytes of this run."
-        return [Remark(kind=RemarkKind.FOREIGN_IO, text=text)]
+        return [Remark(kind=RemarkKind.FOREIGN_IO, text=moved)]
     if -shares.foreign_bytes > MISSING_SHARE_MOST * answer.bytes + slack:
-        text = f"The device moved {shares.bytes_share:.3f} times the bytes of this run."
-        return [Remark(kind=RemarkKind.BUFFERED, text=text)]
+        return [Remark(kind=RemarkKind.BUFFERED, text=moved)]
     if shares.ios_share is not None:
         more_ios = (shares.ios_share - 1) * answer.ios
         flushes = sum(part.count for part in answer.commands if part.operation == "flush")
@@ -177,15 +194,18 @@ def device_remarks(step: Load, answer: StepResult) -> list[Remark]:
 def _cut_or_joined(own_ios: int, share: float) -> str:
     """Say what the kernel did to I/Os: the device saw more of them, or fewer."""
     seen_ios = round(own_ios * share)
+    counts = {"own": f"{own_ios:,}", "seen": f"{seen_ios:,}"}
     if share > 1:
-        return (
-            f"I/Os were split: {own_ios:,} of this run became {seen_ios:,} of the device's, "
-            f"{share:.2f} for each."
+        return say(
+            "I/Os were split: {own} of this run became {seen} of the device's, {share} for each.",
+            share=f"{share:.2f}",
+            **counts,
         )
-    into_one = own_ios / max(seen_ios, 1)
-    return (
-        f"I/Os were merged: {own_ios:,} of this run became {seen_ios:,} of the device's, "
-        f"{into_one:.2f} merged into one."
+    return say(
+        "I/Os were merged: {own} of this run became {seen} of the device's, "
+        "{share} merged into one.",
+        share=f"{own_ios / max(seen_ios, 1):.2f}",
+        **counts,
     )
 
 

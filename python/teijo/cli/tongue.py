@@ -105,10 +105,14 @@ def reported(text: str) -> str:
     """Return what a report says too (a remark, a verdict, a state) as the report says it."""
     if _SPOKEN.code == ENGLISH:
         return text
+    from teijo.document.phrase import Phrase
     from teijo.report.language import Language, translator
 
+    words = translator(Language(_SPOKEN.code))
+    if isinstance(text, Phrase) and words.knows(text.template):
+        return words.text(text)
     own = said(text)
-    return own if own != text else translator(Language(_SPOKEN.code)).text(text)
+    return own if own != text else words.text(text)
 
 
 @cache

@@ -16,6 +16,7 @@ from teijo.device.purge import PurgeResult, purge
 from teijo.device.stack import above, reach
 from teijo.device.target import BlockTarget
 from teijo.device.watched import Moved, unwatched
+from teijo.document.phrase import say
 from teijo.engine.plan import Layout
 from teijo.errors import UnsafeError
 from teijo.terms.drive_warning import DriveWarning
@@ -144,4 +145,4 @@ def _shared(found: Identification) -> list[Remark]:
     numbers = {node.number for node in nodes}
     uses = list(above(nodes))
     uses += [f"mounted at {mount.point}" for mount in mounts_of() if mount.number in numbers]
-    return [Remark(kind=RemarkKind.FOREIGN_IO, text=f"in use: {use}") for use in uses]
+    return [Remark(kind=RemarkKind.FOREIGN_IO, text=say("in use: {use}", use=use)) for use in uses]

@@ -23,6 +23,7 @@ from teijo.device.retry import retry_for
 from teijo.device.stack import loops
 from teijo.device.target import FileTarget
 from teijo.device.watched import SILENCE_NS, Moved, unwatched, watched
+from teijo.document.phrase import say
 from teijo.engine.plan import Layout
 from teijo.errors import (
     DeviceError,
@@ -484,8 +485,8 @@ def _remarks(target: FileTarget, opened: Opened) -> tuple[Remark, ...]:
     if not target.direct:
         found.append(Remark(kind=RemarkKind.BUFFERED, text="direct=no: memory answers too"))
     elif name in BUFFERING:
-        text = f"{name} accepts direct I/O and may still serve from memory"
-        found.append(Remark(kind=RemarkKind.BUFFERED, text=text))
+        cached = say("{name} accepts direct I/O and may still serve from memory", name=name)
+        found.append(Remark(kind=RemarkKind.BUFFERED, text=cached))
     if opened.mount is None:
         text = "the file system cannot be told, so neither whether direct I/O is direct"
         found.append(Remark(kind=RemarkKind.CHECK_BLIND, text=text))

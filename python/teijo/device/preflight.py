@@ -18,6 +18,7 @@ from teijo.device.identify import Identification, identify
 from teijo.device.kernel import HOST, Roots
 from teijo.device.not_opened import not_opened
 from teijo.device.retry import retry_for
+from teijo.document.phrase import say
 from teijo.errors import DeviceError, TargetError, UnsafeError
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.units import format_size
@@ -45,7 +46,12 @@ class Preflight:
     def remarks(self) -> tuple[Remark, ...]:
         """Return a remark for every check that was blind."""
         return tuple(
-            Remark(kind=RemarkKind.CHECK_BLIND, text=f"preflight, {check.name}: {check.evidence}")
+            Remark(
+                kind=RemarkKind.CHECK_BLIND,
+                text=say(
+                    "preflight, {check}: {evidence}", check=check.name, evidence=check.evidence
+                ),
+            )
             for check in self.checks
             if check.verdict == "unknown"
         )

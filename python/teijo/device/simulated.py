@@ -41,7 +41,7 @@ class SimulatedDevice:
     def _take(self, target: SimulatedTarget, simulation: door.SimulatedSession) -> None:
         facts = simulation.facts
         self._simulation = simulation
-        self._label = f"{facts.label}: {facts.label_text}"
+        self._label = _label(facts.label, facts.label_text)
         self.session: Session = simulation
         self.identity = Identity(
             kind="simulated",
@@ -51,7 +51,7 @@ class SimulatedDevice:
             firmware=facts.firmware,
             interface="simulated",
             write_cache=_write_cache(facts.parameters),
-            facts={"label": self._label}
+            facts={"label": str(self._label)}
             | {name: _with_unit(value, unit) for name, value, unit in facts.parameters},
         )
         self.geometry = Geometry(
@@ -63,17 +63,17 @@ class SimulatedDevice:
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return that every number is a simulation's, and where it is one at a scale."""
-        text = f"{self.identity.model} is a simulation, {self._label}"
+        text = say("{device} is a simulation, {text}", device=self.identity.model, text=self._label)
         simulated = Remark(kind=RemarkKind.SIMULATED, text=text)
         geometry = self.geometry
         if geometry.scale <= 1:
             return (simulated,)
         text = say(
             "{capacity} stand for {nominal}: minutes and volumes of a standard or a study are "
-            "divided by {scale:.4g}",
+            "divided by {scale}",
             capacity=format_capacity(geometry.capacity_bytes),
             nominal=format_capacity(geometry.nominal_capacity_bytes),
-            scale=geometry.scale,
+            scale=f"{geometry.scale:.4g}",
         )
         return (simulated, Remark(kind=RemarkKind.CAPACITY_SCALED, text=text))
 
@@ -129,6 +129,17 @@ class SimulatedDevice:
     def close(self) -> None:
         """Release its memory."""
         self._simulation.close()
+
+
+def _label(label: str, text: str) -> str:
+    """Return what a model rests on, and on whose figures."""
+    match label:
+        case "calibrated":
+            return say("calibrated: {text}", text=text)
+        case "plausible":
+            return say("plausible: {text}", text=text)
+        case _:
+            return f"{label}: {text}"
 
 
 def _write_cache(parameters: Sequence[tuple[str, str, str]]) -> str:

@@ -17,6 +17,16 @@ class Phrase(str):
     __slots__ = ("template", "values")
 
 
+class Recalled(Phrase):
+    """A phrase that a run file held: its words are its text, its template only a key to others.
+
+    It is said in another language by its template where the catalogue has that, and else as the
+    plain text that it is.
+    """
+
+    __slots__ = ()
+
+
 class Verbatim(str):
     """Text that is the same in every language: a serial number, a path, the key of a setting."""
 

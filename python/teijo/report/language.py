@@ -13,7 +13,7 @@ from string import Formatter
 from typing import Any, Final, Literal, TypeVar, get_origin, get_type_hints
 
 from teijo.document.model import Document
-from teijo.document.phrase import Phrase, Verbatim
+from teijo.document.phrase import Phrase, Recalled, Verbatim
 from teijo.report.shown import shown
 
 CATALOGUES: Final = Path(__file__).with_name("languages")
@@ -33,7 +33,8 @@ class Translator:
 
     `texts` are translations by template (its first letter small), `units` those of the few units
     that are words (the unit "min" is a minute, the word a minimum). `patterns` are templates of
-    sentences that a run file holds as plain text, so that their values must be found again.
+    sentences that a run file before version 5 holds as plain text, so that their values must be
+    found again.
     """
 
     language: Language
@@ -45,11 +46,12 @@ class Translator:
         """Return a text in this language. The values of a phrase are translated first."""
         if self.language is Language.ENGLISH or isinstance(text, Verbatim):
             return str(text)
+        if isinstance(text, Recalled):
+            return self._recalled(text)
         if isinstance(text, Phrase):
             values = {name: self._value(value) for name, value in text.values.items()}
             return self._found(text.template).format(**values)
-        found = self._found(text)
-        return found if found != text else self._recorded(text)
+        return self._plain(text)
 
     def document(self, document: Document) -> Document:
         """Return the document in this language, every character to be seen; its file name stays."""
@@ -63,6 +65,23 @@ class Translator:
 
     def _found(self, template: str) -> str:
         return self.texts.get(_lowered(template), template)
+
+    def _recalled(self, phrase: Recalled) -> str:
+        """Return a phrase of a run file; only a template of the catalogue is ever filled in."""
+        translation = self.texts.get(_lowered(phrase.template))
+        if translation is None:
+            return self._plain(str(phrase))
+        values = {name: self._recalled_value(value) for name, value in phrase.values.items()}
+        return translation.format(**values)
+
+    def _recalled_value(self, value: Any) -> Any:
+        if isinstance(value, Recalled | Verbatim):
+            return self.text(value)
+        return self._found(value) if isinstance(value, str) else value
+
+    def _plain(self, text: str) -> str:
+        found = self._found(text)
+        return found if found != text else self._recorded(text)
 
     def _recorded(self, text: str) -> str:
         for pattern, translation in self.patterns:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teijo.terms.histogram import Histogram, open_together
-from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.remark import Remark
 from teijo.terms.result import (
     COMMANDS,
     Gap,
@@ -308,11 +308,6 @@ def series_of(numbers: NDArray[np.int64], interval_ns: int) -> Intervals:
         index=number,
         **dict(zip(_SERIES, columns, strict=True)),
     )
-
-
-def remark_of(kind: str, text: str, step: int | None) -> Remark:
-    """Return the remark a row holds."""
-    return Remark(kind=RemarkKind(kind), text=text, step=step)
 
 
 def to_json(values: object) -> str:

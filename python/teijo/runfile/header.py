@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from teijo.runfile.codec import to_json
 from teijo.runfile.ledger import Ledger
+from teijo.runfile.phrases import stored_of
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark
 
@@ -55,4 +56,7 @@ def insert_header(ledger: Ledger, header: Record) -> None:
 
 def insert_remarks(ledger: Ledger, remarks: Iterable[Remark]) -> None:
     """Add warnings, in this order."""
-    ledger.append_remarks((remark.kind.value, remark.text, remark.step) for remark in remarks)
+    ledger.append_remarks(
+        (remark.kind.value, str(remark.text), remark.step, stored_of(remark.text))
+        for remark in remarks
+    )

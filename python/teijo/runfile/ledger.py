@@ -59,8 +59,8 @@ class Ledger:
             )
             self._count(len(checks), sum(checks))
 
-    def append_remarks(self, remarks: Iterable[tuple[str, str, int | None]]) -> None:
-        """Add warnings (kind, text, step) behind those that are there."""
+    def append_remarks(self, remarks: Iterable[Row]) -> None:
+        """Add warnings (kind, text, step, phrase) behind those that are there."""
         (last,) = self._db.execute("SELECT coalesce(max(place), 0) FROM remark").fetchone()
         for place, remark in enumerate(remarks, start=last + 1):
             self.insert("remark", (place, *remark))

@@ -22,12 +22,12 @@ from teijo.runfile.codec import (
     answer_of,
     check_histograms,
     from_json,
-    remark_of,
     series_of,
     texts,
 )
 from teijo.runfile.content import AllSeries, content_of
 from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
+from teijo.runfile.phrases import recalled
 from teijo.runfile.proof.flaw import Flaw
 from teijo.runfile.proof.making import self_check_flaws
 from teijo.runfile.proof.proving import flaws_of, marked
@@ -301,10 +301,7 @@ def _record(view: View, intervals: dict[int, _Series]) -> Record:
     device = db.execute("SELECT * FROM device").fetchone()
     identity = _identity(device)
     run = _run(db.execute("SELECT * FROM run").fetchone(), identity.kind)
-    remarks = [
-        remark_of(row["kind"], row["text"], row["step"])
-        for row in db.execute("SELECT kind, text, step FROM remark ORDER BY place")
-    ]
+    remarks = [_remark(row) for row in db.execute("SELECT * FROM remark ORDER BY place")]
     return Record(
         run=run,
         geometry=_geometry(device),
@@ -313,6 +310,12 @@ def _record(view: View, intervals: dict[int, _Series]) -> Record:
         steps=_steps(db, remarks, intervals, untimed=run.provenance == "imported"),
         remarks=(*remarks, *view.doubts, *view.remarks),
     )
+
+
+def _remark(row: sqlite3.Row) -> Remark:
+    stored = dict(row).get("phrase")  # which older versions do not have
+    text = recalled(row["text"], stored)
+    return Remark(kind=RemarkKind(row["kind"]), text=text, step=row["step"])
 
 
 def _geometry(row: sqlite3.Row) -> Geometry:

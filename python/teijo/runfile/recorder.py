@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
@@ -207,7 +208,7 @@ class Recorder:
             for row in rows.results:
                 ledger.insert("result", (seq, *row))
             ledger.insert_series(seq, series)
-            ledger.append_remarks((*remark, seq) for remark in rows.remarks)
+            insert_remarks(ledger, (replace(remark, step=seq) for remark in answer.remarks))
 
         self._commit(write)
 

@@ -179,10 +179,10 @@ _NAMED_TABLES: Final = (
 
 
 def _named_operations(connection: sqlite3.Connection) -> None:
-    """Version 5: results of named operations, targets without a capacity, provenance and group.
+    """Version 5: named operations, targets without a capacity, provenance, phrases of remarks.
 
     What SQLite cannot change in place is made anew with its rows as they were, so that their
-    checksums stay; a row of `run` has more values, and so another one.
+    checksums stay; a row of `run` or `remark` has more values, and so another one.
     """
     for made in _NAMED_TABLES:
         table = made.split()[2]
@@ -200,21 +200,27 @@ def _named_operations(connection: sqlite3.Connection) -> None:
     )
     for (kind,) in connection.execute("SELECT kind FROM device").fetchall():
         connection.execute("UPDATE run SET provenance = ?", (provenance_of(kind),))
-    _checksum_of_run(connection)
+    connection.execute(
+        "ALTER TABLE remark ADD COLUMN phrase TEXT CHECK (phrase IS NULL OR json_valid(phrase))"
+    )
+    for table in ("run", "remark"):
+        _checksums_anew(connection, table)
 
 
-def _checksum_of_run(connection: sqlite3.Connection) -> None:
-    """Give the row of `run` the checksum of its values, in itself and in the tally."""
-    table = connection.execute("PRAGMA table_info(run)").fetchall()
-    names = ", ".join(name for _, name, *_ in table if name != rows.CHECKSUM)
-    row = connection.execute(f"SELECT {names} FROM run").fetchone()
-    if row is None:
+def _checksums_anew(connection: sqlite3.Connection, table: str) -> None:
+    """Give each row of a table the checksum of its values, in itself and in the tally."""
+    info = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    names = ", ".join(name for _, name, *_ in info if name != rows.CHECKSUM)
+    grown = 0
+    found = connection.execute(f"SELECT rowid, checksum, {names} FROM {table}").fetchall()
+    for row_id, before, *row in found:
+        after = rows.checksum_of(table, row)
+        connection.execute(f"UPDATE {table} SET checksum = ? WHERE rowid = ?", (after, row_id))
+        grown += after - before
+    if not found:
         return
-    after = rows.checksum_of("run", row)
-    (before,) = connection.execute("SELECT checksum FROM run").fetchone()
-    connection.execute("UPDATE run SET checksum = ?", (after,))
     count, total = connection.execute("SELECT row_count, checksum_sum FROM tally").fetchone()
-    content = (count, rows.wrapped(total + after - before))
+    content = (count, rows.wrapped(total + grown))
     connection.execute(
         "UPDATE tally SET checksum_sum = ?, checksum = ?",
         (content[1], rows.checksum_of("tally", content)),

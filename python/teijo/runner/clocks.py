@@ -8,6 +8,7 @@ import signal
 import time
 from typing import Final
 
+from teijo.document.phrase import say
 from teijo.units import NS_PER_S, format_duration
 
 STEP_NS_LEAST: Final = NS_PER_S
@@ -51,8 +52,10 @@ class Clocks:
         stepped_ns = self._day_ns - before_ns
         if abs(stepped_ns) < STEP_NS_LEAST:
             return ""
-        way = "forward" if stepped_ns > 0 else "back"
-        return f"The clock was set {way} by {format_duration(abs(stepped_ns))} during the run."
+        stepped = format_duration(abs(stepped_ns))
+        if stepped_ns > 0:
+            return say("The clock was set forward by {time} during the run.", time=stepped)
+        return say("The clock was set back by {time} during the run.", time=stepped)
 
 
 def _day_ns() -> int:

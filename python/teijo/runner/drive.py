@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from teijo.analysis import validity
+from teijo.document.phrase import say
 from teijo.errors import DeviceError
 from teijo.methods.method import Steps
 from teijo.runner.compile import interval_ns
@@ -179,7 +180,8 @@ def _sleep_remarks(stage: Stage, result: StepResult) -> tuple[Remark, ...]:
     slept_ns = stage.clocks.slept_ns() - witnessed_ns
     if stage.device.replayable or slept_ns <= validity.SLEEP_NS_MOST:
         return ()
-    text = f"The host slept for {format_duration(slept_ns)} before the step or in it."
+    slept = format_duration(slept_ns)
+    text = say("The host slept for {time} before the step or in it.", time=slept)
     return (Remark(kind=RemarkKind.CLOCK_STEPPED, text=text),)
 
 
@@ -188,7 +190,8 @@ def _stop_remarks(stage: Stage) -> tuple[Remark, ...]:
     stopped_ns = stage.clocks.stopped_ns()
     if stage.device.replayable or not stopped_ns:
         return ()
-    text = f"The program was stopped for {format_duration(stopped_ns)} before the step or in it."
+    stopped = format_duration(stopped_ns)
+    text = say("The program was stopped for {time} before the step or in it.", time=stopped)
     return (Remark(kind=RemarkKind.CLOCK_STEPPED, text=text),)
 
 

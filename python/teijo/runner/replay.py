@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from teijo.device.device import Device
+from teijo.document.phrase import say
 from teijo.errors import IdentityError, RunFileError
 from teijo.outside.text import shell_path
 from teijo.runfile.codec import rows_of
@@ -73,12 +74,15 @@ def _ended_ns(record: Record) -> int:
 def _remark(done: int, stage: Stage) -> str:
     if done == 0:
         return "Stopped in its first step, which was carried out again from its start."
-    how = (
-        f"steps 1 to {done} were executed again, all as recorded"
-        if stage.device.replayable
-        else "the device was left alone for an unknown time"
+    if stage.device.replayable:
+        return say(
+            "Resumed after step {step}; steps 1 to {last} were executed again, all as recorded.",
+            step=done,
+            last=done,
+        )
+    return say(
+        "Resumed after step {step}; the device was left alone for an unknown time.", step=done
     )
-    return f"Resumed after step {done}; {how}."
 
 
 def _leave_gap(stage: Stage, conversation: Conversation, step: Step, seq: int) -> StepRecord:

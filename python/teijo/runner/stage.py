@@ -207,5 +207,9 @@ def error_remarks(result: StepResult) -> tuple[Remark, ...]:
         if count
     )
     failed = sum(counts.values())
-    text = f"{failed} {'I/O' if failed == 1 else 'I/Os'} failed: {causes}."
+    text = (
+        say("1 I/O failed: {causes}.", causes=causes)
+        if failed == 1
+        else say("{count} I/Os failed: {causes}.", count=failed, causes=causes)
+    )
     return (Remark(kind=RemarkKind.IO_ERRORS, text=text),)

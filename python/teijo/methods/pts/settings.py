@@ -328,8 +328,13 @@ def shared_deviations(
         value, ruled = getattr(settings, field), getattr(standard, field)
         if value == ruled or _is_allowed(field, value, version, geometry, load or version.load):
             continue
-        word = "the recommended " if field in ("threads", "queue_depth") else ""
-        text = f"{knob.key} {knob.show(value)} instead of {word}{knob.show(ruled)}"
+        shown = {"setting": f"{knob.key} {knob.show(value)}", "value": knob.show(ruled)}
+        recommended = field in ("threads", "queue_depth")
+        text = (
+            say("{setting} instead of the recommended {value}", **shown)
+            if recommended
+            else say("{setting} instead of {value}", **shown)
+        )
         remarks.append(Remark(kind=RemarkKind.DEVIATION, text=text))
     return remarks
 

@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping
 
 from teijo import units
 from teijo.document.model import Document
+from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.method import Method, Steps, no_standard
@@ -66,8 +67,11 @@ class Quick(Method[QuickSettings, QuickFound]):
             ),
             Remark(
                 kind=RemarkKind.CACHE_MAY_HOLD,
-                text=f"whether the {touched} that are touched fit in a cache of the drive, of a "
-                "RAID controller or of a host is not known",
+                text=say(
+                    "whether the {size} that are touched fit in a cache of the drive, of a RAID "
+                    "controller or of a host is not known",
+                    size=touched,
+                ),
             ),
         ]
         if settings.writing == "no":
