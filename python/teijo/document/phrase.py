@@ -71,6 +71,6 @@ def capitalised(text: str) -> str:
     raised = text[:1].upper() + text[1:]
     if not isinstance(text, Phrase):
         return raised
-    phrase = Phrase(raised)
+    phrase = type(text)(raised)
     phrase.template, phrase.values = text.template, text.values
     return phrase
