@@ -7,7 +7,7 @@ from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.conformance.pieces import pieces_of
 from teijo.conformance.versions import MINUTE_NS, LoadRule, Version
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
@@ -328,7 +328,7 @@ def shared_deviations(
         value, ruled = getattr(settings, field), getattr(standard, field)
         if value == ruled or _is_allowed(field, value, version, geometry, load or version.load):
             continue
-        shown = {"setting": f"{knob.key} {knob.show(value)}", "value": knob.show(ruled)}
+        shown = {"setting": Verbatim(f"{knob.key} {knob.show(value)}"), "value": knob.show(ruled)}
         recommended = field in ("threads", "queue_depth")
         text = (
             say("{setting} instead of the recommended {value}", **shown)
