@@ -167,7 +167,7 @@ def _section(found: OperationsFound) -> Section:
     def at(show: Callable[[int], float]) -> tuple[float, ...]:
         return tuple(show(place) / units.NS_PER_US for place in range(len(times)))
 
-    rate = Figure(name="rate", unit="1/s", digits=1)
+    rate = Figure(name="Rate", unit="1/s", digits=1)
     rates = Line(figure=rate, values=tuple(cell.iops for cell in found.cells), style="bars")
     counts = tuple(sum(part.count for part in passes) for passes in parts)
     failed = tuple(sum(sum(part.errors.values()) for part in passes) for passes in parts)
@@ -185,18 +185,18 @@ def _section(found: OperationsFound) -> Section:
     count = Beside(column=Column(name="Count", digits=0), values=counts)
     errors = Beside(column=Column(name="Failed", digits=0), values=failed)
     table = Grid(rows=edge, columns=(count, rates, *lines, errors)).table("Result")
-    told = listed(
-        say("{name} {rate:,.0f}/s", name=name, rate=cell.iops)
+    rates_listed = listed(
+        say("{name} {rate:,.0f}", name=name, rate=cell.iops)
         for name, cell in zip(found.timed, found.cells, strict=True)
     )
     return Section(
         title="Result",
         blocks=(
-            Verdict(text=told, good=None),
+            Verdict(text=say("Operations per second: {rates}", rates=rates_listed), good=None),
             table,
             Grid(rows=edge, columns=(rates,)).chart("Rate by operation", rate),
             Grid(rows=edge, columns=lines).chart(
-                "Time of one operation", Figure(name="time", unit="µs"), log=True
+                "Time of one operation", Figure(name="Time", unit="µs"), log=True
             ),
         ),
     )
