@@ -5,15 +5,18 @@ from pathlib import Path
 import pytest
 
 from teijo import api
-from teijo.errors import Interrupted, TargetError
+from teijo.errors import Interrupted, PlanError, TargetError
 from teijo.methods.files import FILES, FilesSettings
 from teijo.methods.operations import name_of
+from teijo.methods.parts import watch_of
 from teijo.methods.sql import SQL
 from teijo.runfile.export import to_json
 from teijo.runner.events import Event, StepDone
 from teijo.terms.geometry import NO_CAPACITY
+from teijo.terms.record import StepRecord
 from teijo.terms.result import Gap, OperationResult, StepResult
 from teijo.terms.step import Perform, step_from_json, step_to_json
+from tests.methods.canned import record_of
 
 SMALL = {"count": "20", "passes": "2"}
 
@@ -33,6 +36,30 @@ def test_a_pass_that_was_interrupted_begins_anew() -> None:
         asked.append(steps.send(each if isinstance(each, Gap) else each(step)))
     cells = [step.cell for step in asked if isinstance(step, Perform)]
     assert cells == ["create", "stat", "create", "stat", "delete"]
+
+
+def test_the_watch_counts_the_pass_that_began_anew_after_a_gap() -> None:
+    settings = FilesSettings(passes=2)
+    steps = FILES.steps(settings, NO_CAPACITY)
+    asked, exchanges = next(steps), []
+    for number, each in enumerate([answer, Gap(), answer, answer], 1):
+        assert isinstance(asked, Perform)
+        told = each if isinstance(each, Gap) else each(asked)
+        exchanges.append(StepRecord(seq=number, step=asked, seed=number, answer=told))
+        asked = steps.send(told)
+    watch = watch_of(record_of(FILES, settings, tuple(exchanges), geometry=NO_CAPACITY), FILES)
+    assert isinstance(asked, Perform)
+    assert (watch.round_number, watch.cell) == (asked.round_number, asked.cell) == (1, "delete")
+
+
+@pytest.mark.parametrize("size", ["5GB", "1025MiB", "0"])
+def test_a_file_that_no_memory_holds_is_refused_with_its_size_and_a_way_out(size: str) -> None:
+    with pytest.raises(PlanError, match=f"size={size}: it must be") as caught:
+        FILES.settings("", {"size": size}, NO_CAPACITY)
+    assert "--set size=4KiB" in caught.value.remedy
+    settings = FILES.settings("", {"size": "1GB"}, NO_CAPACITY)
+    assert isinstance(settings, FilesSettings)
+    assert settings.size_bytes == 10**9
 
 
 def test_a_step_of_files_or_statements_is_json_and_back() -> None:

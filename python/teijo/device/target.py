@@ -404,7 +404,8 @@ def _new_file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
     if target.size_bytes is None:
         raise TargetError(
             f"{path} does not exist, and no size is given to make it",
-            remedy=f"Write {path}?size=8GiB; larger than the memory of the machine is best.",
+            remedy=f"Write {path}?size=8GiB; larger than the memory of the machine "
+            "is best. A directory for files has to be there already.",
         )
     return target
 

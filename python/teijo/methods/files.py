@@ -5,7 +5,7 @@ from typing import Annotated
 from teijo import units
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.operations import Operations, PassSettings
+from teijo.methods.operations import Operations, PassSettings, content_size
 from teijo.terms.work import FileOrder, Files
 
 
@@ -27,8 +27,8 @@ class FilesSettings(PassSettings, frozen=True):
             key="size",
             meaning="how large each file is",
             example="4KiB",
-            parse=units.parse_size,
-            show=lambda value: units.format_size(int(str(value))),
+            parse=content_size,
+            show=knobs.show_size,
         ),
     ] = units.kib(4)
     fsync: Annotated[
@@ -50,15 +50,6 @@ class FilesSettings(PassSettings, frozen=True):
             parse=knobs.one_of("sequential", "random"),
         ),
     ] = "sequential"
-    passes: Annotated[
-        int,
-        Knob(
-            key="passes",
-            meaning="how often all of it is done",
-            example="5",
-            parse=knobs.whole_number(1, 100),
-        ),
-    ] = 3
 
     def works(self) -> tuple[Files, ...]:
         """Return one pass: create all, stat all, delete all."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Annotated
 
 from teijo import units
 from teijo.analysis import measures
@@ -12,13 +13,14 @@ from teijo.document.model import Column, Document, Section, Verdict
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.methods import knobs
 from teijo.methods.found import Found
+from teijo.methods.knobs import Knob
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.report import study_report
 from teijo.methods.settings import Settings
 from teijo.terms.finding import Cell
 from teijo.terms.geometry import Geometry
 from teijo.terms.histogram import merged
-from teijo.terms.result import Answer, StepResult
+from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Perform, Step
 from teijo.terms.watch import Watch
 from teijo.terms.work import Files, Sql, WorkKind
@@ -27,10 +29,26 @@ Timed = StepResult
 """The answer of one pass with nothing in it but one operation, so that its rate is of that."""
 
 
+def content_size(text: str) -> int:
+    """Return how much one file or row holds: it is made in memory."""
+    value = knobs.size(text)
+    if value > units.GIB:
+        raise ValueError("it must be at most 1 GiB")
+    return value
+
+
 class PassSettings(Settings, frozen=True):
     """Settings of a method that does the same work in every pass."""
 
-    passes: int = 3
+    passes: Annotated[
+        int,
+        Knob(
+            key="passes",
+            meaning="how often all of it is done",
+            example="5",
+            parse=knobs.whole_number(1, 100),
+        ),
+    ] = 3
 
     def works(self) -> tuple[Files | Sql, ...]:
         """Return the work of one pass, in its order."""
@@ -82,13 +100,17 @@ class OperationsFound(Found[PassSettings]):
         """The pass and the operation that are under way; nobody knows how long they take."""
         if self.record.run.ending != "running":
             return Watch(phase=self.record.run.ending)
-        done, works = len(self.record.performed()), self.settings.works()
+        done, whole, works = 0, 0, self.settings.works()
+        for _, answer in self.exchanges:
+            done = 0 if isinstance(answer, Gap) else done + 1  # a pass begins anew after a gap
+            if done == len(works):
+                done, whole = 0, whole + 1
         return Watch(
             phase="measure",
-            round_number=min(done // len(works) + 1, self.settings.passes),
+            round_number=min(whole + 1, self.settings.passes),
             rounds_least=self.settings.passes,
             rounds_most=self.settings.passes,
-            cell=name_of(works[done % len(works)]),
+            cell=name_of(works[done]),
         )
 
 

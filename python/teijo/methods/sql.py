@@ -5,7 +5,7 @@ from typing import Annotated, get_args
 from teijo import units
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
-from teijo.methods.operations import Operations, PassSettings
+from teijo.methods.operations import Operations, PassSettings, content_size
 from teijo.terms.work import Sql, Statement
 
 
@@ -27,8 +27,8 @@ class SqlSettings(PassSettings, frozen=True):
             key="size",
             meaning="how much content a row has",
             example="4KiB",
-            parse=units.parse_size,
-            show=lambda value: units.format_size(int(str(value))),
+            parse=content_size,
+            show=knobs.show_size,
         ),
     ] = 100
     rows_per_commit: Annotated[
@@ -40,15 +40,6 @@ class SqlSettings(PassSettings, frozen=True):
             parse=knobs.whole_number(1, units.MEGA),
         ),
     ] = 1
-    passes: Annotated[
-        int,
-        Knob(
-            key="passes",
-            meaning="how often all of it is done",
-            example="5",
-            parse=knobs.whole_number(1, 100),
-        ),
-    ] = 3
 
     def works(self) -> tuple[Sql, ...]:
         """Return one pass: insert rows, read and change as many at random, delete them all."""
