@@ -209,6 +209,21 @@ def test_a_latency_that_differs_from_round_to_round_contradicts_nothing() -> Non
     assert all(check.holds for check in checks)
 
 
+@pytest.mark.parametrize(("segments", "reason"), [("16", ""), ("8", "the active ranges differ")])
+def test_a_saturation_on_other_segments_is_not_held_against_iops(
+    segments: str, reason: str
+) -> None:
+    played = play(
+        Campaign(), Canned(rate), spec="2.0.2-enterprise",
+        overrides={"tests": "iops,wsat", "iops.mixes": "0/100", "iops.block_sizes": "4KiB",
+                   "amount": "16GiB", "iops.segments": "16", "wsat.segments": segments,
+                   "capacity_times": "100000"},
+    )  # fmt: skip
+    settings = Campaign().settings_from(played.record.run.settings)
+    checks = checks_between(split(settings, played.record))
+    assert [check.reason for check in checks if "WSAT" in check.name] == [reason]
+
+
 def test_a_steady_state_that_one_test_did_not_reach_is_remarked_of_that_test_alone() -> None:
     def unsteady(step: Step) -> float:
         assert isinstance(step, Measure)

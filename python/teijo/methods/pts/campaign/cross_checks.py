@@ -14,6 +14,7 @@ from teijo.methods.found import Found
 from teijo.methods.parts import Part
 from teijo.methods.pts.iops.found import IopsFound
 from teijo.methods.pts.lat.found import LatFound
+from teijo.methods.pts.settings import range_of
 from teijo.methods.pts.tp.found import TpCell, TpFound
 from teijo.methods.pts.wsat.found import WsatFound
 from teijo.terms.cell import MatrixCell
@@ -98,10 +99,7 @@ def _of_saturation(tests: Mapping[str, Part], suffix: str) -> list[Check]:
 def _why_not_held(wsat: WsatFound, iops: IopsFound) -> str:
     if wsat.converged is not True:
         return "write saturation did not end in steady state"
-    ranges = [
-        (each.settings.active_range_percent, each.settings.amount_bytes) for each in (wsat, iops)
-    ]
-    if ranges[0] != ranges[1]:
+    if range_of(wsat.settings) != range_of(iops.settings):
         return "the active ranges differ"
     return ""
 
