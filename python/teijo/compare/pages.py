@@ -32,8 +32,14 @@ from teijo.document.model import (
 )
 from teijo.document.model import Verdict as Answer
 from teijo.document.phrase import Verbatim, joined, listed, say
-from teijo.methods.pages import NOT_KNOWN, capacity_name, date_of, purge_method
-from teijo.methods.pts.window_pages import convergence_word, window_name
+from teijo.methods.pages import (
+    NOT_KNOWN,
+    capacity_name,
+    convergence_word,
+    date_of,
+    purge_method,
+    window_name,
+)
 from teijo.methods.scaled import both_sizes, scale_rule
 from teijo.terms.finding import Scalar
 from teijo.terms.record import Record

@@ -71,6 +71,11 @@ class Found(Generic[S]):
         """Numbers by themselves, in the order of the report."""
         return ()
 
+    @property
+    def headlines(self) -> Sequence[Scalar]:
+        """The few numbers that a summary of several tests has of this one."""
+        return ()
+
     @cached_property
     def cells(self) -> Sequence[Cell]:
         """The cells of the matrix, as they are exported."""

@@ -30,6 +30,7 @@ from teijo.methods.knobs import describe
 from teijo.methods.scaled import with_rule
 from teijo.methods.self_checks import self_checks_section
 from teijo.methods.settings import Settings
+from teijo.terms.finding import Determined
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import REMEDIES, Remark, RemarkKind
 from teijo.terms.result import Gap, Health, StepResult
@@ -37,6 +38,7 @@ from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge
 
 NOT_KNOWN = "not known"
 REMARKS_TITLE = "Remarks"
+NO_ROUNDS = "none"
 _STEPS_NAMED = 8
 
 STEP_COLUMNS = (
@@ -184,6 +186,25 @@ def purge_method(record: Record) -> str:
         return "not yet"
     method = answers[-1].detail.get("method", NOT_KNOWN)
     return "not possible" if method == "none" else method
+
+
+def convergence_word(findings: Determined) -> str:
+    """Return the header's word for convergence."""
+    match findings.converged:
+        case None:
+            return "N/A"
+        case True:
+            return "YES"
+        case False:
+            return "NO"
+
+
+def window_name(findings: Determined) -> str:
+    """Return the window's rounds as text, "1–5", or "none"."""
+    if findings.window_rounds is None:
+        return NO_ROUNDS
+    first, last = findings.window_rounds
+    return f"{first}–{last}"
 
 
 def remarks_section(remarks: Iterable[Remark]) -> Section:

@@ -13,8 +13,16 @@ from teijo.conformance.stamp import stamp_of_ledger
 from teijo.conformance.versions import Version
 from teijo.document.model import Header, HeaderGroup
 from teijo.document.phrase import Verbatim, say
-from teijo.methods.pages import NOT_KNOWN, capacity_name, date_of, purge_method, stamp_of
-from teijo.methods.pts import window_pages
+from teijo.methods.pages import (
+    NO_ROUNDS,
+    NOT_KNOWN,
+    capacity_name,
+    convergence_word,
+    date_of,
+    purge_method,
+    stamp_of,
+    window_name,
+)
 from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.settings import PtsSettings
 from teijo.terms.record import Record
@@ -143,7 +151,7 @@ def _groups_1_0(found: PtsFound[Any], loop: Loop) -> tuple[HeaderGroup, ...]:
             title="Steady state",
             tone="steady",
             rows=(
-                ("Convergence", window_pages.convergence_word(found)),
+                ("Convergence", convergence_word(found)),
                 ("Rounds", _rounds(found, loop)),
                 ("PC AR", f"{settings.active_range_percent} %"),
                 ("AR amount", _amount(settings)),
@@ -268,12 +276,12 @@ def _range_and_amount(settings: PtsSettings) -> str:
 
 
 def _rounds(found: PtsFound[Any], loop: Loop) -> str:
-    return loop.rounds or window_pages.window_name(found)
+    return loop.rounds or window_name(found)
 
 
 def _steady(found: PtsFound[Any], loop: Loop) -> str:
-    verdict, rounds = window_pages.convergence_word(found), _rounds(found, loop)
-    if rounds == window_pages.NO_ROUNDS:
+    verdict, rounds = convergence_word(found), _rounds(found, loop)
+    if rounds == NO_ROUNDS:
         return verdict
     return say("{verdict}, rounds {rounds}", verdict=verdict, rounds=rounds)
 

@@ -20,12 +20,12 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import capitalised, say
+from teijo.methods.pages import window_name
 from teijo.methods.rounds import Rounds
 from teijo.terms.finding import Determined, SteadyState, Window
 from teijo.terms.record import Record
 
 WINDOW_NAME = "measurement window"
-NO_ROUNDS = "none"
 _MEASURED = {"MB/s": "Throughput", "ms": "Response time"}
 """What a tracking variable's unit is of; IOPS are a unit and its name in one."""
 _FINE_DIGITS = {"ms": 4}
@@ -58,25 +58,6 @@ def verdict_of(record: Record, findings: Determined, rounds_name: str = "rounds"
         window=window,
     )
     return Verdict(text=text, good=False)
-
-
-def convergence_word(findings: Determined) -> str:
-    """Return the header's word for convergence."""
-    match findings.converged:
-        case None:
-            return "N/A"
-        case True:
-            return "YES"
-        case False:
-            return "NO"
-
-
-def window_name(findings: Determined) -> str:
-    """Return the window's rounds as text, "1–5", or "none"."""
-    if findings.window_rounds is None:
-        return NO_ROUNDS
-    first, last = findings.window_rounds
-    return f"{first}–{last}"
 
 
 def window_spans(findings: Determined) -> tuple[Span, ...]:

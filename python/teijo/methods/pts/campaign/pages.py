@@ -28,21 +28,19 @@ from teijo.methods.pages import (
     REMARKS_TITLE,
     appendix_sections,
     capacity_name,
+    convergence_word,
     date_of,
     document_name,
-    ms,
     purge_method,
     remarks_section,
     stamp_of,
+    window_name,
 )
 from teijo.methods.parts import Part
 from teijo.methods.pts.campaign.cross_checks import checks_between
 from teijo.methods.pts.campaign.found import CampaignFound
 from teijo.methods.pts.campaign.plan import CampaignSettings, missing
 from teijo.methods.pts.header import ORGANISATION, told
-from teijo.methods.pts.iops.pages import SELECT_PERFORMANCE
-from teijo.methods.pts.window_pages import convergence_word, window_name
-from teijo.methods.pts.wsat.found import LEVEL_NAME, PLATEAU_NAME
 from teijo.methods.scaled import both_sizes, in_both_sizes, with_rule, without_rule
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.geometry import Geometry
@@ -55,16 +53,6 @@ TITLE = "All tests"
 SOME_TITLE = "Some tests"
 SUMMARY_ALL, SUMMARY_SOME = "Summary of all tests", "Summary of some tests"
 NO_WINDOW = "–"
-_LATENCIES = (("100/0", "4 KiB"), ("0/100", "4 KiB"))
-_SELECTED = tuple((cell.mix, cell.block) for cell in SELECT_PERFORMANCE)
-_HEADLINES = {
-    "pts.wsat": (PLATEAU_NAME, LEVEL_NAME),
-    "pts.hir": (": gain",),
-    "pts.xsr": ("recovery, first minute not below group 1", "mean of group 1"),
-    "pts.cbw": (": IOPS", ": ART"),
-    "pts.dirth": (": IOPS", ": ART"),
-}
-"""How the names of a test's first figures end; those of cells are chosen by their place."""
 
 
 def pages(found: CampaignFound) -> Document:
@@ -267,7 +255,12 @@ def _conformance_word(lines: Sequence[LedgerLine]) -> str:
 
 def _select(parts: Sequence[Part]) -> Section | None:
     """Return the few figures that people ask for first, of each test that has them."""
-    rows = [row for part in parts for row in (*_of_cells(part), *_of_scalars(part))]
+    rows = tuple(
+        (Verbatim(part.name), figure.name, figure.value, _unit(figure.unit))
+        for part in parts
+        for figure in part.found.headlines
+        if figure.value is not None
+    )
     if not rows:
         return None
     table = Table(
@@ -277,40 +270,10 @@ def _select(parts: Sequence[Part]) -> Section | None:
             Column(name="Value", digits=3),
             Column(name="Unit"),
         ),
-        rows=tuple(rows),
+        rows=rows,
         caption="Figures of each test",
     )
     return Section(title="Select performance data", blocks=(table,))
-
-
-def _of_cells(part: Part) -> list[tuple[Value, ...]]:
-    rows: list[tuple[Value, ...]] = []
-    for cell in part.found.cells:
-        place = tuple(place for _, place in cell.labels)
-        if part.method.id == "pts.iops" and place in _SELECTED:
-            rows.append((part.name, _stimulus("RND", place), cell.iops, "IOPS"))
-        elif part.method.id == "pts.tp":
-            rows.append((part.name, _stimulus("SEQ", place), cell.throughput_mb_s, "MB/s"))
-        elif part.method.id == "pts.lat" and place in _LATENCIES:
-            name = _stimulus("RND", place)
-            rows.append((part.name, say("{cell}, ART", cell=name), ms(cell.latency_ns_mean), "ms"))
-            rows.append((part.name, say("{cell}, MRT", cell=name), ms(cell.latency_ns_max), "ms"))
-    return rows
-
-
-def _stimulus(access: str, place: tuple[str, ...]) -> str:
-    """Return a cell's stimulus as its own pages write it: "RND 4 KiB 0/100"."""
-    mix, block = place
-    return f"{access} {block} {mix}"
-
-
-def _of_scalars(part: Part) -> list[tuple[Value, ...]]:
-    wanted = _HEADLINES.get(part.method.id, ())
-    return [
-        (Verbatim(part.name), scalar.name, scalar.value, _unit(scalar.unit))
-        for scalar in part.found.scalars
-        if scalar.value is not None and scalar.name.endswith(wanted)
-    ]
 
 
 def _remarks(record: Record, checks: Sequence[Check], documents: Sequence[Document]) -> Section:

@@ -151,6 +151,11 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
             ),
         )
 
+    @property
+    def headlines(self) -> Sequence[Scalar]:
+        """IOPS and ART of each operating point."""
+        return [each for each in self.scalars if each.name.endswith((": IOPS", ": ART"))]
+
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """IOPS of every point of the sweep, and IOPS and mean latency of the operating points."""

@@ -310,6 +310,11 @@ class HirFound(ChecksFound[HirSettings]):
             for what, value, unit in _figures(wait)
         )
 
+    @property
+    def headlines(self) -> Sequence[Scalar]:
+        """The gain of each wait state."""
+        return [each for each in self.scalars if each.name.endswith(": gain")]
+
     @cached_property
     def cells(self) -> Sequence[Cell]:
         """The bursts of each wait state, and the minutes after them."""

@@ -25,6 +25,11 @@ from teijo.units import KIB
 
 DRAWN_READ_PERCENTS = (0, 65, 100)
 """The mixes that a comparison draws; its tables have all of them."""
+SELECT_PERFORMANCE = tuple(
+    MatrixCell(read_percent=mix, block_size_bytes=kib * KIB)
+    for mix, kib in ((0, 4), (100, 4), (65, 64), (0, 1024), (100, 1024))
+)
+"""The few cells that people ask for first."""
 
 
 class IopsSettings(shared.PtsSettings, frozen=True):
@@ -98,6 +103,15 @@ class IopsFound(PtsRoundsFound[IopsSettings, MatrixCell]):
     def scalars(self) -> Sequence[Scalar]:
         """What was written, and over the window its amplification and gaps."""
         return window_scalars(self.record, self.window)
+
+    @property
+    def headlines(self) -> Sequence[Scalar]:
+        """IOPS of the cells that people ask for first."""
+        return [
+            Scalar(name=key.stimulus, value=cell.iops, unit="IOPS")
+            for key, cell in self.over_window.items()
+            if key in SELECT_PERFORMANCE
+        ]
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:

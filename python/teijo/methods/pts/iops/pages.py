@@ -11,7 +11,7 @@ from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
-from teijo.methods.pts.iops.found import IopsFound
+from teijo.methods.pts.iops.found import SELECT_PERFORMANCE, IopsFound
 from teijo.methods.pts.report import (
     MIX_AXIS,
     NO_ROUND,
@@ -23,14 +23,9 @@ from teijo.methods.pts.report import (
     sections_or,
     sequential_words,
 )
-from teijo.terms.cell import MatrixCell, mix_name
+from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell
 
-SELECT_PERFORMANCE = tuple(
-    MatrixCell(read_percent=mix, block_size_bytes=kib * units.KIB)
-    for mix, kib in ((0, 4), (100, 4), (65, 64), (0, 1024), (100, 1024))
-)
-"""The few cells that people ask for first."""
 MATRIX_NOTE = "Arithmetic mean over the rounds of the measurement window."
 MATRIX_NOTES = MATRIX_NOTE + " The maximum latency is the maximum of the maxima."
 FIGURES: tuple[tuple[Figure, Callable[[Cell], float]], ...] = (

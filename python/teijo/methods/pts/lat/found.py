@@ -161,6 +161,19 @@ class LatFound(PtsRoundsFound[LatSettings, MatrixCell]):
             *window_scalars(self.record, self.window),
         )
 
+    @property
+    def headlines(self) -> Sequence[Scalar]:
+        """ART and MRT of the reads and of the writes of 4 KiB."""
+        return [
+            Scalar(name=name, value=ms(latency_ns), unit="ms")
+            for key, cell in self.over_window.items()
+            if key.block_size_bytes == TRACKED.block_size_bytes and key.read_percent in (0, 100)
+            for name, latency_ns in (
+                (say("{cell}, ART", cell=key.stimulus), cell.latency_ns_mean),
+                (say("{cell}, MRT", cell=key.stimulus), cell.latency_ns_max),
+            )
+        ]
+
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Mean and maximum latency of every cell."""

@@ -253,6 +253,14 @@ class TpFound(PtsFound[TpSettings]):
         """The cells of all block sizes, as they are exported."""
         return tuple(self.over_window.values())
 
+    @property
+    def headlines(self) -> Sequence[Scalar]:
+        """Throughput of the reads and the writes of every block size."""
+        return [
+            Scalar(name=key.name, value=cell.throughput_mb_s, unit="MB/s")
+            for key, cell in self.over_window.items()
+        ]
+
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Throughput of the reads and the writes of every block size."""

@@ -19,7 +19,7 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import listed, say
-from teijo.methods.pages import ms
+from teijo.methods.pages import NO_ROUNDS, ms, window_name
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.report import (
@@ -52,9 +52,9 @@ def _loop(found: TpFound) -> Loop:
     settings = found.settings
     several = len(settings.block_sizes_bytes) > 1
     windows = [
-        say("{block}: {rounds}", block=_name(each), rounds=window_pages.window_name(each))
+        say("{block}: {rounds}", block=_name(each), rounds=window_name(each))
         if several
-        else window_pages.window_name(each)
+        else window_name(each)
         for each in found.blocks
     ]
     names = [units.format_block_size(block) for block in settings.block_sizes_bytes]
@@ -69,7 +69,7 @@ def _loop(found: TpFound) -> Loop:
             ("R/W mix, outer loop", "100/0, 0/100"),
             ("Block size, a test each", listed(names)),
         ),
-        rounds=listed(windows) if windows else window_pages.NO_ROUNDS,
+        rounds=listed(windows) if windows else NO_ROUNDS,
     )
 
 
@@ -104,7 +104,7 @@ def _verdict(found: TpFound) -> Verdict:
     if len(found.blocks) < 2:
         return window_pages.verdict_of(found.record, found)
     words = [
-        say("{block} rounds {rounds}", block=_name(each), rounds=window_pages.window_name(each))
+        say("{block} rounds {rounds}", block=_name(each), rounds=window_name(each))
         if each.converged
         else say("{block} after {count} rounds NO", block=_name(each), count=each.rounds)
         for each in found.blocks

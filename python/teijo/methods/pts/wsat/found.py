@@ -255,6 +255,11 @@ class WsatFound(ChecksFound[WsatSettings]):
             *(histogram_scalars(self.histogram_run) if has_run else ()),
         )
 
+    @property
+    def headlines(self) -> Sequence[Scalar]:
+        """The plateau out of the box, and the level at the end."""
+        return [each for each in self.scalars if each.name in (PLATEAU_NAME, LEVEL_NAME)]
+
     def _steady_rows(self) -> list[tuple[str, float | None, str]]:
         if self.settings.check_minutes is None:
             return []

@@ -240,6 +240,11 @@ class XsrFound(PtsFound[XsrSettings]):
         )
         return tuple(Scalar(name=name, value=value, unit=unit) for (name, unit), value in rows)
 
+    @property
+    def headlines(self) -> Sequence[Scalar]:
+        """When sequential writes recovered, and what they recovered to."""
+        return self.scalars[:2]
+
     @cached_property
     def cells(self) -> Sequence[Cell]:
         """Each group's means."""
