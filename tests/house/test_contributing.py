@@ -48,7 +48,7 @@ def method(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(example(), "CONTRIBUTING.md", "exec"), module.__dict__)
     made = module.Depths()
-    card = Card(id=made.id, title=made.title, summary=made.summary, place="depths:Depths")
+    card = Card(id=made.id, title="Queue depths", summary="", place="depths:Depths")
     monkeypatch.setattr(registry, "CARDS", (*registry.CARDS, card))
     return made
 

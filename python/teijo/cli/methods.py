@@ -8,7 +8,6 @@ from teijo.cli import console, tongue
 from teijo.cli.options import Json, Spec
 
 if TYPE_CHECKING:
-    from teijo.methods.method import AnyMethod
     from teijo.methods.registry import Card
 
 EXAMPLES = (
@@ -39,43 +38,44 @@ def verb(
         ):
             console.put(line)
         return
-    show(registry.method_named(method), spec, as_json)
+    show(registry.card_named(method), spec, as_json)
 
 
-def summary(method: "AnyMethod | Card") -> dict[str, object]:
+def summary(card: "Card") -> dict[str, object]:
     """Return one method's line as JSON-ready values."""
     return {
-        "id": method.id,
-        "title": method.title,
-        "summary": method.summary,
-        "specs": list(method.specs),
-        "default_spec": method.default_spec,
+        "id": card.id,
+        "title": card.title,
+        "summary": card.summary,
+        "specs": list(card.specs),
+        "default_spec": card.default_spec,
     }
 
 
-def show(method: "AnyMethod", spec: str, as_json: bool) -> None:
+def show(card: "Card", spec: str, as_json: bool) -> None:
     """Print one method: what it is, and its settings with the defaults of one version."""
     from teijo.methods.knobs import describe
+    from teijo.methods.registry import loaded
     from teijo.terms.geometry import Geometry
     from teijo.units import TERA
 
     drive = Geometry(capacity_bytes=TERA, nominal_capacity_bytes=TERA)
-    spec = spec or method.default_spec
-    settings = describe(method.settings(spec, {}, drive))
+    spec = spec or card.default_spec
+    settings = describe(loaded(card).settings(spec, {}, drive))
     if as_json:
         listed = [
             {"key": one.key, "aliases": one.aliases, "default": one.value, "meaning": one.meaning}
             for one in settings
         ]
-        whole = summary(method) | {"spec": spec, "settings": listed}
+        whole = summary(card) | {"spec": spec, "settings": listed}
         console.put_json(whole)
         return
-    title = tongue.reported(method.title)
-    console.put_lines(f"{method.id}: {title}\n\n{tongue.said(method.summary)}\n")
-    if method.specs:
+    title = tongue.reported(card.title)
+    console.put_lines(f"{card.id}: {title}\n\n{tongue.said(card.summary)}\n")
+    if card.specs:
         versions = ", ".join(
-            tongue.tr("{spec} (default)", spec=one) if one == method.default_spec else one
-            for one in method.specs
+            tongue.tr("{spec} (default)", spec=one) if one == card.default_spec else one
+            for one in card.specs
         )
         console.put_lines(tongue.tr("Versions: {versions}", versions=versions) + "\n")
         of_a_spec = "Settings (--set KEY=VALUE), as {spec} has them on a 1 TB drive:"

@@ -67,10 +67,4 @@ class FilesSettings(PassSettings, frozen=True):
         )
 
 
-FILES = Operations(
-    name="files",
-    title="Files",
-    summary="many small files in a directory: create, stat and delete, each one timed",
-    work="files",
-    model=FilesSettings,
-)
+FILES = Operations("files", "Files", FilesSettings)

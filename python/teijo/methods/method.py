@@ -1,6 +1,7 @@
 """What every method can do. A method is pure: it sees no clock, file, device or engine."""
 
 from collections.abc import Generator, Mapping
+from importlib import import_module
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from teijo.conformance.rescoring import rescored
@@ -27,13 +28,10 @@ class Method(Protocol[S, F]):
     """One way to measure: `S` are its settings, `F` is what it finds in a record.
 
     `specs` are the versions of its standard, empty where it follows none; `work` is what it asks
-    its target to do. A method that derives
-    from this class says only what is its own.
+    its target to do. What it is called and what it measures is on its card in the registry.
     """
 
     id: str
-    title: str
-    summary: str
     settings_type: type[S]
     found_type: type[F]
     specs: tuple[str, ...] = ()
@@ -95,8 +93,13 @@ class Method(Protocol[S, F]):
         return self.found_type(settings=settings, record=record)
 
     def document(self, found: F) -> Document:
-        """Return what the report says."""
-        ...
+        """Return the report: what `pages` makes of it, in the module of that name beside this one.
+
+        A run needs no report, so that module is imported only here.
+        """
+        folder = type(self).__module__.rpartition(".")[0]
+        document: Document = import_module(f"{folder}.pages").pages(found)
+        return document
 
 
 AnyMethod = Method[Any, Any]

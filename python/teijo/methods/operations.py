@@ -119,14 +119,10 @@ class Operations(Method[PassSettings, OperationsFound]):
 
     found_type = OperationsFound
 
-    def __init__(
-        self, *, name: str, title: str, summary: str, work: WorkKind, model: type[PassSettings]
-    ) -> None:
-        """Take over what is told of the method, and its settings."""
-        self.id = name
+    def __init__(self, work: WorkKind, title: str, model: type[PassSettings]) -> None:
+        """Take the work, which names the method, the title of its report, and its settings."""
+        self.id = self.work = work
         self.title = title
-        self.summary = summary
-        self.work = work
         self.settings_type = model
 
     def settings(

@@ -21,7 +21,7 @@ _EVERY: Final = (*_SINCE_1_1, "1.0-enterprise", "1.0-client")
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """What is told of a method without loading it; the method says the same of itself.
+    """What a method is called and what it measures, known without loading it.
 
     `place` is the module below teijo.methods, and the class or the instance in it.
     """
@@ -159,7 +159,12 @@ CARDS: Final = (
 
 
 def method_named(name: str) -> "AnyMethod":
-    """Return the method of an id ("pts.iops") or of its last part ("iops").
+    """Return the method of an id or of its last part; see `card_named`."""
+    return loaded(card_named(name))
+
+
+def card_named(name: str) -> Card:
+    """Return the card of an id ("pts.iops") or of its last part ("iops").
 
     Raises:
         teijo.errors.PlanError: there is none of this name.
@@ -167,7 +172,7 @@ def method_named(name: str) -> "AnyMethod":
     word = name.strip().lower()
     for card in CARDS:
         if word in (card.id, card.id.rpartition(".")[2]):
-            return _loaded(card)
+            return card
     from teijo.outside.names import unknown
 
     ids = [card.id for card in CARDS]
@@ -175,7 +180,8 @@ def method_named(name: str) -> "AnyMethod":
 
 
 @cache
-def _loaded(card: Card) -> "AnyMethod":
+def loaded(card: Card) -> "AnyMethod":
+    """Return the method of a card, imported when it is first wanted."""
     module, _, name = card.place.partition(":")
     found = getattr(import_module(f"teijo.methods.{module}"), name)
     return cast("AnyMethod", found() if isinstance(found, type) else found)
@@ -184,5 +190,5 @@ def _loaded(card: Card) -> "AnyMethod":
 def __getattr__(name: str) -> object:
     """Load every method, where all of them are wanted (PEP 562)."""
     if name == "METHODS":
-        return tuple(map(_loaded, CARDS))
+        return tuple(map(loaded, CARDS))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

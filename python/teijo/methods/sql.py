@@ -55,10 +55,4 @@ class SqlSettings(PassSettings, frozen=True):
         )
 
 
-SQL = Operations(
-    name="sql",
-    title="SQL",
-    summary="statements on an SQLite database: insert, select, update and delete, each timed",
-    work="sql",
-    model=SqlSettings,
-)
+SQL = Operations("sql", "SQL", SqlSettings)

@@ -3,7 +3,6 @@
 from collections.abc import Generator, Mapping
 
 from teijo import units
-from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods import knobs
@@ -31,8 +30,6 @@ class Quick(Method[QuickSettings, QuickFound]):
     """The method `quick`."""
 
     id = "quick"
-    title = "Quick look"
-    summary = "a first look in about a minute: MB/s, IOPS and µs, sequential and random"
     settings_type = QuickSettings
     found_type = QuickFound
 
@@ -98,12 +95,6 @@ class Quick(Method[QuickSettings, QuickFound]):
             for number in range(1, settings.passes + 1):
                 yield from _asked(measure_of(settings, stimulus, direction, number), preparation)
         return "done"
-
-    def document(self, found: QuickFound) -> Document:
-        """Return the report."""
-        from teijo.methods.quick.pages import pages
-
-        return pages(found)
 
 
 def _asked(step: Measure, preparation: Precondition | None) -> Generator[Step, Answer, StepResult]:

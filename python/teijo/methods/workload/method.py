@@ -6,7 +6,6 @@ What it finds is in found, the report in pages.
 from collections.abc import Mapping
 
 from teijo import units
-from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
@@ -27,8 +26,6 @@ class FreeWorkload(Method[WorkloadSettings, WorkloadFound]):
     """The method `workload`."""
 
     id = "workload"
-    title = "Workload"
-    summary = "any one workload, in fio's words: rw, bs, threads, qd, seconds or bytes"
     settings_type = WorkloadSettings
     found_type = WorkloadFound
 
@@ -69,12 +66,6 @@ class FreeWorkload(Method[WorkloadSettings, WorkloadFound]):
             if reading is not None:
                 yield from insist(reading)
         return "done"
-
-    def document(self, found: WorkloadFound) -> Document:
-        """Return the report."""
-        from teijo.methods.workload.pages import pages
-
-        return pages(found)
 
 
 def _check_room(settings: StreamSettings, geometry: Geometry) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Generator, Mapping
 from dataclasses import replace
 
 from teijo.conformance.versions import DEFAULT_SPEC, SPECS
-from teijo.document.model import Document
 from teijo.methods.method import Method, Steps
 from teijo.methods.pts.campaign.found import CampaignFound
 from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, planned
@@ -21,8 +20,6 @@ class Campaign(Method[CampaignSettings, CampaignFound]):
     """The method `pts.all`."""
 
     id = "pts.all"
-    title = "All tests"
-    summary = "every test a version requires, one after the other, one report (SNIA PTS)"
     settings_type = CampaignSettings
     found_type = CampaignFound
     specs = SPECS
@@ -65,12 +62,6 @@ class Campaign(Method[CampaignSettings, CampaignFound]):
         from teijo.methods.pts.campaign.rescoring import rescored_campaign
 
         return rescored_campaign(record, self.settings_from(record.run.settings), spec)
-
-    def document(self, found: CampaignFound) -> Document:
-        """Return the summary page, then every test's own pages."""
-        from teijo.methods.pts.campaign.pages import pages
-
-        return pages(found)
 
 
 def _labelled(steps: Steps, name: str) -> Generator[Step, Answer, Ending]:

@@ -52,11 +52,9 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
     # What a drive gives under many users is the enterprise's question; clients may ask it too.
     default_spec = "2.0.2-enterprise"
 
-    def __init__(self, *, method_id: str, title: str, summary: str, composite: bool) -> None:
+    def __init__(self, method_id: str, *, composite: bool) -> None:
         """Name the method."""
         self.id = method_id
-        self.title = title
-        self.summary = summary
         self.composite = composite
 
     def version(self, spec: str) -> Version:
@@ -165,24 +163,14 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
         """Return the title and the short name, which changed for the composite workload."""
         assert version.demand is not None, "the version has this test"
         if not self.composite:
-            return self.title, "DIRTH"
+            return "Demand Intensity / Response Time Histogram", "DIRTH"
         match version.demand.composite_name:
             case "ECW":
                 # With the class before it: Enterprise Composite Workload.
                 return "Composite Workload", "ECW"
             case "CBW":
-                return self.title, "CBW"
+                return "Composite Block Size Workload", "CBW"
 
 
-DIRTH = Demand(
-    method_id="pts.dirth",
-    title="Demand Intensity / Response Time Histogram",
-    summary="IOPS and response times as demand grows, histograms at three loads (SNIA PTS)",
-    composite=False,
-)
-CBW = Demand(
-    method_id="pts.cbw",
-    title="Composite Block Size Workload",
-    summary="demand under mixed block sizes with hot and cold ranges (SNIA PTS; ECW in 1.1)",
-    composite=True,
-)
+DIRTH = Demand("pts.dirth", composite=False)
+CBW = Demand("pts.cbw", composite=True)

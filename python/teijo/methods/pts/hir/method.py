@@ -5,7 +5,6 @@ them. What does the drive make of its idle time? What it finds is in found, the 
 from collections.abc import Generator
 
 from teijo.conformance.versions import HIR_BLOCK_BYTES, VERSIONS, Version
-from teijo.document.model import Document
 from teijo.methods.method import Steps
 from teijo.methods.phrases import is_steady, purge
 from teijo.methods.pts import settings as shared
@@ -31,8 +30,6 @@ class Hir(PtsMethod[HirSettings, HirFound]):
     """The method `pts.hir`."""
 
     id = "pts.hir"
-    title = "Host Idle Recovery"
-    summary = "what a drive worn down by random writes makes of idle time (SNIA PTS)"
     settings_type = HirSettings
     found_type = HirFound
     specs = tuple(each.id for each in VERSIONS if each.idle_recovery is not None)
@@ -74,12 +71,6 @@ class Hir(PtsMethod[HirSettings, HirFound]):
                     break
             else:
                 return "steady" if is_steady(determination(settings, minutes)) else "not steady"
-
-    def document(self, found: HirFound) -> Document:
-        """Return the report, in the standard's order of pages."""
-        from teijo.methods.pts.hir.pages import pages
-
-        return pages(found)
 
 
 def _to_steady_state(settings: HirSettings) -> Talking:

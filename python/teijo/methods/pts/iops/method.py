@@ -7,7 +7,6 @@ from functools import partial
 
 from teijo.conformance import versions
 from teijo.conformance.versions import Version, version_of
-from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods.method import Steps
@@ -30,8 +29,6 @@ class Iops(PtsMethod[IopsSettings, IopsFound]):
     """The method `pts.iops`."""
 
     id = "pts.iops"
-    title = "IOPS"
-    summary = "random IOPS over R/W mixes and block sizes, in steady state (SNIA PTS)"
     settings_type = IopsSettings
     found_type = IopsFound
 
@@ -105,9 +102,3 @@ class Iops(PtsMethod[IopsSettings, IopsFound]):
             limit_rounds=settings.rounds_most,
         )
         return "steady" if is_steady(states) else "not steady"
-
-    def document(self, found: IopsFound) -> Document:
-        """Return the report, in the standard's order of pages."""
-        from teijo.methods.pts.iops.pages import pages
-
-        return pages(found)

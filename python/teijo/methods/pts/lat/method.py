@@ -7,7 +7,6 @@ from functools import partial
 
 from teijo.conformance import versions
 from teijo.conformance.versions import Version
-from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods.method import Steps
 from teijo.methods.phrases import (
@@ -36,8 +35,6 @@ class Lat(PtsMethod[LatSettings, LatFound]):
     """The method `pts.lat`."""
 
     id = "pts.lat"
-    title = "Latency"
-    summary = "response times at one outstanding I/O, in steady state (SNIA PTS)"
     settings_type = LatSettings
     found_type = LatFound
 
@@ -103,9 +100,3 @@ class Lat(PtsMethod[LatSettings, LatFound]):
             length_ns = settings.histogram_minutes * settings.minute_ns
             yield from histogram_run(stimulus(settings, TRACKED), length_ns, cell=TRACKED.name)
         return "steady" if is_steady(states) else "not steady"
-
-    def document(self, found: LatFound) -> Document:
-        """Return the report, in the standard's order of pages."""
-        from teijo.methods.pts.lat.pages import pages
-
-        return pages(found)

@@ -7,7 +7,6 @@ from functools import partial
 
 from teijo.conformance import versions
 from teijo.conformance.versions import LoadRule, Version
-from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.methods.method import Steps
 from teijo.methods.phrases import is_steady, precondition, purge, rounds_until_steady
@@ -22,8 +21,6 @@ class Tp(PtsMethod[TpSettings, TpFound]):
     """The method `pts.tp`."""
 
     id = "pts.tp"
-    title = "Throughput"
-    summary = "sequential MB/s of large blocks, in steady state (SNIA PTS)"
     settings_type = TpSettings
     found_type = TpFound
 
@@ -89,9 +86,3 @@ class Tp(PtsMethod[TpSettings, TpFound]):
             )
             steady.append(is_steady(states))
         return "steady" if all(steady) else "not steady"
-
-    def document(self, found: TpFound) -> Document:
-        """Return the report: for each block size the standard's pages, in their order."""
-        from teijo.methods.pts.tp.pages import pages
-
-        return pages(found)

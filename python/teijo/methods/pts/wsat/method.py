@@ -6,7 +6,6 @@ from collections.abc import Generator
 
 from teijo.analysis import measures
 from teijo.conformance.versions import WSAT_BLOCK_BYTES, Version
-from teijo.document.model import Document
 from teijo.methods.method import Steps
 from teijo.methods.phrases import histogram_run, purge
 from teijo.methods.pts import settings as shared
@@ -29,8 +28,6 @@ class Wsat(PtsMethod[WsatSettings, WsatFound]):
     """The method `pts.wsat`."""
 
     id = "pts.wsat"
-    title = "Write Saturation"
-    summary = "random writes from a fresh drive until it is saturated (SNIA PTS)"
     settings_type = WsatSettings
     found_type = WsatFound
     # Write saturation is the enterprise drive's question: required there, optional for clients.
@@ -71,12 +68,6 @@ class Wsat(PtsMethod[WsatSettings, WsatFound]):
         if not determinable(settings, answers):
             return "done"
         return "steady" if stop == "steady" else "not steady"
-
-    def document(self, found: WsatFound) -> Document:
-        """Return the report, in the standard's order of pages."""
-        from teijo.methods.pts.wsat.pages import pages
-
-        return pages(found)
 
 
 def _saturated(

@@ -3,7 +3,6 @@ ones again. Does the drive come back? What it finds is in found, the report in p
 """
 
 from teijo.conformance.versions import VERSIONS, CrossStimulusRule, LoadRule, Version
-from teijo.document.model import Document
 from teijo.methods.method import Steps
 from teijo.methods.phrases import purge
 from teijo.methods.pts import settings as shared
@@ -23,8 +22,6 @@ class Xsr(PtsMethod[XsrSettings, XsrFound]):
     """The method `pts.xsr`."""
 
     id = "pts.xsr"
-    title = "Cross Stimulus Recovery"
-    summary = "whether sequential writes come back after hours of random ones (SNIA PTS)"
     settings_type = XsrSettings
     found_type = XsrFound
     specs = tuple(each.id for each in VERSIONS if each.cross_stimulus is not None)
@@ -64,9 +61,3 @@ class Xsr(PtsMethod[XsrSettings, XsrFound]):
                     break
             else:
                 return "done"
-
-    def document(self, found: XsrFound) -> Document:
-        """Return the report, in the standard's order of pages."""
-        from teijo.methods.pts.xsr.pages import pages
-
-        return pages(found)

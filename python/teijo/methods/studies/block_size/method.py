@@ -4,7 +4,6 @@ works in.
 
 from collections.abc import Mapping
 
-from teijo.document.model import Document
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
 from teijo.methods.rounds import Exchange, rounds_of
@@ -19,8 +18,6 @@ class BlockSize(Method[BlockSizeSettings, BlockSizeFound]):
     """The method `block-size`."""
 
     id = "block-size"
-    title = "Block size"
-    summary = "IOPS and time per I/O by block size and load; infers the unit the device works in"
     settings_type = BlockSizeSettings
     found_type = BlockSizeFound
 
@@ -50,9 +47,3 @@ class BlockSize(Method[BlockSizeSettings, BlockSizeFound]):
                     break
             number = len(rounds_of(exchanges, len(cells)).whole) + 1
         return "done"
-
-    def document(self, found: BlockSizeFound) -> Document:
-        """Return the report."""
-        from teijo.methods.studies.block_size.pages import pages
-
-        return pages(found)

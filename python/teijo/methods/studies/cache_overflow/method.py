@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from teijo import units
 from teijo.analysis.overflow import Series, overflow_of
-from teijo.document.model import Document
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import purge
 from teijo.methods.studies.cache_overflow.bursts import (
@@ -30,8 +29,6 @@ class CacheOverflow(Method[OverflowSettings, OverflowFound]):
     """The method `cache-overflow`."""
 
     id = "cache-overflow"
-    title = "Cache overflow"
-    summary = "writes until a cache is full: how much it holds, and the rates before and after"
     settings_type = OverflowSettings
     found_type = OverflowFound
 
@@ -50,12 +47,6 @@ class CacheOverflow(Method[OverflowSettings, OverflowFound]):
                 yield from purge()
             if (yield from _bursts(settings, geometry)):
                 return "done"
-
-    def document(self, found: OverflowFound) -> Document:
-        """Return the report."""
-        from teijo.methods.studies.cache_overflow.pages import pages
-
-        return pages(found)
 
 
 def _bursts(settings: OverflowSettings, geometry: Geometry) -> Generator[Step, Answer, bool]:

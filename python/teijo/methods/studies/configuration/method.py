@@ -2,7 +2,6 @@
 
 from collections.abc import Generator, Mapping
 
-from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.method import Method, Steps, no_standard
@@ -28,8 +27,6 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
     """The method `configuration`."""
 
     id = "configuration"
-    title = "Configurations"
-    summary = "a matrix of settings from a plan: which factor matters, in random order, repeated"
     settings_type = ConfigurationSettings
     found_type = ConfigurationFound
 
@@ -69,12 +66,6 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
             while not (yield from _visit(settings, visit, geometry)):
                 pass
         return "done"
-
-    def document(self, found: ConfigurationFound) -> Document:
-        """Return the report."""
-        from teijo.methods.studies.configuration.pages import pages
-
-        return pages(found)
 
 
 def _visit(

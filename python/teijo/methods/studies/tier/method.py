@@ -10,7 +10,6 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.slices import is_over, rate_over
 from teijo.analysis.tiering import Cliff, cliff_of, settled
-from teijo.document.model import Document
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
 from teijo.methods.studies.tier.cells import (
@@ -40,8 +39,6 @@ class Tier(Method[TierSettings, TierFound]):
     """The method `tier`."""
 
     id = "tier"
-    title = "Tier"
-    summary = "fast storage before slow: to which working set it helps, and where it hurts"
     settings_type = TierSettings
     found_type = TierFound
 
@@ -72,12 +69,6 @@ class Tier(Method[TierSettings, TierFound]):
             if stage == TIER:
                 yield from _closer(settings, sizes, rates)
         return "done"
-
-    def document(self, found: TierFound) -> Document:
-        """Return the report."""
-        from teijo.methods.studies.tier.pages import pages
-
-        return pages(found)
 
 
 def _begin(
