@@ -13,7 +13,6 @@ from teijo.terms.cell import CellKey
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Window
 from teijo.terms.result import StepResult
-from teijo.terms.step import Precondition
 
 S = TypeVar("S", bound=PtsSettings)
 K = TypeVar("K", bound=CellKey)
@@ -27,14 +26,6 @@ class PtsFound(Found[S]):
     def ledger(self) -> tuple[LedgerLine, ...]:
         """How the run kept to its standard, requirement by requirement."""
         return ledger(self.record, self.findings)
-
-    @property
-    def is_preconditioned(self) -> bool:
-        """Whether the preconditioning has been written."""
-        return any(
-            isinstance(each.step, Precondition) and isinstance(each.answer, StepResult)
-            for each in self.record.steps
-        )
 
     @property
     def steady_window(self) -> Window | None:

@@ -1,30 +1,71 @@
-"""A round over a matrix of R/W mixes and block sizes, and the preconditioning before it, as IOPS
-and LAT have them.
+"""The tests of rounds (IOPS, LAT, TP): a purge, the preconditioning, and rounds of the same cells
+until steady state; IOPS and LAT over a matrix of R/W mixes and block sizes.
 """
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from teijo.methods.phrases import sequential_writes
+from teijo.analysis.quantities import Quantity
+from teijo.analysis.steady_state import Number, Tracked, determine
+from teijo.conformance import versions
+from teijo.conformance.versions import Version
+from teijo.document.grid import Figure
+from teijo.document.phrase import Verbatim, say
+from teijo.methods import phrases
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.settings import PtsSettings
-from teijo.terms.cell import MatrixCell
+from teijo.methods.pts.found import PtsFound, PtsRoundsFound
+from teijo.methods.pts.method import PtsMethod, more_rounds
+from teijo.methods.rounds import Rounds, before_rounds, rounds_watch
+from teijo.terms.cell import CellKey, MatrixCell
+from teijo.terms.finding import SteadyState
 from teijo.terms.geometry import Geometry
-from teijo.terms.step import ROUND, Measure
+from teijo.terms.result import Answer, StepResult
+from teijo.terms.step import ROUND, Measure, Precondition, Step
+from teijo.terms.watch import Watch
 from teijo.terms.workload import Stream, Workload
+from teijo.units import format_block_size
 
 
-def matrix_of(
-    mixes_read_percent: Sequence[int], block_sizes_bytes: Sequence[int]
-) -> tuple[MatrixCell, ...]:
-    """Return a round's cells in the mandated order: mixes outside, block sizes inside."""
-    return tuple(
-        MatrixCell(read_percent=mix, block_size_bytes=block)
-        for mix in mixes_read_percent
-        for block in block_sizes_bytes
-    )
+class RoundsSettings(shared.PtsSettings, frozen=True):
+    """What the tests of rounds have in common. Each declares these fields, in its own order."""
+
+    if TYPE_CHECKING:
+        block_sizes_bytes: tuple[int, ...]
+        rounds_most: int
+        precondition_times: int
+        precondition_block_bytes: int | None
+
+    @property
+    def precondition_load(self) -> tuple[int, int]:
+        """Threads and queue depth of the preconditioning."""
+        return (self.threads, self.queue_depth)
 
 
-def stimulus(settings: PtsSettings, cell: MatrixCell) -> Workload:
+class MatrixSettings(RoundsSettings, frozen=True):
+    """A test whose rounds go over a matrix."""
+
+    if TYPE_CHECKING:
+        mixes_read_percent: tuple[int, ...]
+
+    @property
+    def matrix(self) -> tuple[MatrixCell, ...]:
+        """The cells of a round in the mandated order: mixes outside, block sizes inside."""
+        return tuple(
+            MatrixCell(read_percent=mix, block_size_bytes=block)
+            for mix in self.mixes_read_percent
+            for block in self.block_sizes_bytes
+        )
+
+
+S = TypeVar("S", bound=RoundsSettings)
+M = TypeVar("M", bound=MatrixSettings)
+F = TypeVar("F", bound=PtsFound[Any])
+K = TypeVar("K", bound=CellKey)
+
+
+def stimulus(settings: shared.PtsSettings, cell: MatrixCell) -> Workload:
     """Return what is driven in a cell: random I/O over the active range."""
     stream = Stream(
         read_percent=cell.read_percent,
@@ -38,42 +79,175 @@ def stimulus(settings: PtsSettings, cell: MatrixCell) -> Workload:
 
 
 def round_of(
-    settings: PtsSettings, cells: tuple[MatrixCell, ...], number: int
+    settings: RoundsSettings, cells: Mapping[K, Workload], number: int
 ) -> tuple[Measure, ...]:
-    """Return one round: a minute for each cell."""
+    """Return one round: a minute of the workload of each cell."""
     return tuple(
         Measure(
-            workload=stimulus(settings, cell),
+            workload=workload,
             duration_ns=settings.minute_ns,
             phase=ROUND,
             round_number=number,
             cell=cell.name,
         )
-        for cell in cells
+        for cell, workload in cells.items()
     )
 
 
-def preconditioning(
-    settings: PtsSettings,
-    geometry: Geometry,
-    *,
-    times: int,
-    block_size_bytes: int,
-    load: tuple[int, int] | None = None,
+def matrix_round(settings: MatrixSettings, number: int) -> tuple[Measure, ...]:
+    """Return one round over the matrix."""
+    return round_of(settings, {cell: stimulus(settings, cell) for cell in settings.matrix}, number)
+
+
+def wipc(
+    settings: RoundsSettings, geometry: Geometry, block_size_bytes: int = 0
 ) -> tuple[Workload, int]:
-    """Return the WIPC stimulus and its volume in bytes: the user capacity so many times.
+    """Return the preconditioning (WIPC) and its volume in bytes: the user capacity so many times.
 
     The volume is the user capacity's, not the active range's, and the amount and segments do
-    not restrict it: it goes over the whole share, again and again from its start. `load` is
-    (threads, queue depth) where it is not the test's own.
+    not restrict it: it goes over the whole share, again and again from its start.
+    `block_size_bytes` is what it is written in where the settings leave that open.
     """
-    threads, queue_depth = load or (settings.threads, settings.queue_depth)
-    workload = sequential_writes(
-        block_size_bytes,
+    threads, queue_depth = settings.precondition_load
+    workload = phrases.sequential_writes(
+        settings.precondition_block_bytes or block_size_bytes,
         active_range=shared.share_of(settings),
         threads=threads,
         queue_depth=queue_depth,
         content=settings.content,
     )
     align = geometry.physical_block_bytes
-    return workload, times * (geometry.capacity_bytes // align * align)
+    return workload, settings.precondition_times * (geometry.capacity_bytes // align * align)
+
+
+def determined(
+    rounds: Rounds, variables: Mapping[str, CellKey], unit: str, of: Callable[[StepResult], Number]
+) -> tuple[SteadyState, ...]:
+    """Return the determination of a figure of named cells over the unbroken rounds."""
+    tracked = (
+        Tracked(
+            variable=name, unit=unit, values=tuple(of(each.at(cell)) for each in rounds.unbroken)
+        )
+        for name, cell in variables.items()
+    )
+    return determine([each.number for each in rounds.unbroken], list(tracked))
+
+
+def until_steady(
+    settings: RoundsSettings,
+    preconditioning: tuple[Workload, int],
+    cells: phrases.Cells,
+    judge: phrases.Judge,
+) -> Generator[Step, Answer, tuple[SteadyState, ...]]:
+    """Purge, precondition, and measure rounds until all tracking variables are steady."""
+    yield from phrases.purge()
+    if settings.precondition_times:
+        yield from phrases.precondition(*preconditioning)
+    limit = settings.rounds_most
+    return (yield from phrases.rounds_until_steady(cells, judge=judge, limit_rounds=limit))
+
+
+class SteadyRoundsFound(PtsRoundsFound[S, K]):
+    """What rounds until steady state show."""
+
+    @property
+    def is_preconditioned(self) -> bool:
+        """Whether the preconditioning has been written, where there is any."""
+        return not self.settings.precondition_times or any(
+            isinstance(each.step, Precondition) and isinstance(each.answer, StepResult)
+            for each in self.record.steps
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further round follows."""
+        return self.converged or len(self.course.unbroken) >= self.settings.rounds_most
+
+
+class MatrixFound(SteadyRoundsFound[M, MatrixCell]):
+    """What rounds over a matrix show: every cell over the measurement window."""
+
+    compared_figures: ClassVar[tuple[Figure, ...]]
+
+    @cached_property
+    def keys(self) -> tuple[MatrixCell, ...]:
+        """The cells of the matrix."""
+        return self.settings.matrix
+
+    @property
+    def matrix(self) -> tuple[MatrixCell, ...]:
+        """All cells."""
+        return self.keys
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The compared figures of every cell."""
+        places = ((key, Verbatim(key.stimulus)) for key in self.keys)
+        return self.compared(places, self.compared_figures)
+
+    @property
+    def watch_of_rounds(self) -> Watch:
+        """Where the rounds stand, once they have begun."""
+        cells = matrix_round(self.settings, 1)
+        return rounds_watch(cells, self.course, self.states, self.settings.rounds_most)
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Where the rounds stand, or what comes before them."""
+        left = 0 if self.is_preconditioned else wipc(self.settings, self.record.geometry)[1]
+        return before_rounds(self.record, self.watch_of_rounds, left)
+
+
+class RoundsMethod(PtsMethod[S, F]):
+    """A test of rounds."""
+
+    @abstractmethod
+    def ruled(self, version: Version) -> Mapping[str, Any]:
+        """Return the settings that the version has for this test, with all its block sizes."""
+
+    def standard(self, version: Version, geometry: Geometry) -> S:
+        """Return the settings as the version has them on this device, unchecked."""
+        values = {
+            **shared.shared_defaults(version, geometry, self.load(version)),
+            "rounds_most": versions.ROUNDS_MOST,
+            "precondition_times": versions.PRECONDITION_TIMES,
+            "precondition_block_bytes": versions.PRECONDITION_BLOCK_BYTES,
+            **self.ruled(version),
+        }
+        blocks, logical = values["block_sizes_bytes"], geometry.logical_block_bytes
+        values["block_sizes_bytes"] = tuple(block for block in blocks if not block % logical)
+        fields = self.settings_type.model_fields
+        return self.settings_type.model_validate(
+            {name: value for name, value in values.items() if name in fields}
+        )
+
+    def block_sizes_of(self, settings: S) -> tuple[int, ...]:
+        """Return the block sizes of the rounds."""
+        return settings.block_sizes_bytes
+
+    def check(self, settings: S, geometry: Geometry) -> None:
+        """Make sure that the device serves the rounds and their preconditioning."""
+        super().check(settings, geometry)
+        shared.check_blocks((settings.precondition_block_bytes or 0,), geometry)
+
+    def free(self, settings: S, ruled: S) -> dict[str, object]:
+        """Return that further rounds are allowed."""
+        return more_rounds(settings, ruled)
+
+    def dropped(self, version: Version, geometry: Geometry) -> Sequence[str]:
+        """Return the block sizes that the device cannot serve (0.5 KiB on 4Kn)."""
+        logical = geometry.logical_block_bytes
+        words = format_block_size(logical)
+        return tuple(
+            self.dropped_words(format_block_size(block), words)
+            for block in self.ruled(version)["block_sizes_bytes"]
+            if block % logical
+        )
+
+    def dropped_words(self, block: str, logical: str) -> str:
+        """Say that a block size is left out: the device's logical block is larger."""
+        return say(
+            "{block} cells dropped: the device's logical block is {logical}",
+            block=block,
+            logical=logical,
+        )

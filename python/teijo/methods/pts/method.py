@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from teijo.conformance.versions import DEFAULT_SPEC, SPECS, LoadRule, Version, version_of
-from teijo.document.phrase import say
 from teijo.methods import knobs
 from teijo.methods.method import Method
 from teijo.methods.pts import settings as shared
@@ -16,7 +15,6 @@ from teijo.methods.pts.settings import PtsSettings
 from teijo.outside.names import unknown
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.units import format_block_size
 
 S = TypeVar("S", bound=PtsSettings)
 F = TypeVar("F", bound=PtsFound[Any])
@@ -98,17 +96,3 @@ class PtsMethod(Method[S, F]):
 def more_rounds(settings: Any, ruled: Any, field: str = "rounds_most") -> dict[str, object]:
     """Return that more rounds than the version's are allowed: steady state may come later."""
     return {field: max(getattr(settings, field), getattr(ruled, field))}
-
-
-def cells_dropped(blocks: Sequence[int], geometry: Geometry) -> tuple[str, ...]:
-    """Return that the cells of the block sizes are dropped that this device cannot serve."""
-    logical = format_block_size(geometry.logical_block_bytes)
-    return tuple(
-        say(
-            "{block} cells dropped: the device's logical block is {logical}",
-            block=format_block_size(block),
-            logical=logical,
-        )
-        for block in blocks
-        if block % geometry.logical_block_bytes
-    )

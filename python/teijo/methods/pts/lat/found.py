@@ -7,35 +7,30 @@ from typing import Annotated
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.quantities import LATENCY, LATENCY_MAX, Quantity
-from teijo.analysis.steady_state import Tracked, determine
+from teijo.analysis.quantities import LATENCY, LATENCY_MAX
 from teijo.document.curve import Curve
-from teijo.document.phrase import Verbatim, say
+from teijo.document.phrase import say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.pages import ms
-from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.found import PtsRoundsFound
 from teijo.methods.pts.histogram_pages import five_nines_ms
 from teijo.methods.pts.loop import cell_curve, histogram_scalars, tracking_curves, window_scalars
-from teijo.methods.pts.matrix import matrix_of, preconditioning, round_of
-from teijo.methods.rounds import Rounds, before_rounds, histogram_run_of, rounds_watch
+from teijo.methods.pts.matrix import MatrixFound, MatrixSettings, determined
+from teijo.methods.rounds import Rounds, histogram_run_of
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Scalar, SteadyState
-from teijo.terms.geometry import Geometry
 from teijo.terms.histogram import merged
 from teijo.terms.result import StepResult
-from teijo.terms.step import HISTOGRAM, Measure
+from teijo.terms.step import HISTOGRAM
 from teijo.terms.watch import Watch
-from teijo.terms.workload import Workload
 
 TRACKED = MatrixCell(read_percent=0, block_size_bytes=4 * units.KIB)
 """Steady state is determined on the average latency of RND 4 KiB 0/100."""
 SELF_CHECK_NAME = "average latency × IOPS, the cell furthest from 1"
 
 
-class LatSettings(shared.PtsSettings, frozen=True):
+class LatSettings(MatrixSettings, frozen=True):
     """The numbers of one LAT run, on the device at hand. The load of the test is 1 × 1."""
 
     content: shared.DataPattern
@@ -74,34 +69,21 @@ class LatSettings(shared.PtsSettings, frozen=True):
         """Queue depth of the test."""
         return 1
 
+    @property
+    def precondition_load(self) -> tuple[int, int]:
+        """Threads and queue depth of the preconditioning, which has a load of its own."""
+        return (self.precondition_threads, self.precondition_queue_depth)
 
-def matrix(settings: LatSettings) -> tuple[MatrixCell, ...]:
-    """Return the cells of a round, in the mandated order."""
-    return matrix_of(settings.mixes_read_percent, settings.block_sizes_bytes)
-
-
-def cells(settings: LatSettings, number: int) -> tuple[Measure, ...]:
-    """Return the cells of a round, a minute each."""
-    return round_of(settings, matrix(settings), number)
-
-
-def wipc(settings: LatSettings, geometry: Geometry) -> tuple[Workload, int]:
-    """Return the stimulus of the preconditioning, which has a load of its own, and its volume."""
-    return preconditioning(
-        settings,
-        geometry,
-        times=settings.precondition_times,
-        block_size_bytes=settings.precondition_block_bytes,
-        load=(settings.precondition_threads, settings.precondition_queue_depth),
-    )
+    @property
+    def histogram_ns(self) -> int:
+        """How long the run for the histogram takes; nothing where there is none."""
+        return (self.histogram_minutes or 0) * self.minute_ns
 
 
 def determination(rounds: Rounds) -> tuple[SteadyState, ...]:
     """Return the determination of the average latency in ms over the unbroken rounds."""
-    values = tuple(measures.exact_latency_ms(each.at(TRACKED)) for each in rounds.unbroken)
     variable = say("average latency, {stimulus}", stimulus=TRACKED.stimulus)
-    tracked = Tracked(variable=variable, unit="ms", values=values)
-    return determine([each.number for each in rounds.unbroken], [tracked])
+    return determined(rounds, {variable: TRACKED}, "ms", measures.exact_latency_ms)
 
 
 def one_io_share(answer: StepResult) -> float | None:
@@ -119,13 +101,10 @@ def furthest_share(answers: Iterable[StepResult]) -> float | None:
     return max(shares, key=lambda share: abs(share - 1), default=None)
 
 
-class LatFound(PtsRoundsFound[LatSettings, MatrixCell]):
+class LatFound(MatrixFound[LatSettings]):
     """What a record of the test shows: every cell over the window, and the histogram's run."""
 
-    @cached_property
-    def keys(self) -> tuple[MatrixCell, ...]:
-        """The cells of the matrix."""
-        return matrix(self.settings)
+    compared_figures = (LATENCY, LATENCY_MAX)
 
     @cached_property
     def states(self) -> tuple[SteadyState, ...]:
@@ -175,12 +154,6 @@ class LatFound(PtsRoundsFound[LatSettings, MatrixCell]):
         ]
 
     @cached_property
-    def quantities(self) -> tuple[Quantity, ...]:
-        """Mean and maximum latency of every cell."""
-        places = ((key, Verbatim(key.stimulus)) for key in self.keys)
-        return self.compared(places, (LATENCY, LATENCY_MAX))
-
-    @cached_property
     def comparison_curves(self) -> Sequence[Curve]:
         """Mean and maximum latency of every cell, and how the run came to its window."""
         return (
@@ -189,18 +162,14 @@ class LatFound(PtsRoundsFound[LatSettings, MatrixCell]):
             *tracking_curves(self.states),
         )
 
-    @cached_property
-    def watch(self) -> Watch:
-        """Where the rounds stand, what comes before them, or the histogram's run."""
-        settings, states = self.settings, self.states
-        histogram_ns = (settings.histogram_minutes or 0) * settings.minute_ns
-        watch = rounds_watch(cells(settings, 1), self.course, states, settings.rounds_most)
-        if is_steady(states) or len(self.course.unbroken) >= settings.rounds_most:
+    @property
+    def watch_of_rounds(self) -> Watch:
+        """Where the rounds stand, or the histogram's run."""
+        watch, more_ns = super().watch_of_rounds, self.settings.histogram_ns
+        if self.is_over:
             watch = Watch(phase=HISTOGRAM, cell=TRACKED.name, steady=watch.steady)
-        watch = replace(
+        return replace(
             watch,
-            remaining_ns_least=watch.remaining_ns_least + histogram_ns,
-            remaining_ns_most=watch.remaining_ns_most + histogram_ns,
+            remaining_ns_least=watch.remaining_ns_least + more_ns,
+            remaining_ns_most=watch.remaining_ns_most + more_ns,
         )
-        left = 0 if self.is_preconditioned else wipc(settings, self.record.geometry)[1]
-        return before_rounds(self.record, watch, left)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
+from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.quantities import THROUGHPUT, Quantity
-from teijo.analysis.steady_state import WINDOW_ROUNDS, Tracked, determine
+from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.conformance.versions import THROUGHPUT_READ_PERCENTS
 from teijo.document.curve import Curve
 from teijo.document.phrase import Phrase, Verbatim, say
@@ -17,9 +18,16 @@ from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.found import PtsFound, PtsRoundsFound
+from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.loop import cell_curve, tracking_curves, written_in
-from teijo.methods.pts.matrix import preconditioning
+from teijo.methods.pts.matrix import (
+    RoundsSettings,
+    SteadyRoundsFound,
+    determined,
+    round_of,
+    stimulus,
+    wipc,
+)
 from teijo.methods.rounds import Rounds, rounds_watch, steady_words
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
@@ -28,10 +36,10 @@ from teijo.terms.record import StepRecord
 from teijo.terms.result import StepResult
 from teijo.terms.step import ROUND, Measure, Purge
 from teijo.terms.watch import Watch
-from teijo.terms.workload import Access, Stream, Workload
+from teijo.terms.workload import Access, Workload
 
 
-class TpSettings(shared.PtsSettings, frozen=True):
+class TpSettings(RoundsSettings, frozen=True):
     """The numbers of one TP run, on the device at hand."""
 
     threads: shared.Threads
@@ -76,6 +84,16 @@ class TpCell(MatrixCell):
         """Its name in a report."""
         return say("SEQ {block} {mix}", block=self.block, mix=self.mix)
 
+    def workload(self, settings: TpSettings) -> Workload:
+        """Return what is driven in it.
+
+        Reads and writes are separate streams, so that each goes on where it ended a round ago;
+        the writes go on from the preconditioning's, whose stream has the same name.
+        """
+        (random,) = stimulus(settings, self).streams
+        name = "read" if self.read_percent else "main"
+        return Workload(streams=(replace(random, name=name, access=Access.SEQUENTIAL),))
+
 
 def cells_of(block_size_bytes: int) -> tuple[TpCell, ...]:
     """Return a round's two cells in the order measured: reads, then writes."""
@@ -85,64 +103,29 @@ def cells_of(block_size_bytes: int) -> tuple[TpCell, ...]:
     )
 
 
-def cells(settings: TpSettings, block_size_bytes: int, round_number: int) -> tuple[Measure, ...]:
-    """Return a round: reads, then writes, a minute each.
-
-    Reads and writes are separate streams, so that each goes on where it ended a round ago; the
-    writes go on from the preconditioning's, whose stream has the same name.
-    """
-
-    def workload(cell: TpCell) -> Workload:
-        stream = Stream(
-            name="read" if cell.read_percent else "main",
-            read_percent=cell.read_percent,
-            block_size_bytes=block_size_bytes,
-            access=Access.SEQUENTIAL,
-            threads=settings.threads,
-            queue_depth=settings.queue_depth,
-            active_range=shared.range_of(settings),
-            content=settings.content,
-        )
-        return Workload(streams=(stream,))
-
-    return tuple(
-        Measure(
-            workload=workload(cell),
-            duration_ns=settings.minute_ns,
-            phase=ROUND,
-            round_number=round_number,
-            cell=cell.name,
-        )
-        for cell in cells_of(block_size_bytes)
-    )
-
-
-def wipc(settings: TpSettings, block_size_bytes: int, geometry: Geometry) -> tuple[Workload, int]:
-    """Return the stimulus of a test's preconditioning and its volume in bytes."""
-    return preconditioning(
-        settings,
-        geometry,
-        times=settings.precondition_times,
-        block_size_bytes=settings.precondition_block_bytes or block_size_bytes,
-    )
+def cells(settings: TpSettings, block_size_bytes: int, number: int) -> tuple[Measure, ...]:
+    """Return a round: reads, then writes, a minute each."""
+    workloads = {cell: cell.workload(settings) for cell in cells_of(block_size_bytes)}
+    return round_of(settings, workloads, number)
 
 
 def determination(block_size_bytes: int, rounds: Rounds) -> tuple[SteadyState, ...]:
     """Return the determination of a test's write throughput over the unbroken rounds."""
-    write = TpCell(read_percent=0, block_size_bytes=block_size_bytes)
-    tracked = Tracked(
-        variable=say("SEQ {block} 0/100", block=write.block),
-        unit="MB/s",
-        values=tuple(measures.exact_mb_s(each.at(write)) for each in rounds.unbroken),
-    )
-    return determine([each.number for each in rounds.unbroken], [tracked])
+    _, write = cells_of(block_size_bytes)
+    variable = say("SEQ {block} 0/100", block=write.block)
+    return determined(rounds, {variable: write}, "MB/s", measures.exact_mb_s)
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockFound(PtsRoundsFound[TpSettings, TpCell]):
+class BlockFound(SteadyRoundsFound[TpSettings, TpCell]):
     """What the test of one block size shows, from its purge on."""
 
     block_size_bytes: int
+
+    @property
+    def name(self) -> str:
+        """The block size, which tells the tests apart."""
+        return units.format_block_size(self.block_size_bytes)
 
     @cached_property
     def keys(self) -> tuple[TpCell, ...]:
@@ -153,11 +136,6 @@ class BlockFound(PtsRoundsFound[TpSettings, TpCell]):
     def states(self) -> tuple[SteadyState, ...]:
         """The determination of the writes."""
         return determination(self.block_size_bytes, self.course)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no further round follows."""
-        return self.converged or len(self.course.unbroken) >= self.settings.rounds_most
 
     @property
     def steady_words(self) -> str:
@@ -174,7 +152,7 @@ class BlockFound(PtsRoundsFound[TpSettings, TpCell]):
     def watch(self) -> Watch:
         """Where the rounds stand, or that they are to come."""
         settings, block = self.settings, self.block_size_bytes
-        if self.is_preconditioned or not settings.precondition_times:
+        if self.is_preconditioned:
             first = cells(settings, block, 1)
             return rounds_watch(first, self.course, self.states, settings.rounds_most)
         return replace(to_come(settings, block, self.record.geometry), phase="precondition")
@@ -187,7 +165,7 @@ def to_come(settings: TpSettings, block_size_bytes: int, geometry: Geometry) -> 
         phase="purge",
         remaining_ns_least=WINDOW_ROUNDS * round_ns,
         remaining_ns_most=settings.rounds_most * round_ns,
-        remaining_bytes=wipc(settings, block_size_bytes, geometry)[1],
+        remaining_bytes=wipc(settings, geometry, block_size_bytes)[1],
     )
 
 

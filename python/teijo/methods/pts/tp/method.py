@@ -2,55 +2,39 @@
 are in steady state. What it finds is in found, the report in pages.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
-from teijo.conformance import versions
 from teijo.conformance.versions import LoadRule, Version
 from teijo.document.phrase import say
 from teijo.methods.method import Steps
-from teijo.methods.phrases import is_steady, precondition, purge, rounds_until_steady
-from teijo.methods.pts import settings as shared
-from teijo.methods.pts.method import PtsMethod, more_rounds
-from teijo.methods.pts.tp.found import TpFound, TpSettings, cells, determination, wipc
+from teijo.methods.phrases import is_steady
+from teijo.methods.pts.matrix import RoundsMethod, until_steady, wipc
+from teijo.methods.pts.tp.found import TpFound, TpSettings, cells, determination
 from teijo.terms.geometry import Geometry
-from teijo.units import format_block_size
 
 
-class Tp(PtsMethod[TpSettings, TpFound]):
+class Tp(RoundsMethod[TpSettings, TpFound]):
     """The method `pts.tp`."""
 
     id = "pts.tp"
     settings_type = TpSettings
     found_type = TpFound
 
-    def standard(self, version: Version, geometry: Geometry) -> TpSettings:
-        """Return the settings as the version has them on this device, unchecked."""
-        rule, logical = version.throughput, geometry.logical_block_bytes
-        return TpSettings.model_validate(
-            {
-                **shared.shared_defaults(version, geometry, rule.load),
-                "block_sizes_bytes": tuple(b for b in rule.block_sizes_bytes if not b % logical),
-                "rounds_most": versions.ROUNDS_MOST,
-                "precondition_times": versions.PRECONDITION_TIMES,
-                "precondition_block_bytes": rule.precondition_block_bytes,
-            }
-        )
+    def ruled(self, version: Version) -> Mapping[str, Any]:
+        """Return the block sizes, a test each, and that of the preconditioning."""
+        rule = version.throughput
+        return {
+            "block_sizes_bytes": rule.block_sizes_bytes,
+            "precondition_block_bytes": rule.precondition_block_bytes,
+        }
 
-    def block_sizes_of(self, settings: TpSettings) -> tuple[int, ...]:
-        """Return the block sizes, a test each."""
-        return settings.block_sizes_bytes
-
-    def check(self, settings: TpSettings, geometry: Geometry) -> None:
-        """Make sure that the device serves the tests and their preconditioning."""
-        super().check(settings, geometry)
-        shared.check_blocks((settings.precondition_block_bytes or 0,), geometry)
-
-    def free(self, settings: TpSettings, ruled: TpSettings) -> Mapping[str, object]:
+    def free(self, settings: TpSettings, ruled: TpSettings) -> dict[str, object]:
         """Return that further rounds are allowed, and a part of the block sizes: each is a whole
         test with its own report.
         """
-        free = more_rounds(settings, ruled)
+        free = super().free(settings, ruled)
         if set(settings.block_sizes_bytes) <= set(ruled.block_sizes_bytes):
             free["block_sizes_bytes"] = settings.block_sizes_bytes
         return free
@@ -59,30 +43,23 @@ class Tp(PtsMethod[TpSettings, TpFound]):
         """Return the load of this test."""
         return version.throughput.load
 
-    def dropped(self, version: Version, geometry: Geometry) -> Sequence[str]:
-        """Return the tests that the device cannot serve (0.5 KiB on 4Kn)."""
-        logical = geometry.logical_block_bytes
-        return tuple(
-            say(
-                "the test of {block} is dropped: the device's logical block is {logical}",
-                block=format_block_size(block),
-                logical=format_block_size(logical),
-            )
-            for block in version.throughput.block_sizes_bytes
-            if block % logical
+    def dropped_words(self, block: str, logical: str) -> str:
+        """Say that the test of a block size is left out."""
+        return say(
+            "the test of {block} is dropped: the device's logical block is {logical}",
+            block=block,
+            logical=logical,
         )
 
     def steps(self, settings: TpSettings, geometry: Geometry) -> Steps:
         """For each block size: purge, precondition, and measure rounds until it is steady."""
         steady = []
         for block in settings.block_sizes_bytes:
-            yield from purge()
-            if settings.precondition_times:
-                yield from precondition(*wipc(settings, block, geometry))
-            states = yield from rounds_until_steady(
+            states = yield from until_steady(
+                settings,
+                wipc(settings, geometry, block),
                 partial(cells, settings, block),
-                judge=partial(determination, block),
-                limit_rounds=settings.rounds_most,
+                partial(determination, block),
             )
             steady.append(is_steady(states))
         return "steady" if all(steady) else "not steady"
