@@ -46,7 +46,7 @@ def test_a_set_that_fits_runs_as_on_the_fast_device_alone(found: TierFound) -> N
     for one in found.curves:
         fast = one.fast_rate
         assert fast is not None
-        assert one.tier[0].throughput.mean == pytest.approx(fast, rel=0.03)
+        assert one.smallest.throughput.mean == pytest.approx(fast, rel=0.03)
 
 
 def test_random_4_kib_reads_collapse_behind_the_tiers_2_tb(found: TierFound) -> None:
@@ -54,7 +54,7 @@ def test_random_4_kib_reads_collapse_behind_the_tiers_2_tb(found: TierFound) -> 
     assert own.cliff is not None
     assert own.cliff.good_bytes == 2 * TB
     assert own.cliff.bad_bytes < 3 * TB
-    first, last = own.tier[0].throughput.mean, own.tier[-1].throughput.mean
+    first, last = own.smallest.throughput.mean, own.largest.throughput.mean
     assert 40 <= first / last <= 120
 
 
@@ -64,7 +64,7 @@ def test_what_is_left_at_8_tb_is_what_the_models_leave(found: TierFound) -> None
     assert found.tier_bytes is not None
     assert found.tier_bytes == pytest.approx(2 * TB, rel=0.01)
     assert both is not None
-    assert own.tier[-1].throughput.mean == pytest.approx(both[0], rel=0.25)
+    assert own.largest.throughput.mean == pytest.approx(both[0], rel=0.25)
 
 
 def test_the_disks_alone_read_1_mib_in_order_faster_than_the_tier(found: TierFound) -> None:
@@ -90,7 +90,7 @@ def test_a_run_that_names_no_device_and_no_set_finds_them_and_the_same_cliff(
     assert settings.fast == "sim:nvme-2tb?scale=600&seed=1"
     assert settings.slow == "sim:raid50-36?scale=600&seed=2"
     own = curve(found, "randread", 4 * KIB)
-    assert [cell.key.set_bytes / TB for cell in own.slow] == [0.25, 0.5, 1, 2, 4, 8, 16]
+    assert [each / TB for each in own.slow] == [0.25, 0.5, 1, 2, 4, 8, 16]
     assert own.cliff is not None
     assert own.cliff.good_bytes == 2 * TB
     assert own.cliff.bad_bytes < 3 * TB

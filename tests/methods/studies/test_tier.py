@@ -190,8 +190,8 @@ def test_the_cliff_is_found_at_the_tiers_size_and_narrowed() -> None:
 def test_the_models_run_through_the_rates_of_a_tier_that_follows_one_of_them() -> None:
     found = tiering(played(refine="0"))
     assert found.tier_bytes == 2 * TB
-    for curve in found.curves:
-        for cell in curve.tier:
+    for curve in found.of("randread"):
+        for cell in curve.tier.values():
             both = curve.model(2 * TB, cell.key.set_bytes)
             assert both is not None
             assert cell.throughput.mean == pytest.approx(both[0], rel=0.01)
@@ -220,6 +220,7 @@ def test_the_slow_device_wins_sequential_blocks_and_two_fast_ones_would_not_hurt
 def test_a_sequential_stream_that_does_not_get_through_its_set_has_no_model() -> None:
     found = tiering(played(refine="0"))
     assert {curve.pattern for curve in found.curves if not curve.swept} == {"read"}
+    assert {curve.model(2 * TB, TB) for curve in found.of("read")} == {None}
     assert "did not get through" in first_words(played(refine="0"))
     run = played(refine="0", sets="1GB,2GB", patterns="read")
     assert all(curve.swept for curve in tiering(run).curves)
@@ -254,7 +255,7 @@ def test_a_plain_drive_has_no_tier_and_its_writes_are_said_to_be_its_own() -> No
 def test_a_tier_is_gone_back_to_and_forth_and_both_rates_stand_beside_the_verdict() -> None:
     run = played(patterns="randread", **PLAIN)
     (curve,) = tiering(run).curves
-    assert next(cell.key.set_bytes for cell in curve.again) == 256 * 10**9
+    assert next(iter(curve.again)) == 256 * 10**9
     assert curve.fall is not None
     assert curve.fall.kind == "tier"
     report = document_of(run.record)
@@ -289,7 +290,7 @@ def test_writes_that_fall_alone_leave_it_open() -> None:
 def test_a_set_that_was_cold_the_first_time_is_held_and_the_next_one_is_looked_at() -> None:
     run = played(ColdDevice(), patterns="randread", refine="0", **PLAIN)
     (curve,) = tiering(run).curves
-    again = [cell.key.set_bytes for cell in curve.again]
+    again = list(curve.again)
     assert again == [256 * 10**9, 2 * TB, 4 * TB]
     assert curve.warmed == (2 * TB,)
     assert curve.cliff is not None

@@ -62,11 +62,6 @@ class CellFound(Slices):
     range_bytes: int
 
     @property
-    def set_bytes(self) -> int:
-        """The set, of the full-size device."""
-        return self.key.set_bytes
-
-    @property
     def swept(self) -> bool:
         """Whether the window's I/Os went over the whole set: random ones do, a sequential stream
         that goes on from slice to slice does once it has moved as much.
@@ -85,11 +80,11 @@ class Cells:
     cells: Mapping[Key, CellFound]
     geometries: Mapping[str, Geometry]
 
-    def curve(self, stage: str, pattern: str, block_bytes: int) -> tuple[CellFound, ...]:
-        """Return the cells over the working sets, ascending."""
+    def curve(self, stage: str, pattern: str, block_bytes: int) -> Mapping[int, CellFound]:
+        """Return the cells by their working sets, ascending."""
         of = (stage, pattern, block_bytes)
         keys = [key for key in self.cells if (key.stage, key.pattern, key.block_bytes) == of]
-        return tuple(self.cells[key] for key in sorted(keys))
+        return {key.set_bytes: self.cells[key] for key in sorted(keys)}
 
 
 def keys_of(settings: TierSettings, stage: str, geometry: Geometry) -> tuple[Key, ...]:

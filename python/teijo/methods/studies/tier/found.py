@@ -3,7 +3,7 @@ the models beside the measured rates; and what follows for a buyer.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -52,16 +52,26 @@ had one set; only writes, which wear; or a fall that nothing explains.
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """One pattern and block size: cells over ascending sets, of the tier, of the tier's two sets
-    about its cliff once more, and of either device alone (empty where it was not measured).
+    """One pattern and block size: cells by ascending sets, of the tier, of the sets about its
+    cliff once more (`again`), and of either device alone (empty where it was not measured).
     """
 
     pattern: str
     block_bytes: int
-    tier: tuple[CellFound, ...]
-    again: tuple[CellFound, ...]
-    fast: tuple[CellFound, ...]
-    slow: tuple[CellFound, ...]
+    tier: Mapping[int, CellFound]
+    again: Mapping[int, CellFound]
+    fast: Mapping[int, CellFound]
+    slow: Mapping[int, CellFound]
+
+    @property
+    def smallest(self) -> CellFound:
+        """The tier's cell over the smallest set."""
+        return self.tier[min(self.tier)]
+
+    @property
+    def largest(self) -> CellFound:
+        """The tier's cell over the largest set."""
+        return self.tier[max(self.tier)]
 
     @cached_property
     def cliff(self) -> Cliff | None:
@@ -86,21 +96,21 @@ class Curve:
         cliff = cliff_of(rates)
         if cliff is None or fall is None or not is_random(self.pattern):
             return None
-        if fall.kind != "tier" or is_certain(fall, cliff, rates, self._cells, self._later):
+        if fall.kind != "tier" or is_certain(fall, cliff, rates, self._cells, self.again):
             return fall
         return replace(fall, kind="scattered")
 
     @property
     def fall_factor(self) -> float:
         """How many times the largest set's rate the smallest set's is."""
-        last = self.tier[-1].rate
-        return self.tier[0].rate / last if last > 0 else 0.0
+        last = self.largest.rate
+        return self.smallest.rate / last if last > 0 else 0.0
 
     @cached_property
     def warmed(self) -> tuple[int, ...]:
         """The sets that were slow at first, and held when they were measured again."""
         later = dict(self._settled[0])
-        return tuple(each.set_bytes for each in self.tier if later[each.set_bytes] != each.rate)
+        return tuple(size for size, cell in self.tier.items() if later[size] != cell.rate)
 
     @property
     def reads(self) -> bool:
@@ -109,25 +119,20 @@ class Curve:
 
     @cached_property
     def _settled(self) -> tuple[tuple[tuple[int, float], ...], Fall | None]:
-        rates = [(each.set_bytes, each.rate) for each in self.tier]
-        return settled(rates, {each.set_bytes: each.rate for each in self.again}, reads=self.reads)
-
-    @cached_property
-    def _later(self) -> dict[int, CellFound]:
-        return {each.set_bytes: each for each in self.again}
+        rates, later = (
+            {size: cell.rate for size, cell in own.items()} for own in (self.tier, self.again)
+        )
+        return settled(tuple(rates.items()), later, reads=self.reads)
 
     @cached_property
     def _cells(self) -> dict[int, CellFound]:
         """The cells behind the rates, by set: of a set that was not warm, the later one."""
-        later = {each: self._later[each] for each in self.warmed}
-        return {each.set_bytes: each for each in self.tier} | later
+        return {**self.tier, **{each: self.again[each] for each in self.warmed}}
 
     @cached_property
     def swept(self) -> bool:
-        """Whether every cell of the tier went over the whole of its set, so that the models, which
-        are of uniform accesses, say something of it.
-        """
-        return all(cell.swept for cell in self.tier)
+        """Whether every cell of the tier went over the whole of its set."""
+        return all(cell.swept for cell in self.tier.values())
 
     @cached_property
     def fast_rate(self) -> float | None:
@@ -139,29 +144,37 @@ class Curve:
         """MB/s of the slow device alone: the mean over its sets."""
         return _mean(self.slow)
 
-    def slow_at(self, set_bytes: int) -> float | None:
-        """Return MB/s of the slow device alone at a set, or at the measured one next to it."""
-        cell = nearest({each.set_bytes: each for each in self.slow}, set_bytes)
-        return None if cell is None else cell.rate
+    @property
+    def slow_by_fast(self) -> float | None:
+        """How many times the fast device's rate the slow one's is; None where either has none."""
+        return self.slow_rate / self.fast_rate if self.slow_rate and self.fast_rate else None
 
-    @cached_property
+    @property
     def stripes(self) -> int | None:
         """How many fast devices are together at least as fast as the slow one."""
-        fast, slow = self.fast_rate, self.slow_rate
-        return None if fast is None or slow is None else stripes(fast, slow, equal=EQUAL)
+        return stripes(self.fast_rate or 0.0, self.slow_rate or 0.0, equal=EQUAL)
+
+    @property
+    def share_of_slow(self) -> float | None:
+        """The tier's rate at the largest set by the slow device's there, where that is known."""
+        slow = self._slow_at(max(self.tier))
+        return self.largest.rate / slow if slow else None
+
+    def _slow_at(self, set_bytes: int) -> float | None:
+        """Return MB/s of the slow device alone at a set, or at the measured one next to it."""
+        cell = nearest(self.slow, set_bytes)
+        return None if cell is None else cell.rate
 
     def model(self, tier_bytes: int | None, set_bytes: int) -> tuple[float, float] | None:
-        """Return MB/s of the two models at a set: each I/O in turn, and devices side by side."""
-        fast, slow = self.fast_rate, self.slow_at(set_bytes)
-        if tier_bytes is None or fast is None or slow is None:
+        """Return MB/s of the two models at a set: each I/O in turn, and devices side by side.
+
+        They are of uniform accesses: None where the tier's cells did not get through their sets.
+        """
+        fast, slow = self.fast_rate, self._slow_at(set_bytes)
+        if tier_bytes is None or fast is None or slow is None or not self.swept:
             return None
         share = hit_share(tier_bytes, set_bytes)
         return in_turn(fast, slow, share), side_by_side(fast, slow, share)
-
-    def levelled(self, held_bytes: int) -> tuple[float, float]:
-        """Return the tier's and the slow device's rate at the smallest set; see over_sets."""
-        tier, slow = ({each.set_bytes: each for each in own} for own in (self.tier, self.slow))
-        return levelled(tier, slow, held_bytes=held_bytes)
 
 
 class TierFound(Found[TierSettings]):
@@ -222,8 +235,8 @@ class TierFound(Found[TierSettings]):
     @cached_property
     def proven(self) -> tuple[Curve, ...]:
         """The curves that fall as only a tier or a cache makes them, of reads if there are any."""
-        own = [each for each in self.witnesses if each.fall and each.fall.kind == "tier"]
-        return tuple([each for each in own if each.reads] or own)
+        own = tuple(each for each in self.witnesses if each.fall and each.fall.kind == "tier")
+        return tuple(each for each in own if each.reads) or own
 
     @property
     def seen(self) -> Seen:
@@ -252,7 +265,7 @@ class TierFound(Found[TierSettings]):
     @property
     def deepest(self) -> Curve | None:
         """The curve with a tier's fall by the largest factor, the smallest block among equals."""
-        return max(self.proven, key=lambda curve: curve.fall_factor, default=None)
+        return _deepest(self.proven)
 
     @property
     def hero(self) -> Curve | None:
@@ -261,13 +274,12 @@ class TierFound(Found[TierSettings]):
         """
         curves = self.best_witnesses or tuple(curve for curve in self.curves if curve.tier)
         falling = [curve for curve in curves if curve.cliff is not None]
-        deepest = max(falling, key=lambda curve: curve.fall_factor, default=None)
-        return self.deepest or deepest or next(iter(curves), None)
+        return self.deepest or _deepest(falling) or next(iter(curves), None)
 
     @property
     def looked_at(self) -> tuple[int, int]:
         """The smallest and the largest set that random accesses were measured over, in bytes."""
-        sets = [cell.set_bytes for curve in self.witnesses for cell in curve.tier]
+        sets = [size for curve in self.witnesses for size in curve.tier]
         return min(sets), max(sets)
 
     def of(self, pattern: str) -> tuple[Curve, ...]:
@@ -280,7 +292,8 @@ class TierFound(Found[TierSettings]):
         their scatter and 2 %, neither is.
         """
         both = [curve for curve in self.of(pattern) if curve.tier and curve.slow]
-        rates = [curve.levelled(self.tier_bytes or 0) for curve in both]
+        held_bytes = self.tier_bytes or 0
+        rates = [levelled(curve.tier, curve.slow, held_bytes=held_bytes) for curve in both]
         return crossover(
             [curve.block_bytes for curve in both],
             [tier for tier, _ in rates],
@@ -288,12 +301,14 @@ class TierFound(Found[TierSettings]):
         )
 
     @property
+    def counted(self) -> tuple[Curve, ...]:
+        """The curves for which it is known how many fast devices would be needed."""
+        return tuple(curve for curve in self.curves if curve.stripes is not None)
+
+    @property
     def widest(self) -> Curve | None:
         """The curve for which the most fast devices would be needed."""
-        counted = [curve for curve in self.curves if curve.stripes is not None]
-        return max(
-            counted, key=lambda curve: (curve.slow_rate or 0) / (curve.fast_rate or 1), default=None
-        )
+        return max(self.counted, key=lambda curve: curve.slow_by_fast or 0.0, default=None)
 
     @cached_property
     def scalars(self) -> Sequence[Scalar]:
@@ -352,8 +367,13 @@ class TierFound(Found[TierSettings]):
         )
 
 
-def _mean(cells: Sequence[CellFound]) -> float | None:
-    return math.fsum(cell.rate for cell in cells) / len(cells) if cells else None
+def _deepest(curves: Sequence[Curve]) -> Curve | None:
+    """Return the curve that falls by the largest factor."""
+    return max(curves, key=lambda curve: curve.fall_factor, default=None)
+
+
+def _mean(cells: Mapping[int, CellFound]) -> float | None:
+    return math.fsum(cell.rate for cell in cells.values()) / len(cells) if cells else None
 
 
 def _scalar(name: str, value: float | None, per: int, unit: str) -> Scalar:

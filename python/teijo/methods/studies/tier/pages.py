@@ -2,11 +2,13 @@
 arithmetic of striping. The sentences are in words.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from teijo import units
 from teijo.analysis.quantities import THROUGHPUT
-from teijo.document.grid import Figure, Trace, Traces
+from teijo.analysis.tiering import Fall
+from teijo.document.grid import Fields, Figure, Trace, Traces, listing
 from teijo.document.model import (
     Block,
     Column,
@@ -23,8 +25,8 @@ from teijo.document.phrase import Verbatim, capitalised, say
 from teijo.methods.pages import ms, threads_by_depth
 from teijo.methods.report import study_report
 from teijo.methods.studies.tier import words
+from teijo.methods.studies.tier.cells import CellFound
 from teijo.methods.studies.tier.found import Curve, TierFound
-from teijo.units import format_block_size
 
 STAGE_NAMES = {
     "tier": "tier",
@@ -32,9 +34,8 @@ STAGE_NAMES = {
     "fast": "fast device alone",
     "slow": "slow device alone",
 }
-BLOCK = Column(name="Block size", unit="KiB", digits=0)
 MODEL_POINTS = 25
-"""Places of a model's line, so that its bend at the tier's size shows."""
+"""Points of a model's line, so that its bend at the tier's size shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +50,6 @@ class Volumes:
         """Return a size in this unit, to four digits: it is printed below an axis."""
         return None if size_bytes is None else float(f"{size_bytes / self.unit_bytes:.4g}")
 
-    def named(self, name: str) -> Figure:
-        """Return the figure of this name in this unit."""
-        return Figure(name=name, unit=self.unit, digits=self.digits)
-
 
 TB = Volumes(unit="TB", unit_bytes=units.TERA, digits=3)
 GB = Volumes(unit="GB", unit_bytes=units.GIGA, digits=2)
@@ -64,18 +61,14 @@ def pages(found: TierFound) -> Document:
     settings = found.settings
     fill = settings.fill_times
     written = say("{times} × the largest set", times=fill) if fill else "no"
-    devices = (("fast", settings.fast), ("slow", settings.slow))
+    alone = (("Fast device alone", settings.fast), ("Slow device alone", settings.slow))
     return study_report(
         found,
         title="Tier",
         subtitle="Fast storage before slow",
         preparation=(
             ("Written in order", written),
-            *(
-                (capitalised(STAGE_NAMES[name]), Verbatim(device))
-                for name, device in devices
-                if device
-            ),
+            *((name, Verbatim(device)) for name, device in alone if device),
         ),
         test=(
             ("OIO", threads_by_depth(settings.threads, settings.queue_depth)),
@@ -98,11 +91,7 @@ def _sections(found: TierFound) -> list[Section]:
         Section(title="Result", blocks=_result(found, volumes)),
         Section(title="Where the tier stops helping", blocks=_cliffs(found, volumes)),
         *_buying_sections(found),
-        *(
-            Section(title=capitalised(words.PATTERN_NAMES[pattern]), blocks=charts)
-            for pattern, charts in patterns
-            if charts
-        ),
+        *(Section(title=_title(pattern), blocks=charts) for pattern, charts in patterns if charts),
         Section(title="Every cell", blocks=_every_cell(found, volumes)),
     ]
 
@@ -113,8 +102,12 @@ def _volumes(found: TierFound) -> Volumes:
     return next((each for each in (TB, GB) if largest >= 2 * each.unit_bytes), MB)
 
 
-def _mb_s(name: str) -> Column:
-    return Column(name=name, unit="MB/s", digits=1)
+def _title(pattern: str) -> str:
+    return capitalised(words.PATTERN_NAMES[pattern])
+
+
+def _curve_title(curve: Curve) -> str:
+    return capitalised(words.curve_name(curve))
 
 
 def _result(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
@@ -133,29 +126,29 @@ def _result(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
 
 def _evidence_table(found: TierFound, volumes: Volumes) -> Table:
     """Return what each curve that could show a tier shows, with the rates it is judged by."""
-    rows: list[tuple[Value, ...]] = []
-    for curve in found.witnesses:
-        rates: tuple[Value, ...] = (None,) * 7
-        if (fall := curve.fall) is not None:
-            good, bad, back = map(volumes.of, (fall.good_bytes, fall.bad_bytes, fall.back_bytes))
-            back = None if fall.back is None else back
-            rates = (good, fall.good, bad, fall.bad, back, fall.back, fall.again)
-        rows.append((capitalised(words.curve_name(curve)), *rates, words.evidence(curve)))
-    return Table(
-        columns=(
-            Column(name="Pattern and block"),
-            volumes.named("Held up to").column(),
-            _mb_s("Rate"),
-            volumes.named("Not held at").column(),
-            _mb_s("Rate"),
-            volumes.named("Then back at").column(),
-            _mb_s("Rate"),
-            _mb_s("Not held, again"),
-            Column(name="Evidence"),
-        ),
-        rows=tuple(rows),
-        caption="Is it a tier that falls?",
+    unit, digits, size = volumes.unit, volumes.digits, volumes.of
+    fields: Fields[Curve] = (
+        ("Pattern and block", "", None, _curve_title),
+        ("Held up to", unit, digits, _falling(lambda fall: size(fall.good_bytes))),
+        ("Rate", "MB/s", 1, _falling(lambda fall: fall.good)),
+        ("Not held at", unit, digits, _falling(lambda fall: size(fall.bad_bytes))),
+        ("Rate", "MB/s", 1, _falling(lambda fall: fall.bad)),
+        ("Then back at", unit, digits, _falling(lambda fall: size(_back_bytes(fall)))),
+        ("Rate", "MB/s", 1, _falling(lambda fall: fall.back)),
+        ("Not held, again", "MB/s", 1, _falling(lambda fall: fall.again)),
+        ("Evidence", "", None, words.evidence),
     )
+    return listing(found.witnesses, fields, caption="Is it a tier that falls?")
+
+
+def _back_bytes(fall: Fall) -> int | None:
+    """Return the set that was gone back to; None where it was not measured again."""
+    return None if fall.back is None else fall.back_bytes
+
+
+def _falling(of: Callable[[Fall], Value]) -> Callable[[Curve], Value]:
+    """Return what a field has of a curve that falls; None of one that does not."""
+    return lambda curve: None if curve.fall is None else of(curve.fall)
 
 
 def _chart(found: TierFound, volumes: Volumes, curve: Curve) -> XYChart:
@@ -164,7 +157,7 @@ def _chart(found: TierFound, volumes: Volumes, curve: Curve) -> XYChart:
     measured = (
         Trace(
             key=STAGE_NAMES[stage],
-            rows=tuple((volumes.of(each.set_bytes), *each.throughput.three) for each in cells),
+            rows=tuple((volumes.of(size), *cell.throughput.three) for size, cell in cells.items()),
         )
         for stage, cells in stages.items()
         if cells
@@ -181,11 +174,11 @@ def _chart(found: TierFound, volumes: Volumes, curve: Curve) -> XYChart:
     )
     traces = Traces(
         keys=Column(name="Device"),
-        places=volumes.named("Working set"),
+        places=Figure(name="Working set", unit=volumes.unit, digits=volumes.digits),
         y=THROUGHPUT,
         traces=(*measured, *models),
     )
-    title = say("{what}, by working set", what=capitalised(words.curve_name(curve)))
+    title = say("{what}, by working set", what=_curve_title(curve))
     first, last = map(volumes.of, curve.held)
     spans = () if first is None or last is None else (Span(name="cliff", first=first, last=last),)
     return traces.chart(title, log=True, spans=spans)
@@ -194,9 +187,9 @@ def _chart(found: TierFound, volumes: Volumes, curve: Curve) -> XYChart:
 def _modelled(found: TierFound, curve: Curve) -> list[tuple[float, tuple[float, float]]]:
     """Return (set in bytes, both models in MB/s) over the stretch the tier was measured on."""
     tier_bytes = found.tier_bytes
-    if tier_bytes is None or len(curve.tier) < 2 or not curve.swept:
+    if tier_bytes is None or len(curve.tier) < 2:
         return []
-    first, last = curve.tier[0].set_bytes, curve.tier[-1].set_bytes
+    first, last = min(curve.tier), max(curve.tier)
     places = [first * (last / first) ** (step / (MODEL_POINTS - 1)) for step in range(MODEL_POINTS)]
     if first < tier_bytes < last:
         places.append(float(tier_bytes))
@@ -210,119 +203,71 @@ def _cliffs(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
     What needs the devices alone is left out where none of it is known.
     """
     curves = [curve for curve in found.curves if curve.tier]
-    alone = (
-        _mb_s("Model, in turn"),
-        _mb_s("Model, side by side"),
-        Column(name="Largest set by the slow device", digits=2),
+    unit, digits, size = volumes.unit, volumes.digits, volumes.of
+    alone: Fields[Curve] = (
+        ("Model, in turn", "MB/s", 1, lambda curve: _models(found, curve)[0]),
+        ("Model, side by side", "MB/s", 1, lambda curve: _models(found, curve)[1]),
+        ("Largest set by the slow device", "", 2, lambda curve: curve.share_of_slow),
     )
-    shares = [_alone(found, curve) for curve in curves]
-    kept = [place for place in range(len(alone)) if any(row[place] is not None for row in shares)]
-    table = Table(
-        columns=(
-            Column(name="Pattern"),
-            BLOCK,
-            _mb_s("Smallest set"),
-            volumes.named("Held up to").column(),
-            volumes.named("Not held at").column(),
-            _mb_s("Largest set"),
-            *(alone[place] for place in kept),
-        ),
-        rows=tuple(
-            (
-                capitalised(words.PATTERN_NAMES[curve.pattern]),
-                curve.block_bytes / units.KIB,
-                curve.tier[0].rate,
-                *map(volumes.of, curve.held),
-                curve.tier[-1].rate,
-                *(row[place] for place in kept),
-            )
-            for curve, row in zip(curves, shares, strict=True)
-        ),
-        caption="Where the tier stops helping",
+    known = [field for field in alone if any(field[-1](curve) is not None for curve in curves)]
+    fields: Fields[Curve] = (
+        ("Pattern", "", None, lambda curve: _title(curve.pattern)),
+        ("Block size", "KiB", 0, lambda curve: curve.block_bytes / units.KIB),
+        ("Smallest set", "MB/s", 1, lambda curve: curve.smallest.rate),
+        ("Held up to", unit, digits, lambda curve: size(curve.held[0])),
+        ("Not held at", unit, digits, lambda curve: size(curve.held[1])),
+        ("Largest set", "MB/s", 1, lambda curve: curve.largest.rate),
+        *known,
     )
-    return (Paragraph(text=words.HELD_WITH_MODELS if kept else words.HELD), table)
+    table = listing(curves, fields, caption="Where the tier stops helping")
+    return (Paragraph(text=words.HELD_WITH_MODELS if known else words.HELD), table)
 
 
-def _alone(found: TierFound, curve: Curve) -> tuple[float | None, float | None, float | None]:
-    """Return both models and the slow device's share at the largest set, as far as known."""
-    last = curve.tier[-1]
-    slow = curve.slow_at(last.set_bytes)
-    both = curve.model(found.tier_bytes, last.set_bytes) if curve.swept else None
-    return (*(both or (None, None)), last.rate / slow if slow else None)
+def _models(found: TierFound, curve: Curve) -> tuple[float, float] | tuple[None, None]:
+    """Return both models at the largest set."""
+    return curve.model(found.tier_bytes, max(curve.tier)) or (None, None)
 
 
 def _buying_sections(found: TierFound) -> list[Section]:
     """Return from which block size the slow device wins, and what would keep it from winning."""
-    counted = [curve for curve in found.curves if curve.stripes is not None]
-    if not counted:
+    if not found.counted:
         return []
-    crossings = Table(
-        columns=(Column(name="Pattern"), Column(name="Slow alone is faster from")),
-        rows=tuple(
-            (
-                capitalised(words.PATTERN_NAMES[pattern]),
-                "nowhere"
-                if (size := found.crossover(pattern)) is None
-                else format_block_size(words.rounded(size)),
-            )
-            for pattern in found.settings.patterns
-        ),
-        caption="Where the slow device alone is faster than the tier, at the smallest set",
+    crossings: Fields[str] = (
+        ("Pattern", "", None, _title),
+        ("Slow alone is faster from", "", None, lambda each: words.faster_from(found, each)),
     )
-    counts = Table(
-        columns=(
-            Column(name="Pattern and block"),
-            _mb_s("Fast alone (B₁)"),
-            _mb_s("Slow alone (B₂)"),
-            Column(name="B₂ / B₁", digits=2),
-            Column(name="N", digits=0),
-        ),
-        rows=tuple(
-            (
-                capitalised(words.curve_name(curve)),
-                curve.fast_rate,
-                curve.slow_rate,
-                (curve.slow_rate or 0.0) / curve.fast_rate if curve.fast_rate else None,
-                curve.stripes,
-            )
-            for curve in counted
-        ),
-        caption="How many fast devices never hurt",
+    counts: Fields[Curve] = (
+        ("Pattern and block", "", None, _curve_title),
+        ("Fast alone (B₁)", "MB/s", 1, lambda curve: curve.fast_rate),
+        ("Slow alone (B₂)", "MB/s", 1, lambda curve: curve.slow_rate),
+        ("B₂ / B₁", "", 2, lambda curve: curve.slow_by_fast),
+        ("N", "", 0, lambda curve: curve.stripes),
     )
-    blocks = (crossings, Paragraph(text=words.STRIPES), counts)
+    caption = "Where the slow device alone is faster than the tier, at the smallest set"
+    blocks = (
+        listing(found.settings.patterns, crossings, caption=caption),
+        Paragraph(text=words.STRIPES),
+        listing(found.counted, counts, caption="How many fast devices never hurt"),
+    )
     return [Section(title="Where the tier hurts", blocks=blocks)]
 
 
 def _every_cell(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
-    cells = found.measured.cells
-    columns = (
-        Column(name="Device"),
-        Column(name="Pattern"),
-        BLOCK,
-        volumes.named("Working set").column(),
-        THROUGHPUT.column(),
-        Column(name="95 %"),
-        Column(name="IOPS", digits=1),
-        Column(name="Mean latency", unit="ms", digits=3),
-        Column(name="Slices", digits=0),
-        Column(name="Ended"),
+    unit, digits, size = volumes.unit, volumes.digits, volumes.of
+    cells = tuple(found.measured.cells.values())
+    fields: Fields[CellFound] = (
+        ("Device", "", None, lambda cell: STAGE_NAMES[cell.key.stage]),
+        ("Pattern", "", None, lambda cell: words.PATTERN_NAMES[cell.key.pattern]),
+        ("Block size", "KiB", 0, lambda cell: cell.key.block_bytes / units.KIB),
+        ("Working set", unit, digits, lambda cell: size(cell.key.set_bytes)),
+        ("Throughput", "MB/s", 2, lambda cell: cell.rate),
+        ("95 %", "", None, lambda cell: words.interval(cell.throughput)),
+        ("IOPS", "", 1, lambda cell: cell.rate * units.MEGA / cell.key.block_bytes),
+        ("Mean latency", "ms", 3, lambda cell: ms(cell.latency_ns)),
+        ("Slices", "", 0, lambda cell: len(cell.answers)),
+        ("Ended", "", None, lambda cell: "steady" if cell.steady else "not steady"),
     )
-    rows = tuple(
-        (
-            STAGE_NAMES[key.stage],
-            words.PATTERN_NAMES[key.pattern],
-            key.block_bytes / units.KIB,
-            volumes.of(key.set_bytes),
-            cell.rate,
-            words.interval(cell.throughput),
-            cell.rate * units.MEGA / key.block_bytes,
-            ms(cell.latency_ns),
-            len(cell.answers),
-            "steady" if cell.steady else "not steady",
-        )
-        for key, cell in cells.items()
-    )
-    last = len(columns) - 1
-    marked = tuple((place, last) for place, cell in enumerate(cells.values()) if not cell.steady)
-    table = Table(columns=columns, rows=rows, marked=marked, caption="Every cell", folded=True)
+    last = len(fields) - 1
+    marked = ((place, last) for place, cell in enumerate(cells) if not cell.steady)
+    table = listing(cells, fields, caption="Every cell", folded=True, marked=marked)
     return (Paragraph(text=words.SLICES), table)

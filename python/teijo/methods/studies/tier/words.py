@@ -132,7 +132,7 @@ def evidence(curve: Curve) -> str:
     """Return what a curve that could show a tier shows, in a few words."""
     fall = curve.fall
     if fall is None:
-        rates = [cell.rate for cell in curve.tier]
+        rates = [cell.rate for cell in curve.tier.values()]
         share = 100 * min(rates) / rates[0] if rates[0] else 0.0
         return say("no fall: every set keeps {share:.0f} %", share=share)
     if fall.kind == "once" and not curve.reads:
@@ -211,22 +211,6 @@ def interval(estimate: Estimate) -> str:
     return "" if share is None else f"± {100 * share:.1f} %"
 
 
-def arithmetic(curve: Curve) -> str:
-    """Return how many fast devices it takes, with the sum written out."""
-    fast, slow, count = curve.fast_rate, curve.slow_rate, curve.stripes
-    assert fast is not None, curve.pattern
-    assert slow is not None, curve.pattern
-    assert count is not None, curve.pattern
-    return say(
-        "{what}: {slow} / {fast} = {ratio:.2f}, so N = {count}",
-        what=curve_name(curve),
-        slow=rate(slow),
-        fast=rate(fast),
-        ratio=slow / fast,
-        count=count,
-    )
-
-
 def _values(fall: Fall) -> dict[str, str]:
     """Return the sets and rates of a fall as sentences name them."""
     return {
@@ -244,7 +228,7 @@ def _cliff(found: TierFound) -> tuple[str, ...]:
     """Say where the tier ends, and what shows that it is one."""
     curve = found.deepest
     assert curve is not None, "one is proven"
-    cliff, fall, last = curve.cliff, curve.fall, curve.tier[-1]
+    cliff, fall = curve.cliff, curve.fall
     assert cliff is not None, curve.pattern
     assert fall is not None, curve.pattern
     where = say(
@@ -255,8 +239,8 @@ def _cliff(found: TierFound) -> tuple[str, ...]:
         level=rate(cliff.level),
         bad=volume(cliff.bad_bytes),
         after=rate(cliff.after),
-        largest=volume(last.set_bytes),
-        end=rate(last.rate),
+        largest=volume(max(curve.tier)),
+        end=rate(curve.largest.rate),
         factor=curve.fall_factor,
     )
     proof = say(
@@ -267,11 +251,10 @@ def _cliff(found: TierFound) -> tuple[str, ...]:
     if not curve.warmed:
         return where, proof
     sets = ", ".join(map(volume, curve.warmed))
-    return (
-        where,
-        proof,
-        say("{sets} was slow at first and as fast as the smaller ones when read again.", sets=sets),
+    warmed = say(
+        "{sets} was slow at first and as fast as the smaller ones when read again.", sets=sets
     )
+    return where, proof, warmed
 
 
 def _held(found: TierFound) -> str:
@@ -309,34 +292,51 @@ def _worn(found: TierFound) -> str:
 
 
 def _crossovers(found: TierFound) -> list[str]:
-    sizes = ((pattern, found.crossover(pattern)) for pattern in found.settings.patterns)
-    return [_crossover(found, pattern, size) for pattern, size in sizes if size is not None]
+    texts: list[str] = []
+    for pattern in found.settings.patterns:
+        size, name = found.crossover(pattern), PATTERN_NAMES[pattern]
+        if size is None:
+            continue
+        if size <= found.of(pattern)[0].block_bytes:
+            text = say(
+                "For {pattern} the slow device alone is faster than the tier at every block size.",
+                pattern=name,
+            )
+        else:
+            text = say(
+                "For {pattern} the slow device alone is faster than the tier from blocks of about "
+                "{size} on.",
+                pattern=name,
+                size=faster_from(found, pattern),
+            )
+        texts.append(text)
+    return texts
 
 
-def _crossover(found: TierFound, pattern: str, size_bytes: float) -> str:
-    name = PATTERN_NAMES[pattern]
-    if size_bytes <= found.of(pattern)[0].block_bytes:
-        return say(
-            "For {pattern} the slow device alone is faster than the tier at every block size.",
-            pattern=name,
-        )
-    return say(
-        "For {pattern} the slow device alone is faster than the tier from blocks of about {size} "
-        "on.",
-        pattern=name,
-        size=units.format_block_size(rounded(size_bytes)),
-    )
+def faster_from(found: TierFound, pattern: str) -> str:
+    """Return the crossover to whole KiB, since it is between two measured sizes."""
+    size_bytes = found.crossover(pattern)
+    if size_bytes is None:
+        return "nowhere"
+    return units.format_block_size(max(512, round(size_bytes / units.KIB) * units.KIB))
 
 
 def _stripes(found: TierFound) -> str:
-    widest = found.widest
-    if widest is None or widest.stripes is None:
+    curve = found.widest
+    if curve is None or curve.stripes is None:
         return ""
-    if widest.stripes > 1:
+    if curve.stripes > 1:
         return say(
             "{count} fast devices, striped, would be nowhere slower than the slow one: {sum}.",
-            count=widest.stripes,
-            sum=arithmetic(widest),
+            count=curve.stripes,
+            sum=say(
+                "{what}: {slow} / {fast} = {ratio:.2f}, so N = {count}",
+                what=curve_name(curve),
+                slow=rate(curve.slow_rate or 0.0),
+                fast=rate(curve.fast_rate or 0.0),
+                ratio=curve.slow_by_fast,
+                count=curve.stripes,
+            ),
         )
     if any(found.crossover(pattern) is not None for pattern in PATTERNS):
         return "One fast device alone is nowhere slower than the slow one."
@@ -374,8 +374,3 @@ def _unsteady(found: TierFound) -> str:
         count=restless,
         all=len(cells),
     )
-
-
-def rounded(size_bytes: float) -> int:
-    """Return a size to whole KiB: a crossover is between two measured sizes."""
-    return max(512, round(size_bytes / units.KIB) * units.KIB)
