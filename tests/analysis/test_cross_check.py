@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from teijo.analysis.cross_check import Check, contradictions, depths_of, occupancy, stimuli
+from teijo.analysis.cross_check import (
+    Check,
+    Occupancy,
+    Stimulus,
+    depths_of,
+    occupancy_of,
+    stimuli,
+)
 from teijo.terms.record import StepRecord
 from teijo.terms.result import DRAIN, IN_FLIGHT, StepResult
 from teijo.terms.step import Measure
@@ -38,6 +45,10 @@ def answer(ios: int, mean_ns: int, elapsed_ns: int = 10**9) -> StepResult:
     return StepResult(
         started_ns=0, elapsed_ns=elapsed_ns, results=(flow("read", ios, 4096, mean_ns=mean_ns),)
     )
+
+
+def occupancy(step: Measure, answer: StepResult) -> Occupancy | None:
+    return occupancy_of(Stimulus(seq=0, parts=((step, answer),)))
 
 
 @pytest.mark.parametrize("depth", [1, 2, 8, 32])
@@ -81,7 +92,6 @@ def test_a_check_holds_up_to_its_bounds_and_has_no_verdict_without_both_figures(
     assert check(None, 1.0).holds is None
     assert check(1.0, 0.0).holds is None
     assert check(9.0, 1.0, reason="other ranges").holds is None
-    assert contradictions([check(1, 1), check(9, 1), check(9, 1, "why")]) == (check(9, 1),)
 
 
 def steps_of(*pairs: tuple[Measure, StepResult]) -> list[StepRecord]:

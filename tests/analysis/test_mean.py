@@ -16,21 +16,20 @@ def test_the_half_width_of_five_values_is_that_of_the_table():
     mean = mean_of(values)
     assert mean is not None
     assert mean.value == statistics.fmean(values) == 101.0
-    assert mean.half == pytest.approx(T_OF_FIVE * statistics.stdev(values) / 5**0.5, rel=1e-6)
-    assert (mean.low, mean.high) == (mean.value - mean.half, mean.value + mean.half)
-    assert mean.half_percent == pytest.approx(mean.half / 1.01)
+    assert mean.half_width == pytest.approx(T_OF_FIVE * statistics.stdev(values) / 5**0.5, rel=1e-6)
+    assert mean.half_percent == pytest.approx(mean.half_width / 1.01)
 
 
 def test_values_that_do_not_scatter_are_known_to_one_of_their_count_and_no_better():
-    assert mean_of([250.0] * 5).half == 0.0
-    assert mean_of([250.0] * 5, resolution=1 / 500).half == pytest.approx(0.5)
+    assert mean_of([250.0] * 5).half_width == 0.0
+    assert mean_of([250.0] * 5, resolution=1 / 500).half_width == pytest.approx(0.5)
     wide = mean_of([98.0, 101.0, 103.0, 99.0, 104.0], resolution=1e-6)
-    assert wide.half == mean_of([98.0, 101.0, 103.0, 99.0, 104.0]).half
+    assert wide.half_width == mean_of([98.0, 101.0, 103.0, 99.0, 104.0]).half_width
 
 
 def test_one_value_has_no_interval_and_none_has_no_mean():
-    assert mean_of([7.0]).half is None
-    assert mean_of([7.0]).low is mean_of([7.0]).high is mean_of([7.0]).half_percent is None
+    assert mean_of([7.0]).half_width is None
+    assert mean_of([7.0]).half_percent is None
     assert mean_of([]) is None
     assert mean_of([0.0, 0.0]).half_percent is None
 
@@ -38,7 +37,7 @@ def test_one_value_has_no_interval_and_none_has_no_mean():
 def test_95_of_100_intervals_hold_the_mean():
     draw = random.Random(3)
     runs = [mean_of([draw.gauss(100, 10) for _ in range(5)]) for _ in range(1500)]
-    held = sum(abs(run.value - 100) <= run.half for run in runs)
+    held = sum(abs(run.value - 100) <= run.half_width for run in runs)
     # 1,425 are expected, with a standard deviation of 8.4.
     assert 1425 - 34 < held < 1425 + 34
 

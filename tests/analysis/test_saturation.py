@@ -6,14 +6,12 @@ from hypothesis import strategies as st
 
 from teijo.analysis.saturation import Sample, saturation_of
 
-MINUTE_NS = 60_000_000_000
-
 
 def curve(iops: list[float]) -> list[Sample]:
     written, samples = 0, []
-    for place, value in enumerate(iops, start=1):
+    for value in iops:
         written += round(value * 60) * 4096
-        samples.append(Sample(iops=value, end_ns=place * MINUTE_NS, written_bytes=written))
+        samples.append(Sample(iops=value, written_bytes=written))
     return samples
 
 
@@ -29,7 +27,6 @@ def test_the_curve_of_figure_10_has_its_plateau_and_level():
     assert found.plateau_iops == pytest.approx(
         (40 * 56_000 + sum(range(51_000, 56_000, 1000))) / 45
     )
-    assert found.plateau_ns == 45 * MINUTE_NS
     assert found.peak_iops == 56_000
     assert found.level_iops == 19_000
 
@@ -44,7 +41,6 @@ def test_it_has_settled_when_the_smoothed_curve_comes_to_stay():
         if all(abs(value - 19_000) <= 1_900 for value in smooth[place:])
     )
     assert found.settled_samples == first
-    assert found.settled_ns == first * MINUTE_NS
     assert found.settled_bytes == curve(SLC)[first - 1].written_bytes
 
 
@@ -52,7 +48,7 @@ def test_a_drive_that_never_falls_settled_at_once():
     found = saturation_of(curve([20_000.0] * 50))
     assert found is not None
     assert found.plateau_samples == 50
-    assert (found.settled_samples, found.settled_ns, found.settled_bytes) == (0, 0, 0)
+    assert (found.settled_samples, found.settled_bytes) == (0, 0)
 
 
 def test_a_drive_still_falling_has_not_settled():

@@ -27,7 +27,7 @@ def looks(target: str, seeds: range, folder: Path) -> Iterator[dict[str, tuple[M
 def held(found: list[Mean]) -> int:
     """Return how many intervals hold the mean of all of them."""
     mean = math.fsum(each.value for each in found) / len(found)
-    return sum(abs(each.value - mean) <= (each.half or 0.0) for each in found)
+    return sum(abs(each.value - mean) <= (each.half_width or 0.0) for each in found)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_95_of_100_intervals_hold_the_mean_of_all_runs(count: int, tmp_path: Pat
         for figure in (0, 1):
             found = [run[name][figure] for run in runs]
             assert held(found) >= least, (name, figure)
-            assert sum(each.half or 0.0 for each in found) / count < 0.1 * found[0].value
+            assert sum(each.half_width or 0.0 for each in found) / count < 0.1 * found[0].value
 
 
 def test_other_offsets_give_other_figures_and_the_same_give_the_same(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ this program's, not the standard's.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from teijo.analysis.validity import DEPTH_SHARE_LEAST, LEAST_NS
@@ -143,11 +143,6 @@ def stimuli(steps: Iterable[StepRecord]) -> tuple[Stimulus, ...]:
     return tuple(Stimulus(seq=seq, parts=tuple(parts)) for seq, parts in found)
 
 
-def occupancy(step: Load, answer: StepResult) -> Occupancy | None:
-    """Return Little's law for a step that stands alone; see `occupancy_of`."""
-    return occupancy_of(Stimulus(seq=0, parts=((step, answer),)))
-
-
 def occupancy_of(stimulus: Stimulus) -> Occupancy | None:
     """Return Little's law for a stimulus, over all its steps; None where it cannot be told.
 
@@ -206,8 +201,3 @@ def _asked(step: Load) -> int:
     if any(stream.rate is not None for stream in streams):
         return 0
     return sum(stream.outstanding_ios for stream in streams)
-
-
-def contradictions(checks: Sequence[Check]) -> tuple[Check, ...]:
-    """Return the checks whose figures contradict each other."""
-    return tuple(check for check in checks if check.holds is False)

@@ -75,11 +75,6 @@ class Contrast:
     p_value: float
     freedom: float
 
-    @property
-    def covers_zero(self) -> bool:
-        """Whether the interval does not leave out 0."""
-        return self.low <= 0 <= self.high
-
 
 def variance(values: Values) -> Variance:
     """Return the analysis of variance of a balanced factorial in randomised complete blocks.

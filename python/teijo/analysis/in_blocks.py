@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import fmean
 from typing import Final, Literal
 
 from teijo import units
@@ -73,14 +74,14 @@ def ratio_in_blocks(one: Sequence[float], other: Sequence[float]) -> Difference 
     if level is None:
         return None
     certain = Level(mean=1.0, squared_error=0.0, freedom=level.freedom)
-    return difference_between(certain, replace(level, mean=_mean(one) / _mean(other)))
+    return difference_between(certain, replace(level, mean=fmean(one) / fmean(other)))
 
 
 def drift_of(cells: Sequence[Sequence[float]]) -> Difference | None:
     """Return the second half of the blocks by the first, over all cells alike; None for fewer than
     two blocks in each half.
     """
-    means = [_mean(each) for each in cells]
+    means = [fmean(each) for each in cells]
     shares = [
         [each / mean for each in cell] for cell, mean in zip(cells, means, strict=True) if mean
     ]
@@ -100,10 +101,6 @@ def _estimate(values: Sequence[float]) -> Estimate:
     found = estimate_of_run(values)
     assert found is not None, "a cell has an answer"
     return found
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
 
 
 def _geometric_mean(shares: Sequence[float]) -> float:

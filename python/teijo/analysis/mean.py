@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from teijo.analysis.difference import CONFIDENCE, student_t_limit
+from teijo.analysis.replicates import standard_error
 
 _APART_LEAST = 0.1
 """Values that differ by less are called the same."""
@@ -13,26 +14,17 @@ _APART_LEAST = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Mean:
-    """A mean of `count` values and the half-width of its interval at 95 %; None for one value."""
+    """A mean with the half-width of its interval at 95 %, None for too few values."""
 
     value: float
-    half: float | None
-    count: int
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of the interval."""
-        return None if self.half is None else self.value - self.half
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval."""
-        return None if self.half is None else self.value + self.half
+    half_width: float | None
 
     @property
     def half_percent(self) -> float | None:
         """The half-width as a percentage of the mean; None where there is nothing to relate to."""
-        return None if self.half is None or not self.value else self.half / abs(self.value) * 100
+        if self.half_width is None or not self.value:
+            return None
+        return self.half_width / abs(self.value) * 100
 
 
 def mean_of(values: Sequence[float], *, resolution: float = 0.0) -> Mean | None:
@@ -47,11 +39,9 @@ def mean_of(values: Sequence[float], *, resolution: float = 0.0) -> Mean | None:
         return None
     mean = math.fsum(values) / count
     if count < 2:
-        return Mean(value=mean, half=None, count=count)
-    squares = math.fsum((value - mean) ** 2 for value in values)
-    error = math.sqrt(squares / (count - 1) / count)
-    half = student_t_limit(1 - CONFIDENCE, count - 1) * error
-    return Mean(value=mean, half=max(half, resolution * abs(mean)), count=count)
+        return Mean(value=mean, half_width=None)
+    half_width = student_t_limit(1 - CONFIDENCE, count - 1) * standard_error(values)
+    return Mean(value=mean, half_width=max(half_width, resolution * abs(mean)))
 
 
 def trend_of(values: Sequence[float]) -> float | None:

@@ -20,7 +20,10 @@ from teijo.analysis.change_point import (
     penalty_of,
     segments_of,
 )
-from teijo.analysis.recovery import Mean, mean_of, student_t95
+from teijo.analysis.difference import CONFIDENCE, student_t_limit
+from teijo.analysis.mean import Mean
+from teijo.analysis.recovery import mean_of
+from teijo.analysis.replicates import standard_error
 
 SAMPLES_MOST: Final = 7200
 """A longer series is looked at in longer samples."""
@@ -34,8 +37,6 @@ STALL_SHARE: Final = 0.25
 STALL_BLOCKS: Final = 8
 NOISE_SHARE: Final = 0.01
 TURNS_LEAST: Final = 2
-_FEW_T95: Final = (12.7062, 4.3027, 3.1824)
-"""Student's t, 97.5 %, of one to three degrees of freedom."""
 
 PhaseName = Literal["whole", "before", "stall", "after"]
 
@@ -283,8 +284,7 @@ def _half_width(turns: Sequence[float]) -> float | None:
     freedom = len(turns) - 1
     if not freedom:
         return None
-    quantile = _FEW_T95[freedom - 1] if freedom <= len(_FEW_T95) else student_t95(freedom)
-    return quantile * float(np.std(turns, ddof=1)) / math.sqrt(len(turns))
+    return student_t_limit(1 - CONFIDENCE, freedom) * standard_error(turns)
 
 
 def _corner(series: Series, at: int) -> tuple[float, float]:

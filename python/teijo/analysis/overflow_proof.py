@@ -10,8 +10,9 @@ from typing import Final, Literal
 import numpy as np
 
 from teijo.analysis.change_point import Floats
+from teijo.analysis.mean import Mean
 from teijo.analysis.overflow import Cliff, Overflow, Series, overflow_of
-from teijo.analysis.recovery import Gain, Mean, gain_of
+from teijo.analysis.recovery import Gain, gain_of
 
 FALL_SHARE: Final = 0.20
 LEVEL_SHARE: Final = 0.10

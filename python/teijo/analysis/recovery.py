@@ -6,14 +6,15 @@ Works on series of samples in order; where they come from is not known here.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from teijo.analysis.difference import CONFIDENCE, five_batches, student_t_limit
+from teijo.analysis.mean import Mean
 from teijo.analysis.repeats import resemblance
 
 KEPT_SHARE = 0.95
 SMOOTH_SAMPLES = 5
 BATCHES_MOST = 20
-_Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +49,8 @@ def recovery_of(
     assert level_samples >= 1, level_samples
     if not before or not after:
         return None
-    reference = _mean(before)
-    level = _mean(before[-level_samples:])
+    reference = fmean(before)
+    level = fmean(before[-level_samples:])
     return Recovery(
         samples=len(after),
         reference=reference,
@@ -59,25 +60,17 @@ def recovery_of(
         highest=max(after),
         level=level,
         regained_samples=_regained_samples(after, level),
-        end_share=_mean(after[-level_samples:]) / level if level else 0.0,
+        end_share=fmean(after[-level_samples:]) / level if level else 0.0,
     )
 
 
 def _regained_samples(after: Sequence[float], level: float) -> int | None:
     """Return the sample, counted from 1, after which no moving mean of five is too low."""
     begin = len(after) - SMOOTH_SAMPLES
-    while begin >= 0 and _mean(after[begin : begin + SMOOTH_SAMPLES]) >= KEPT_SHARE * level:
+    while begin >= 0 and fmean(after[begin : begin + SMOOTH_SAMPLES]) >= KEPT_SHARE * level:
         begin -= 1
     regained = begin + 2
     return regained if regained <= len(after) - SMOOTH_SAMPLES + 1 else None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mean:
-    """A mean with the half-width of its 95 % confidence interval, None for too few samples."""
-
-    value: float
-    half_width: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,13 +94,13 @@ def mean_of(samples: Sequence[float]) -> Mean | None:
         return None
     means = five_batches(samples)
     if not means:
-        return Mean(value=_mean(samples), half_width=None)
-    centre = _mean(means)
+        return Mean(value=fmean(samples), half_width=None)
+    centre = fmean(means)
     variance = math.fsum((mean - centre) ** 2 for mean in means) / (len(means) - 1)
     factor, freedom = resemblance(len(means), len(samples) // len(means))
     error = math.sqrt(factor * variance / len(means))
     half_width = student_t_limit(1 - CONFIDENCE, freedom) * error
-    return Mean(value=_mean(samples), half_width=half_width)
+    return Mean(value=fmean(samples), half_width=half_width)
 
 
 def batch_means(samples: Sequence[float]) -> list[float]:
@@ -117,7 +110,7 @@ def batch_means(samples: Sequence[float]) -> list[float]:
     """
     batches = min(BATCHES_MOST, len(samples))
     length = len(samples) // batches if batches else 0
-    return [_mean(samples[place * length : (place + 1) * length]) for place in range(batches)]
+    return [fmean(samples[place * length : (place + 1) * length]) for place in range(batches)]
 
 
 def gain_of(raised: Mean, baseline: Mean) -> Gain | None:
@@ -133,24 +126,3 @@ def gain_of(raised: Mean, baseline: Mean) -> Gain | None:
         return Gain(share=ratio - 1, low=None, high=None)
     half_width = math.hypot(raised.half_width, ratio * baseline.half_width) / baseline.value
     return Gain(share=ratio - 1, low=ratio - 1 - half_width, high=ratio - 1 + half_width)
-
-
-def student_t95(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t with four or more degrees of freedom.
-
-    The Cornish-Fisher expansion about the normal quantile (Abramowitz and Stegun 26.7.5), within
-    0.3 % from four on.
-    """
-    assert freedom >= 4, freedom
-    z = _Z95
-    terms = (
-        z,
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
-    return math.fsum(term / freedom**power for power, term in enumerate(terms))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

@@ -1,13 +1,8 @@
-"""What repeats of one measurement say together: their mean, and an interval that it lies in.
-
-The repeats are taken as independent: each in an order of its own, or with other steps between.
-"""
+"""What repeats of one measurement say together: their mean, and an interval that it lies in."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-from teijo.analysis.difference import CONFIDENCE, student_t_limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,27 +32,6 @@ class Estimate:
         """Return it in another unit."""
         low, high = (None if end is None else end * factor for end in (self.low, self.high))
         return replace(self, mean=self.mean * factor, low=low, high=high)
-
-
-def estimate_of(values: Sequence[float]) -> Estimate | None:
-    """Return the mean of repeats with Student's interval; None for none.
-
-    The interval is that of the mean's logarithm, whose error is the relative standard error (delta
-    method, as `difference.py` has it), so that a rate's ends are above zero however wide it is.
-    Where the mean is not above zero, it is that of the mean itself.
-    """
-    count = len(values)
-    if not count:
-        return None
-    mean = math.fsum(values) / count
-    if count == 1:
-        return Estimate(mean=mean, low=None, high=None, count=1)
-    error = standard_error(values)
-    reach = student_t_limit(1 - CONFIDENCE, count - 1) * error if error else 0.0
-    if mean <= 0:
-        return Estimate(mean=mean, low=mean - reach, high=mean + reach, count=count)
-    factor = math.exp(reach / mean)
-    return Estimate(mean=mean, low=mean / factor, high=mean * factor, count=count)
 
 
 def standard_error(values: Sequence[float]) -> float:

@@ -17,10 +17,9 @@ SMOOTH_SAMPLES = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One minute: its IOPS, and where it ended (time and bytes written since the first began)."""
+    """One minute: its IOPS, and what had been written by its end since the first began."""
 
     iops: float
-    end_ns: int
     written_bytes: int
 
 
@@ -39,12 +38,10 @@ class Saturation:
     samples: int
     plateau_samples: int
     plateau_iops: float
-    plateau_ns: int
     plateau_bytes: int
     peak_iops: float
     level_iops: float | None
     settled_samples: int | None
-    settled_ns: int | None
     settled_bytes: int | None
 
 
@@ -61,12 +58,10 @@ def saturation_of(samples: Sequence[Sample]) -> Saturation | None:
         samples=len(samples),
         plateau_samples=plateau,
         plateau_iops=math.fsum(iops[:plateau]) / plateau,
-        plateau_ns=samples[plateau - 1].end_ns,
         plateau_bytes=samples[plateau - 1].written_bytes,
         peak_iops=max(iops),
         level_iops=level,
         settled_samples=settled,
-        settled_ns=None if settled is None else at.end_ns if at else 0,
         settled_bytes=None if settled is None else at.written_bytes if at else 0,
     )
 

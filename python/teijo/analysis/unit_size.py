@@ -21,7 +21,6 @@ Array = NDArray[np.float64]
 Direction = Literal["read", "write"]
 Kind = Literal["sizes", "alignment"]
 DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
-KINDS: Final[tuple[Kind, ...]] = ("sizes", "alignment")
 Outcome = Literal["unit", "none", "cannot tell", "disagree"]
 
 LARGEST_BYTES: Final = 64 * 1024

@@ -104,7 +104,7 @@ def _known_of(part: Part, name: str) -> list[Known]:
     found: list[Known] = []
     for one in part.found.quantities:
         mean = mean_of(one.batches, resolution=one.resolution)
-        half = None if mean is None else mean.half
+        half = None if mean is None else mean.half_width
         found.append(
             Known(
                 part=name,

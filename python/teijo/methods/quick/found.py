@@ -58,7 +58,7 @@ class QuickFigure:
 
 
 def _values(mean: Mean) -> dict[str, object]:
-    return {"mean": mean.value, "plus_minus": mean.half}
+    return {"mean": mean.value, "plus_minus": mean.half_width}
 
 
 def _figure(stimulus: Stimulus, direction: Direction, answers: Sequence[StepResult]) -> QuickFigure:

@@ -86,7 +86,7 @@ def table_of(figures: Sequence[QuickFigure]) -> Table:
 
 
 def _shown(mean: Mean | None) -> tuple[Value, Value]:
-    return (None, None) if mean is None else (mean.value, mean.half)
+    return (None, None) if mean is None else (mean.value, mean.half_width)
 
 
 def _digits(values: Sequence[float]) -> int:

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.analysis.mean import Mean
 from teijo.analysis.quantities import IOPS, Quantity, of_series
-from teijo.analysis.recovery import Gain, Mean, gain_of, mean_of
+from teijo.analysis.recovery import Gain, gain_of, mean_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.curve import Curve
 from teijo.document.model import Axis

@@ -181,11 +181,10 @@ class WsatFound(ChecksFound[WsatSettings]):
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
         """The curve: one sample a minute, with what was written until its end."""
-        samples, elapsed, written = [], 0, 0
+        samples, written = [], 0
         for answer in self.answers:
-            elapsed += answer.elapsed_ns
             written += measures.written_bytes(answer)
-            samples.append(Sample(iops=answer.iops, end_ns=elapsed, written_bytes=written))
+            samples.append(Sample(iops=answer.iops, written_bytes=written))
         return tuple(samples)
 
     @property

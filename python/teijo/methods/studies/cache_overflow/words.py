@@ -3,9 +3,9 @@
 from typing import Any, assert_never
 
 from teijo import units
+from teijo.analysis.mean import Mean
 from teijo.analysis.overflow import Cliff
 from teijo.analysis.overflow_proof import Verdict
-from teijo.analysis.recovery import Mean
 from teijo.document.phrase import say, sentences
 from teijo.methods.studies.cache_overflow.bursts import Burst
 from teijo.methods.studies.cache_overflow.found import OverflowFound
