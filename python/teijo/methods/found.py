@@ -16,6 +16,7 @@ from teijo.methods.rounds import (
     exchanges_of,
     over,
     rounds_of,
+    steady_words,
     window_rounds_of,
 )
 from teijo.methods.settings import Settings
@@ -93,8 +94,20 @@ class Found(Generic[S]):
 
     @cached_property
     def watch(self) -> Watch:
-        """Where a growing record stands: phase, round, steadiness, time still needed."""
-        return Watch(phase=self.record.run.ending)
+        """How far a record has come: phase, round, steadiness, time still needed."""
+        if self.record.run.ending != "running":
+            return Watch(phase=self.record.run.ending, steady=self.steady_words)
+        return self.watch_running
+
+    @property
+    def watch_running(self) -> Watch:
+        """How far the record of a run has come that is still running."""
+        return Watch(phase="running")
+
+    @property
+    def steady_words(self) -> str:
+        """How far steady state is, in a few words; empty where it is not asked."""
+        return ""
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
@@ -168,6 +181,11 @@ class RoundsFound(Found[S], Generic[S, K]):
     def window_rounds(self) -> tuple[int, int] | None:
         """The first and the last round of the window."""
         return (self.window[0].number, self.window[-1].number) if self.window else None
+
+    @property
+    def steady_words(self) -> str:
+        """How far steady state is, in a few words."""
+        return steady_words(self.states, len(self.course.unbroken))
 
     def at(self, key: K) -> list[StepResult]:
         """Return a cell's answers, one for each round of the window."""

@@ -95,11 +95,9 @@ class OperationsFound(Found[PassSettings]):
             for each in of_rounds(name, passes, (IOPS, LATENCY))
         )
 
-    @cached_property
-    def watch(self) -> Watch:
+    @property
+    def watch_running(self) -> Watch:
         """The pass and the operation that are under way; nobody knows how long they take."""
-        if self.record.run.ending != "running":
-            return Watch(phase=self.record.run.ending)
         done, whole, works = 0, 0, self.settings.works()
         for _, answer in self.exchanges:
             done = 0 if isinstance(answer, Gap) else done + 1  # a pass begins anew after a gap

@@ -107,31 +107,6 @@ def histogram_run_of(exchanges: Iterable[Exchange]) -> StepResult | None:
     return found
 
 
-def before_rounds(record: Record, watch: Watch, volume_left_bytes: int) -> Watch:
-    """Return the watch of a record whose rounds may not have begun, or may have ended.
-
-    `watch` is right while rounds are measured; `volume_left_bytes` is not zero as long as the
-    preconditioning has not been written.
-    """
-    if record.run.ending != "running":
-        return Watch(phase=record.run.ending, steady=watch.steady)
-    purged = any(
-        isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
-        for each in record.steps
-    )
-    if purged and not volume_left_bytes:
-        return watch
-    return replace(
-        watch,
-        phase="precondition" if purged else "purge",
-        round_number=None,
-        cell=None,
-        steady="",
-        remaining_bytes=volume_left_bytes,
-        rounds_left=None,
-    )
-
-
 def rounds_left(
     states: Sequence[SteadyState],
     *,

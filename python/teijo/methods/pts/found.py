@@ -1,7 +1,7 @@
 """What a record of a PTS test shows: how it kept to its standard, and the rounds it is made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -13,6 +13,8 @@ from teijo.terms.cell import CellKey
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Window
 from teijo.terms.result import StepResult
+from teijo.terms.step import Precondition, Purge
+from teijo.terms.watch import Watch
 
 S = TypeVar("S", bound=PtsSettings)
 K = TypeVar("K", bound=CellKey)
@@ -26,6 +28,39 @@ class PtsFound(Found[S]):
     def ledger(self) -> tuple[LedgerLine, ...]:
         """How the run kept to its standard, requirement by requirement."""
         return ledger(self.record, self.findings)
+
+    def has_done(self, kind: type[Purge | Precondition]) -> bool:
+        """Return whether a step of this kind has taken place."""
+        return any(
+            isinstance(step, kind) and isinstance(answer, StepResult)
+            for step, answer in self.exchanges
+        )
+
+    @property
+    def left_bytes(self) -> int:
+        """What is still to be written before the measurement, where that is counted in bytes."""
+        return 0
+
+    @property
+    def watch_running(self) -> Watch:
+        """How far the record has come: purge, preconditioning, and what is measured after it."""
+        purged = self.has_done(Purge)
+        if purged and not self.left_bytes:
+            return self.watch_measuring
+        return replace(
+            self.watch_measuring,
+            phase="precondition" if purged else "purge",
+            round_number=None,
+            cell=None,
+            steady="",
+            remaining_bytes=self.left_bytes,
+            rounds_left=None,
+        )
+
+    @property
+    def watch_measuring(self) -> Watch:
+        """How far the measurement has come, and what is left of it; before it has begun, all."""
+        raise NotImplementedError
 
     @property
     def steady_window(self) -> Window | None:

@@ -17,7 +17,7 @@ from teijo.methods import phrases
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound, PtsRoundsFound
 from teijo.methods.pts.method import PtsMethod, more_rounds
-from teijo.methods.rounds import Rounds, before_rounds, rounds_watch
+from teijo.methods.rounds import Rounds, rounds_watch
 from teijo.terms.cell import CellKey, MatrixCell
 from teijo.terms.finding import SteadyState
 from teijo.terms.geometry import Geometry
@@ -153,10 +153,7 @@ class SteadyRoundsFound(PtsRoundsFound[S, K]):
     @property
     def is_preconditioned(self) -> bool:
         """Whether the preconditioning has been written, where there is any."""
-        return not self.settings.precondition_times or any(
-            isinstance(each.step, Precondition) and isinstance(each.answer, StepResult)
-            for each in self.record.steps
-        )
+        return not self.settings.precondition_times or self.has_done(Precondition)
 
     @property
     def is_over(self) -> bool:
@@ -186,16 +183,15 @@ class MatrixFound(SteadyRoundsFound[M, MatrixCell]):
         return self.compared(places, self.compared_figures)
 
     @property
-    def watch_of_rounds(self) -> Watch:
-        """Where the rounds stand, once they have begun."""
+    def left_bytes(self) -> int:
+        """What the preconditioning still has to write."""
+        return 0 if self.is_preconditioned else wipc(self.settings, self.record.geometry)[1]
+
+    @property
+    def watch_measuring(self) -> Watch:
+        """How far the rounds have come."""
         cells = matrix_round(self.settings, 1)
         return rounds_watch(cells, self.course, self.states, self.settings.rounds_most)
-
-    @cached_property
-    def watch(self) -> Watch:
-        """Where the rounds stand, or what comes before them."""
-        left = 0 if self.is_preconditioned else wipc(self.settings, self.record.geometry)[1]
-        return before_rounds(self.record, self.watch_of_rounds, left)
 
 
 class RoundsMethod(PtsMethod[S, F]):

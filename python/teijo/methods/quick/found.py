@@ -153,12 +153,10 @@ class QuickFound(Found[QuickSettings]):
             for each in of_rounds(Verbatim(cell_name(*place)), answers, (IOPS, LATENCY))
         )
 
-    @cached_property
-    def watch(self) -> Watch:
+    @property
+    def watch_running(self) -> Watch:
         """Which pass of which test is under way."""
         settings, record = self.settings, self.record
-        if record.run.ending != "running":
-            return Watch(phase=record.run.ending)
         done = len(record.measured(PHASE))
         ahead = [
             (number, stimulus, direction)

@@ -91,12 +91,10 @@ class WorkloadFound(Found[WorkloadSettings]):
             if name in self.streams
         )
 
-    @cached_property
-    def watch(self) -> Watch:
+    @property
+    def watch_running(self) -> Watch:
         """What is left of the one step."""
         settings = self.settings
-        if self.record.run.ending != "running":
-            return Watch(phase=self.record.run.ending)
         if self.answer is not None:
             return Watch(phase=PHASE if settings.reads_back else "measure")
         return Watch(

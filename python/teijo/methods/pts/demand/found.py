@@ -210,16 +210,11 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
         )
         return (intensity, outstanding, *tracking_curves(self.states))
 
-    @cached_property
-    def watch(self) -> Watch:
+    @property
+    def watch_running(self) -> Watch:
         """The stage under way, with the time of all that is still to come."""
         settings = self.settings
-        if self.record.run.ending != "running":
-            return Watch(phase=self.record.run.ending, steady=_steady_words(self.states))
-        if not any(
-            isinstance(step, Purge) and isinstance(answer, StepResult)
-            for step, answer in self.exchanges
-        ):
+        if not self.has_done(Purge):
             return replace(self._ahead, phase="purge")
         # A gap may leave no cell of the first round: only the minutes tell whether it has begun.
         if not self.rounds and not precondition_is_over(settings, self.minutes):
@@ -275,7 +270,7 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
             rounds_least=self._rounds_before_least,
             rounds_most=settings.precondition_rounds_most,
             cell=f"minute {done + 1}",
-            steady=_steady_words(self.before),
+            steady=steady_words(self.before, so_far) if self.before else "",
             rounds_left=rounds_left(
                 self.before,
                 limit_rounds=settings.precondition_rounds_most,
@@ -296,7 +291,7 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
             rounds_least=len(POINT_NAMES),
             rounds_most=len(POINT_NAMES),
             cell=POINT_NAMES[place],
-            steady=_steady_words(self.states),
+            steady=self.steady_words,
             remaining_ns_least=left_ns,
             remaining_ns_most=left_ns,
         )
@@ -320,7 +315,3 @@ def _point_scalars(run: PointRun) -> Iterator[Scalar]:
     yield Scalar(name=say("{point}: ART", point=run.name), value=ms(latency.mean_ns), unit="ms")
     yield Scalar(name=say("{point}: 5 9s", point=run.name), value=five_nines_ms(latency), unit="ms")
     yield Scalar(name=say("{point}: MRT", point=run.name), value=ms(latency.max_ns), unit="ms")
-
-
-def _steady_words(states: Sequence[SteadyState]) -> str:
-    return steady_words(states, len(states[0].rounds)) if states else ""

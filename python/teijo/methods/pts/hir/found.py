@@ -21,7 +21,7 @@ from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import ChecksFound
 from teijo.methods.pts.loop import checked
 from teijo.methods.pts.matrix import stimulus
-from teijo.methods.rounds import before_rounds, rounds_left
+from teijo.methods.rounds import rounds_left, steady_words
 from teijo.methods.scaled import full_size
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
@@ -353,27 +353,33 @@ class HirFound(ChecksFound[HirSettings]):
             ),
         )
 
-    @cached_property
-    def watch(self) -> Watch:
-        """Where the preconditioning or the wait states stand."""
-        settings, rounds = self.settings, self.rounds
-        begun = self.waits or rounds >= settings.rounds_most or self.converged
-        watch = _watch_of_waits(settings, self.waits) if begun else self._watch_of_rounds()
-        return before_rounds(self.record, watch, 0)
+    @property
+    def _is_waiting(self) -> bool:
+        """Whether the preconditioning is over."""
+        return bool(self.waits or self.rounds >= self.settings.rounds_most or self.converged)
 
-    def _watch_of_rounds(self) -> Watch:
+    @property
+    def steady_words(self) -> str:
+        """How many rounds there are, as long as they are too few for a window."""
+        few = not self._is_waiting and self.rounds < WINDOW_ROUNDS
+        return steady_words(self.states, self.rounds) if few else ""
+
+    @property
+    def watch_measuring(self) -> Watch:
+        """How far the preconditioning or the wait states have come."""
         settings, rounds = self.settings, self.rounds
+        if self._is_waiting:
+            return _watch_of_waits(settings, self.waits)
         least = max(WINDOW_ROUNDS, rounds + 1)
         round_ns = settings.round_minutes * settings.minute_ns
         left_ns = _waits_ns(settings, settings.idle_s) - len(self.minutes) * settings.minute_ns
-        few = rounds < WINDOW_ROUNDS
         return Watch(
             phase=PRECONDITION,
             round_number=rounds + 1,
             rounds_least=least,
             rounds_most=settings.rounds_most,
             cell=settings.cell_name,
-            steady=f"{rounds} of the first {WINDOW_ROUNDS} rounds" if few else "",
+            steady=self.steady_words,
             remaining_ns_least=left_ns + least * round_ns,
             remaining_ns_most=left_ns + settings.rounds_most * round_ns,
             rounds_left=rounds_left(self.states, limit_rounds=settings.rounds_most),

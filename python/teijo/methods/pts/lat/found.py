@@ -163,9 +163,9 @@ class LatFound(MatrixFound[LatSettings]):
         )
 
     @property
-    def watch_of_rounds(self) -> Watch:
-        """Where the rounds stand, or the histogram's run."""
-        watch, more_ns = super().watch_of_rounds, self.settings.histogram_ns
+    def watch_measuring(self) -> Watch:
+        """How far the rounds have come, or that they are over and the histogram's run is due."""
+        watch, more_ns = super().watch_measuring, self.settings.histogram_ns
         if self.is_over:
             watch = Watch(phase=HISTOGRAM, cell=TRACKED.name, steady=watch.steady)
         return replace(

@@ -28,7 +28,7 @@ from teijo.methods.pts.matrix import (
     stimulus,
     wipc,
 )
-from teijo.methods.rounds import Rounds, rounds_watch, steady_words
+from teijo.methods.rounds import Rounds, rounds_watch
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
@@ -137,20 +137,15 @@ class BlockFound(SteadyRoundsFound[TpSettings, TpCell]):
         """The determination of the writes."""
         return determination(self.block_size_bytes, self.course)
 
-    @property
-    def steady_words(self) -> str:
-        """How far steady state is."""
-        return steady_words(self.states, len(self.course.unbroken))
-
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Throughput of the reads and the writes."""
         places = ((key, Verbatim(key.name)) for key in reversed(self.keys))
         return self.compared(places, (THROUGHPUT,))
 
-    @cached_property
-    def watch(self) -> Watch:
-        """Where the rounds stand, or that they are to come."""
+    @property
+    def watch_running(self) -> Watch:
+        """How far the rounds have come, or that they are to come."""
         settings, block = self.settings, self.block_size_bytes
         if self.is_preconditioned:
             first = cells(settings, block, 1)
@@ -250,18 +245,20 @@ class TpFound(PtsFound[TpSettings]):
         cells = cell_curve(self.cells, "Throughput", "MB/s", lambda cell: cell.throughput_mb_s)
         return (cells, *tracking_curves(self.states))
 
-    @cached_property
-    def watch(self) -> Watch:
-        """Where the test under way stands, with the time of those to come."""
-        settings, record = self.settings, self.record
-        steady = self.blocks[-1].steady_words if self.blocks else ""
-        if record.run.ending != "running":
-            return Watch(phase=record.run.ending, steady=steady)
+    @property
+    def steady_words(self) -> str:
+        """How far the steady state of the test under way is."""
+        return self.blocks[-1].steady_words if self.blocks else ""
+
+    @property
+    def watch_running(self) -> Watch:
+        """How far the test under way has come, with the time of those to come."""
+        settings, geometry = self.settings, self.record.geometry
         over = sum(each.is_over for each in self.blocks)
-        left = [to_come(settings, b, record.geometry) for b in settings.block_sizes_bytes[over:]]
+        left = [to_come(settings, b, geometry) for b in settings.block_sizes_bytes[over:]]
         if not left:
-            return Watch(phase=ROUND, steady=steady)
-        now = self.blocks[-1].watch if len(self.blocks) > over else left[0]
+            return Watch(phase=ROUND, steady=self.steady_words)
+        now = self.blocks[-1].watch_running if len(self.blocks) > over else left[0]
         later = left[1:]
         return replace(
             now,

@@ -21,7 +21,7 @@ from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import ChecksFound
 from teijo.methods.pts.loop import checked, histogram_scalars
 from teijo.methods.pts.matrix import stimulus
-from teijo.methods.rounds import before_rounds, histogram_run_of, minutes_of, rounds_left
+from teijo.methods.rounds import histogram_run_of, minutes_of, rounds_left, steady_words
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
@@ -331,45 +331,51 @@ class WsatFound(ChecksFound[WsatSettings]):
             )
         )
 
-    @cached_property
-    def watch(self) -> Watch:
-        """Where the minutes stand, or the histogram's run."""
+    @property
+    def watch_measuring(self) -> Watch:
+        """How far the minutes have come, or that the histogram's run is due."""
         settings, done = self.settings, len(self.answers)
         after_ns = (settings.histogram_minutes or 0) * settings.minute_ns
         watch = Watch(
             phase=HISTOGRAM,
             cell=settings.cell.name,
-            steady=self._steady_words(),
+            steady=self.steady_words,
             remaining_ns_least=after_ns,
             remaining_ns_most=after_ns,
         )
-        if self.stop is None:
-            written, limit = self.written_bytes, _limit_bytes(settings, self.record.geometry)
-            # The capacity rule ends the run at the speed seen so far, unless it slows down further.
-            by_capacity = done + 1 if not written else max(done, round(done * limit / written))
-            by_steady, every = settings.minutes_most, settings.check_minutes
-            if every is not None:
-                by_steady = max(WINDOW_ROUNDS, len(self.checks) + 1) * (every + 1)
-            least = max(min(settings.minutes_most, by_steady, by_capacity), done + 1)
-            most = max(settings.minutes_most, done + 1)
-            watch = replace(
-                watch,
-                phase=MINUTE,
-                round_number=done + 1,
-                rounds_least=least,
-                rounds_most=most,
-                rounds_left=self._minutes_left(min(most, by_capacity)),
-                remaining_ns_least=after_ns + (least - done) * settings.minute_ns,
-                remaining_ns_most=after_ns + (most - done) * settings.minute_ns,
-            )
-        return before_rounds(self.record, watch, 0)
+        if self.stop is not None:
+            return watch
+        written, limit = self.written_bytes, _limit_bytes(settings, self.record.geometry)
+        # The capacity rule ends the run at the speed seen so far, unless it slows down further.
+        by_capacity = done + 1 if not written else max(done, round(done * limit / written))
+        by_steady, every = settings.minutes_most, settings.check_minutes
+        if every is not None:
+            by_steady = max(WINDOW_ROUNDS, len(self.checks) + 1) * (every + 1)
+        least = max(min(settings.minutes_most, by_steady, by_capacity), done + 1)
+        most = max(settings.minutes_most, done + 1)
+        return replace(
+            watch,
+            phase=MINUTE,
+            round_number=done + 1,
+            rounds_least=least,
+            rounds_most=most,
+            rounds_left=self._minutes_left(min(most, by_capacity)),
+            remaining_ns_least=after_ns + (least - done) * settings.minute_ns,
+            remaining_ns_most=after_ns + (most - done) * settings.minute_ns,
+        )
 
-    def _steady_words(self) -> str:
+    @property
+    def steady_words(self) -> str:
+        """How far steady state is, in a few words; empty where the version does not ask for it."""
         if self.settings.check_minutes is None:
             return ""
         if self.rounds < WINDOW_ROUNDS:
-            return f"{self.rounds} of the first {WINDOW_ROUNDS} check minutes"
-        return f"{sum(s.windows[-1].steady for s in self.states)} of 1 tracking variables steady"
+            return say(
+                "{rounds} of the first {window} check minutes",
+                rounds=self.rounds,
+                window=WINDOW_ROUNDS,
+            )
+        return steady_words(self.states, self.rounds)
 
     def _minutes_left(self, last_minute: int) -> RoundsLeft | None:
         """Return the minutes still to come by the forecast; without steady state the run ends at

@@ -16,7 +16,7 @@ from teijo.methods import knobs
 from teijo.methods.knobs import Knob
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound
-from teijo.methods.rounds import before_rounds, minutes_of
+from teijo.methods.rounds import minutes_of
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.result import StepResult
 from teijo.terms.step import MINUTE, Measure
@@ -281,13 +281,13 @@ class XsrFound(PtsFound[XsrSettings]):
             ),
         )
 
-    @cached_property
-    def watch(self) -> Watch:
-        """Where the minutes stand."""
+    @property
+    def watch_measuring(self) -> Watch:
+        """How far the minutes have come."""
         count = self.settings.minutes_most
         minute = min(self.rounds + 1, count)
         left_ns = (count - self.rounds) * self.settings.minute_ns
-        watch = Watch(
+        return Watch(
             phase=MINUTE,
             round_number=minute,
             rounds_least=count,
@@ -296,7 +296,6 @@ class XsrFound(PtsFound[XsrSettings]):
             remaining_ns_least=left_ns,
             remaining_ns_most=left_ns,
         )
-        return before_rounds(self.record, watch, 0)
 
 
 RECOVERY_ROWS = (

@@ -160,12 +160,10 @@ class BlockSizeFound(Found[BlockSizeSettings]):
             for point, one in self.points.items()
         )
 
-    @cached_property
-    def watch(self) -> Watch:
+    @property
+    def watch_running(self) -> Watch:
         """The block and cell under way, and what is left."""
         settings, geometry = self.settings, self.record.geometry
-        if self.record.run.ending != "running":
-            return Watch(phase=self.record.run.ending)
         number, done = self.rounds + 1, len(self.course.under_way)
         ahead = (settings.blocks - self.rounds) * cells_in_block(settings, geometry)
         left_ns = max(0, ahead - done) * settings.duration_ns

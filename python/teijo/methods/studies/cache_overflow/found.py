@@ -184,12 +184,10 @@ class OverflowFound(Found[OverflowSettings]):
             for burst in self.bursts
         )
 
-    @cached_property
-    def watch(self) -> Watch:
+    @property
+    def watch_running(self) -> Watch:
         """Which burst is under way, and what its bounds leave of it."""
         settings, geometry = self.settings, self.record.geometry
-        if self.record.run.ending != "running":
-            return Watch(phase=self.record.run.ending)
         begun = bool(self._series)
         number = max(self._series, default=1)
         over = begun and self._stop(number) is not None

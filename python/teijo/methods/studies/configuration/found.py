@@ -124,12 +124,10 @@ class ConfigurationFound(Found[ConfigurationSettings]):
             for name, value, unit in rows
         ]
 
-    @cached_property
-    def watch(self) -> Watch:
+    @property
+    def watch_running(self) -> Watch:
         """Which visit is under way, and what is still to be measured."""
         settings, record = self.settings, self.record
-        if record.run.ending != "running":
-            return Watch(phase=record.run.ending)
         visits, workloads = visits_of(settings), len(settings.workloads)
         whole = sum(len(each.answers) == workloads for each in self.visited)
         begun = self.visited[-1].answers if len(self.visited) > whole else ()

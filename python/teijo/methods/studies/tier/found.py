@@ -333,15 +333,13 @@ class TierFound(Found[TierSettings]):
         cells = self.measured.cells.items()
         return tuple(measures.cell_over(key.labels, cell.window) for key, cell in cells)
 
-    @cached_property
-    def watch(self) -> Watch:
+    @property
+    def watch_running(self) -> Watch:
         """The cell under way, and what the cells still need.
 
         Of the devices alone the sizes are not known yet; they are taken to hold as many sets.
         """
         settings, record = self.settings, self.record
-        if record.run.ending != "running":
-            return Watch(phase=record.run.ending)
         names = [each.step.cell for each in record.steps if isinstance(each.step, Measure)]
         last = names[-1] if names else None
         stage = last.split()[0] if last else TIER
