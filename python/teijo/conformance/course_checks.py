@@ -1,46 +1,53 @@
 """What the record shows of a test's course: steady state, its end, its states and groups."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.analysis.window_shares import range_percent, share_digits, slope_percent
 from teijo.conformance.figures import digits_beside
-from teijo.conformance.requirement import Case, Found, Measured, met_if, untold
-from teijo.conformance.rounds import BURST_PHASE, PREWRITE_CELL, histograms_in, rounds_in
+from teijo.conformance.requirement import Case, Found, Measured
+from teijo.conformance.rounds import BURST_PHASE, is_prewrite, rounds_in
 from teijo.conformance.stimulus_checks import MINUTE_SHARES
+from teijo.conformance.verdicts import at_the_end, ends, in_shares, judging, met_if, ruled, untold
 from teijo.conformance.versions import MINUTE_NS, ROUNDS_MOST
 from teijo.document.phrase import joined, listed, say
 from teijo.terms.finding import SteadyState, Window
+from teijo.terms.record import StepRecord
 from teijo.terms.result import StepResult
-from teijo.terms.step import MINUTE, Idle
+from teijo.terms.step import HISTOGRAM, MINUTE, Idle
 
 BASELINE_PHASE = "baseline"
 REST_SHARES = (0.99, 1.10)
 
 
-def tracking(case: Case) -> Found:
-    """Judge whether steady state was determined on all that the version tracks."""
+_TRACKED = {
+    "pts.tp": "write throughput, per block size",
+    "pts.lat": "average latency of RND 4 KiB 0/100",
+}
+
+
+def _with_values(case: Case) -> tuple[SteadyState, ...]:
     states = case.findings.steady_states
-    if not states or not any(state.values for state in states):
-        return untold("no round yet")
+    return states if any(state.values for state in states) else ()
+
+
+@judging(_with_values, "no round yet")
+def tracking(case: Case, states: Sequence[SteadyState]) -> Found:
+    """Judge whether steady state was determined on all that the version tracks."""
     names = listed(dict.fromkeys(state.variable for state in states))
     text = say("{count} tracked: {names}", count=len(states), names=names)
-    if case.record.run.method != "pts.iops":
-        return met_if(True, text)
-    return met_if(len(states) == len(case.version.tracking), text)
+    is_matrix = case.record.run.method == "pts.iops"
+    return met_if(not is_matrix or len(states) == len(case.version.tracking), text)
 
 
 def tracking_asked(case: Case) -> str:
     """Return what the version tracks."""
-    match case.record.run.method:
-        case "pts.iops":
-            return say("cells of the matrix: {count}", count=len(case.version.tracking))
-        case "pts.tp":
-            return "write throughput, per block size"
-        case "pts.lat":
-            return "average latency of RND 4 KiB 0/100"
-        case _:
-            return "IOPS at the greatest demand"
+    if case.record.run.method == "pts.iops":
+        return say("cells of the matrix: {count}", count=len(case.version.tracking))
+    return _TRACKED.get(case.record.run.method, "IOPS at the greatest demand")
 
 
 def steadiness(case: Case) -> Found:
@@ -94,144 +101,107 @@ def _misjudged(window: Window) -> bool:
     )
 
 
-def saturation_end(case: Case) -> Found:
+@at_the_end
+@judging(lambda case: case.of_phase(MINUTE))
+def saturation_end(case: Case, minutes: Sequence[Measured]) -> Found:
     """Judge whether the run went on until the first of the version's limits."""
     rule = case.version.saturation
-    found = [answer for _, step, answer in case.measured if step.phase == MINUTE]
-    if not found:
-        return untold("not yet")
-    written = sum(measures.written_bytes(answer) for answer in found)
+    written = sum(measures.written_bytes(answer) for _, _, answer in minutes)
     times = written / case.record.geometry.capacity_bytes
     steady = case.findings.converged is True
     text = say(
         "{minutes:,} minutes, {times:.{digits}f} × the user capacity written (TGBW {gb:,.3f} GB), "
         "steady state {verdict}",
-        minutes=len(found),
+        minutes=len(minutes),
         times=times,
         digits=digits_beside([(times, rule.capacity_times)], least=4),
         gb=written / units.GIGA,
         verdict="reached" if steady else "not reached",
     )
-    if not case.is_over:
-        return untold(text)
-    by_limit = times >= rule.capacity_times or len(found) >= rule.minutes
+    by_limit = times >= rule.capacity_times or len(minutes) >= rule.minutes
     return met_if(by_limit or (steady and rule.check_minutes is not None), text)
 
 
 def saturation_asked(case: Case) -> str:
     """Return when the version's WSAT may stop."""
     rule = case.version.saturation
+    limits = {"hours": rule.minutes // 60, "times": rule.capacity_times}
     if rule.check_minutes is None:
         return say(
-            "until {hours} h or {times} × the user capacity, whichever comes first",
-            hours=rule.minutes // 60,
-            times=rule.capacity_times,
+            "until {hours} h or {times} × the user capacity, whichever comes first", **limits
         )
     return say(
         "until {hours} h, {times} × the user capacity or five steady rounds, whichever comes first",
-        hours=rule.minutes // 60,
-        times=rule.capacity_times,
+        **limits,
     )
 
 
-def bursts(case: Case) -> Found:
+@at_the_end
+@judging(lambda case: case.of_phase(BURST_PHASE))
+def bursts(case: Case, measured: Sequence[Measured]) -> Found:
     """Judge whether every wait state had all its bursts, and its minutes without a rest."""
-    rule = case.version.idle_recovery
-    assert rule is not None, "the version has HIR"
-    by_state: dict[str, list[Measured]] = {}
-    for each in case.measured:
-        if each[1].phase in (BURST_PHASE, BASELINE_PHASE):
-            by_state.setdefault(f"{each[1].cell} {each[1].phase}", []).append(each)
-    counts = [len(found) for name, found in by_state.items() if name.endswith(BURST_PHASE)]
-    baselines = [len(found) for name, found in by_state.items() if name.endswith(BASELINE_PHASE)]
-    if not counts:
-        return untold("not yet")
-    lengths = [answer.elapsed_ns for found in by_state.values() for _, step, answer in found
-               if step.phase == BURST_PHASE]  # fmt: skip
+    rule = ruled(case.version.idle_recovery)
+    counts = _by_cell(measured)
+    baselines = _by_cell(case.of_phase(BASELINE_PHASE))
+    lengths_s = [answer.elapsed_ns / units.NS_PER_S for _, _, answer in measured]
     text = say(
         "{states} wait states of {least} to {most} bursts, {low:.3f} to {high:.3f} s each; "
         "{baselines} minutes without a rest after each",
         states=len(counts),
         least=min(counts),
         most=max(counts),
-        low=min(lengths) / units.NS_PER_S,
-        high=max(lengths) / units.NS_PER_S,
+        **ends(lengths_s),
         baselines=min(baselines, default=0),
     )
-    if not case.is_over:
-        return untold(text)
-    low, high = REST_SHARES
-    asked_ns = rule.burst_s * units.NS_PER_S
     holds = (
         counts == [rule.bursts] * len(rule.idle_s)
         and baselines == [rule.baseline_minutes] * len(rule.idle_s)
-        and low * asked_ns <= min(lengths)
-        and max(lengths) <= high * asked_ns
+        and in_shares(lengths_s, asked=[rule.burst_s] * len(lengths_s), shares=REST_SHARES)
     )
     return met_if(holds, text)
 
 
-def idle_times(case: Case) -> Found:
+def _by_cell(measured: Sequence[Measured]) -> list[int]:
+    """Return how many measurements each cell has, in their order."""
+    return list(Counter(step.cell for _, step, _ in measured).values())
+
+
+@at_the_end
+@judging(lambda case: case.of_kind(Idle))
+def idle_times(case: Case, rests: Sequence[tuple[StepRecord, Idle, StepResult]]) -> Found:
     """Judge whether every rest was as long as its wait state asks."""
-    rule = case.version.idle_recovery
-    assert rule is not None, "the version has HIR"
-    lengths = [
-        each.answer.elapsed_ns / units.NS_PER_S
-        for stretch in case.stretches
-        for each in stretch.steps
-        if isinstance(each.step, Idle) and isinstance(each.answer, StepResult)
-    ]
-    if not lengths:
-        return untold("not yet")
-    text = say(
-        "{count:,} rests of {low:.3f} to {high:.3f} s",
-        count=len(lengths),
-        low=min(lengths),
-        high=max(lengths),
-    )
-    if not case.is_over:
-        return untold(text)
-    asked = [float(idle) for idle in rule.idle_s for _ in range(rule.bursts)]
-    low, high = REST_SHARES
-    holds = len(asked) == len(lengths) and all(
-        low * wanted <= length <= high * wanted
-        for wanted, length in zip(asked, lengths, strict=True)
-    )
-    return met_if(holds, text)
+    rule = ruled(case.version.idle_recovery)
+    lengths_s = [answer.elapsed_ns / units.NS_PER_S for _, _, answer in rests]
+    text = say("{count:,} rests of {low:.3f} to {high:.3f} s", count=len(rests), **ends(lengths_s))
+    asked_s = [idle_s for idle_s in rule.idle_s for _ in range(rule.bursts)]
+    return met_if(in_shares(lengths_s, asked=asked_s, shares=REST_SHARES), text)
 
 
-def groups(case: Case) -> Found:
+@at_the_end
+@judging(lambda case: case.measured)
+def groups(case: Case, measured: Sequence[Measured]) -> Found:
     """Judge whether each of the three stimuli had its hours."""
-    rule = case.version.cross_stimulus
-    assert rule is not None, "the version has XSR"
-    found: dict[str, list[StepResult]] = {}
-    for _, step, answer in case.measured:
-        found.setdefault(step.cell or "", []).append(answer)
-    if not found:
-        return untold("not yet")
-    hours = [sum(each.elapsed_ns for each in answers) / 3600e9 for answers in found.values()]
+    rule = ruled(case.version.cross_stimulus)
+    by_group: dict[str, list[StepResult]] = {}
+    for _, step, answer in measured:
+        by_group.setdefault(step.cell or "", []).append(answer)
+    hours = [sum(each.elapsed_ns for each in group) / 3600e9 for group in by_group.values()]
     sizes = [
-        sum(each.bytes for each in answers) / max(1, sum(each.ios for each in answers)) / units.KIB
-        for answers in found.values()
+        sum(each.bytes for each in group) / max(1, sum(each.ios for each in group)) / units.KIB
+        for group in by_group.values()
     ]
     text = joined(
         say("{hours:.3f} h of {kib:,.2f} KiB", hours=length, kib=size)
         for length, size in zip(hours, sizes, strict=True)
     )
-    if not case.is_over:
-        return untold(text)
-    asked = [rule.first_minutes / 60, rule.random_minutes / 60, rule.last_minutes / 60]
-    low, high = MINUTE_SHARES
-    holds = len(hours) == len(asked) and all(
-        low * wanted <= length <= high * wanted for wanted, length in zip(asked, hours, strict=True)
-    )
-    return met_if(holds, text)
+    minutes = (rule.first_minutes, rule.random_minutes, rule.last_minutes)
+    asked = [each / 60 for each in minutes]
+    return met_if(in_shares(hours, asked=asked, shares=MINUTE_SHARES), text)
 
 
 def groups_asked(case: Case) -> str:
     """Return the three stimuli of XSR."""
-    rule = case.version.cross_stimulus
-    assert rule is not None, "the version has XSR"
+    rule = ruled(case.version.cross_stimulus)
     return say(
         "{first} h of SEQ {large}, {second} h of RND {small}, {third} h of SEQ {large}",
         first=rule.first_minutes // 60,
@@ -242,64 +212,43 @@ def groups_asked(case: Case) -> str:
     )
 
 
-def prewrites(case: Case) -> Found:
+@judging(rounds_in, "no whole round yet")
+def prewrites(case: Case, rounds: Sequence[Sequence[Measured]]) -> Found:
     """Judge whether every sweep had its pre-write."""
-    rule = case.version.demand
-    assert rule is not None, "the version has this test"
-    rounds = rounds_in(case)
-    if not rounds:
-        return untold("no whole round yet")
-    counts = [
-        sum((step.cell or "").startswith(PREWRITE_CELL) for _, step, _ in round_)
-        for round_ in rounds
-    ]
-    ios = [
-        answer.ios - sum(part.count for part in answer.of("read"))
-        for round_ in rounds
-        for _, step, answer in round_
-        if (step.cell or "").startswith(PREWRITE_CELL)
-    ]
+    before = [[each for each in cells if is_prewrite(each)] for cells in rounds]
+    counts = [len(minutes) for minutes in before]
+    answers = [answer for minutes in before for _, _, answer in minutes]
     text = say(
         "{low} to {high} minutes in {rounds} rounds, {ios:,} writes in all",
-        low=min(counts),
-        high=max(counts),
+        **ends(counts),
         rounds=len(rounds),
-        ios=sum(ios),
+        ios=sum(each.ios - sum(part.count for part in each.of("read")) for each in answers),
     )
-    return met_if(set(counts) == {rule.prewrite_minutes}, text)
+    return met_if(set(counts) == {ruled(case.version.demand).prewrite_minutes}, text)
 
 
-def points(case: Case) -> Found:
+@at_the_end
+@judging(lambda case: case.of_phase(HISTOGRAM))
+def points(case: Case, runs: Sequence[Measured]) -> Found:
     """Judge whether three operating points were looked at for their minutes."""
-    rule = case.version.demand
-    assert rule is not None, "the version has this test"
-    lengths = [answer.elapsed_ns / MINUTE_NS for _, answer in histograms_in(case)]
+    lengths = [answer.elapsed_ns / MINUTE_NS for _, _, answer in runs]
     loads = [
         say("TC {threads} QD {depth}", threads=stream.threads, depth=stream.queue_depth)
-        for step, _ in histograms_in(case)
+        for _, step, _ in runs
         for stream in step.workload.streams
     ]
-    if not lengths:
-        return untold("not yet")
     text = say(
         "{loads}: {low:.3f} to {high:.3f} min of histogram each",
         loads=listed(loads),
-        low=min(lengths),
-        high=max(lengths),
+        **ends(lengths),
     )
-    if not case.is_over:
-        return untold(text)
-    low, high = MINUTE_SHARES
-    holds = len(lengths) == 3 and all(
-        low * rule.histogram_minutes <= each <= high * rule.histogram_minutes for each in lengths
-    )
-    return met_if(holds, text)
+    asked = [ruled(case.version.demand).histogram_minutes] * 3
+    return met_if(in_shares(lengths, asked=asked, shares=MINUTE_SHARES), text)
 
 
 def points_asked(case: Case) -> str:
     """Return the operating points of a demand test."""
-    rule = case.version.demand
-    assert rule is not None, "the version has this test"
+    rule = ruled(case.version.demand)
     return say(
         "MaxIOPS below {ms:g} ms, MidIOPS, MinIOPS: {minutes} min each",
         ms=rule.latency_limit_ns / units.NS_PER_MS,
@@ -310,12 +259,12 @@ def points_asked(case: Case) -> str:
 def histogram(case: Case) -> Found:
     """Judge the run for the histogram: its length, and that every I/O is in it."""
     minutes = case.version.histogram_minutes
-    found = histograms_in(case)
-    if not found:
+    runs = case.of_phase(HISTOGRAM)
+    if not runs:
         if case.is_over:
             return met_if(minutes is None, "no run for the histogram took place")
         return untold("not yet")
-    _, answer = found[-1]
+    _, _, answer = runs[-1]
     counted = sum(part.timed.count for part in answer.results)
     text = say(
         "{minutes:.3f} min, {counted:,} latencies of {ios:,} I/Os",
@@ -324,6 +273,5 @@ def histogram(case: Case) -> Found:
         ios=answer.ios,
     )
     asked_ns = (minutes or 0) * MINUTE_NS
-    low, high = MINUTE_SHARES
-    in_time = low * asked_ns <= answer.elapsed_ns <= high * asked_ns
+    in_time = in_shares([answer.elapsed_ns], asked=[asked_ns], shares=MINUTE_SHARES)
     return met_if(in_time and counted == answer.ios, text)

@@ -11,28 +11,23 @@ from teijo.analysis import measures
 from teijo.analysis.cross_check import DEPTH_LIMITS, Depth, depths_of, stimuli
 from teijo.analysis.validity import LEAST_NS
 from teijo.conformance.figures import digits_beside
-from teijo.conformance.requirement import Case, Found, Stretch, met_if, untold
+from teijo.conformance.requirement import Case, Found
+from teijo.conformance.verdicts import met_if, untold
 from teijo.document.phrase import joined, say
-from teijo.terms.record import StepRecord
 from teijo.terms.step import Measure, Precondition
 
 _KINDS_NAMED = 4
+DEPTH_ASKED = say(
+    "the threads × queue depth that the header names, {low} to {high} of it (this program's "
+    "limits)",
+    low=DEPTH_LIMITS[0],
+    high=DEPTH_LIMITS[1],
+)
 
 
 def depth(case: Case) -> Found:
     """Judge whether threads × queue depth I/Os were in flight, in every step or stimulus."""
     return _judged(_depths(case, Measure))
-
-
-def depth_asked(_: Case) -> str:
-    """Return the depth that is asked for, with the one limit that it is held to."""
-    low, high = DEPTH_LIMITS
-    return say(
-        "the threads × queue depth that the header names, {low} to {high} of it (this program's "
-        "limits)",
-        low=low,
-        high=high,
-    )
 
 
 def single_io(case: Case) -> Found:
@@ -113,13 +108,9 @@ def _depths(case: Case, kind: type[Measure] | type[Precondition]) -> list[Depth]
     return [
         depth
         for stretch in case.stretches
-        for stimulus in stimuli(_of_kind(stretch, kind))
+        for stimulus in stimuli([each for each in stretch.steps if isinstance(each.step, kind)])
         for depth in depths_of(stimulus)
     ]
-
-
-def _of_kind(stretch: Stretch, kind: type[Measure] | type[Precondition]) -> Sequence[StepRecord]:
-    return [each for each in stretch.steps if isinstance(each.step, kind)]
 
 
 def _judged(found: Sequence[Depth]) -> Found:

@@ -4,10 +4,11 @@ import re
 
 from teijo import units
 from teijo.analysis import validity
-from teijo.conformance.requirement import Case, Found, met_if, untold
+from teijo.conformance.requirement import Case, Found
+from teijo.conformance.verdicts import ends, met_if, untold
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.step import Measure
+from teijo.terms.step import Measure, Purge
 
 KERNEL_CACHE = "queue/write_cache"
 COMPOSITE_FACT = "layout"
@@ -39,26 +40,22 @@ def target(case: Case) -> Found:
     size = say("{bytes:,} B", bytes=case.record.geometry.capacity_bytes)
     match identity.kind:
         case "simulated":
-            text = say("a model of a device, {size}", size=size)
-            return Found(verdict="deviated", evidence=text)
+            return met_if(False, say("a model of a device, {size}", size=size))
         case "file" | "directory" | "database" | "none":
             text = say("a file of {size} on a file system", size=size)
-            return Found(verdict="deviated", evidence=text, short="file target")
+            return met_if(False, text, "file target")
         case "block":
             pass
     if COMPOSITE_FACT in identity.facts:
-        text = say("several devices as one, {size}", size=size)
-        return Found(verdict="deviated", evidence=text, short="several devices")
+        return met_if(False, say("several devices as one, {size}", size=size), "several devices")
     if PARTITION_FACT in identity.facts or _PARTITION_SERIAL.search(identity.serial):
-        text = say("a partition of {size}", size=size)
-        return Found(verdict="deviated", evidence=text, short="partition")
+        return met_if(False, say("a partition of {size}", size=size), "partition")
     return met_if(True, say("a whole block device of {size}", size=size))
 
 
 def purge(case: Case) -> Found:
     """Judge whether it was purged by a method that the standard names, every time."""
-    stretches = case.stretches
-    purges = [purge for stretch in stretches for purge in stretch.purges]
+    purges = [answer for _, _, answer in case.of_kind(Purge)]
     if not purges:
         return met_if(False, "no purge took place") if case.measured else untold("not yet")
     methods = [purge.detail.get("method", "") for purge in purges]
@@ -113,8 +110,7 @@ def own_io(case: Case) -> Found:
     text = say(
         "the kernel's counters moved by {low:.4f} to {high:.4f} of this run's own bytes, "
         "over {count} steps",
-        low=min(shares),
-        high=max(shares),
+        **ends(shares),
         count=len(shares),
     )
     if not max(shares):
@@ -128,8 +124,3 @@ def _remarks_of_steps(case: Case) -> list[Remark]:
     own = [remark for _, _, answer in case.loaded() for remark in answer.remarks]
     whole = [remark for remark in case.record.remarks if remark.step is None]
     return [*own, *whole]
-
-
-def cache_asked(case: Case) -> str:
-    """Return the state of the write cache that the version asks for."""
-    return case.version.write_cache

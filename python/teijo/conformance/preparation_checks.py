@@ -6,13 +6,8 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.conformance.figures import digits_beside
 from teijo.conformance.offsets import Course, courses
-from teijo.conformance.requirement import (
-    Case,
-    Found,
-    Stretch,
-    met_if,
-    untold,
-)
+from teijo.conformance.requirement import Case, Check, Found, Measured, Stretch
+from teijo.conformance.verdicts import judging, met_if, untold
 from teijo.conformance.versions import PRECONDITION_TIMES
 from teijo.document.phrase import joined, say
 from teijo.terms.result import StepResult
@@ -21,11 +16,20 @@ VOLUME_SHARE_MOST = 1.01
 DEVICE_COUNTERS = ("host_writes_bytes", "kernel_write_bytes")
 
 
+def _preconditioned(check: Check) -> Check:
+    """Make a check of what tests were preconditioned with: a test without it deviates."""
+
+    def checked(case: Case) -> Found:
+        if any(each.measured and not each.preconditioned for each in case.stretches):
+            return met_if(False, "nothing was written before the test")
+        return check(case) if case.preconditioned else untold("not yet")
+
+    return checked
+
+
+@_preconditioned
 def volume(case: Case) -> Found:
     """Judge whether twice the user capacity was written, by all threads together."""
-    lacking = _without_preconditioning(case)
-    if lacking is not None:
-        return lacking
     capacity = case.record.geometry.capacity_bytes
     grain = case.record.geometry.physical_block_bytes
     least = PRECONDITION_TIMES * (capacity // grain * grain)
@@ -38,15 +42,12 @@ def volume(case: Case) -> Found:
     return met_if(holds, _with_counters(text, case, sum(written)))
 
 
+@_preconditioned
 def coverage(case: Case) -> Found:
     """Judge whether every LBA of the range was written, none twice before all once."""
-    lacking = _without_preconditioning(case)
-    if lacking is not None:
-        return lacking
-    found = [each for each in courses(case.record.steps, case.record.geometry)
-             if each.is_precondition]  # fmt: skip
     counted = {record.seq for record, _, _ in case.preconditioned}
-    found = [each for each in found if each.seq in counted]
+    found = [each for each in courses(case.record.steps, case.record.geometry)
+             if each.is_precondition and each.seq in counted]  # fmt: skip
     if len(found) < len(counted):
         return untold("the record has no cursor of the preconditioning")
     failed = sum(measures.errors_of(answer) for _, _, answer in case.preconditioned)
@@ -57,11 +58,9 @@ def coverage(case: Case) -> Found:
     return met_if(whole, text)
 
 
+@_preconditioned
 def block_and_order(case: Case) -> Found:
     """Judge whether it was sequential writes of the block size the version asks for."""
-    lacking = _without_preconditioning(case)
-    if lacking is not None:
-        return lacking
     words, holds = [], True
     for stretch in case.stretches:
         for _, step, answer in stretch.preconditioned:
@@ -84,10 +83,8 @@ def block_and_order(case: Case) -> Found:
 
 def block_asked(case: Case) -> str:
     """Return the block size of the preconditioning as the version has it."""
-    if (
-        case.record.run.method == "pts.tp"
-        and case.version.throughput.precondition_block_bytes is None
-    ):
+    fixed = case.version.throughput.precondition_block_bytes
+    if case.record.run.method == "pts.tp" and fixed is None:
         return "sequential, in the test's own block size"
     return "sequential, 128 KiB"
 
@@ -102,47 +99,34 @@ def _block_asked(case: Case, stretch: Stretch) -> int:
     return step.workload.streams[0].block_size_bytes
 
 
+@_preconditioned
 def no_delay(case: Case) -> Found:
     """Judge whether the test began as soon as the preconditioning ended."""
-    lacking = _without_preconditioning(case)
-    if lacking is not None:
-        return lacking
     pauses = [pause for stretch in case.stretches for pause in _pauses(stretch)]
     if not pauses:
         return untold("not yet")
     if any(pause is None for pause in pauses):
         return met_if(False, "the run was interrupted between the two, for an unknown time")
     longest_ns = max(pause for pause in pauses if pause is not None)
-    longest, limit = longest_ns / units.NS_PER_MS, case.rest_ns_most / units.NS_PER_MS
     text = say(
         "{ms:,.{digits}f} ms without I/O (this program's limit: {limit:,.{digits}f} ms)",
-        ms=longest,
-        limit=limit,
-        digits=digits_beside([(longest, limit)], least=3),
+        **case.pause(longest_ns),
     )
     return met_if(longest_ns < case.rest_ns_most, text)
 
 
-def none_asked(case: Case) -> Found:
+@judging(lambda case: case.measured)
+def none_asked(case: Case, _: Sequence[Measured]) -> Found:
     """Judge whether nothing was written between the purge and the test."""
-    if not case.measured:
-        return untold("not yet")
-    seq = case.stretches[-1].measured[0][0].seq if case.stretches[-1].measured else 0
+    last = case.stretches[-1]
+    seq = last.measured[0][0].seq if last.measured else 0
     before = sum(
         measures.written_bytes(each.answer)
-        for each in case.stretches[-1].steps
+        for each in last.steps
         if isinstance(each.answer, StepResult) and each.seq < seq
     )
     text = say("{bytes:,} B written between the purge and the first minute", bytes=before)
     return met_if(before == 0, text)
-
-
-def _without_preconditioning(case: Case) -> Found | None:
-    """Return what there is to say where a test had none."""
-    missing = [each for each in case.stretches if each.measured and not each.preconditioned]
-    if missing:
-        return met_if(False, "nothing was written before the test")
-    return None if case.preconditioned else untold("not yet")
 
 
 def _passes(course: Course) -> str:
@@ -167,14 +151,15 @@ def _passes(course: Course) -> str:
 
 def _pauses(stretch: Stretch) -> Sequence[int | None]:
     """Return the rest after each preconditioning, None where an interruption fell in it."""
-    found: list[int | None] = []
-    for record, _, _ in stretch.preconditioned:
-        after = [each for each in stretch.steps if each.seq > record.seq]
-        if not after:
-            continue
-        answer = after[0].answer
-        found.append(answer.rest_ns if isinstance(answer, StepResult) else None)
-    return found
+    following = (
+        next((each for each in stretch.steps if each.seq > record.seq), None)
+        for record, _, _ in stretch.preconditioned
+    )
+    return [
+        each.answer.rest_ns if isinstance(each.answer, StepResult) else None
+        for each in following
+        if each is not None
+    ]
 
 
 def _with_counters(text: str, case: Case, written: int) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from teijo.conformance.offsets import Course, courses, range_bytes_of
 from teijo.conformance.pieces import pieces_of
-from teijo.conformance.requirement import Case, Found, met_if, untold
+from teijo.conformance.requirement import Case, Found
+from teijo.conformance.verdicts import met_if, untold
 from teijo.conformance.versions import RangeRule
 from teijo.document.phrase import joined, say
 from teijo.terms.geometry import Geometry
@@ -102,11 +103,7 @@ def _cells(reaches: Sequence[_Reach], geometry: Geometry) -> str:
 
 def _words(reach: _Reach, geometry: Geometry) -> str:
     if reach.segments == 1 and reach.bytes == reach.span_bytes:
-        return say(
-            "{bytes:,} B, {percent:.2f} % of the user capacity",
-            bytes=reach.bytes,
-            percent=100 * reach.bytes / geometry.capacity_bytes,
-        )
+        return _share(reach.bytes, geometry)
     return say(
         "{bytes:,} B, {percent:.2f} % of the user capacity, in {segments:,} pieces over {span:,} B",
         bytes=reach.bytes,
@@ -116,17 +113,17 @@ def _words(reach: _Reach, geometry: Geometry) -> str:
     )
 
 
+def _share(range_bytes: int, geometry: Geometry) -> str:
+    percent = 100 * range_bytes / geometry.capacity_bytes
+    return say(
+        "{bytes:,} B, {percent:.2f} % of the user capacity", bytes=range_bytes, percent=percent
+    )
+
+
 def _turns(wrapped: Iterable[Course], geometry: Geometry) -> str:
     """Return where sequential writes turned back, the narrowest and the widest."""
     ends = sorted({each.range_bytes for each in wrapped})
     if not ends:
         return ""
-    told = joined(
-        say(
-            "{bytes:,} B, {percent:.2f} % of the user capacity",
-            bytes=end,
-            percent=100 * end / geometry.capacity_bytes,
-        )
-        for end in dict.fromkeys((ends[0], ends[-1]))
-    )
+    told = joined(_share(end, geometry) for end in dict.fromkeys((ends[0], ends[-1])))
     return say("sequential writes turned back at {told}", told=told)

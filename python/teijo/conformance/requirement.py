@@ -3,18 +3,22 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
+from teijo.conformance.figures import digits_beside
 from teijo.conformance.versions import MINUTE_NS, Version
 from teijo.terms.conformance import Conformance
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import Gap, StepResult
-from teijo.terms.step import Measure, Precondition, Purge
+from teijo.terms.step import Measure, Precondition, Purge, Step
+from teijo.units import NS_PER_MS
 
 Measured = tuple[StepRecord, Measure, StepResult]
 Preconditioned = tuple[StepRecord, Precondition, StepResult]
+Loaded = tuple[StepRecord, Measure | Precondition, StepResult]
+K = TypeVar("K", bound=Step)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,32 +36,23 @@ class Stretch:
 
     steps: tuple[StepRecord, ...]
 
-    @cached_property
-    def purges(self) -> tuple[StepResult, ...]:
-        """Every purge that took place."""
+    def of_kind(self, kind: type[K]) -> tuple[tuple[StepRecord, K, StepResult], ...]:
+        """Return every step of a kind that took place, in order."""
         return tuple(
-            each.answer
+            (each, each.step, each.answer)
             for each in self.steps
-            if isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
+            if isinstance(each.step, kind) and isinstance(each.answer, StepResult)
         )
 
     @cached_property
     def measured(self) -> tuple[Measured, ...]:
         """Every measurement that took place, in order."""
-        return tuple(
-            (each, each.step, each.answer)
-            for each in self.steps
-            if isinstance(each.step, Measure) and isinstance(each.answer, StepResult)
-        )
+        return self.of_kind(Measure)
 
     @cached_property
     def preconditioned(self) -> tuple[Preconditioned, ...]:
         """Every preconditioning that took place."""
-        return tuple(
-            (each, each.step, each.answer)
-            for each in self.steps
-            if isinstance(each.step, Precondition) and isinstance(each.answer, StepResult)
-        )
+        return self.of_kind(Precondition)
 
     @cached_property
     def gaps(self) -> tuple[StepRecord, ...]:
@@ -91,15 +86,23 @@ class Case:
             if steps and (place == last or not isinstance(steps[-1].answer, Gap))
         )
 
-    @property
+    def of_kind(self, kind: type[K]) -> tuple[tuple[StepRecord, K, StepResult], ...]:
+        """Return every step of a kind that counts, in order."""
+        return tuple(each for stretch in self.stretches for each in stretch.of_kind(kind))
+
+    @cached_property
     def measured(self) -> tuple[Measured, ...]:
         """Every measurement that counts."""
-        return tuple(each for stretch in self.stretches for each in stretch.measured)
+        return self.of_kind(Measure)
 
-    @property
+    @cached_property
     def preconditioned(self) -> tuple[Preconditioned, ...]:
         """Every preconditioning that counts."""
-        return tuple(each for stretch in self.stretches for each in stretch.preconditioned)
+        return self.of_kind(Precondition)
+
+    def of_phase(self, phase: str) -> tuple[Measured, ...]:
+        """Return every measurement of a phase that counts."""
+        return tuple(each for each in self.measured if each[1].phase == phase)
 
     @property
     def is_simulated(self) -> bool:
@@ -121,7 +124,12 @@ class Case:
         length_ns = minute_ns if isinstance(minute_ns, int) else MINUTE_NS
         return min(length_ns, MINUTE_NS) / 60
 
-    def loaded(self) -> Iterator[tuple[StepRecord, Measure | Precondition, StepResult]]:
+    def pause(self, longest_ns: int) -> dict[str, float]:
+        """Return a pause beside what is allowed, in ms, with the digits that tell their side."""
+        ms, limit = longest_ns / NS_PER_MS, self.rest_ns_most / NS_PER_MS
+        return {"ms": ms, "limit": limit, "digits": digits_beside([(ms, limit)], least=3)}
+
+    def loaded(self) -> Iterator[Loaded]:
         """Yield every step that moved data, in order."""
         for stretch in self.stretches:
             for each in stretch.steps:
@@ -164,7 +172,7 @@ class Requirement:
     name: str
     asked: str | Callable[[Case], str]
     check: Check
-    known: Known
+    known: Known = "text"
     unread: tuple[Scope, ...] = ()
     tests: frozenset[str] | None = None
     versions: frozenset[str] | None = None
@@ -180,15 +188,3 @@ class Requirement:
         if any(scope.holds(method, version.id) for scope in self.unread):
             return "code"
         return self.known
-
-
-def met_if(holds: bool, evidence: str, short: str = "") -> Found:
-    """Return that a requirement was met or not, by this evidence."""
-    if holds:
-        return Found(verdict="met", evidence=evidence)
-    return Found(verdict="deviated", evidence=evidence, short=short)
-
-
-def untold(evidence: str) -> Found:
-    """Return that the record does not show it, and why."""
-    return Found(verdict="not verifiable", evidence=evidence)

@@ -1,9 +1,7 @@
 """Rounds as a record shows them, without the settings that asked for them."""
 
-from collections.abc import Iterable
-
 from teijo.conformance.requirement import Case, Measured, Stretch
-from teijo.terms.result import Gap, StepResult
+from teijo.terms.result import Gap
 from teijo.terms.step import HISTOGRAM, ROUND, Measure
 
 PREWRITE_CELL = "pre-write"
@@ -40,16 +38,11 @@ def _rounds_of(stretch: Stretch) -> list[tuple[Measured, ...]]:
     return [tuple(cells) for cells in found]
 
 
-def swept(cells: Iterable[Measured]) -> tuple[Measured, ...]:
-    """Return a round's cells without the pre-write before them."""
-    return tuple(each for each in cells if not (each[1].cell or "").startswith(PREWRITE_CELL))
+def is_prewrite(measured: Measured) -> bool:
+    """Return whether it is a minute of the pre-write before a sweep."""
+    return (measured[1].cell or "").startswith(PREWRITE_CELL)
 
 
 def minutes_in(case: Case) -> tuple[Measured, ...]:
     """Return every measurement that the standard has a minute for."""
     return tuple(each for each in case.measured if each[1].phase not in (HISTOGRAM, BURST_PHASE))
-
-
-def histograms_in(case: Case) -> tuple[tuple[Measure, StepResult], ...]:
-    """Return every run for a response-time histogram."""
-    return tuple((step, answer) for _, step, answer in case.measured if step.phase == HISTOGRAM)

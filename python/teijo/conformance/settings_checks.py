@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from teijo.conformance.requirement import Case, Found, met_if
+from teijo.conformance.requirement import Case, Found
+from teijo.conformance.verdicts import met_if
 from teijo.document.phrase import joined, say
 from teijo.terms.remark import RemarkKind
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from teijo import units
-from teijo.conformance.figures import digits_beside
-from teijo.conformance.offsets import courses
-from teijo.conformance.requirement import Case, Found, Measured, met_if, untold
-from teijo.conformance.rounds import minutes_in, rounds_in, swept
+from teijo.conformance.offsets import Course, courses
+from teijo.conformance.requirement import Case, Found, Loaded, Measured
+from teijo.conformance.rounds import is_prewrite, minutes_in, rounds_in
+from teijo.conformance.verdicts import ends, in_shares, judging, met_if, untold
 from teijo.conformance.versions import (
     BLOCK_SIZES,
     DEMAND_LEVELS,
@@ -30,15 +30,17 @@ SIZE_SHARE_OFF = 0.005
 DEVIATIONS_OF_MIX = 5.0
 
 
-def cells(case: Case) -> Found:
+def _swept(case: Case) -> list[list[Measured]]:
+    """Return the rounds without the pre-writes before them."""
+    return [[each for each in cells if not is_prewrite(each)] for cells in rounds_in(case)]
+
+
+@judging(_swept, "no whole round yet")
+def cells(case: Case, rounds: Sequence[Sequence[Measured]]) -> Found:
     """Judge the cells and their order, by what was asked and by what came back."""
-    rounds = [swept(each) for each in rounds_in(case)]
-    if not rounds:
-        return untold("no whole round yet")
     wrong = [number for number, each in enumerate(rounds, start=1)
              if _cells_of(case, each) != _cells_asked(case, each)]  # fmt: skip
     measured = [each for cells in rounds for each in cells]
-    ios = sum(answer.ios for _, _, answer in measured)
     sizes_off = max((_size_off(each) for each in measured), default=0.0)
     mixes = _mixes(measured)
     text = say(
@@ -48,7 +50,7 @@ def cells(case: Case) -> Found:
         cells=len(rounds[0]),
         size=100 * sizes_off,
         mix=100 * max((mix.off for mix in mixes), default=0.0),
-        ios=ios,
+        ios=sum(answer.ios for _, _, answer in measured),
     )
     if wrong:
         text = say("{told}; not in the order of the standard: round {number}",
@@ -70,27 +72,23 @@ def cells_asked(case: Case) -> str:
             return "7 mixes from 100/0 to 0/100 outside, 8 block sizes from 1024 to 0.5 KiB inside"
 
 
-def minutes(case: Case) -> Found:
+@judging(minutes_in)
+def minutes(_: Case, measured: Sequence[Measured]) -> Found:
     """Judge whether every cell and every sample was a minute long."""
-    lengths = [answer.elapsed_ns for _, _, answer in minutes_in(case)]
-    if not lengths:
-        return untold("not yet")
+    lengths_s = [answer.elapsed_ns / units.NS_PER_S for _, _, answer in measured]
     text = say(
         "{count:,} measured, {low:.3f} to {high:.3f} s long",
-        count=len(lengths),
-        low=min(lengths) / units.NS_PER_S,
-        high=max(lengths) / units.NS_PER_S,
+        count=len(measured),
+        **ends(lengths_s),
     )
-    low, high = MINUTE_SHARES
-    holds = low * MINUTE_NS <= min(lengths) and max(lengths) <= high * MINUTE_NS
-    return met_if(holds, text)
+    asked_s = [MINUTE_NS / units.NS_PER_S] * len(measured)
+    return met_if(in_shares(lengths_s, asked=asked_s, shares=MINUTE_SHARES), text)
 
 
-def seeds(case: Case) -> Found:
-    """Judge whether each stimulus has a seed of its own, so that none repeats another."""
-    own = [each.seed for each, step, _ in case.loaded() if not getattr(step, "continues", False)]
-    if not own:
-        return untold("not yet")
+@judging(lambda case: [each for each in case.loaded() if not getattr(each[1], "continues", False)])
+def seeds(_: Case, loaded: Sequence[Loaded]) -> Found:
+    """Judge whether each stimulus has its own seed, so that none repeats another."""
+    own = [record.seed for record, _, _ in loaded]
     text = say(
         "{stimuli:,} stimuli, {seeds:,} different seeds recorded",
         stimuli=len(own),
@@ -99,12 +97,20 @@ def seeds(case: Case) -> Found:
     return met_if(len(own) == len(set(own)), text)
 
 
-def content(case: Case) -> Found:
+def _writers(case: Case) -> list[tuple[int, Stream]]:
+    return [
+        (each.seq, stream)
+        for each, step, _ in case.loaded()
+        for stream in step.workload.streams
+        if stream.writes
+    ]
+
+
+@judging(_writers)
+def content(case: Case, writers: Sequence[tuple[int, Stream]]) -> Found:
     """Judge whether random content was written, as far as anybody looked."""
-    kinds = {stream.content for _, stream in _writers(case)}
-    steps = len({seq for seq, _ in _writers(case)})
-    if not steps:
-        return untold("not yet")
+    kinds = {stream.content for _, stream in writers}
+    steps = len({seq for seq, _ in writers})
     other = sorted(str(kind) for kind in kinds if kind not in (Content.RANDOM, Content.REFILL))
     if other:
         text = say("{kinds} was written in {count:,} steps", kinds=listed(other), count=steps)
@@ -132,18 +138,12 @@ def rests(case: Case) -> Found:
     broken = sum(len(stretch.gaps) for stretch in case.stretches)
     if not later:
         return untold("not yet")
-    longest, limit = (
-        time_ns / units.NS_PER_MS
-        for time_ns in (max(answer.rest_ns for answer in later), case.rest_ns_most)
-    )
     text = say(
-        "{longest:,.{digits}f} ms at most, {mean:,.{digits}f} ms on average before {count:,} steps "
+        "{ms:,.{digits}f} ms at most, {mean:,.{digits}f} ms on average before {count:,} steps "
         "(this program's limit: {limit:,.{digits}f} ms)",
-        longest=longest,
         mean=sum(answer.rest_ns for answer in later) / len(later) / units.NS_PER_MS,
         count=len(later),
-        limit=limit,
-        digits=digits_beside([(longest, limit)], least=3),
+        **case.pause(max(answer.rest_ns for answer in later)),
     )
     drain_ns = max(answer.gap_ns - answer.rest_ns for answer in later)
     if drain_ns:
@@ -166,12 +166,15 @@ def _rested(before: Measured, after: Measured) -> bool:
     return DRAIN in after[2].detail or not before[1].open_ended
 
 
-def carries_on(case: Case) -> Found:
+def _going_on(case: Case) -> list[Course]:
+    """Return the courses of the test's own sequential streams."""
+    found = courses(case.record.steps, case.record.geometry)
+    return [each for each in found if not each.is_precondition]
+
+
+@judging(_going_on, "the record has no cursor of a sequential stream")
+def carries_on(_: Case, found: Sequence[Course]) -> Found:
     """Judge whether sequential streams went on where they had ended."""
-    found = [each for each in courses(case.record.steps, case.record.geometry)
-             if not each.is_precondition]  # fmt: skip
-    if not found:
-        return untold("the record has no cursor of a sequential stream")
     good = sum(each.in_order for each in found)
     text = say(
         "{good:,} of {count:,} steps ended where their stream must, had it gone on from the step "
@@ -182,20 +185,15 @@ def carries_on(case: Case) -> Found:
     return met_if(good == len(found), text)
 
 
-def uninterrupted(case: Case) -> Found:
+@judging(lambda case: [each for each in case.measured if each[1].continues])
+def uninterrupted(case: Case, measured: Sequence[Measured]) -> Found:
     """Judge whether the stimulus had no pause between its minutes."""
-    going_on = [answer for _, step, answer in case.measured if step.continues]
-    if not going_on:
-        return untold("not yet")
-    longest_ns = max(answer.gap_ns for answer in going_on)
-    longest, limit = longest_ns / units.NS_PER_MS, case.rest_ns_most / units.NS_PER_MS
+    longest_ns = max(answer.gap_ns for _, _, answer in measured)
     text = say(
         "{count:,} minutes went on from the one before with I/O in flight; {ms:,.{digits}f} ms "
         "between two of them at most (this program's limit: {limit:,.{digits}f} ms)",
-        count=len(going_on),
-        ms=longest,
-        limit=limit,
-        digits=digits_beside([(longest, limit)], least=3),
+        count=len(measured),
+        **case.pause(longest_ns),
     )
     return met_if(longest_ns < case.rest_ns_most, text)
 
@@ -259,12 +257,3 @@ def _mix(cells: Sequence[Measured]) -> _Mix:
     by_chance = DEVIATIONS_OF_MIX * math.sqrt(share * (1 - share) / ios)
     in_flight = len(cells) * (stream.outstanding_ios + 1) / ios if 0 < share < 1 else 0.0
     return _Mix(off=abs(reads / ios - share), slack=by_chance + in_flight)
-
-
-def _writers(case: Case) -> list[tuple[int, Stream]]:
-    return [
-        (each.seq, stream)
-        for each, step, _ in case.loaded()
-        for stream in step.workload.streams
-        if stream.writes
-    ]
