@@ -10,27 +10,25 @@ from teijo.analysis.quantities import IOPS
 from teijo.conformance.page import ledger_section
 from teijo.conformance.versions import version_of
 from teijo.document.grid import Beside, Edge, Figure, Grid, matrix
-from teijo.document.model import Axis, Block, Document, Facts, Paragraph, Section, XYChart
+from teijo.document.model import Block, Document, Facts, Paragraph, Section, XYChart
 from teijo.document.phrase import capitalised, say
 from teijo.methods.found import Found
 from teijo.methods.pages import assemble, ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
-from teijo.methods.pts.found import PtsFound
+from teijo.methods.pts.found import PtsFound, PtsRoundsFound
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
-from teijo.methods.rounds import Round, Rounds
+from teijo.methods.rounds import Round
 from teijo.methods.scaled import scalar_told
-from teijo.terms.cell import MatrixCell, mix_name
-from teijo.terms.finding import Determined
+from teijo.terms.cell import CellKey
 from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
 
-K = TypeVar("K")
+K = TypeVar("K", bound=CellKey)
 NO_ROUND = "No whole round yet."
 ART = Figure(name="ART", unit="ms", digits=4)
 MRT = Figure(name="MRT", unit="ms", digits=3)
 RESPONSE_TIME = Figure(name="Response time", unit="ms")
-MIX_AXIS = Axis(name="R/W mix", scale="category")
 
 
 def report(
@@ -68,42 +66,46 @@ def plot(title: str, chart: Callable[[], Block] | None, *, empty: str = NO_ROUND
 
 
 def by_round_section(
+    found: PtsRoundsFound[Any, K],
     title: str,
     caption: str,
-    course: Rounds,
-    findings: Determined,
     keys: Sequence[K],
-    at: Callable[[Round, K], float],
+    of: Callable[[StepResult], float],
     *,
     y: Figure,
     figure: Callable[[K], Figure],
     name: Callable[[K], str] = lambda _: "",
     log: bool = False,
 ) -> Section:
-    """Return figures over the whole rounds, a line for each key, the window shaded."""
+    """Return a figure of cells over the whole rounds, a line for each, the window shaded."""
+    course = found.course
 
     def chart() -> XYChart:
-        grid = matrix(by_round(course.whole), course.whole, keys, at, figure=figure, name=name)
+        rounds = course.whole
+        grid = matrix(
+            by_round(rounds),
+            rounds,
+            keys,
+            lambda each, key: of(each.at(key)),
+            figure=figure,
+            name=name,
+        )
         return grid.chart(
             caption,
             y,
             log=log,
-            spans=window_pages.window_spans(findings),
+            spans=window_pages.window_spans(found),
             note=window_pages.broken_note(course),
         )
 
     return plot(title, chart if course.whole else None)
 
 
-def sections_or(
-    empty: str, titles: Sequence[str], blocks: Callable[[], Sequence[Sequence[Block]]] | None
-) -> list[Section]:
-    """Return a section for each title; all of them say `empty` where there are no blocks yet."""
-    if blocks is None:
-        return [Section(title=title, blocks=(Paragraph(text=empty),)) for title in titles]
+def sections_of(titles: Sequence[str], blocks: Sequence[Sequence[Block]]) -> list[Section]:
+    """Return a section for each title; without blocks all of them say that there is no round."""
+    shown = blocks or [[Paragraph(text=NO_ROUND)]] * len(titles)
     return [
-        Section(title=title, blocks=tuple(each))
-        for title, each in zip(titles, blocks(), strict=True)
+        Section(title=title, blocks=tuple(each)) for title, each in zip(titles, shown, strict=True)
     ]
 
 
@@ -127,36 +129,6 @@ def run_rows(
 def by_round(rounds: Sequence[Round]) -> Edge:
     """Return the edge that the rounds are on."""
     return Edge(name="Round", digits=0, places=tuple(each.number for each in rounds))
-
-
-def by_block_size(
-    keys: Sequence[MatrixCell],
-    of: Callable[[MatrixCell], float],
-    *,
-    unit: str = "",
-    digits: int = 1,
-) -> Grid:
-    """Return a figure of every cell: the smallest block first, a line for each mix from all
-    writes to all reads.
-    """
-    blocks = sorted({key.block_size_bytes for key in keys})
-    mixes = sorted({key.read_percent for key in keys})
-    kibibytes = [block / units.KIB for block in blocks]
-    rows = Edge(
-        name="Block size",
-        unit="KiB",
-        scale="log",
-        from_zero=True,
-        places=tuple(kibibytes),
-        words=tuple(f"{each:g}" for each in kibibytes),
-    )
-    return matrix(
-        rows,
-        blocks,
-        mixes,
-        lambda block, mix: of(MatrixCell(read_percent=mix, block_size_bytes=block)),
-        figure=lambda mix: Figure(name=mix_name(mix), unit=unit, digits=digits),
-    )
 
 
 def by_minute(minute_ns: int, places: Sequence[float]) -> Edge:
@@ -188,7 +160,7 @@ def answered(answers: Sequence[StepResult]) -> tuple[Beside, Beside, Beside]:
     )
 
 
-def sequential_words(times: int, block_size_bytes: int) -> str:
+def sequential_words(times: int, block_size_bytes: int | None) -> str:
     """Return the header's words for WIPC, "2X SEQ/128KiB"."""
-    block = units.format_block_size(block_size_bytes).replace(" ", "")
+    block = units.format_block_size(block_size_bytes or 0).replace(" ", "")
     return f"{times}X SEQ/{block}" if times else "none"

@@ -1,29 +1,18 @@
 """The report of PTS IOPS, its plots in the standard's order, as meaning without ink."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
-from teijo import units
 from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT
-from teijo.document.grid import Figure, Grid
-from teijo.document.model import Block, Column, Document, Paragraph, Section, Table, Value
+from teijo.document.grid import Fields, Figure, listing
+from teijo.document.model import Document, Paragraph, Section, Table
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
-from teijo.methods.pts.header import Loop
 from teijo.methods.pts.iops.found import SELECT_PERFORMANCE, IopsFound
-from teijo.methods.pts.report import (
-    MIX_AXIS,
-    NO_ROUND,
-    by_block_size,
-    by_round_section,
-    numbered,
-    report,
-    run_facts,
-    sections_or,
-    sequential_words,
-)
-from teijo.terms.cell import mix_name
+from teijo.methods.pts.matrix_pages import MIX_AXIS, by_block_size, matrix_loop
+from teijo.methods.pts.report import by_round_section, numbered, report, run_facts, sections_of
+from teijo.terms.cell import MatrixCell, mix_name
 from teijo.terms.finding import Cell
 
 MATRIX_NOTE = "Arithmetic mean over the rounds of the measurement window."
@@ -46,7 +35,7 @@ def pages(found: IopsFound) -> Document:
     ]
     return report(
         found,
-        _loop(found),
+        matrix_loop(found.settings, title="IOPS", subtitle="IOPS loop", dependent="Full IOPS loop"),
         summary=(
             window_pages.verdict_of(found.record, found),
             window_pages.determination_table(found.states),
@@ -57,53 +46,29 @@ def pages(found: IopsFound) -> Document:
     )
 
 
-def _loop(found: IopsFound) -> Loop:
-    settings = found.settings
-    return Loop(
-        title="IOPS",
-        subtitle="IOPS loop",
-        workload_independent=sequential_words(
-            settings.precondition_times, settings.precondition_block_bytes
-        ),
-        workload_dependent="Full IOPS loop",
-        stimulus=(
-            ("Stimulus", say("RND, {time} each", time=units.format_duration(settings.minute_ns))),
-            ("R/W mix, outer loop", say("{count} mixes", count=len(settings.mixes_read_percent))),
-            ("Block size, inner loop", say("{count} sizes", count=len(settings.block_sizes_bytes))),
-        ),
-    )
-
-
 def _select_performance(found: IopsFound) -> tuple[Table, ...]:
     """Return the few cells that people ask for first, of those that were measured."""
     cells = found.over_window
-    rows: tuple[tuple[Value, ...], ...] = tuple(
-        (key.stimulus, *(of(cells[key]) for _, of in FIGURES))
-        for key in SELECT_PERFORMANCE
-        if key in cells
+    fields: Fields[MatrixCell] = (
+        ("Workload", "", None, lambda key: key.stimulus),
+        ("IOPS", "", 1, lambda key: cells[key].iops),
+        ("Throughput", "MB/s", 1, lambda key: cells[key].throughput_mb_s),
+        ("Mean latency", "ms", 3, lambda key: ms(cells[key].latency_ns_mean)),
+        ("Maximum latency", "ms", 3, lambda key: ms(cells[key].latency_ns_max)),
     )
-    if not rows:
-        return ()
-    columns = (
-        Column(name="Workload"),
-        Column(name="IOPS", digits=1),
-        Column(name="Throughput", unit="MB/s", digits=1),
-        Column(name="Mean latency", unit="ms", digits=3),
-        Column(name="Maximum latency", unit="ms", digits=3),
-    )
-    return (Table(columns=columns, rows=rows, caption="Select performance data"),)
+    measured = [key for key in SELECT_PERFORMANCE if key in cells]
+    return (listing(measured, fields, caption="Select performance data"),) if measured else ()
 
 
 def _convergence_section(found: IopsFound) -> Section:
     mixes = found.settings.mixes_read_percent
     mix = 0 if 0 in mixes else min(mixes)
     return by_round_section(
+        found,
         "Steady state convergence",
         say("IOPS at R/W {mix} by round", mix=mix_name(mix)),
-        found.course,
-        found,
         [key for key in found.keys if key.read_percent == mix],
-        lambda each, key: each.at(key).iops,
+        lambda answer: answer.iops,
         y=IOPS,
         figure=lambda key: Figure(name=key.block, unit="IOPS"),
         log=True,
@@ -113,26 +78,22 @@ def _convergence_section(found: IopsFound) -> Section:
 def _matrix_sections(found: IopsFound) -> list[Section]:
     titles = ("IOPS table", "IOPS by block size and mix, 2-D", "IOPS by block size and mix, 3-D")
     cells = found.over_window
-
-    def grid(figure: Figure, of: Callable[[Cell], float]) -> Grid:
-        return by_block_size(found.keys, lambda key: of(cells[key]), digits=figure.digits or 0)
-
-    def plots() -> Sequence[Sequence[Block]]:
-        tables = [
-            grid(figure, of).table(
-                say("{name} by block size and R/W mix", name=_with_unit(figure)),
-                folded=figure is not IOPS,
-            )
-            for figure, of in FIGURES
-        ]
-        mean, table = grid(*FIGURES[0]), replace(tables[0], folded=True)
-        lines = mean.chart(
-            "IOPS by block size, one line a R/W mix", IOPS, log=True, table=table, note=MATRIX_NOTE
+    if not cells:
+        return sections_of(titles, [])
+    grids = [by_block_size(cells, of, digits=figure.digits or 0) for figure, of in FIGURES]
+    tables = [
+        grid.table(
+            say("{name} by block size and R/W mix", name=_with_unit(figure)),
+            folded=figure is not IOPS,
         )
-        bars = mean.bars3d("IOPS by block size and R/W mix", IOPS, columns=MIX_AXIS, table=table)
-        return [[*tables, Paragraph(text=MATRIX_NOTES)], [lines], [bars]]
-
-    return sections_or(NO_ROUND, titles, plots if cells else None)
+        for grid, (figure, _) in zip(grids, FIGURES, strict=True)
+    ]
+    mean, table = grids[0], replace(tables[0], folded=True)
+    lines = mean.chart(
+        "IOPS by block size, one line a R/W mix", IOPS, log=True, table=table, note=MATRIX_NOTE
+    )
+    bars = mean.bars3d("IOPS by block size and R/W mix", IOPS, columns=MIX_AXIS, table=table)
+    return sections_of(titles, [[*tables, Paragraph(text=MATRIX_NOTES)], [lines], [bars]])
 
 
 def _with_unit(figure: Figure) -> str:

@@ -1,34 +1,24 @@
 """The report of PTS TP: a summary of all block sizes, then for each the standard's five pages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.quantities import THROUGHPUT
-from teijo.document.grid import Edge, Figure, Grid, matrix
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Table,
-    Verdict,
-    XYChart,
-)
+from teijo.document.grid import Edge, Fields, Figure, Grid, listing, matrix
+from teijo.document.model import Block, Document, Facts, Paragraph, Section, Table, Verdict, XYChart
 from teijo.document.phrase import listed, say
 from teijo.methods.pages import NO_ROUNDS, ms, window_name
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.report import (
-    NO_ROUND,
     by_round_section,
     numbered,
     report,
     run_rows,
-    sections_or,
+    sections_of,
+    sequential_words,
 )
 from teijo.methods.pts.tp.found import BlockFound, TpCell, TpFound, TpSettings
 from teijo.terms.cell import mix_name
@@ -52,7 +42,7 @@ def _loop(found: TpFound) -> Loop:
     settings = found.settings
     several = len(settings.block_sizes_bytes) > 1
     windows = [
-        say("{block}: {rounds}", block=_name(each), rounds=window_name(each))
+        say("{block}: {rounds}", block=each.name, rounds=window_name(each))
         if several
         else window_name(each)
         for each in found.blocks
@@ -74,19 +64,15 @@ def _loop(found: TpFound) -> Loop:
 
 
 def _preconditioning(settings: TpSettings) -> str:
-    times = settings.precondition_times
-    if not times:
-        return "none"
-    if settings.precondition_block_bytes is None and len(settings.block_sizes_bytes) > 1:
+    times, blocks = settings.precondition_times, settings.block_sizes_bytes
+    if times and settings.precondition_block_bytes is None and len(blocks) > 1:
         return say("{times}X SEQ/the test's block size", times=times)
-    block = settings.precondition_block_bytes or settings.block_sizes_bytes[0]
-    size = units.format_block_size(block).replace(" ", "")
-    return say("{times}X SEQ/{size}", times=times, size=size)
+    return sequential_words(times, settings.precondition_block_bytes or blocks[0])
 
 
 def _summary(found: TpFound) -> tuple[Block, ...]:
     rounds = tuple(
-        (say("Rounds measured, {block}", block=_name(each)), str(each.rounds))
+        (say("Rounds measured, {block}", block=each.name), str(each.rounds))
         for each in found.blocks
     )
     cells = found.over_window
@@ -104,9 +90,9 @@ def _verdict(found: TpFound) -> Verdict:
     if len(found.blocks) < 2:
         return window_pages.verdict_of(found.record, found)
     words = [
-        say("{block} rounds {rounds}", block=_name(each), rounds=window_name(each))
+        say("{block} rounds {rounds}", block=each.name, rounds=window_name(each))
         if each.converged
-        else say("{block} after {count} rounds NO", block=_name(each), count=each.rounds)
+        else say("{block} after {count} rounds NO", block=each.name, count=each.rounds)
         for each in found.blocks
     ]
     if found.converged:
@@ -119,7 +105,7 @@ def _verdict(found: TpFound) -> Verdict:
 def _block_sections(found: BlockFound) -> list[Section]:
     """Return one block size's five pages: writes, reads, window, table, bars."""
     window = window_pages.close_up_section(found.states[0], "Round")
-    title = say("{block}: steady state measurement window", block=_name(found))
+    title = say("{block}: steady state measurement window", block=found.name)
     return numbered(
         [
             *(_convergence_section(found, key) for key in found.keys),
@@ -130,19 +116,18 @@ def _block_sections(found: BlockFound) -> list[Section]:
 
 
 def _convergence_section(found: BlockFound, cell: TpCell) -> Section:
-    name = _name(found)
+    name = found.name
     title = (
         say("{block}: convergence of the reads", block=name)
         if cell.read_percent
         else say("{block}: convergence of the writes", block=name)
     )
     return by_round_section(
+        found,
         title,
         say("Throughput of SEQ {block} at R/W {mix} by round", block=name, mix=cell.mix),
-        found.course,
-        found,
         (cell,),
-        lambda each, key: measures.throughput_mb_s(each.at(key)),
+        measures.throughput_mb_s,
         y=THROUGHPUT,
         figure=lambda _: THROUGHPUT,
         name=lambda key: key.name,
@@ -151,40 +136,28 @@ def _convergence_section(found: BlockFound, cell: TpCell) -> Section:
 
 def _cell_sections(found: BlockFound) -> list[Section]:
     titles = (
-        say("{block}: throughput table", block=_name(found)),
-        say("{block}: throughput by R/W mix", block=_name(found)),
+        say("{block}: throughput table", block=found.name),
+        say("{block}: throughput by R/W mix", block=found.name),
     )
     cells = found.over_window
-
-    def plots() -> Sequence[Sequence[Block]]:
-        return [[*_tables(cells), Paragraph(text=MEAN_NOTE)], [_bars(cells)]]
-
-    return sections_or(NO_ROUND, titles, plots if cells else None)
+    if not cells:
+        return sections_of(titles, [])
+    return sections_of(titles, [[*_tables(cells), Paragraph(text=MEAN_NOTE)], [_bars(cells)]])
 
 
-def _tables(cells: _Cells) -> tuple[Table, ...]:
+def _tables(cells: _Cells) -> tuple[Table, Table]:
     """Return throughput by block size and mix, and the same cells with all their figures."""
-    figures = Table(
-        columns=(
-            Column(name="Workload"),
-            THROUGHPUT.column(),
-            Column(name="IOPS", digits=1),
-            Column(name="Mean latency", unit="ms", digits=4),
-            Column(name="Maximum latency", unit="ms", digits=3),
-        ),
-        rows=tuple(
-            (
-                key.words,
-                cell.throughput_mb_s,
-                cell.iops,
-                ms(cell.latency_ns_mean),
-                ms(cell.latency_ns_max),
-            )
-            for key, cell in cells.items()
-        ),
-        caption="All figures of the cells",
+    fields: Fields[TpCell] = (
+        ("Workload", "", None, lambda key: key.words),
+        ("Throughput", "MB/s", 2, lambda key: cells[key].throughput_mb_s),
+        ("IOPS", "", 1, lambda key: cells[key].iops),
+        ("Mean latency", "ms", 4, lambda key: ms(cells[key].latency_ns_mean)),
+        ("Maximum latency", "ms", 3, lambda key: ms(cells[key].latency_ns_max)),
     )
-    return _grid(cells).table("Throughput by block size and R/W mix"), figures
+    return (
+        _grid(cells).table("Throughput by block size and R/W mix"),
+        listing(cells, fields, caption="All figures of the cells"),
+    )
 
 
 def _bars(cells: _Cells) -> XYChart:
@@ -204,7 +177,3 @@ def _grid(cells: _Cells) -> Grid:
         name=lambda mix: say("R/W {mix}", mix=mix_name(mix)),
         style="bars",
     )
-
-
-def _name(found: BlockFound) -> str:
-    return units.format_block_size(found.block_size_bytes)
