@@ -10,7 +10,7 @@ import pytest
 from teijo.cli import tongue
 from teijo.engine import simulated_kinds, simulated_presets
 from teijo.methods.knobs import describe
-from teijo.methods.registry import METHODS
+from teijo.methods.registry import CARDS, METHODS
 from teijo.runfile.proof.flaw import MEANINGS, Check
 from teijo.terms.geometry import Geometry
 from tests.cli.conftest import Teijo
@@ -64,7 +64,7 @@ def test_every_text_of_the_command_line_is_in_the_catalogue() -> None:
 
 
 def test_what_methods_are_and_what_each_setting_means_is_translated() -> None:
-    assert english(method.summary for method in METHODS) == []
+    assert english(card.summary for card in CARDS) == []
     settings = (
         setting.meaning
         for method in METHODS

@@ -9,16 +9,7 @@ from teijo.methods.parts import watch_of
 from teijo.runfile import reader, stop_request
 from teijo.runfile.names import Names
 from teijo.runfile.reader import RunningStep
-from teijo.runner.events import (
-    Ended,
-    Event,
-    Judged,
-    Progress,
-    Remarked,
-    RunStarted,
-    StepDone,
-    StepStarted,
-)
+from teijo.runner import events
 from teijo.runner.run_state import Follower, RunState
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
@@ -83,12 +74,14 @@ class _Hands:
         return self.ns
 
 
-def _events(record: Record, running: RunningStep | None, path: Path) -> Iterator[tuple[int, Event]]:
+def _events(
+    record: Record, running: RunningStep | None, path: Path
+) -> Iterator[tuple[int, events.Event]]:
     """Yield the events that led to a record, each at its moment on the run's clock."""
     now_ns = 0
     yield (
         0,
-        RunStarted(
+        events.RunStarted(
             run=record.run,
             geometry=record.geometry,
             identity=record.identity,
@@ -98,25 +91,25 @@ def _events(record: Record, running: RunningStep | None, path: Path) -> Iterator
         ),
     )
     for remark in record.remarks:
-        yield 0, Remarked(remark=remark)
+        yield 0, events.Remarked(remark=remark)
     for each in record.steps:
-        yield now_ns, StepStarted(seq=each.seq, step=each.step)
+        yield now_ns, events.StepStarted(seq=each.seq, step=each.step)
         if isinstance(each.answer, StepResult):
             now_ns = each.answer.started_ns + each.answer.elapsed_ns
-        yield now_ns, StepDone(seq=each.seq, step=each.step, answer=each.answer)
+        yield now_ns, events.StepDone(seq=each.seq, step=each.step, answer=each.answer)
     with of_a_file(record):
         growing = replace(record, run=replace(record.run, ending="running"))
-        yield now_ns, Judged(watch=watch_of(growing))
+        yield now_ns, events.Judged(watch=watch_of(growing))
     if record.run.ending != "running":
-        yield now_ns, Ended(ending=record.run.ending, path=path, error=record.run.error)
+        yield now_ns, events.Ended(ending=record.run.ending, path=path, error=record.run.error)
     elif running is not None and running.seq > len(record.steps):
-        yield now_ns, StepStarted(seq=running.seq, step=running.step)
+        yield now_ns, events.StepStarted(seq=running.seq, step=running.step)
         look = _look(running)
         if look is not None:
             yield now_ns + look.elapsed_ns, look
 
 
-def _look(running: RunningStep) -> Progress | None:
+def _look(running: RunningStep) -> events.Progress | None:
     """Return how far a step is by its finished intervals; None where there is none yet."""
     series = [each for each in running.intervals.values() if len(each.index)]
     if not series:
@@ -128,7 +121,7 @@ def _look(running: RunningStep) -> Progress | None:
     now = [each for each in series if int(each.index[-1]) == last]
     ios_now = sum(int(each.ios[-1]) for each in now)
     bytes_now = sum(int(each.bytes[-1]) for each in now)
-    return Progress(
+    return events.Progress(
         seq=running.seq,
         step=running.step,
         elapsed_ns=elapsed_ns,

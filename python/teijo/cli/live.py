@@ -15,20 +15,7 @@ from teijo.cli.state_words import begun, coarse, hook_lines, left, phase, rounds
 from teijo.cli.tongue import reported, tr
 from teijo.outside.text import visible
 from teijo.report.width import columns_of, padded
-from teijo.runner.events import (
-    Ended,
-    Event,
-    HookNamed,
-    Judged,
-    LayingOut,
-    Observer,
-    Progress,
-    Remarked,
-    RunStarted,
-    StepDone,
-    StepStarted,
-    Stopping,
-)
+from teijo.runner import events
 from teijo.runner.run_state import Follower, RunState
 
 REPAINTS_PER_SECOND: Final = 8
@@ -39,7 +26,7 @@ _PERCENT: Final = 6
 
 
 @contextmanager
-def live(follower: Follower, console: Console | None = None) -> Iterator[Observer]:
+def live(follower: Follower, console: Console | None = None) -> Iterator[events.Observer]:
     """Give an observer whose events a screen on stderr shows until the block ends."""
     # `STDERR` is stderr, and goes on where a terminal that went away would raise.
     file: Any = STDERR
@@ -55,20 +42,25 @@ def live(follower: Follower, console: Console | None = None) -> Iterator[Observe
             for part in layout.lines(shown(line, console.encoding), console.width):
                 console.print(Text(part), soft_wrap=True)
 
-        def observer(event: Event) -> None:
+        def observer(event: events.Event) -> None:
             follower.tell(event)
             match event:
-                case HookNamed(hook=hook):
+                case events.HookNamed(hook=hook):
                     for line in hook_lines(hook):
                         tell(line)
-                case RunStarted():
+                case events.RunStarted():
                     for line in begun(event):
                         tell(line)
-                case Ended():
+                case events.Ended():
                     painter.refresh()
-                case LayingOut() | StepStarted() | Progress() | StepDone():
+                case (
+                    events.LayingOut()
+                    | events.StepStarted()
+                    | events.Progress()
+                    | events.StepDone()
+                ):
                     pass
-                case Judged() | Remarked() | Stopping():
+                case events.Judged() | events.Remarked() | events.Stopping():
                     pass
 
         yield observer

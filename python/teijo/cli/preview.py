@@ -5,20 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import console
-from teijo.cli.options import (
-    Json,
-    Method,
-    MoreSettings,
-    Plan,
-    Settings,
-    Spec,
-    Target,
-    endurance_from,
-    planned,
-    rates_from,
-    settings_from,
-)
+from teijo.cli import console, options
 from teijo.errors import HostError
 
 if TYPE_CHECKING:
@@ -33,12 +20,12 @@ EXAMPLES = (
 
 
 def verb(
-    method: Method,
-    target: Target,
-    more: MoreSettings = None,
-    settings: Settings = None,
-    spec: Spec = "",
-    plan: Plan = None,
+    method: options.Method,
+    target: options.Target,
+    more: options.MoreSettings = None,
+    settings: options.Settings = None,
+    spec: options.Spec = "",
+    plan: options.Plan = None,
     rates: Annotated[
         str,
         typer.Option(
@@ -55,11 +42,11 @@ def verb(
             help="What the drive is rated for, as 600TB. [default: from its own counters]",
         ),
     ] = "",
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Say how long METHOD would take on TARGET and how much it would write. Writes nothing."""
-    given = planned(settings_from(settings, more), plan)
-    told, rated_bytes = rates_from(rates), endurance_from(endurance)
+    given = options.planned(options.settings_from(settings, more), plan)
+    told, rated_bytes = options.rates_from(rates), options.endurance_from(endurance)
 
     from teijo import api
 

@@ -14,21 +14,8 @@ from teijo.cli import console
 from teijo.cli.options import ProgressMode
 from teijo.cli.state_words import begun, hook_lines, left, phase, rounds_left, steady
 from teijo.cli.tongue import reported, said, tr
+from teijo.runner import events
 from teijo.runner.event_json import as_json
-from teijo.runner.events import (
-    Ended,
-    Event,
-    HookNamed,
-    Judged,
-    LayingOut,
-    Observer,
-    Progress,
-    Remarked,
-    RunStarted,
-    StepDone,
-    StepStarted,
-    Stopping,
-)
 from teijo.runner.run_state import Follower, RunState
 from teijo.terms.remark import RemarkKind
 from teijo.units import NS_PER_S, format_duration
@@ -38,7 +25,7 @@ QUIET_NS = 5 * NS_PER_S
 
 
 @contextmanager
-def telling(mode: ProgressMode | None) -> Iterator[Observer]:
+def telling(mode: ProgressMode | None) -> Iterator[events.Observer]:
     """Give an observer that tells on stderr; without a mode, the one that fits stderr."""
     if mode is None:
         mode = ProgressMode.RICH if paints(sys.stderr, os.environ) else ProgressMode.PLAIN
@@ -70,33 +57,33 @@ class Plain:
         self._said_ns = 0
         self._remarked: set[RemarkKind] = set()
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         """Take note of one event, and speak if it is worth a line."""
         self._follower.tell(event)
         match event:
-            case HookNamed(hook=hook):
+            case events.HookNamed(hook=hook):
                 for line in hook_lines(hook):
                     self._line(line)
-            case RunStarted():
+            case events.RunStarted():
                 for line in begun(event):
                     self._line(line)
-            case LayingOut() | StepStarted() | Progress():
+            case events.LayingOut() | events.StepStarted() | events.Progress():
                 word = phase(self._follower.state).partition(" ")[0]
                 if word != self._word or self._follower.now_ns() - self._said_ns >= QUIET_NS:
                     self._word = word
                     self._line(line_of(self._follower.state))
-            case Remarked(remark=remark):
+            case events.Remarked(remark=remark):
                 # Of a kind that touches step after step the first is said; the verdict counts all.
                 if remark.kind not in self._remarked:
                     self._remarked.add(remark.kind)
                     kind, text = reported(remark.kind.value), reported(remark.text)
                     self._line(tr("remark: {kind}: {text}", kind=kind, text=text))
-            case Stopping():
+            case events.Stopping():
                 words = "{signal}: the running step ends; once more stops at once"
                 self._line(tr(words, signal=event.signal))
-            case Ended():
+            case events.Ended():
                 self._line(tr("ended: {ending}", ending=said(event.ending)))
-            case StepDone() | Judged():
+            case events.StepDone() | events.Judged():
                 pass
 
     def _line(self, text: str) -> None:

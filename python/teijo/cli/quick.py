@@ -7,26 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import console, tongue
-from teijo.cli.options import (
-    AcceptWarning,
-    Destroy,
-    Engine,
-    Json,
-    Lang,
-    Limits,
-    MoreSettings,
-    Overwrite,
-    Progress,
-    ReportDir,
-    ReportLang,
-    Seed,
-    Settings,
-    WhichEngine,
-    printers_from,
-    run_file_for,
-    settings_from,
-)
+from teijo.cli import console, options, tongue
 
 if TYPE_CHECKING:
     from teijo.api import Run
@@ -63,8 +44,8 @@ ReadOnly = Annotated[bool, typer.Option("--read-only", help="Read alone: nothing
 
 def verb(
     target: Target,
-    more: MoreSettings = None,
-    settings: Settings = None,
+    more: options.MoreSettings = None,
+    settings: options.Settings = None,
     size: Size = "",
     read_only: ReadOnly = False,
     output: Annotated[
@@ -73,32 +54,32 @@ def verb(
             "-o", "--output", metavar="FILE", help="The run file, or the folder to put it in."
         ),
     ] = None,
-    destroy: Destroy = None,
-    overwrite: Overwrite = False,
-    accept_warning: AcceptWarning = None,
-    engine: WhichEngine = Engine.NATIVE,
-    seed: Seed = None,
-    limit: Limits = None,
+    destroy: options.Destroy = None,
+    overwrite: options.Overwrite = False,
+    accept_warning: options.AcceptWarning = None,
+    engine: options.WhichEngine = options.Engine.NATIVE,
+    seed: options.Seed = None,
+    limit: options.Limits = None,
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
     ] = "html",
-    report_dir: ReportDir = None,
-    lang: ReportLang = Lang.EN,
-    as_json: Json = False,
-    progress: Progress = None,
+    report_dir: options.ReportDir = None,
+    lang: options.ReportLang = options.Lang.EN,
+    as_json: options.Json = False,
+    progress: options.Progress = None,
 ) -> None:
     """Take a first look at TARGET: MB/s, IOPS and µs, sequential and random, in about a minute.
 
     In a folder a file is made, measured and removed; that needs no consent. It is a quick look,
     not a steady-state test: nothing is purged or preconditioned. For that: `teijo run iops`.
     """
-    given = settings_from(settings, more)
-    printers = printers_from(report)
+    given = options.settings_from(settings, more)
+    printers = options.printers_from(report)
 
     from teijo import api
     from teijo.cli.outcome import carry_out, leave_limits, reports
 
-    path = run_file_for("quick", str(_named(target)), output, datetime.now())
+    path = options.run_file_for("quick", str(_named(target)), output, datetime.now())
     run = carry_out(
         partial(
             api.quick,

@@ -6,20 +6,7 @@ from typing import Annotated
 
 import typer
 
-from teijo.cli.options import (
-    AcceptWarning,
-    Destroy,
-    Hook,
-    IoTimeout,
-    Lang,
-    Limits,
-    MaxDriveWrites,
-    Overwrite,
-    Progress,
-    ReportLang,
-    io_timeout_ns_from,
-    printers_from,
-)
+from teijo.cli import options
 
 EXAMPLES = (
     "teijo resume pts.iops-mlc-a-20260101-120000.teijo.open",
@@ -32,13 +19,13 @@ def verb(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The run file that was left: NAME.teijo.open.")
     ],
-    destroy: Destroy = None,
-    overwrite: Overwrite = False,
-    accept_warning: AcceptWarning = None,
-    max_drive_writes: MaxDriveWrites = None,
-    hook: Hook = None,
-    limit: Limits = None,
-    io_timeout: IoTimeout = "120s",
+    destroy: options.Destroy = None,
+    overwrite: options.Overwrite = False,
+    accept_warning: options.AcceptWarning = None,
+    max_drive_writes: options.MaxDriveWrites = None,
+    hook: options.Hook = None,
+    limit: options.Limits = None,
+    io_timeout: options.IoTimeout = "120s",
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
     ] = "html,pdf",
@@ -46,12 +33,12 @@ def verb(
         Path | None,
         typer.Option("--report-dir", metavar="DIR", help="[default: where the run file is]"),
     ] = None,
-    lang: ReportLang = Lang.EN,
-    progress: Progress = None,
+    lang: options.ReportLang = options.Lang.EN,
+    progress: options.Progress = None,
 ) -> None:
     """Carry on a run that was interrupted or killed, from its file."""
-    printers = printers_from(report)
-    io_timeout_ns = io_timeout_ns_from(io_timeout)
+    printers = options.printers_from(report)
+    io_timeout_ns = options.io_timeout_ns_from(io_timeout)
 
     from teijo import api
     from teijo.cli.outcome import carry_out, leave

@@ -6,37 +6,7 @@ from typing import Annotated
 
 import typer
 
-from teijo.cli.options import (
-    AcceptWarning,
-    Destroy,
-    Engine,
-    Groups,
-    Hook,
-    IoTimeout,
-    Lang,
-    Limits,
-    MaxDriveWrites,
-    Method,
-    MoreSettings,
-    Notes,
-    Overwrite,
-    Plan,
-    Progress,
-    ReportDir,
-    ReportLang,
-    Seed,
-    Settings,
-    Spec,
-    Target,
-    WhichEngine,
-    group_from,
-    io_timeout_ns_from,
-    notes_from,
-    planned,
-    printers_from,
-    run_file_for,
-    settings_from,
-)
+from teijo.cli import options
 
 EXAMPLES = (
     "teijo run iops sim:mlc-a",
@@ -52,12 +22,12 @@ EXAMPLES = (
 
 
 def verb(
-    method: Method,
-    target: Target,
-    more: MoreSettings = None,
-    settings: Settings = None,
-    spec: Spec = "",
-    plan: Plan = None,
+    method: options.Method,
+    target: options.Target,
+    more: options.MoreSettings = None,
+    settings: options.Settings = None,
+    spec: options.Spec = "",
+    plan: options.Plan = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -67,34 +37,34 @@ def verb(
             help="The run file, or the folder to put it in; FOLDER/ is made where there is none.",
         ),
     ] = None,
-    destroy: Destroy = None,
-    overwrite: Overwrite = False,
-    accept_warning: AcceptWarning = None,
-    max_drive_writes: MaxDriveWrites = None,
-    hook: Hook = None,
-    note: Notes = None,
-    group: Groups = None,
-    io_timeout: IoTimeout = "120s",
-    engine: WhichEngine = Engine.NATIVE,
-    seed: Seed = None,
-    limit: Limits = None,
+    destroy: options.Destroy = None,
+    overwrite: options.Overwrite = False,
+    accept_warning: options.AcceptWarning = None,
+    max_drive_writes: options.MaxDriveWrites = None,
+    hook: options.Hook = None,
+    note: options.Notes = None,
+    group: options.Groups = None,
+    io_timeout: options.IoTimeout = "120s",
+    engine: options.WhichEngine = options.Engine.NATIVE,
+    seed: options.Seed = None,
+    limit: options.Limits = None,
     report: Annotated[
         str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
     ] = "html,pdf",
-    report_dir: ReportDir = None,
-    lang: ReportLang = Lang.EN,
-    progress: Progress = None,
+    report_dir: options.ReportDir = None,
+    lang: options.ReportLang = options.Lang.EN,
+    progress: options.Progress = None,
 ) -> None:
     """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
-    given = planned(settings_from(settings, more), plan)
-    printers = printers_from(report)
-    notes, belongs = notes_from(note), group_from(group)
+    given = options.planned(options.settings_from(settings, more), plan)
+    printers = options.printers_from(report)
+    notes, belongs = options.notes_from(note), options.group_from(group)
 
     from teijo import api
     from teijo.cli.outcome import carry_out, folder_for, leave
     from teijo.methods.registry import method_named
 
-    path = run_file_for(method_named(method).id, target, output, datetime.now())
+    path = options.run_file_for(method_named(method).id, target, output, datetime.now())
     with folder_for(path, wanted=bool(output and output.endswith("/"))):
         run = carry_out(
             partial(
@@ -110,7 +80,7 @@ def verb(
                 engine=engine.value,
                 max_drive_writes=max_drive_writes,
                 hook=hook,
-                io_timeout_ns=io_timeout_ns_from(io_timeout),
+                io_timeout_ns=options.io_timeout_ns_from(io_timeout),
                 notes=notes,
                 group=belongs,
                 seed=seed,

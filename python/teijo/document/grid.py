@@ -4,24 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from teijo.document.model import (
-    Axis,
-    Bars3D,
-    Column,
-    Rule,
-    Scale,
-    Series,
-    Span,
-    Style,
-    Table,
-    Value,
-    XYChart,
-)
+from teijo.document import model
 from teijo.document.phrase import capitalised
 
 R = TypeVar("R")
 C = TypeVar("C")
-Fields = Sequence[tuple[str, str, int | None, Callable[[R], Value]]]
+Fields = Sequence[tuple[str, str, int | None, Callable[[R], model.Value]]]
 """The columns of a table of things: name, unit, digits, and what each of the things has there."""
 
 
@@ -37,13 +25,13 @@ class Figure:
     digits: int | None = 1
     more_is_faster: bool = True
 
-    def column(self) -> Column:
+    def column(self) -> model.Column:
         """Return the column of a table that holds it, its heading with a capital."""
-        return Column(name=capitalised(self.name), unit=self.unit, digits=self.digits)
+        return model.Column(name=capitalised(self.name), unit=self.unit, digits=self.digits)
 
-    def axis(self, *, log: bool = False) -> Axis:
+    def axis(self, *, log: bool = False) -> model.Axis:
         """Return the axis of a chart that it is drawn against."""
-        return Axis(name=self.name, unit=self.unit, scale="log" if log else "linear")
+        return model.Axis(name=self.name, unit=self.unit, scale="log" if log else "linear")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,19 +43,19 @@ class Edge:
     """
 
     name: str
-    places: tuple[Value, ...]
+    places: tuple[model.Value, ...]
     unit: str = ""
     digits: int | None = None
     words: tuple[str, ...] = ()
     drawn_as: str = ""
-    scale: Scale = "linear"
+    scale: model.Scale = "linear"
     from_zero: bool = False
 
     def __post_init__(self) -> None:
         assert len(self.words) in (0, len(self.places)), "a word for each place"
 
     @property
-    def shown(self) -> tuple[Value, ...]:
+    def shown(self) -> tuple[model.Value, ...]:
         """What the first column of a table holds."""
         return self.words or self.places
 
@@ -77,14 +65,14 @@ class Edge:
         assert isinstance(place, float | int), place
         return float(place)
 
-    def column(self) -> Column:
+    def column(self) -> model.Column:
         """Return the first column of a table."""
-        return Column(name=self.name, unit=self.unit, digits=self.digits)
+        return model.Column(name=self.name, unit=self.unit, digits=self.digits)
 
-    def axis(self) -> Axis:
+    def axis(self) -> model.Axis:
         """Return the axis that the places are on."""
         name = self.drawn_as or self.name
-        return Axis(name=name, unit=self.unit, scale=self.scale, from_zero=self.from_zero)
+        return model.Axis(name=name, unit=self.unit, scale=self.scale, from_zero=self.from_zero)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +89,7 @@ class Line:
     values: tuple[float | None, ...]
     name: str = ""
     parts: tuple[str, ...] = ()
-    style: Style = "line and points"
+    style: model.Style = "line and points"
     sparse: bool = False
     spread: tuple[tuple[float, float] | None, ...] = ()
 
@@ -109,7 +97,7 @@ class Line:
         assert len(self.parts) in (0, len(self.values)), "a part for each value"
         assert len(self.spread) in (0, len(self.values)), "an interval for each value"
 
-    def series(self, places: Sequence[Value], *, log: bool) -> Iterator[Series]:
+    def series(self, places: Sequence[model.Value], *, log: bool) -> Iterator[model.Series]:
         """Return what is drawn of it; zero has no place on a log axis."""
         y = tuple(None if log and each is not None and each <= 0 else each for each in self.values)
         names = self.parts or (self.name or self.figure.name,) * len(y)
@@ -120,7 +108,7 @@ class Line:
                 if each == name and not (self.sparse and y[row] is None)
             ]
             x = tuple(places[row] for row in own)
-            yield Series(
+            yield model.Series(
                 name=name,
                 x=x,
                 y=tuple(y[row] for row in own),
@@ -133,8 +121,8 @@ class Line:
 class Beside:
     """A column of the table that is not drawn."""
 
-    column: Column
-    values: tuple[Value, ...]
+    column: model.Column
+    values: tuple[model.Value, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,14 +145,14 @@ class Grid:
         """The columns that are drawn."""
         return tuple(each for each in self.columns if isinstance(each, Line))
 
-    def table(self, caption: str = "", *, folded: bool = False) -> Table:
+    def table(self, caption: str = "", *, folded: bool = False) -> model.Table:
         """Return a row for each place of the edge."""
         columns = (
             each.figure.column() if isinstance(each, Line) else each.column for each in self.columns
         )
         leading = (each.values for each in self.leading)
         values = (each.values for each in self.columns)
-        return Table(
+        return model.Table(
             columns=(*(each.column for each in self.leading), self.rows.column(), *columns),
             rows=tuple(zip(*leading, self.rows.shown, *values, strict=True)),
             caption=caption,
@@ -177,14 +165,14 @@ class Grid:
         y: Figure,
         *,
         log: bool = False,
-        table: Table | None = None,
-        more: Iterable[Series] = (),
-        rules: Iterable[Rule] = (),
-        spans: Iterable[Span] = (),
+        table: model.Table | None = None,
+        more: Iterable[model.Series] = (),
+        rules: Iterable[model.Rule] = (),
+        spans: Iterable[model.Span] = (),
         note: str = "",
-    ) -> XYChart:
+    ) -> model.XYChart:
         """Return the lines over the rows' places, and `more` that no column of the table is."""
-        return XYChart(
+        return model.XYChart(
             title=title,
             x=self.rows.axis(),
             y=y.axis(log=log),
@@ -198,10 +186,12 @@ class Grid:
             note=note,
         )
 
-    def bars3d(self, title: str, z: Figure, *, columns: Axis, table: Table) -> Bars3D:
+    def bars3d(
+        self, title: str, z: Figure, *, columns: model.Axis, table: model.Table
+    ) -> model.Bars3D:
         """Return a bar at every row of every line; `columns` is the axis of the lines."""
         values = (each.values for each in self.lines)
-        return Bars3D(
+        return model.Bars3D(
             title=title,
             rows=replace(self.rows.axis(), scale="category", from_zero=True),
             row_places=tuple(str(each) for each in self.rows.shown),
@@ -221,7 +211,7 @@ def matrix(
     *,
     figure: Callable[[C], Figure],
     name: Callable[[C], str] = lambda _: "",
-    style: Style = "line and points",
+    style: model.Style = "line and points",
     sparse: bool = False,
 ) -> Grid:
     """Return the grid of a number at every pair of keys, a line for each of the columns."""
@@ -247,7 +237,7 @@ class Trace:
     key: str | int
     rows: tuple[tuple[float | None, ...], ...]
     name: str = ""
-    style: Style = "line and points"
+    style: model.Style = "line and points"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,20 +248,20 @@ class Traces:
     Beside a value stand both ends of its interval at 95 %, which are drawn, or what `beside` says.
     """
 
-    keys: Column
+    keys: model.Column
     places: Figure
     y: Figure
     traces: tuple[Trace, ...]
-    beside: tuple[Column, ...] = ()
+    beside: tuple[model.Column, ...] = ()
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[model.Column, ...]:
         """The columns of the table."""
         value = self.y.column()
         ends = (replace(value, name="From (95 %)"), replace(value, name="To (95 %)"))
         return (self.keys, self.places.column(), value, *(self.beside or ends))
 
-    def table(self, caption: str) -> Table:
+    def table(self, caption: str) -> model.Table:
         """Return a row for each place of each line, folded: the chart shows it."""
         columns = self.columns
         rows = tuple(
@@ -279,7 +269,7 @@ class Traces:
             for each in self.traces
             for row in each.rows
         )
-        return Table(columns=columns, rows=rows, caption=caption, folded=True)
+        return model.Table(columns=columns, rows=rows, caption=caption, folded=True)
 
     def chart(
         self,
@@ -287,17 +277,17 @@ class Traces:
         *,
         log: bool = False,
         caption: str = "",
-        rules: Iterable[Rule] = (),
-        spans: Iterable[Span] = (),
+        rules: Iterable[model.Rule] = (),
+        spans: Iterable[model.Span] = (),
         note: str = "",
-    ) -> XYChart:
+    ) -> model.XYChart:
         """Return the lines over a logarithmic axis of places, with their table."""
-        return XYChart(
+        return model.XYChart(
             title=title,
             x=self.places.axis(log=True),
             y=self.y.axis(log=log),
             series=tuple(
-                Series(
+                model.Series(
                     name=each.name or str(each.key),
                     x=tuple(row[0] for row in each.rows),
                     y=tuple(row[1] for row in each.rows),
@@ -326,11 +316,11 @@ def listing(
     caption: str = "",
     folded: bool = False,
     marked: Iterable[tuple[int, int]] = (),
-) -> Table:
+) -> model.Table:
     """Return a row for each thing, a column for each field."""
-    return Table(
+    return model.Table(
         columns=tuple(
-            Column(name=name, unit=unit, digits=digits) for name, unit, digits, _ in fields
+            model.Column(name=name, unit=unit, digits=digits) for name, unit, digits, _ in fields
         ),
         rows=tuple(tuple(of(each) for *_, of in fields) for each in things),
         caption=caption,

@@ -7,23 +7,7 @@ from itertools import pairwise
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.document.model import (
-    Bars3D,
-    Block,
-    Column,
-    Document,
-    Facts,
-    Header,
-    HeaderGroup,
-    Headline,
-    Note,
-    Paragraph,
-    Section,
-    Table,
-    Value,
-    Verdict,
-    XYChart,
-)
+from teijo.document import model
 from teijo.document.phrase import Verbatim, capitalised, joined, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.knobs import describe
@@ -42,37 +26,37 @@ NO_ROUNDS = "none"
 _STEPS_NAMED = 8
 
 STEP_COLUMNS = (
-    Column(name="Step", digits=0),
-    Column(name="Phase"),
-    Column(name="Round", digits=0),
-    Column(name="Cell"),
-    Column(name="Start", unit="s", digits=3),
-    Column(name="Length", unit="s", digits=3),
-    Column(name="Gap before", unit="ms", digits=3),
-    Column(name="IOPS", digits=1),
-    Column(name="Throughput", unit="MB/s", digits=2),
-    Column(name="Latency mean", unit="ms", digits=4),
-    Column(name="Latency max", unit="ms", digits=3),
-    Column(name="Failed", unit="I/Os", digits=0),
-    Column(name="Remarks"),
-    Column(name="Seed"),
+    model.Column(name="Step", digits=0),
+    model.Column(name="Phase"),
+    model.Column(name="Round", digits=0),
+    model.Column(name="Cell"),
+    model.Column(name="Start", unit="s", digits=3),
+    model.Column(name="Length", unit="s", digits=3),
+    model.Column(name="Gap before", unit="ms", digits=3),
+    model.Column(name="IOPS", digits=1),
+    model.Column(name="Throughput", unit="MB/s", digits=2),
+    model.Column(name="Latency mean", unit="ms", digits=4),
+    model.Column(name="Latency max", unit="ms", digits=3),
+    model.Column(name="Failed", unit="I/Os", digits=0),
+    model.Column(name="Remarks"),
+    model.Column(name="Seed"),
 )
 
 
 def assemble(
     record: Record,
     settings: Settings,
-    header: Header,
-    sections: Iterable[Section],
+    header: model.Header,
+    sections: Iterable[model.Section],
     remarks: Iterable[Remark] = (),
-) -> Document:
+) -> model.Document:
     """Return the whole report: the method's own sections, then those that all methods share.
 
     `remarks` are what the report itself must add to the recorded ones.
     """
     said = (*record.remarks, *remarks, *contradiction_remarks(record))
     first = with_rule(sections, record.geometry)
-    return Document(
+    return model.Document(
         name=document_name(record),
         header=header,
         sections=(
@@ -83,25 +67,25 @@ def assemble(
     )
 
 
-def with_headline(sections: Iterable[Section]) -> tuple[Section, ...]:
+def with_headline(sections: Iterable[model.Section]) -> tuple[model.Section, ...]:
     """Return the sections with the first chart of all beside the verdict of the first.
 
     A first section that has a chart of its own, or no verdict, stays as it is.
     """
     first, *others = sections
-    if any(isinstance(block, XYChart | Bars3D) for block in first.blocks):
+    if any(isinstance(block, model.XYChart | model.Bars3D) for block in first.blocks):
         return (first, *others)
-    charts = (b for each in others for b in each.blocks if isinstance(b, XYChart))
+    charts = (b for each in others for b in each.blocks if isinstance(b, model.XYChart))
     chart = next(charts, None)
-    verdicts = [at for at, block in enumerate(first.blocks) if isinstance(block, Verdict)]
+    verdicts = [at for at, block in enumerate(first.blocks) if isinstance(block, model.Verdict)]
     if chart is None or not verdicts:
         return (first, *others)
     place = verdicts[-1] + 1
-    blocks = (*first.blocks[:place], Headline(chart=chart), *first.blocks[place:])
+    blocks = (*first.blocks[:place], model.Headline(chart=chart), *first.blocks[place:])
     return (replace(first, blocks=blocks), *others)
 
 
-def appendix_sections(record: Record, settings: Settings) -> tuple[Section, ...]:
+def appendix_sections(record: Record, settings: Settings) -> tuple[model.Section, ...]:
     """Return what every method's report ends with."""
     sections = (
         self_checks_section(record),
@@ -122,7 +106,7 @@ def run_rows(record: Record) -> tuple[tuple[str, str], ...]:
     )
 
 
-def device_group(record: Record) -> HeaderGroup:
+def device_group(record: Record) -> model.HeaderGroup:
     """Return what their header says of the device."""
     identity = record.identity
     rows = (
@@ -131,7 +115,7 @@ def device_group(record: Record) -> HeaderGroup:
         *((("Capacity", capacity_name(record)),) if record.geometry.has_capacity else ()),
         ("Write cache", identity.write_cache or NOT_KNOWN),
     )
-    return HeaderGroup(title="Device", tone="dut", rows=rows)
+    return model.HeaderGroup(title="Device", tone="dut", rows=rows)
 
 
 def threads_by_depth(threads: int, depth: int | str) -> str:
@@ -207,15 +191,15 @@ def window_name(findings: Determined) -> str:
     return f"{first}–{last}"
 
 
-def remarks_section(remarks: Iterable[Remark]) -> Section:
+def remarks_section(remarks: Iterable[Remark]) -> model.Section:
     """Return every remark with its remedy; one that touches many steps is said once."""
     steps: dict[tuple[RemarkKind, str], list[int]] = {}
     for remark in remarks:
         touched = steps.setdefault((remark.kind, remark.text), [])
         if remark.step is not None:
             touched.append(remark.step)
-    notes: list[Block] = [
-        Note(
+    notes: list[model.Block] = [
+        model.Note(
             kind=kind.value,
             text=_with_steps(_as_sentence(text), touched),
             remedy=REMEDIES[kind],
@@ -223,10 +207,12 @@ def remarks_section(remarks: Iterable[Remark]) -> Section:
         )
         for (kind, text), touched in steps.items()
     ]
-    return Section(title=REMARKS_TITLE, blocks=tuple(notes) or (Paragraph(text="None."),))
+    return model.Section(
+        title=REMARKS_TITLE, blocks=tuple(notes) or (model.Paragraph(text="None."),)
+    )
 
 
-def conditions_section(record: Record, settings: Settings) -> Section:
+def conditions_section(record: Record, settings: Settings) -> model.Section:
     """Return the settings as run, and the host they ran on."""
     run = record.run
     rows = [
@@ -242,11 +228,11 @@ def conditions_section(record: Record, settings: Settings) -> Section:
         ("Ending", _ending(record)),
         *_places(record),
     ]
-    return Section(
+    return model.Section(
         title="Settings and environment",
         blocks=(
-            Facts(caption="Settings", rows=tuple(rows)),
-            Facts(caption="Environment", rows=tuple(record.environment.items())),
+            model.Facts(caption="Settings", rows=tuple(rows)),
+            model.Facts(caption="Environment", rows=tuple(record.environment.items())),
         ),
     )
 
@@ -271,7 +257,7 @@ def _ending(record: Record) -> str:
     return say("{ending}: {error}", ending=run.ending, error=run.error) if run.error else run.ending
 
 
-def device_section(record: Record) -> Section:
+def device_section(record: Record) -> model.Section:
     """Return what the device is, its counters over the run, and the write amplification."""
     identity = record.identity
     rows = [
@@ -285,21 +271,21 @@ def device_section(record: Record) -> Section:
         *identity.facts.items(),
     ]
     answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
-    blocks: list[Block] = [Facts(caption="Device", rows=tuple(rows))]
+    blocks: list[model.Block] = [model.Facts(caption="Device", rows=tuple(rows))]
     if answers:
         blocks += _health_blocks(answers)
-    return Section(title="Device and health", blocks=tuple(blocks))
+    return model.Section(title="Device and health", blocks=tuple(blocks))
 
 
-def steps_section(record: Record) -> Section:
+def steps_section(record: Record) -> model.Section:
     """Return every step of the run as a folded table: all that the other pages stand on."""
-    table = Table(
+    table = model.Table(
         columns=STEP_COLUMNS,
         rows=tuple(_step_row(each) for each in record.steps),
         caption="Every step, in order",
         folded=True,
     )
-    return Section(title="Every step", blocks=(table,))
+    return model.Section(title="Every step", blocks=(table,))
 
 
 def capacity_name(record: Record) -> str:
@@ -355,7 +341,7 @@ def _with_steps(text: str, steps: list[int]) -> str:
     return say("{text} (steps {named} and {more} more)", text=text, named=named, more=more)
 
 
-def _health_blocks(answers: list[StepResult]) -> list[Block]:
+def _health_blocks(answers: list[StepResult]) -> list[model.Block]:
     # A drive's own counters stand at a few steps only; see runner/looks.
     looks = [look for each in answers for look in (each.health_before, each.health_after)]
     before, after = _first_seen(looks), _first_seen(reversed(looks))
@@ -364,17 +350,17 @@ def _health_blocks(answers: list[StepResult]) -> list[Block]:
             "The device's counters began anew during the run: it is another device after each "
             "configuration. Every step of the run file has them before and after it."
         )
-        return [Paragraph(text=text)]
+        return [model.Paragraph(text=text)]
     changes = measures.counter_change(before, after)
     if not changes:
-        return [Paragraph(text="The device shows no counters of its own.")]
+        return [model.Paragraph(text="The device shows no counters of its own.")]
     amplification = measures.write_amplification(answers)
-    counters = Table(
+    counters = model.Table(
         columns=(
-            Column(name="Counter"),
-            Column(name="At the start", digits=0),
-            Column(name="At the end", digits=0),
-            Column(name="Change", digits=0),
+            model.Column(name="Counter"),
+            model.Column(name="At the start", digits=0),
+            model.Column(name="At the end", digits=0),
+            model.Column(name="Change", digits=0),
         ),
         rows=tuple((Verbatim(name), a, b, b - a) for name, (a, b) in changes.items()),
         caption="The device's own counters, over the whole run",
@@ -382,7 +368,7 @@ def _health_blocks(answers: list[StepResult]) -> list[Block]:
     if amplification is None:
         return [counters]
     row = ("Write amplification over the whole run", f"{amplification:.3f}")
-    return [counters, Facts(rows=(row,))]
+    return [counters, model.Facts(rows=(row,))]
 
 
 def _begin_anew(answers: list[StepResult]) -> bool:
@@ -404,11 +390,11 @@ def _first_seen(healths: Iterable[Health]) -> Health:
     return seen
 
 
-def _step_row(record: StepRecord) -> tuple[Value, ...]:
+def _step_row(record: StepRecord) -> tuple[model.Value, ...]:
     step, answer = record.step, record.answer
     number = step.round_number if isinstance(step, Measure | Idle | Configure) else None
     cell = step.cell if isinstance(step, Measure | Configure) else None
-    place: tuple[Value, ...] = (record.seq, step.phase, number, cell or "")
+    place: tuple[model.Value, ...] = (record.seq, step.phase, number, cell or "")
     seed = str(record.seed)
     if isinstance(answer, Gap):
         return (*place[:3], say("gap: {reason}", reason=answer.reason), *(None,) * 8, "", seed)
@@ -433,6 +419,6 @@ def _step_row(record: StepRecord) -> tuple[Value, ...]:
     )
 
 
-def facts_of(named: Mapping[str, str]) -> Facts:
+def facts_of(named: Mapping[str, str]) -> model.Facts:
     """Return a mapping as facts."""
-    return Facts(rows=tuple(named.items()))
+    return model.Facts(rows=tuple(named.items()))

@@ -11,20 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from teijo.document.model import (
-    Bars3D,
-    Block,
-    Document,
-    Facts,
-    Header,
-    Headline,
-    Note,
-    Paragraph,
-    Section,
-    Table,
-    Verdict,
-    XYChart,
-)
+from teijo.document import model
 from teijo.document.phrase import say
 from teijo.report.chart import bars3d, palette, svg, xy
 from teijo.report.chart.theme import Canvas
@@ -74,7 +61,7 @@ class _Appendix:
     parts: list[Json]
 
 
-def render(document: Document, language: Language = Language.ENGLISH) -> bytes:
+def render(document: model.Document, language: Language = Language.ENGLISH) -> bytes:
     """Return the PDF in a language. The same document gives the same bytes."""
     import typst
 
@@ -94,13 +81,13 @@ def render(document: Document, language: Language = Language.ENGLISH) -> bytes:
     return printed
 
 
-def _cells(document: Document) -> int:
+def _cells(document: model.Document) -> int:
     tables = (numbered.table for numbered in numbered_tables(document).values())
     kept = (table for table in tables if len(table.rows) <= ROWS_LIMIT)
     return sum(len(table.rows) * len(table.columns) for table in kept)
 
 
-def _data(document: Document, words: Translator) -> Json:
+def _data(document: model.Document, words: Translator) -> Json:
     said = words.document(document)
     tables = numbered_tables(said)
     appendix = _Appendix(words=words, parts=[])
@@ -133,7 +120,7 @@ def _data(document: Document, words: Translator) -> Json:
     }
 
 
-def _head(header: Header, *, full: bool = True) -> Json:
+def _head(header: model.Header, *, full: bool = True) -> Json:
     """Return what stands on top of every page of a chapter: the sections under one header.
 
     The pages behind the last test (settings, device, every step) repeat its title and stamp.
@@ -157,39 +144,39 @@ def _head(header: Header, *, full: bool = True) -> Json:
 
 
 def _parts(
-    block: Block, section: Section, numbered: NumberedTable | None, appendix: _Appendix
+    block: model.Block, section: model.Section, numbered: NumberedTable | None, appendix: _Appendix
 ) -> Iterator[Json]:
     said = appendix.words.text
     match block:
-        case Table():
+        case model.Table():
             assert numbered is not None
             yield _table_or_pointer(numbered, appendix, size=7.0 if _is_crowded(section) else 9.0)
-        case XYChart():
+        case model.XYChart():
             assert numbered is not None
             drawn = svg.svg(xy.specification(block, _canvas(section, appendix.words)))
             yield _chart(section, block.title, drawn, note=block.note)
             yield _table_or_pointer(numbered, appendix)
-        case Bars3D():
+        case model.Bars3D():
             assert numbered is not None
             drawn = svg.svg(bars3d.specification(block, _canvas(section, appendix.words)))
             yield _chart(section, block.title, drawn, note="")
             yield _table_or_pointer(numbered, appendix)
-        case Headline():
+        case model.Headline():
             canvas = replace(_HEADLINE, language=appendix.words.language)
             drawn = svg.svg(xy.specification(block.chart, canvas))
             yield _chart(section, block.chart.title, drawn, note="")
-        case Facts():
+        case model.Facts():
             yield {
                 "kind_of": "facts",
                 "caption": block.caption,
                 "rows": _breakable_pairs(block.rows),
             }
-        case Paragraph():
+        case model.Paragraph():
             yield {"kind_of": "text", "text": block.text}
-        case Verdict():
+        case model.Verdict():
             tone = {True: "good", False: "bad", None: "neutral"}[block.good]
             yield {"kind_of": "verdict", "text": block.text, "tone": tone}
-        case Note():
+        case model.Note():
             yield {
                 "kind_of": "note",
                 "kind": block.kind,
@@ -208,16 +195,16 @@ def _breakable(text: str) -> str:
     return _LONG_WORD.sub(lambda word: "\u200b".join(word[0]), text)
 
 
-def _canvas(section: Section, words: Translator) -> Canvas:
+def _canvas(section: model.Section, words: Translator) -> Canvas:
     return replace(_AMONG_OTHERS if _is_crowded(section) else _ALONE, language=words.language)
 
 
-def _is_crowded(section: Section) -> bool:
+def _is_crowded(section: model.Section) -> bool:
     """Return whether a section has several charts, which then share its page."""
-    return sum(isinstance(block, XYChart | Bars3D) for block in section.blocks) > 1
+    return sum(isinstance(block, model.XYChart | model.Bars3D) for block in section.blocks) > 1
 
 
-def _chart(section: Section, title: str, drawn: str, *, note: str) -> Json:
+def _chart(section: model.Section, title: str, drawn: str, *, note: str) -> Json:
     caption = title if title != section.title else ""
     return {"kind_of": "chart", "title": title, "caption": caption, "svg": drawn, "note": note}
 
@@ -251,7 +238,7 @@ def _table_or_pointer(numbered: NumberedTable, appendix: _Appendix, *, size: flo
     return {"kind_of": "pointer", "text": words.text(pointer), "alone": False}
 
 
-def _abreast(table: Table) -> int:
+def _abreast(table: model.Table) -> int:
     """Return how many columns of the page a long and narrow table runs in."""
     if len(table.rows) < 20:
         return 1
@@ -295,7 +282,7 @@ def _label_share(rows: tuple[tuple[str, str], ...]) -> float:
     return round(min(0.5, max(0.25, longest / GROUP_CHARACTERS)), 2)
 
 
-def _widths(table: Table, rows: list[list[str]]) -> list[int]:
+def _widths(table: model.Table, rows: list[list[str]]) -> list[int]:
     """Return how wide each column of a table must be, in columns of type."""
     return [
         max(
@@ -331,7 +318,7 @@ def _prose_shares(
     return shares
 
 
-def _prose_pt(table: Table, widths: list[int], shares: list[float], size_pt: float) -> float:
+def _prose_pt(table: model.Table, widths: list[int], shares: list[float], size_pt: float) -> float:
     """Return the largest tight type in which columns of sentences keep room for some words.
 
     Beside them the other columns stand as wide as their names are, unbroken.
@@ -359,7 +346,7 @@ def _fitting_pt(widths: list[int], size_pt: float) -> float:
     return size_pt
 
 
-def _table(table: Table, *, size: float) -> Json:
+def _table(table: model.Table, *, size: float) -> Json:
     numeric, rows = numeric_columns(table), inked_rows(table)
     widths = _widths(table, rows)
     shares = _prose_shares(rows, widths, numeric, size)

@@ -4,18 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from teijo.document.model import (
-    Bars3D,
-    Block,
-    Document,
-    Facts,
-    Headline,
-    Note,
-    Paragraph,
-    Table,
-    Verdict,
-    XYChart,
-)
+from teijo.document import model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +13,7 @@ class NumberedTable:
 
     number: int
     title: str
-    table: Table
+    table: model.Table
     of_chart: bool
 
     @property
@@ -37,7 +26,7 @@ class NumberedTable:
 Places = dict[tuple[int, int], NumberedTable]
 
 
-def numbered_tables(document: Document) -> Places:
+def numbered_tables(document: model.Document) -> Places:
     """Return the tables by (section, block), both counted from 0, in the order of the document."""
     places: Places = {}
     for place, title, table, of_chart in _tables(document):
@@ -55,7 +44,7 @@ def thinned(count: int, limit: int) -> list[int]:
     return [round(place * (count - 1) / (limit - 1)) for place in range(limit)]
 
 
-def _tables(document: Document) -> Iterator[tuple[tuple[int, int], str, Table, bool]]:
+def _tables(document: model.Document) -> Iterator[tuple[tuple[int, int], str, model.Table, bool]]:
     for section_place, section in enumerate(document.sections):
         for block_place, block in enumerate(section.blocks):
             table = _table_of(block)
@@ -64,11 +53,11 @@ def _tables(document: Document) -> Iterator[tuple[tuple[int, int], str, Table, b
                 yield (section_place, block_place), title, table, table is not block
 
 
-def _table_of(block: Block) -> Table | None:
+def _table_of(block: model.Block) -> model.Table | None:
     match block:
-        case Table():
+        case model.Table():
             return block
-        case XYChart() | Bars3D():
+        case model.XYChart() | model.Bars3D():
             return block.table
-        case Headline() | Facts() | Paragraph() | Verdict() | Note():
+        case model.Headline() | model.Facts() | model.Paragraph() | model.Verdict() | model.Note():
             return None

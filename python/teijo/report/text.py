@@ -4,20 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from teijo.document.model import (
-    Bars3D,
-    Block,
-    Document,
-    Facts,
-    Header,
-    Headline,
-    Note,
-    Paragraph,
-    Section,
-    Table,
-    Verdict,
-    XYChart,
-)
+from teijo.document import model
 from teijo.document.phrase import say
 from teijo.report.language import Language, Translator, translator
 from teijo.report.numbers import heading_of, inked_rows, numeric_columns
@@ -29,7 +16,9 @@ ROWS_LIMIT: Final = 40
 _VERDICT_SIGNS: Final = {True: "+", False: "!", None: "="}
 
 
-def render(document: Document, *, width: int = 100, language: Language = Language.ENGLISH) -> str:
+def render(
+    document: model.Document, *, width: int = 100, language: Language = Language.ENGLISH
+) -> str:
     """Return the report in lines of at most `width` columns; only a wide table goes over."""
     words = translator(language)
     said = words.document(document)
@@ -47,7 +36,9 @@ def render(document: Document, *, width: int = 100, language: Language = Languag
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def first_section(document: Document, *, width: int, language: Language = Language.ENGLISH) -> str:
+def first_section(
+    document: model.Document, *, width: int, language: Language = Language.ENGLISH
+) -> str:
     """Return what stands in the first section of a report, as `render` has it."""
     words = translator(language)
     said = words.document(replace(document, sections=document.sections[:1])).sections[0]
@@ -55,7 +46,7 @@ def first_section(document: Document, *, width: int, language: Language = Langua
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _header(header: Header) -> Iterator[str]:
+def _header(header: model.Header) -> Iterator[str]:
     title = ", ".join(part for part in (header.title, header.subtitle) if part)
     issuer = ", ".join(part for part in (header.organisation, header.revision) if part)
     yield f"{title} ({issuer})" if issuer else title
@@ -68,31 +59,33 @@ def _header(header: Header) -> Iterator[str]:
         yield from (f"  {line}" for line in _pairs(group.rows))
 
 
-def _title(section: Section) -> list[str]:
+def _title(section: model.Section) -> list[str]:
     return [section.title, "-" * columns_of(section.title)]
 
 
-def _block(block: Block, section: Section, width: int, words: Translator) -> Iterator[str]:
+def _block(
+    block: model.Block, section: model.Section, width: int, words: Translator
+) -> Iterator[str]:
     match block:
-        case Verdict():
+        case model.Verdict():
             yield f"[{_VERDICT_SIGNS[block.good]}] {block.text}"
-        case Paragraph():
+        case model.Paragraph():
             yield from wrapped(block.text, width)
-        case Facts():
+        case model.Facts():
             yield from _captioned(block.caption, section, list(_pairs(block.rows)))
-        case Table():
+        case model.Table():
             if not block.folded:
                 yield from _captioned(block.caption, section, _table(block, words))
-        case Note():
+        case model.Note():
             step = "" if block.step is None else words.text(say(" (step {step})", step=block.step))
             yield f"* {block.kind}{step}"
             for part in (block.text, block.remedy):
                 yield from wrapped(part, width, indent="    ")
-        case XYChart() | Bars3D() | Headline():
+        case model.XYChart() | model.Bars3D() | model.Headline():
             yield from ()
 
 
-def _captioned(caption: str, section: Section, lines: list[str]) -> list[str]:
+def _captioned(caption: str, section: model.Section, lines: list[str]) -> list[str]:
     told = [f"{caption}:"] if caption and caption != section.title else []
     return ["", *told, *lines] if told else lines
 
@@ -102,7 +95,7 @@ def _pairs(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield from (f"{padded(name, widest)}  {value}" for name, value in rows)
 
 
-def _table(table: Table, words: Translator) -> list[str]:
+def _table(table: model.Table, words: Translator) -> list[str]:
     kept = thinned(len(table.rows), ROWS_LIMIT)
     rows = inked_rows(table)
     cells = [[heading_of(column) for column in table.columns], *(rows[row] for row in kept)]

@@ -8,19 +8,7 @@ was expected, it waits.
 from dataclasses import dataclass
 from typing import Final
 
-from teijo.runner.events import (
-    Ended,
-    Event,
-    HookNamed,
-    Judged,
-    LayingOut,
-    Progress,
-    Remarked,
-    RunStarted,
-    StepDone,
-    StepStarted,
-    Stopping,
-)
+from teijo.runner import events
 from teijo.terms.result import StepResult
 from teijo.terms.step import Precondition, Purge, Step
 from teijo.terms.watch import Watch
@@ -61,11 +49,11 @@ class Ahead:
 
     def __init__(self) -> None:
         """Begin with nothing known."""
-        self._started: RunStarted | None = None
+        self._started: events.RunStarted | None = None
         self._watch: Watch | None = None
         self._first: Watch | None = None
-        self._now: Progress | None = None
-        self._step: StepStarted | None = None
+        self._now: events.Progress | None = None
+        self._step: events.StepStarted | None = None
         self._began_ns = 0
         self._step_began_ns = 0
         self._judged_run_ns = 0
@@ -75,24 +63,30 @@ class Ahead:
         self._fill_bytes = 0
         self._share = 0.0
 
-    def tell(self, event: Event, now_ns: int) -> None:
+    def tell(self, event: events.Event, now_ns: int) -> None:
         """Take note of an event at a moment of the person's clock."""
         match event:
-            case RunStarted():
+            case events.RunStarted():
                 self._started, self._began_ns = event, now_ns
                 self._run_ns = 0 if event.virtual else event.recorded_ns
                 self._judged_run_ns = self._run_ns
-            case StepStarted():
+            case events.StepStarted():
                 self._end_replayed(now_ns)
                 self._step, self._now, self._step_began_ns = event, None, now_ns
-            case Progress():
+            case events.Progress():
                 self._now = event
-            case StepDone():
+            case events.StepDone():
                 self._end(event.step, event.answer, now_ns)
-            case Judged():
+            case events.Judged():
                 self._watch, self._judged_run_ns, self._done_bytes = event.watch, self._run_ns, 0
                 self._first = self._first or event.watch
-            case HookNamed() | LayingOut() | Remarked() | Stopping() | Ended():
+            case (
+                events.HookNamed()
+                | events.LayingOut()
+                | events.Remarked()
+                | events.Stopping()
+                | events.Ended()
+            ):
                 pass
 
     def share(self, now_ns: int) -> float:

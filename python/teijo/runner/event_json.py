@@ -2,33 +2,21 @@
 
 from dataclasses import asdict
 
-from teijo.runner.events import (
-    Ended,
-    Event,
-    HookNamed,
-    Judged,
-    LayingOut,
-    Progress,
-    Remarked,
-    RunStarted,
-    StepDone,
-    StepStarted,
-    Stopping,
-)
+from teijo.runner import events
 from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Step
 from teijo.units import megabytes_per_second
 
 
-def as_json(event: Event) -> dict[str, object]:
+def as_json(event: events.Event) -> dict[str, object]:
     """Return an event as one JSON object; times in ns on the run's clock, sizes in bytes."""
     match event:
-        case HookNamed(hook=hook):
+        case events.HookNamed(hook=hook):
             told = {"argv": list(hook.argv), "program": hook.program, "digest": hook.digest}
             return {"event": "hook", **told}
-        case LayingOut():
+        case events.LayingOut():
             return {"event": "laying_out", **asdict(event)}
-        case RunStarted():
+        case events.RunStarted():
             return {
                 "event": "run_started",
                 "run": event.run.id,
@@ -41,9 +29,9 @@ def as_json(event: Event) -> dict[str, object]:
                 "resumed": event.resumed,
                 "ahead": None if event.ahead is None or event.virtual else asdict(event.ahead),
             }
-        case StepStarted():
+        case events.StepStarted():
             return step_json("step_started", event.seq, event.step) | {"replayed": event.replayed}
-        case Progress():
+        case events.Progress():
             return step_json("progress", event.seq, event.step) | {
                 "share": round(event.share, 4),
                 "elapsed_ns": event.elapsed_ns,
@@ -53,9 +41,9 @@ def as_json(event: Event) -> dict[str, object]:
                 "iops_now": round(event.iops_now, 1),
                 "mb_s_now": round(event.mb_s_now, 2),
             }
-        case StepDone():
+        case events.StepDone():
             return step_json("step_done", event.seq, event.step) | answer_json(event.answer)
-        case Judged():
+        case events.Judged():
             watch = event.watch
             return {
                 "event": "judged",
@@ -69,7 +57,7 @@ def as_json(event: Event) -> dict[str, object]:
                 "remaining_bytes": watch.remaining_bytes,
                 "rounds_left": None if watch.rounds_left is None else asdict(watch.rounds_left),
             }
-        case Remarked():
+        case events.Remarked():
             remark = event.remark
             return {
                 "event": "remark",
@@ -77,9 +65,9 @@ def as_json(event: Event) -> dict[str, object]:
                 "text": remark.text,
                 "step": remark.step,
             }
-        case Stopping():
+        case events.Stopping():
             return {"event": "stopping", "signal": event.signal}
-        case Ended():
+        case events.Ended():
             return {
                 "event": "ended",
                 "ending": event.ending,

@@ -4,20 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from teijo.runner import events
 from teijo.runner.ahead import Ahead, Span
-from teijo.runner.events import (
-    Ended,
-    Event,
-    HookNamed,
-    Judged,
-    LayingOut,
-    Progress,
-    Remarked,
-    RunStarted,
-    StepDone,
-    StepStarted,
-    Stopping,
-)
 from teijo.terms.record import Ending
 from teijo.terms.remark import Remark
 from teijo.terms.result import StepResult
@@ -47,10 +35,10 @@ class RunState:
     nobody can say; `path` is the growing file, and in the end the sealed one.
     """
 
-    started: RunStarted | None = None
-    layout: LayingOut | None = None
-    step: StepStarted | None = None
-    progress: Progress | None = None
+    started: events.RunStarted | None = None
+    layout: events.LayingOut | None = None
+    step: events.StepStarted | None = None
+    progress: events.Progress | None = None
     watch: Watch | None = None
     iops: float | None = None
     mb_s: float | None = None
@@ -121,39 +109,39 @@ class Follower:
         )
         return found if not found.is_done else replace(found, share=1.0)
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: events.Event) -> None:
         """Take note of one event."""
         self._ahead.tell(event, self.now_ns())
         match event:
-            case HookNamed():
+            case events.HookNamed():
                 pass
-            case LayingOut():
+            case events.LayingOut():
                 self._fields["layout"] = event
-            case RunStarted(path=path):
+            case events.RunStarted(path=path):
                 self._fields |= {"started": event, "path": path}
-            case StepStarted():
+            case events.StepStarted():
                 self._fields |= {"step": event, "progress": None}
-            case Progress(iops_now=iops, mb_s_now=mb_s):
+            case events.Progress(iops_now=iops, mb_s_now=mb_s):
                 self._fields |= {"progress": event, "iops": iops, "mb_s": mb_s}
-            case StepDone(answer=StepResult() as answer):
+            case events.StepDone(answer=StepResult() as answer):
                 self._fields["progress"] = None
                 if answer.ios:
                     mb_s = megabytes_per_second(answer.bytes, answer.elapsed_ns)
                     self._fields |= {"iops": answer.iops, "mb_s": mb_s}
                     self._note_cell(event, answer.iops, mb_s)
-            case StepDone():
+            case events.StepDone():
                 self._fields["progress"] = None
-            case Judged(watch=watch):
+            case events.Judged(watch=watch):
                 self._fields["watch"] = watch
-            case Remarked(remark=remark):
+            case events.Remarked(remark=remark):
                 self._remarks.append(remark)
-            case Stopping(signal=reason):
+            case events.Stopping(signal=reason):
                 self._fields["stopping"] = reason
-            case Ended(ending=ending, path=path, error=error):
+            case events.Ended(ending=ending, path=path, error=error):
                 self._ending = ending
                 self._fields |= {"path": path, "error": error}
 
-    def _note_cell(self, event: StepDone, iops: float, mb_s: float) -> None:
+    def _note_cell(self, event: events.StepDone, iops: float, mb_s: float) -> None:
         step = event.step
         if isinstance(step, Measure | Perform) and step.cell:
             name = f"{step.part}: {step.cell}" if step.part else step.cell

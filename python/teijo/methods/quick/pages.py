@@ -6,17 +6,8 @@ from collections.abc import Sequence
 from teijo import units
 from teijo.analysis.mean import Mean
 from teijo.analysis.quantities import IOPS
+from teijo.document import model
 from teijo.document.grid import Edge, Grid, Line
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Paragraph,
-    Section,
-    Table,
-    Value,
-    Verdict,
-)
 from teijo.document.phrase import say
 from teijo.methods.quick.found import QuickFigure, QuickFound
 from teijo.methods.report import study_report
@@ -31,13 +22,13 @@ _SIGNIFICANT = 3
 _DIGITS_MOST = 4
 
 
-def pages(found: QuickFound) -> Document:
+def pages(found: QuickFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
     identity, settings, figures = found.record.identity, found.settings, found.figures
-    blocks: list[Block] = [Verdict(text=headline(figures), good=None)]
+    blocks: list[model.Block] = [model.Verdict(text=headline(figures), good=None)]
     if figures:
-        blocks += [table_of(figures), Paragraph(text=MEANING), *_trends(figures)]
-    sections = [Section(title="Result", blocks=tuple(blocks))]
+        blocks += [table_of(figures), model.Paragraph(text=MEANING), *_trends(figures)]
+    sections = [model.Section(title="Result", blocks=tuple(blocks))]
     if figures:
         sections.append(_passes_section(found))
     touched = min(settings.amount_bytes, found.record.geometry.capacity_bytes)
@@ -67,25 +58,28 @@ def headline(figures: Sequence[QuickFigure]) -> str:
     )
 
 
-def table_of(figures: Sequence[QuickFigure]) -> Table:
+def table_of(figures: Sequence[QuickFigure]) -> model.Table:
     """Return every test with its three figures, each with its interval."""
-    columns, means = [Column(name="Test")], []
+    columns, means = [model.Column(name="Test")], []
     for name, unit, of in (
         ("MB/s", "", [each.mb_s for each in figures]),
         ("IOPS", "", [each.iops for each in figures]),
         ("Latency", "µs", [each.latency_us for each in figures]),
     ):
         digits = _digits([mean.value for mean in of if mean is not None])
-        columns += [Column(name=name, unit=unit, digits=digits), Column(name="±", digits=digits)]
+        columns += [
+            model.Column(name=name, unit=unit, digits=digits),
+            model.Column(name="±", digits=digits),
+        ]
         means.append(of)
     rows = tuple(
         (figure.name, *(value for of in means for value in _shown(of[place])))
         for place, figure in enumerate(figures)
     )
-    return Table(columns=tuple(columns), rows=rows, caption="Result")
+    return model.Table(columns=tuple(columns), rows=rows, caption="Result")
 
 
-def _shown(mean: Mean | None) -> tuple[Value, Value]:
+def _shown(mean: Mean | None) -> tuple[model.Value, model.Value]:
     return (None, None) if mean is None else (mean.value, mean.half_width)
 
 
@@ -95,10 +89,10 @@ def _digits(values: Sequence[float]) -> int:
     return min(_DIGITS_MOST, max(0, _SIGNIFICANT - 1 - math.floor(math.log10(least))))
 
 
-def _trends(figures: Sequence[QuickFigure]) -> list[Block]:
+def _trends(figures: Sequence[QuickFigure]) -> list[model.Block]:
     """Say of each test whose passes are not alike that its mean is no level."""
     told = [_trend(each) for each in figures]
-    return [Paragraph(text=text) for text in told if text]
+    return [model.Paragraph(text=text) for text in told if text]
 
 
 def _trend(figure: QuickFigure) -> str:
@@ -127,7 +121,7 @@ def _trend(figure: QuickFigure) -> str:
     )
 
 
-def _passes_section(found: QuickFound) -> Section:
+def _passes_section(found: QuickFound) -> model.Section:
     rows = [
         (figure.name, number, answer)
         for figure in found.figures
@@ -140,12 +134,12 @@ def _passes_section(found: QuickFound) -> Section:
         rows=Edge(name="Pass", digits=0, places=passes, from_zero=False),
         columns=(Line(figure=IOPS, values=rates, parts=names),),
     )
-    table = Table(
+    table = model.Table(
         columns=(
-            Column(name="Test"),
-            Column(name="Pass", digits=0),
+            model.Column(name="Test"),
+            model.Column(name="Pass", digits=0),
             IOPS.column(),
-            Column(name="Moved", unit="MB", digits=1),
+            model.Column(name="Moved", unit="MB", digits=1),
         ),
         rows=tuple(
             (name, number, answer.iops, (answer.bytes or 0) / units.MEGA)
@@ -154,4 +148,4 @@ def _passes_section(found: QuickFound) -> Section:
         folded=True,
     )
     chart = grid.chart("IOPS of each pass", IOPS, log=True, table=table)
-    return Section(title="Every pass", blocks=(chart,))
+    return model.Section(title="Every pass", blocks=(chart,))
