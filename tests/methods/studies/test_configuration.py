@@ -13,9 +13,8 @@ from teijo.errors import PlanError
 from teijo.methods.method import AnyMethod
 from teijo.methods.parts import document_of, findings_of, found_in, watch_of
 from teijo.methods.studies.configuration.answer import cached_sentences
-from teijo.methods.studies.configuration.cached import Cached
 from teijo.methods.studies.configuration.design import cells_of, visits_of
-from teijo.methods.studies.configuration.found import ConfigurationFound
+from teijo.methods.studies.configuration.found import Cached, ConfigurationFound
 from teijo.methods.studies.configuration.method import Configuration
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.report.language import Language, translator
@@ -367,18 +366,20 @@ def test_rates_that_are_equal_whatever_lies_behind_are_said_to_be_a_caches() -> 
 
 
 def test_what_a_cache_cannot_answer_is_told_beside_what_was_measured() -> None:
-    settings = settings_of()
     cached = Cached(
-        workload=0, factor=1, level=2, settings=3, spread=0.0004, written_bytes=4e9,
+        workload="4k-write", factor=1, level=2, settings=3, spread=0.0004, written_bytes=4e9,
         holds_bytes=8e9, rate_mb_s=4_000.0, fill_ns=2 * 10**9,
     )  # fmt: skip
     drive = replace(DRIVE, capacity_bytes=10**12, nominal_capacity_bytes=10**12)
-    told = " ".join(cached_sentences(settings, [cached], drive))
+    settings = settings_of()
+    record = replace(record_of(METHOD, settings, ()), geometry=drive)
+    told = " ".join(cached_sentences(METHOD.find(settings, record), [cached]))
     assert "the rates differ by 0.04 % at most, whatever is set behind it (3 settings)." in told
     assert "A visit wrote 4 GB at most, and the cache holds 8 GB." in told
     assert "more than 0.8 % of the device (here 100 %) for longer than 2.00 s at 4,000 MB/s" in told
     assert "(here 5.00 s)." in told
-    scaled = " ".join(cached_sentences(settings, [cached], replace(drive, capacity_bytes=10**10)))
+    record = replace(record, geometry=replace(drive, capacity_bytes=10**10))
+    scaled = " ".join(cached_sentences(METHOD.find(settings, record), [cached]))
     assert "4 GB (at full size) at most, and the cache holds 8 GB (at full size)." in scaled
 
 

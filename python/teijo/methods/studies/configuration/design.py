@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
+from teijo.document.phrase import Verbatim
 from teijo.methods.studies.configuration import words
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.methods.workload.settings import NamedStream
@@ -31,7 +32,8 @@ class Cell:
     @property
     def name(self) -> str:
         """The levels in one line: "chunk=64KiB, cache=wb"."""
-        return ", ".join(f"{name}={level}" for name, level in self.levels) or AS_IT_IS
+        named = ", ".join(f"{name}={level}" for name, level in self.levels)
+        return Verbatim(named) if named else AS_IT_IS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,7 @@ class Visit:
     @property
     def name(self) -> str:
         """The configuration, and that it is the control's copy where it is."""
-        return f"{self.cell.name} ({AGAIN})" if self.copy else self.cell.name
+        return f"{self.cell.name} ({AGAIN})" if self.copy else str(self.cell.name)
 
 
 def cells_of(settings: ConfigurationSettings) -> tuple[Cell, ...]:

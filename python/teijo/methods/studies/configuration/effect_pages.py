@@ -6,140 +6,117 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from teijo.analysis import effects
-from teijo.analysis.effects import Variance
+from teijo.analysis.effects import Source, Variance
 from teijo.analysis.judged import LIMIT, Judged, Pair
-from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing
-from teijo.document.model import Axis, Column, Rule, Section, Series, Table, Value, XYChart
-from teijo.document.phrase import Verbatim, say
+from teijo.analysis.quantities import IOPS, THROUGHPUT
+from teijo.document.grid import Fields, listing
+from teijo.document.model import Axis, Column, Rule, Section, Series, Style, Table, Value, XYChart
+from teijo.document.phrase import say
 from teijo.methods.studies.configuration.found import ConfigurationFound
-from teijo.methods.studies.configuration.settings import ConfigurationSettings
 
 LOG_FROM = 5.0
 """A picture whose largest value is so many times the smallest has a logarithmic axis."""
 SERIES_MOST = 8
-RATE = {"IOPS": Figure(name="IOPS"), "MB/s": Figure(name="Throughput", unit="MB/s")}
+RATE = {"IOPS": IOPS, "MB/s": THROUGHPUT}
+Drawn = tuple[str, str, float, float, float]
+"""A line's name, the place on the axis, the value there, both ends of its interval."""
 
 
-def interplay_chart(settings: ConfigurationSettings, found: Judged) -> XYChart | None:
+def interplay_chart(found: ConfigurationFound, judged: Judged) -> XYChart | None:
     """Return a workload's rates by the levels of its two weightiest factors, over all others."""
-    if found.variance is None:
+    if judged.variance is None:
         return None
-    across, beside = _axes(settings, found)
-    name, levels = _words(settings, across)
-    other, others = ("", ("Mean",)) if beside is None else _words(settings, beside)
-    means = [
-        _mean(found, {across: at} if beside is None else {across: at, beside: line})
-        for line in range(len(others))
-        for at in range(len(levels))
-    ]
-    parts = tuple(each for each in others for _ in levels)
-    unit, values = found.rates.unit, tuple(mean for mean, _, _ in means)
-    grid = Grid(
-        leading=() if beside is None else (Beside(column=Column(name=other), values=parts),),
-        rows=Edge(name=name, places=levels * len(others), scale="category", from_zero=True),
-        columns=(
-            Line(
-                figure=Figure(name="Mean", unit=unit),
-                values=values,
-                parts=parts,
-                spread=tuple((low, high) for _, low, high in means),
-            ),
-            *(
-                Beside(
-                    column=Column(name=end, unit=unit, digits=1),
-                    values=tuple(each[place] for each in means),
-                )
-                for place, end in ((1, "Low"), (2, "High"))
-            ),
-        ),
-    )
-    title: str = Verbatim(found.rates.name)
+    across, beside = _axes(judged.variance, judged.rates.values.shape[:-1])
+    name, levels = found.names[across]
+    title: str = judged.rates.name
+    lines: list[tuple[str, dict[int, int]]] = [("Mean", {})]
+    leading: Fields[Drawn] = ()
     if beside is not None:
+        other, others = found.names[beside]
         title = say("{workload} by {first} and {second}", workload=title, first=name, second=other)
-    return grid.chart(
-        title,
-        RATE[unit],
-        log=_is_wide(values),
-        table=grid.table(folded=True),
+        lines = [(line, {beside: at}) for at, line in enumerate(others)]
+        leading = ((other, "", None, lambda row: row[0]),)
+    rows = [
+        (line, level, *_mean(judged, {across: at} | fixed))
+        for line, fixed in lines
+        for at, level in enumerate(levels)
+    ]
+    unit = judged.rates.unit
+    fields: Fields[Drawn] = (
+        *leading,
+        (name, "", None, lambda row: row[1]),
+        ("Mean", unit, 1, lambda row: row[2]),
+        ("Low", unit, 1, lambda row: row[3]),
+        ("High", unit, 1, lambda row: row[4]),
+    )
+    return XYChart(
+        title=title,
+        x=Axis(name=name, scale="category"),
+        y=RATE[unit].axis(log=_is_wide([row[2] for row in rows])),
+        series=_lines(rows, "line and points"),
+        table=listing(rows, fields, folded=True),
         note="Geometric means over the repeats and all other factors; the strokes are 95 % "
         "confidence intervals.",
     )
 
 
-def _words(settings: ConfigurationSettings, factor: int) -> tuple[str, tuple[str, ...]]:
-    """Return the names of a factor and of its levels."""
-    name, levels = settings.factors[factor]
-    return Verbatim(name), tuple(Verbatim(level) for level, _ in levels)
+def _lines(rows: Sequence[Drawn], style: Style) -> tuple[Series, ...]:
+    """Return a line for each name, in the order of the rows."""
+    return tuple(
+        Series(
+            name=line,
+            x=tuple(place for name, place, *_ in rows if name == line),
+            y=tuple(value for name, _, value, *_ in rows if name == line),
+            spread=tuple((low, high) for name, _, _, low, high in rows if name == line),
+            style=style,
+        )
+        for line in dict.fromkeys(name for name, *_ in rows)
+    )
 
 
 def _is_wide(values: Sequence[float]) -> bool:
     return max(values) > LOG_FROM * min(values)
 
 
-def _axes(settings: ConfigurationSettings, found: Judged) -> tuple[int, int | None]:
+def _axes(variance: Variance, counts: Sequence[int]) -> tuple[int, int | None]:
     """Return the factor along the axis and the one whose levels are lines, None for none.
 
-    They are the two with the largest shares; the one with more levels lies along the axis, for
-    there is room, and of equal ones the one that the plan names first.
+    They are the two with the largest shares; the one with more levels (`counts`) lies along the
+    axis, for there is room, and of equal ones the one that the plan names first.
     """
-    factors = range(len(settings.factors))
-    sources = [found.source(factor) for factor in factors]
-    shares = [0.0 if source is None else source.share for source in sources]
-    heavy = sorted(factors, key=lambda factor: -shares[factor])
-    if len(heavy) < 2:
-        return heavy[0], None
-    both = sorted(sorted(heavy[:2]), key=lambda factor: -len(settings.factors[factor][1]))
-    few = len(settings.factors[both[1]][1]) <= SERIES_MOST
-    return both[0], both[1] if few else None
+    heavy = sorted(range(len(counts)), key=lambda factor: -variance.sources[factor].share)[:2]
+    across, *rest = sorted(sorted(heavy), key=lambda factor: -counts[factor])
+    return across, next((each for each in rest if counts[each] <= SERIES_MOST), None)
 
 
-def _mean(found: Judged, at: dict[int, int]) -> tuple[float, float, float]:
+def _mean(judged: Judged, at: dict[int, int]) -> tuple[float, float, float]:
     """Return the geometric mean of the cells at these levels, and its interval."""
-    logs = np.log(found.rates.values)
+    logs = np.log(judged.rates.values)
     weights = np.zeros(logs.shape[:-1])
     weights[tuple(at.get(axis, slice(None)) for axis in range(weights.ndim))] = 1.0
     mean = effects.contrast(logs, weights / weights.sum())
     return math.exp(mean.estimate), math.exp(mean.low), math.exp(mean.high)
 
 
-def ratio_chart(
-    settings: ConfigurationSettings, factor: int, found: Sequence[Judged]
-) -> XYChart | None:
+def ratio_chart(found: ConfigurationFound, factor: int) -> XYChart | None:
     """Return what every level of a factor is by its first one, for each workload."""
-    name, (base, *levels) = _words(settings, factor)
-    rows = [(each, pair) for each in found for pair in each.pairs if pair.factor == factor]
-    if not rows or len(levels) >= SERIES_MOST:
+    name, levels = found.names[factor]
+    rows = [
+        (each.rates.name, pair)
+        for each in found.judged
+        for pair in each.pairs
+        if pair.factor == factor
+    ]
+    if not rows or len(levels) > SERIES_MOST:
         return None
-    series = []
-    for place, level in enumerate(levels, 1):
-        own = [(each, pair) for each, pair in rows if (pair.first, pair.second) == (0, place)]
-        series.append(
-            Series(
-                name=level,
-                x=tuple(Verbatim(each.rates.name) for each, _ in own),
-                y=tuple(pair.ratio for _, pair in own),
-                style="points",
-                spread=tuple((pair.low, pair.high) for _, pair in own),
-            )
-        )
-    ratios = [pair.ratio for _, pair in rows if not pair.first]
-    return XYChart(
-        title=say("{factor}: each level by {base}", factor=name, base=base),
-        x=Axis(name="Workload", scale="category"),
-        y=Axis(
-            name="Ratio", scale="log" if _is_wide([*ratios, 1.0]) else "linear", from_zero=False
-        ),
-        series=tuple(series),
-        table=_pairs_table(name, (base, *levels), rows),
-        rules=(Rule(name=base, value=1.0),),
-        note="1 is as fast as the first level. The strokes are 95 % confidence intervals, over "
-        "all other factors.",
-    )
-
-
-def _pairs_table(name: str, levels: Sequence[str], rows: Sequence[tuple[Judged, Pair]]) -> Table:
-    fields: Fields[tuple[Judged, Pair]] = (
-        ("Workload", "", None, lambda row: Verbatim(row[0].rates.name)),
+    drawn = [
+        (levels[pair.second], workload, pair.ratio, pair.low, pair.high)
+        for workload, pair in rows
+        if not pair.first
+    ]
+    is_wide = _is_wide([1.0, *(ratio for _, _, ratio, *_ in drawn)])
+    fields: Fields[tuple[str, Pair]] = (
+        ("Workload", "", None, lambda row: row[0]),
         (name, "", None, lambda row: levels[row[1].second]),
         ("By", "", None, lambda row: levels[row[1].first]),
         ("Ratio", "", 3, lambda row: row[1].ratio),
@@ -149,27 +126,32 @@ def _pairs_table(name: str, levels: Sequence[str], rows: Sequence[tuple[Judged, 
         ("Verdict", "", None, lambda row: "differ" if row[1].shown else "not told apart"),
     )
     marked = ((place, 3) for place, (_, pair) in enumerate(rows) if pair.shown)
-    return listing(rows, fields, folded=True, marked=marked)
+    return XYChart(
+        title=say("{factor}: each level by {base}", factor=name, base=levels[0]),
+        x=Axis(name="Workload", scale="category"),
+        y=Axis(name="Ratio", scale="log" if is_wide else "linear", from_zero=False),
+        series=_lines(drawn, "points"),
+        table=listing(rows, fields, folded=True, marked=marked),
+        rules=(Rule(name=levels[0], value=1.0),),
+        note="1 is as fast as the first level. The strokes are 95 % confidence intervals, over "
+        "all other factors.",
+    )
 
 
-def shares_table(settings: ConfigurationSettings, found: Sequence[Judged]) -> Table | None:
+def shares_table(found: ConfigurationFound) -> Table | None:
     """Return whose the variation is, a row a workload; what is more than chance is marked."""
-    rows = [(each, each.variance) for each in found if each.variance is not None]
+    rows = _variances(found)
     if not rows:
         return None
-    count = len(settings.factors)
+    count = len(found.names)
 
-    def alone(factor: int) -> Callable[[tuple[Judged, Variance]], Value]:
-        return lambda row: row[1].sources[factor].share * 100
+    def share(first: int, last: int | None) -> Callable[[tuple[str, Variance]], Value]:
+        return lambda row: math.fsum(one.share for one in _sources(row[1])[first:last]) * 100
 
-    def together(row: tuple[Judged, Variance]) -> Value:
-        higher = () if row[1].higher is None else (row[1].higher,)
-        return math.fsum(source.share for source in (*row[1].sources[count:], *higher)) * 100
-
-    fields: list[tuple[str, str, int | None, Callable[[tuple[Judged, Variance]], Value]]] = [
-        ("Workload", "", None, lambda row: Verbatim(row[0].rates.name)),
-        *((_words(settings, at)[0], "%", 1, alone(at)) for at in range(count)),
-        *([("Together", "%", 1, together)] if count > 1 else []),
+    fields: list[tuple[str, str, int | None, Callable[[tuple[str, Variance]], Value]]] = [
+        ("Workload", "", None, lambda row: row[0]),
+        *((name, "%", 1, share(at, at + 1)) for at, (name, _) in enumerate(found.names)),
+        *([("Together", "%", 1, share(count, None))] if count > 1 else []),
         ("Scatter", "%", 1, lambda row: row[1].residual_share * 100),
         ("Scatter of one visit", "%", 2, lambda row: _typical_percent(row[1])),
     ]
@@ -182,13 +164,35 @@ def shares_table(settings: ConfigurationSettings, found: Sequence[Judged]) -> Ta
     return listing(rows, fields, caption="Whose the variation is", marked=marked)
 
 
-def _typical_percent(found: Variance) -> float:
+def _variances(found: ConfigurationFound) -> list[tuple[str, Variance]]:
+    """Return the analysis of variance of each workload that has one, with its name."""
+    return [(each.rates.name, each.variance) for each in found.judged if each.variance is not None]
+
+
+def _sources(variance: Variance) -> tuple[Source, ...]:
+    """Return the factors, their pairs, and what three and more of them do together."""
+    return (*variance.sources, *(() if variance.higher is None else (variance.higher,)))
+
+
+def _typical_percent(variance: Variance) -> float:
     """Return by how much a visit is usually off its configuration's mean, in percent."""
-    return math.expm1(math.sqrt(found.residual_squares / found.residual_freedom)) * 100
+    return math.expm1(math.sqrt(variance.residual_squares / variance.residual_freedom)) * 100
 
 
-def variance_table(settings: ConfigurationSettings, found: Sequence[Judged]) -> Table:
+def variance_table(found: ConfigurationFound) -> Table:
     """Return the analysis of variance of every workload, with every operand."""
+    rows: list[tuple[Value, ...]] = []
+    for workload, held in _variances(found):
+        for one in _sources(held):
+            many = len(one.factors) > 2
+            name = "three and more factors together" if many else found.together(one.factors)
+            test = (one.f, one.p_value)
+            rows.append((workload, name, one.squares, one.freedom, one.share * 100, *test))
+        rest = (held.residual_squares, held.residual_freedom, held.residual_share * 100)
+        rows += [
+            (workload, "blocks", held.block_squares, held.block_freedom, None, None, None),
+            (workload, "scatter", *rest, None, None),
+        ]
     columns = (
         Column(name="Workload"),
         Column(name="Source"),
@@ -198,40 +202,17 @@ def variance_table(settings: ConfigurationSettings, found: Sequence[Judged]) -> 
         Column(name="F", digits=2),
         Column(name="p", digits=5),
     )
-    rows = tuple(
-        (Verbatim(each.rates.name), *row)
-        for each in found
-        if each.variance is not None
-        for row in _variance_rows(settings, each.variance)
-    )
     caption = "Analysis of variance of the logarithms"
-    return Table(columns=columns, rows=rows, caption=caption, folded=True)
-
-
-def _variance_rows(settings: ConfigurationSettings, held: Variance) -> list[tuple[Value, ...]]:
-    rows: list[tuple[Value, ...]] = []
-    for one in (*held.sources, *(() if held.higher is None else (held.higher,))):
-        name = Verbatim(" × ".join(settings.factors[factor][0] for factor in one.factors))
-        named = "three and more factors together" if len(one.factors) > 2 else name
-        rows.append((named, one.squares, one.freedom, one.share * 100, one.f, one.p_value))
-    scatter = (held.residual_squares, held.residual_freedom, held.residual_share * 100)
-    return [
-        *rows,
-        ("blocks", held.block_squares, held.block_freedom, None, None, None),
-        ("scatter", *scatter, None, None),
-    ]
+    return Table(columns=columns, rows=tuple(rows), caption=caption, folded=True)
 
 
 def effect_sections(found: ConfigurationFound, hero: XYChart | None) -> list[Section]:
     """Return a page for each factor, and one of the pictures of all workloads but the first."""
-    settings, sections = found.settings, []
-    for factor, (name, _) in enumerate(settings.factors):
-        chart = ratio_chart(settings, factor, found.judged)
-        if chart is not None:
-            title = say("What {factor} does", factor=Verbatim(name))
-            sections.append(Section(title=title, blocks=(chart,)))
-    charts = [interplay_chart(settings, each) for each in found.judged]
+    sections = [
+        Section(title=say("What {factor} does", factor=name), blocks=(chart,))
+        for factor, (name, _) in enumerate(found.names)
+        if (chart := ratio_chart(found, factor)) is not None
+    ]
+    charts = [interplay_chart(found, each) for each in found.judged]
     rest = tuple(each for each in charts if each is not None and each != hero)
-    if rest:
-        sections.append(Section(title="Every workload", blocks=rest))
-    return sections
+    return [*sections, *([Section(title="Every workload", blocks=rest)] if rest else [])]

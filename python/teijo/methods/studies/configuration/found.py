@@ -1,21 +1,70 @@
-"""What a record of the study shows: its visits, what their rates say, what a cache answered."""
+"""What a record of the study shows: its visits, what their rates say, and where a cache answered
+and not what lies behind it.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from typing import Final
 
+import numpy as np
+
+from teijo import units
+from teijo.analysis import judged as judging
 from teijo.analysis import measures
-from teijo.analysis.judged import Choice, Effect, Judged, Rates, choice_of, effects_of, judged
+from teijo.analysis.judged import Choice, Effect, Judged, Rates
+from teijo.document.phrase import Verbatim
 from teijo.methods.found import Found
-from teijo.methods.studies.configuration.cached import Cached, cached_of
-from teijo.methods.studies.configuration.design import Visit, visits_of
-from teijo.methods.studies.configuration.outcome import Visited, rates_of, visited, whole_blocks
+from teijo.methods.studies.configuration import design
+from teijo.methods.studies.configuration.design import Visit
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.methods.workload.settings import NamedStream
+from teijo.terms.configured import facts_in, geometry_in
 from teijo.terms.finding import Cell, Scalar
-from teijo.terms.result import StepResult
+from teijo.terms.geometry import Geometry
+from teijo.terms.result import Gap, StepResult
+from teijo.terms.step import Configure, Measure
 from teijo.terms.watch import Watch
+from teijo.terms.workload import Access
+
+_LARGE_BYTES: Final = 64 * units.KIB
+APART_SHARE: Final = 0.01
+"""What the same settings differ by at least where no cache is in the way."""
+TIMES_LEAST: Final = 2.0
+"""How many times as fast as without it a cache is at least."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visited:
+    """One visit so far: the configured device, its sizes, and an answer for each workload."""
+
+    visit: Visit
+    configured: StepResult
+    geometry: Geometry
+    answers: tuple[StepResult, ...]
+
+    @property
+    def cache_bytes(self) -> float | None:
+        """What the device's write cache says it holds, None where it says nothing."""
+        facts = facts_in(self.configured.detail)
+        if facts.get("mode") != "write-back":
+            return None
+        text = facts.get("dirty_limit") or facts.get("size") or ""
+        try:
+            return float(units.parse_size(text.removesuffix(" bytes")))
+        except ValueError:
+            return None
+
+    def written_bytes(self, workload: int) -> float:
+        """Return what was written until the end of a workload, on the full-size device."""
+        answers = self.answers[: workload + 1]
+        return self.geometry.scale * sum(measures.written_bytes(each) for each in answers)
+
+    def write_mb_s(self, workload: int) -> float:
+        """Return how fast a workload wrote."""
+        answer = self.answers[workload]
+        return units.megabytes_per_second(measures.written_bytes(answer), answer.elapsed_ns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,50 +75,196 @@ class Group:
     stream: NamedStream
     answers: tuple[StepResult, ...]
 
-    @property
+    @cached_property
     def cell(self) -> Cell:
         """The mean over its visits."""
         labels = (("configuration", self.visit.name), ("workload", self.stream.name))
         return measures.cell_over(labels, self.answers)
+
+    @property
+    def rates(self) -> list[float]:
+        """The rate of each visit, in the workload's unit."""
+        return [rate_of(self.stream, answer) for answer in self.answers]
+
+    @property
+    def scatter_percent(self) -> float | None:
+        """The rates' standard deviation by their mean; None for a single visit."""
+        rates = self.rates
+        mean = float(np.mean(rates))
+        return float(np.std(rates, ddof=1)) / mean * 100 if len(rates) > 1 and mean else None
+
+    @property
+    def p99_ns(self) -> float:
+        """The mean of the visits' 99th percentiles."""
+        p99 = [measures.latency_of(answer).quantile_ns(0.99) for answer in self.answers]
+        return float(np.mean(p99))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cached:
+    """One workload, by its name, that a cache answered at one level of a factor, by their places.
+
+    `settings` is how many settings the other factors have, `spread` how far the rates differ over
+    them, None where there is only one. `written_bytes` is the most that a visit wrote until its
+    end, `holds_bytes` what the device says that the cache holds, None where that is less or not
+    said: both of the full-size device.
+    """
+
+    workload: str
+    factor: int
+    level: int
+    settings: int
+    spread: float | None
+    written_bytes: float
+    holds_bytes: float | None
+    rate_mb_s: float
+    """The most that the workload writes in a second there."""
+    fill_ns: int
+    """How long it takes at this rate to write what the cache holds, 0 where that is not said."""
 
 
 class ConfigurationFound(Found[ConfigurationSettings]):
     """What a record of the study shows."""
 
     @cached_property
+    def names(self) -> tuple[tuple[Verbatim, tuple[Verbatim, ...]], ...]:
+        """The name of each factor, with those of its levels."""
+        return tuple(
+            (Verbatim(name), tuple(Verbatim(level) for level, _ in levels))
+            for name, levels in self.settings.factors
+        )
+
+    def together(self, factors: Iterable[int]) -> Verbatim:
+        """Return the name of several factors, or of one: "chunk × cache"."""
+        return Verbatim(" × ".join(self.names[factor][0] for factor in factors))
+
+    @cached_property
     def visited(self) -> tuple[Visited, ...]:
-        """The visits that took place, in order; the last one may not be whole yet."""
-        return visited(self.settings, self.record)
+        """The visits that took place, in order; the last one may not be whole yet.
+
+        A gap drops what was measured of its visit, which is begun again with its configuration.
+        """
+        begun: list[tuple[StepResult, list[StepResult]]] = []
+        for step, answer in self.exchanges:
+            if isinstance(answer, Gap):
+                begun = [each for each in begun if len(each[1]) == len(self.settings.workloads)]
+            elif isinstance(step, Configure):
+                begun.append((answer, []))
+            elif isinstance(step, Measure) and step.phase == design.MEASURE:
+                begun[-1][1].append(answer)
+        return tuple(
+            Visited(
+                visit=visit,
+                configured=configured,
+                geometry=geometry_in(configured.detail) or self.record.geometry,
+                answers=tuple(answers),
+            )
+            for visit, (configured, answers) in zip(
+                design.visits_of(self.settings), begun, strict=False
+            )
+        )
+
+    @cached_property
+    def whole(self) -> int:
+        """How many visits were measured to their end."""
+        return sum(len(each.answers) == len(self.settings.workloads) for each in self.visited)
 
     @property
     def rounds(self) -> int:
-        """How many blocks were measured from end to end."""
-        return whole_blocks(self.settings, self.visited)
+        """How many blocks were measured to their end."""
+        return self.whole * self.settings.repeats // len(design.visits_of(self.settings))
 
     @cached_property
     def rates(self) -> tuple[Rates, ...]:
         """Each workload's rates over the whole blocks."""
-        return rates_of(self.settings, self.visited)
+        settings, blocks = self.settings, self.rounds
+        control = design.control_of(settings)
+        shape = (*([len(levels) for _, levels in settings.factors] or [1]), blocks)
+        own = len(design.cells_of(settings)) * blocks
+        counted = sorted(
+            (each for each in self.visited if each.visit.block <= blocks),
+            key=lambda each: (each.visit.copy, each.visit.cell.place, each.visit.block),
+        )
+        numbers = np.array([each.visit.number for each in counted], np.int64)
+        found = []
+        for workload, stream in enumerate(settings.workloads):
+            rates = np.array([rate_of(stream, each.answers[workload]) for each in counted], float)
+            found.append(
+                Rates(
+                    name=Verbatim(stream.name),
+                    unit=unit_of(stream),
+                    values=rates[:own].reshape(shape),
+                    again=rates[own:],
+                    places=numbers[:own].reshape(shape),
+                    places_again=numbers[own:],
+                    control=None if control is None else control.place,
+                )
+            )
+        return tuple(found)
 
     @cached_property
     def judged(self) -> tuple[Judged, ...]:
         """What they say, workload by workload."""
-        return judged(self.rates)
+        return judging.judged(self.rates)
 
     @cached_property
     def effects(self) -> list[Effect]:
         """The largest difference of each factor that makes one, the largest of all first."""
-        return effects_of(self.judged)
+        return judging.effects_of(self.judged)
 
     @cached_property
     def cached(self) -> tuple[Cached, ...]:
-        """Where a cache answered, and not what lies behind it."""
-        return cached_of(self.settings, self.visited, self.rates, self.record.geometry)
+        """Where a cache answered writes, workload by workload."""
+        return tuple(
+            cached
+            for workload, stream in enumerate(self.settings.workloads)
+            if stream.read_percent < 100 and self.rounds
+            for factor in range(len(self.names))
+            if (cached := self._cached(workload, factor)) is not None
+        )
+
+    def _cached(self, workload: int, factor: int) -> Cached | None:
+        """Return the level at which a cache answered: the fastest one, if any."""
+        rates, (_, levels) = self.rates[workload], self.names[factor]
+        means = np.moveaxis(rates.values.mean(axis=-1), factor, 0).reshape(len(levels), -1)
+        level = int(means.max(axis=1).argmax())
+        own, others = means[level], np.delete(means, level, axis=0)
+        if not means.all() or own.min() < TIMES_LEAST * others.max():
+            return None
+        spreads = means.max(axis=1) / means.min(axis=1) - 1
+        apart = np.delete(spreads, level).max() >= APART_SHARE
+        alike = own.size > 1 and spreads[level] <= judging.ALIKE_SHARE and apart
+        visits = [
+            each
+            for each in self.visited
+            if each.visit.cell.levels[factor][1] == levels[level] and len(each.answers) > workload
+        ]
+        written = max(each.written_bytes(workload) for each in visits)
+        said = [each.cache_bytes for each in visits]
+        known = [each for each in said if each is not None and each >= written]
+        holds = min(known) if len(known) == len(said) else None
+        if not alike and holds is None:
+            return None
+        rate = max(each.write_mb_s(workload) for each in visits)
+        # The cache of a scaled device is scaled with it, its rates are not.
+        scale = max(each.geometry.scale for each in visits)
+        return Cached(
+            workload=rates.name,
+            factor=factor,
+            level=level,
+            settings=int(own.size),
+            spread=float(spreads[level]) if own.size > 1 else None,
+            written_bytes=written,
+            holds_bytes=holds,
+            rate_mb_s=rate,
+            # A byte takes 1 µs at 1 MB/s.
+            fill_ns=round(holds / scale / rate * units.NS_PER_US) if holds and rate else 0,
+        )
 
     @cached_property
     def choice(self) -> Choice | None:
         """The configuration to choose, None where none can be told from the others."""
-        return choice_of(self.judged)
+        return judging.choice_of(self.judged)
 
     @cached_property
     def groups(self) -> tuple[tuple[Group, ...], ...]:
@@ -104,32 +299,28 @@ class ConfigurationFound(Found[ConfigurationSettings]):
     @cached_property
     def scalars(self) -> Sequence[Scalar]:
         """Each workload's shares of the variation, ratios of levels, control and drift."""
-        return tuple(scalar for each in self.judged for scalar in self._scalars(each))
+        return tuple(
+            Scalar(name=f"{each.rates.name}: {name}", value=value, unit=unit)
+            for each in self.judged
+            for name, value, unit in self._numbers(each)
+        )
 
-    def _scalars(self, found: Judged) -> list[Scalar]:
-        factors = self.settings.factors
-        rows = []
+    def _numbers(self, found: Judged) -> Iterator[tuple[str, float, str]]:
+        """Name what is said of one workload, with its value and unit."""
         for source in () if found.variance is None else found.variance.sources:
-            names = " × ".join(factors[factor][0] for factor in source.factors)
-            rows.append((f"share of {names}", source.share * 100, "%"))
+            yield f"share of {self.together(source.factors)}", source.share * 100, "%"
         for pair in found.pairs:
-            name, levels = factors[pair.factor]
-            first, second = levels[pair.first][0], levels[pair.second][0]
-            rows.append((f"{name} {second} by {first}", pair.ratio, ""))
+            name, levels = self.names[pair.factor]
+            yield f"{name} {levels[pair.second]} by {levels[pair.first]}", pair.ratio, ""
         for what, ratio in (("control", found.control), ("drift", found.drift)):
             if ratio is not None:
-                rows.append((what, ratio.ratio, ""))
-        return [
-            Scalar(name=f"{found.rates.name}: {name}", value=value, unit=unit)
-            for name, value, unit in rows
-        ]
+                yield what, ratio.ratio, ""
 
     @property
     def watch_running(self) -> Watch:
         """Which visit is under way, and what is still to be measured."""
-        settings, record = self.settings, self.record
-        visits, workloads = visits_of(settings), len(settings.workloads)
-        whole = sum(len(each.answers) == workloads for each in self.visited)
+        settings, whole = self.settings, self.whole
+        visits, workloads = design.visits_of(settings), len(settings.workloads)
         begun = self.visited[-1].answers if len(self.visited) > whole else ()
         left = (len(visits) - whole) * workloads - len(begun)
         left_ns = left * (settings.duration_ns + settings.ramp_ns + settings.rest_ns)
@@ -143,5 +334,17 @@ class ConfigurationFound(Found[ConfigurationSettings]):
             cell=now.name,
             remaining_ns_least=left_ns,
             remaining_ns_most=left_ns,
-            remaining_bytes=int(fills * record.geometry.capacity_bytes),
+            remaining_bytes=int(fills * self.record.geometry.capacity_bytes),
         )
+
+
+def unit_of(stream: NamedStream) -> str:
+    """Return what a workload is judged by: throughput where it streams, else its I/Os."""
+    large = stream.block_size_bytes >= _LARGE_BYTES
+    streams = stream.stream(stream.name).access is Access.SEQUENTIAL
+    return "MB/s" if large or streams else "IOPS"
+
+
+def rate_of(stream: NamedStream, answer: StepResult) -> float:
+    """Return a measurement's rate in the workload's unit."""
+    return measures.throughput_mb_s(answer) if unit_of(stream) == "MB/s" else answer.iops

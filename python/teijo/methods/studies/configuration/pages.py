@@ -11,26 +11,14 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.judged import Judged, Ratio, Share
 from teijo.document.grid import Fields, listing
-from teijo.document.model import Block, Column, Document, Facts, Paragraph, Section, Table, Value
+from teijo.document.model import Block, Document, Facts, Paragraph, Section, Table, Value
 from teijo.document.phrase import Verbatim, listed, say, sentences
 from teijo.methods.knobs import show_duration
 from teijo.methods.pages import NOT_KNOWN, ms
 from teijo.methods.report import study_report
-from teijo.methods.studies.configuration.answer import (
-    advice_of,
-    answer_of,
-    is_cached,
-    verdict_of,
-)
-from teijo.methods.studies.configuration.design import AS_IT_IS, Visit, cells_of, visits_of
-from teijo.methods.studies.configuration.effect_pages import (
-    effect_sections,
-    interplay_chart,
-    shares_table,
-    variance_table,
-)
-from teijo.methods.studies.configuration.found import ConfigurationFound, Group
-from teijo.methods.studies.configuration.outcome import Visited, rate_of, unit_of
+from teijo.methods.studies.configuration import answer, effect_pages
+from teijo.methods.studies.configuration.design import Visit, cells_of, visits_of
+from teijo.methods.studies.configuration.found import ConfigurationFound, Group, Visited, unit_of
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.terms.configured import facts_in
 
@@ -53,7 +41,7 @@ CHECKS_TEXT = (
 )
 
 CHECKS: Fields[tuple[Judged, str, Ratio]] = (
-    ("Workload", "", None, lambda row: Verbatim(row[0].rates.name)),
+    ("Workload", "", None, lambda row: row[0].rates.name),
     ("Check", "", None, lambda row: row[1]),
     ("Difference", "%", 2, lambda row: (row[2].ratio - 1) * 100),
     ("Low", "%", 2, lambda row: (row[2].low - 1) * 100),
@@ -67,9 +55,9 @@ GROUPS: Fields[Group] = (
     ("Visits", "", 0, lambda one: len(one.answers)),
     ("IOPS", "", 1, lambda one: one.cell.iops),
     ("Throughput", "MB/s", 2, lambda one: one.cell.throughput_mb_s),
-    ("Scatter", "%", 2, lambda one: _scatter_percent(_rates(one))),
+    ("Scatter", "%", 2, lambda one: one.scatter_percent),
     ("Latency mean", "ms", 4, lambda one: ms(one.cell.latency_ns_mean)),
-    ("p99", "ms", 3, lambda one: _p99_ms(one)),
+    ("p99", "ms", 3, lambda one: ms(one.p99_ns)),
     ("Latency max", "ms", 3, lambda one: ms(one.cell.latency_ns_max)),
     ("Failed", "I/Os", 0, lambda one: sum(measures.errors_of(each) for each in one.answers)),
 )
@@ -89,7 +77,7 @@ HOOKS: Fields[Visited] = (
 def pages(found: ConfigurationFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
     settings, identity = found.settings, found.record.identity
-    hero = interplay_chart(settings, found.effects[0].judged) if found.effects else None
+    hero = effect_pages.interplay_chart(found, found.effects[0].judged) if found.effects else None
     return study_report(
         found,
         title="Configurations",
@@ -101,16 +89,16 @@ def pages(found: ConfigurationFound) -> Document:
             ("Applied by", _means(settings)),
         ),
         test=(
-            *_factor_rows(settings),
+            *_factor_rows(found),
             ("Workloads", str(len(settings.workloads))),
             ("Blocks", say("{whole} of {asked}", whole=found.rounds, asked=settings.repeats)),
             ("Each measured for", units.format_duration(settings.duration_ns)),
         ),
         sections=(
             _answer_section(found, hero),
-            *effect_sections(found, hero),
+            *effect_pages.effect_sections(found, hero),
             *_variance_sections(found),
-            _checks_section(found.judged),
+            _checks_section(found),
             _configurations_section(found),
             _plan_section(found),
             *_advice_sections(found),
@@ -118,11 +106,8 @@ def pages(found: ConfigurationFound) -> Document:
     )
 
 
-def _factor_rows(settings: ConfigurationSettings) -> list[tuple[str, str]]:
-    return [
-        (Verbatim(name), Verbatim(", ".join(level for level, _ in levels)))
-        for name, levels in settings.factors
-    ]
+def _factor_rows(found: ConfigurationFound) -> list[tuple[str, str]]:
+    return [(name, Verbatim(", ".join(levels))) for name, levels in found.names]
 
 
 def _means(settings: ConfigurationSettings) -> str:
@@ -132,25 +117,25 @@ def _means(settings: ConfigurationSettings) -> str:
 
 
 def _answer_section(found: ConfigurationFound, hero: Block | None) -> Section:
-    said = (sentences(answer_of(found)), advice_of(found))
-    shares = shares_table(found.settings, found.judged)
-    blocks: list[Block] = [verdict_of(found), *(Paragraph(text=each) for each in said if each)]
+    said = (sentences(answer.answer_of(found)), answer.advice_of(found))
+    blocks: list[Block] = [answer.verdict_of(found)]
+    blocks += [Paragraph(text=each) for each in said if each]
     blocks += [] if hero is None else [hero]
-    blocks += [] if shares is None else [shares, Paragraph(text=SHARES_TEXT)]
+    if (shares := effect_pages.shares_table(found)) is not None:
+        blocks += [shares, Paragraph(text=SHARES_TEXT)]
     return Section(title="Answer", blocks=tuple(blocks))
 
 
 def _variance_sections(found: ConfigurationFound) -> list[Section]:
-    if all(each.variance is None for each in found.judged):
-        return []
-    blocks = (variance_table(found.settings, found.judged), Paragraph(text=VARIANCE_TEXT))
-    return [Section(title="Analysis of variance", blocks=blocks)]
+    table = effect_pages.variance_table(found)
+    blocks = (table, Paragraph(text=VARIANCE_TEXT))
+    return [Section(title="Analysis of variance", blocks=blocks)] if table.rows else []
 
 
-def _checks_section(judged: Sequence[Judged]) -> Section:
+def _checks_section(found: ConfigurationFound) -> Section:
     rows = [
         (each, what, ratio)
-        for each in judged
+        for each in found.judged
         for what, ratio in (("control", each.control), ("drift over the order", each.drift))
         if ratio is not None
     ]
@@ -163,23 +148,23 @@ def _checks_section(judged: Sequence[Judged]) -> Section:
 
 
 def _configurations_section(found: ConfigurationFound) -> Section:
-    blocks = [
-        listing(found.measured, GROUPS, caption="Every configuration and workload", folded=True)
-    ]
-    if len(found.settings.workloads) <= WORKLOADS_ABREAST:
-        blocks.insert(0, _abreast(found))
-    return Section(title="Every configuration", blocks=tuple(blocks))
+    whole = listing(found.measured, GROUPS, caption="Every configuration and workload", folded=True)
+    abreast = len(found.settings.workloads) <= WORKLOADS_ABREAST
+    blocks = (_abreast(found), whole) if abreast else (whole,)
+    return Section(title="Every configuration", blocks=blocks)
 
 
 def _named(visit: Visit) -> str:
     """Return what a visit's configuration is called."""
-    name = Verbatim(visit.cell.name) if visit.cell.levels else AS_IT_IS
+    name = visit.cell.name
     return say("{configuration} (again)", configuration=name) if visit.copy else name
 
 
 def _abreast(found: ConfigurationFound) -> Table:
+    """Return the mean rates, a column for each workload."""
+
     def mean(place: int) -> Callable[[Sequence[Group]], Value]:
-        return lambda own: float(np.mean(_rates(own[place]))) if own[place].answers else None
+        return lambda own: float(np.mean(own[place].rates)) if own[place].answers else None
 
     fields: list[tuple[str, str, int | None, Callable[[Sequence[Group]], Value]]] = [
         ("Configuration", "", None, lambda own: _named(own[0].visit)),
@@ -191,22 +176,8 @@ def _abreast(found: ConfigurationFound) -> Table:
     return listing(found.groups, fields, caption="Mean rates")
 
 
-def _rates(group: Group) -> list[float]:
-    return [rate_of(group.stream, answer) for answer in group.answers]
-
-
-def _p99_ms(group: Group) -> float:
-    p99 = [measures.latency_of(answer).quantile_ns(0.99) for answer in group.answers]
-    return ms(float(np.mean(p99)))
-
-
-def _scatter_percent(rates: Sequence[float]) -> float | None:
-    mean = float(np.mean(rates))
-    return float(np.std(rates, ddof=1)) / mean * 100 if len(rates) > 1 and mean else None
-
-
 def _plan_section(found: ConfigurationFound) -> Section:
-    settings = found.settings
+    settings, visited = found.settings, found.visited
     workloads = (Verbatim(f"{each.name}: {each.title}") for each in settings.workloads)
     order = say(
         "{visits} visits in {blocks} blocks, drawn from {seed}",
@@ -215,7 +186,7 @@ def _plan_section(found: ConfigurationFound) -> Section:
         seed=settings.shuffle,
     )
     rows = (
-        *_factor_rows(settings),
+        *_factor_rows(found),
         ("Workloads", listed(workloads)),
         ("Active range", say("{percent} %", percent=settings.range_percent)),
         ("Each measured for", Verbatim(show_duration(settings.duration_ns))),
@@ -226,16 +197,12 @@ def _plan_section(found: ConfigurationFound) -> Section:
         ("Control", Verbatim(settings.control)),
         ("Order", order),
     )
-    blocks: list[Block] = [Facts(caption="The plan", rows=rows), _order_table(found.visited)]
-    if (differing := _facts_table(found.visited)) is not None:
-        blocks.append(differing)
-    return Section(title="The plan and its order", blocks=tuple(blocks))
-
-
-def _order_table(visited: Sequence[Visited]) -> Table:
     hooked = any("hook_exit_code" in each.configured.detail for each in visited)
     fields = (*ORDER, *(HOOKS if hooked else ()))
-    return listing(visited, fields, caption="Visits in the order of measuring", folded=True)
+    visits = listing(visited, fields, caption="Visits in the order of measuring", folded=True)
+    blocks: list[Block] = [Facts(caption="The plan", rows=rows), visits]
+    blocks += _differing_facts(visited)
+    return Section(title="The plan and its order", blocks=tuple(blocks))
 
 
 def _last_said(visited: Visited) -> str:
@@ -245,7 +212,7 @@ def _last_said(visited: Visited) -> str:
     return said.splitlines()[-1] if said else ""
 
 
-def _facts_table(visited: Sequence[Visited]) -> Table | None:
+def _differing_facts(visited: Sequence[Visited]) -> list[Table]:
     """Return the facts by which the configured devices differ, as each says them of itself."""
     first: dict[str, dict[str, str]] = {}
     for each in sorted(visited, key=lambda one: one.visit.cell.place):
@@ -253,50 +220,42 @@ def _facts_table(visited: Sequence[Visited]) -> Table | None:
         known = {name: detail[name] for name in ("model", "capacity_bytes") if name in detail}
         first.setdefault(each.visit.cell.name, known | facts_in(detail))
     names = dict.fromkeys(name for facts in first.values() for name in facts)
-    differing = [name for name in names if len({facts.get(name) for facts in first.values()}) > 1]
-    if not differing:
-        return None
-    return Table(
-        columns=(Column(name="Configuration"), Column(name="Fact"), Column(name="Value")),
-        rows=tuple(
-            (Verbatim(cell), Verbatim(name), Verbatim(facts[name]))
-            for cell, facts in first.items()
-            for name in differing
-            if name in facts
-        ),
-        caption="What the devices say of themselves, where they differ",
-        folded=True,
+    rows = [
+        (cell, Verbatim(name), Verbatim(facts[name]))
+        for cell, facts in first.items()
+        for name in names
+        if name in facts and len({each.get(name) for each in first.values()}) > 1
+    ]
+    fields: Fields[tuple[str, str, str]] = (
+        ("Configuration", "", None, lambda row: row[0]),
+        ("Fact", "", None, lambda row: row[1]),
+        ("Value", "", None, lambda row: row[2]),
     )
+    caption = "What the devices say of themselves, where they differ"
+    return [listing(rows, fields, caption=caption, folded=True)] if rows else []
 
 
 def _advice_sections(found: ConfigurationFound) -> list[Section]:
     """Return the last page: the setting, and every workload as its evidence."""
-    text, choice = advice_of(found), found.choice
+    text, choice, cells = answer.advice_of(found), found.choice, cells_of(found.settings)
     if not text:
         return []
     blocks: list[Block] = [Paragraph(text=text)]
     if choice is not None:
-        cells = cells_of(found.settings)
         fields: Fields[Share] = (
-            ("Workload", "", None, lambda each: Verbatim(each.judged.rates.name)),
+            ("Workload", "", None, lambda each: each.judged.rates.name),
             ("Unit", "", None, lambda each: Verbatim(each.judged.rates.unit)),
             ("Recommended", "", 1, lambda each: each.rate),
-            (
-                "Fastest configuration",
-                "",
-                None,
-                lambda each: Verbatim(cells[each.best_place].name),
-            ),
+            ("Fastest configuration", "", None, lambda each: cells[each.best_place].name),
             ("Its rate", "", 1, lambda each: each.best),
             ("Recommended by it", "%", 1, lambda each: 100 * each.rate / each.best),
             ("Difference", "", None, lambda each: "slower" if each.behind else "not slower"),
-            (
-                "What was measured",
-                "",
-                None,
-                lambda each: "the cache" if is_cached(found, choice, each.judged) else "the device",
-            ),
+            ("What was measured", "", None, lambda each: _answering(found, each)),
         )
         caption = "The recommended setting in every workload"
         blocks.append(listing(choice.shares, fields, caption=caption))
     return [Section(title="Recommended setting", blocks=tuple(blocks))]
+
+
+def _answering(found: ConfigurationFound, share: Share) -> str:
+    return "the cache" if answer.is_cached(found, share.judged) else "the device"
