@@ -12,12 +12,13 @@ from teijo.methods.scaled import (
     at_full_size,
     both_sizes,
     full_size,
-    gigabytes,
     in_both_sizes,
+    scalar_told,
     scale_rule,
     with_rule,
     without_rule,
 )
+from teijo.terms.finding import Scalar
 from teijo.terms.geometry import Geometry
 from tests.methods.canned import DRIVE, GIB, Canned, play
 from tests.methods.documents import text_of
@@ -102,8 +103,9 @@ def test_the_rule_follows_the_answer_and_can_be_left_out_again() -> None:
 
 
 def test_a_volume_is_as_measured_with_the_full_size_beside_it() -> None:
-    assert gigabytes(13.39, SCALED) == "13.39 GB (401.7 GB at full size)"
-    assert gigabytes(13.39, DRIVE) == "13.39 GB"
+    written = Scalar(name="Written", value=13.39, unit="GB")
+    assert scalar_told(written, ",.6g", SCALED) == "13.39 GB (401.7 GB at full size)"
+    assert scalar_told(written, ",.6g", DRIVE) == "13.39 GB"
     assert full_size("s", SCALED) == "s at full size"
     assert full_size("s", DRIVE) == "s"
 

@@ -1,12 +1,12 @@
-"""How a report tells the volumes and times of a device that is simulated at a scale: one rule.
+"""How a report says the volumes and times of a device that is simulated at a scale: one rule.
 
 They are printed as measured on the device at hand. What is the full-size drive's instead says "at
-full size". The rule stands on page one of every such report.
+full size". The rule is on page one of every such report.
 """
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from teijo import units
 from teijo.document.model import Axis, Bars3D, Block, Column, Paragraph, Section, Table, XYChart
@@ -15,6 +15,8 @@ from teijo.terms.finding import Scalar
 from teijo.terms.geometry import Geometry
 
 NOT_AVAILABLE: Final = "n/a"
+Measured = TypeVar("Measured", Axis, Column)
+"""What has a unit."""
 
 _STUDY_RULE: Final = (
     "One exception: the volumes and times in the sentences and settings of this study are those "
@@ -41,9 +43,12 @@ def scale_rule(geometry: Geometry) -> Paragraph | None:
 
 def with_rule(sections: Iterable[Section], geometry: Geometry) -> tuple[Section, ...]:
     """Return the sections with the rule after the first block of the first: the answer."""
-    rule, (first, *others) = scale_rule(geometry), tuple(sections)
-    if rule is None:
-        return (first, *others)
+    rule = scale_rule(geometry)
+    return tuple(sections) if rule is None else _after_answer(sections, rule)
+
+
+def _after_answer(sections: Iterable[Section], rule: Paragraph) -> tuple[Section, ...]:
+    first, *others = sections
     return (replace(first, blocks=(*first.blocks[:1], rule, *first.blocks[1:])), *others)
 
 
@@ -53,23 +58,14 @@ def without_rule(section: Section, geometry: Geometry) -> Section:
     return replace(section, blocks=tuple(block for block in section.blocks if block != rule))
 
 
-def gigabytes(value_gb: float, geometry: Geometry) -> str:
-    """Return a volume as measured, with that of the full-size drive beside it."""
-    return _with_full_size(f"{value_gb:,.6g} GB", value_gb, "GB", geometry)
-
-
 def scalar_told(scalar: Scalar, form: str, geometry: Geometry) -> str:
     """Return a figure in a form (",.3f") with its unit; a volume has the full size beside it."""
     if scalar.value is None:
         return NOT_AVAILABLE
-    told = f"{scalar.value:{form}} {scalar.unit}".strip()
-    return _with_full_size(told, scalar.value, scalar.unit, geometry)
-
-
-def _with_full_size(told: str, value: float, unit: str, geometry: Geometry) -> str:
-    if geometry.scale <= 1 or unit != "GB":
-        return told
-    return say("{own} ({full:,.4g} GB at full size)", own=told, full=value * geometry.scale)
+    own = f"{scalar.value:{form}} {scalar.unit}".strip()
+    if geometry.scale <= 1 or scalar.unit != "GB":
+        return own
+    return say("{own} ({full:,.4g} GB at full size)", own=own, full=scalar.value * geometry.scale)
 
 
 def both_sizes(name: str, unit: str, digits: int, *, scaled: bool) -> tuple[Column, ...]:
@@ -82,7 +78,7 @@ def both_sizes(name: str, unit: str, digits: int, *, scaled: bool) -> tuple[Colu
 
 def full_size(unit: str, geometry: Geometry) -> str:
     """Return the unit of a number that is the full-size drive's."""
-    return unit if geometry.scale <= 1 or not unit else say("{unit} at full size", unit=unit)
+    return unit if geometry.scale <= 1 else say("{unit} at full size", unit=unit)
 
 
 def in_both_sizes(value: float, geometry: Geometry) -> tuple[float, ...]:
@@ -98,40 +94,29 @@ def with_full_size_word(told: str, geometry: Geometry) -> str:
 def at_full_size(
     sections: Iterable[Section], geometry: Geometry, own: Collection[str]
 ) -> tuple[Section, ...]:
-    """Return the sections of a study that tells the full-size drive's volumes and times.
+    """Return the sections of a study whose volumes and times are the full-size drive's.
 
-    `own` are the units in which it does; each column and axis of them says so, and the first
-    section says it of the sentences.
+    `own` are their units; each column and axis of them says so, and the first section says it of
+    the sentences.
     """
     if geometry.scale <= 1:
         return tuple(sections)
 
-    def column(one: Column) -> Column:
-        return replace(one, unit=full_size(one.unit, geometry)) if one.unit in own else one
-
-    def axis(one: Axis) -> Axis:
+    def unit(one: Measured) -> Measured:
         return replace(one, unit=full_size(one.unit, geometry)) if one.unit in own else one
 
     def table(one: Table) -> Table:
-        return replace(one, columns=tuple(column(each) for each in one.columns))
+        return replace(one, columns=tuple(map(unit, one.columns)))
 
     def block(one: Block) -> Block:
         match one:
             case Table():
                 return table(one)
             case XYChart():
-                return replace(one, x=axis(one.x), y=axis(one.y), table=table(one.table))
-            case Bars3D():
-                return replace(
-                    one,
-                    rows=axis(one.rows),
-                    columns=axis(one.columns),
-                    z=axis(one.z),
-                    table=table(one.table),
-                )
+                return replace(one, x=unit(one.x), y=unit(one.y), table=table(one.table))
             case _:
+                assert not isinstance(one, Bars3D), "no study draws bars in depth"
                 return one
 
-    told = tuple(replace(each, blocks=tuple(map(block, each.blocks))) for each in sections)
-    first, rule = told[0], Paragraph(text=_STUDY_RULE)
-    return (replace(first, blocks=(*first.blocks[:1], rule, *first.blocks[1:])), *told[1:])
+    named = (replace(each, blocks=tuple(map(block, each.blocks))) for each in sections)
+    return _after_answer(named, Paragraph(text=_STUDY_RULE))

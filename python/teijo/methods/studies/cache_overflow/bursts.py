@@ -3,12 +3,13 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal
 
 from teijo import units
 from teijo.analysis.overflow import Overflow, Series
-from teijo.analysis.overflow_proof import Again, Rest, has_settled, rest_that_tells
-from teijo.analysis.written import written_series
+from teijo.analysis.overflow_proof import Again, has_settled, rest_that_tells
+from teijo.analysis.written import Points, points_of, written_series
 from teijo.methods.rounds import Exchange
 from teijo.methods.studies.cache_overflow.settings import (
     SAMPLES_A_STEP,
@@ -26,55 +27,60 @@ Stop = Literal["level", "volume", "time"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Burst:
-    """One burst: the rest before it (0 for the first) and its series, in times and volumes of the
-    full-size device, what the series shows, and the latencies of its writes.
+class Burst(Again):
+    """One burst, with its series in times and volumes of the full-size device, what ended it, and
+    the latencies of its writes. The rest before the first burst is 0.
     """
 
     number: int
-    rest_s: float
     series: Series
-    overflow: Overflow
     latency_ns_mean: float
     latency_ns_max: int
     stop: Stop | None
 
+    @cached_property
+    def points(self) -> Points:
+        """The series as it is drawn."""
+        return points_of(self.series, self.overflow)
+
     @property
-    def again(self) -> Again:
-        """The burst as one after a rest."""
-        return Again(rest_s=self.rest_s, overflow=self.overflow, ended=self.stop is not None)
+    def longest_stall_s(self) -> float | None:
+        """The longest stretch in which next to nothing was written; None without one."""
+        return max((stall.length_s for stall in self.overflow.stalls), default=None)
 
 
-def piece(settings: OverflowSettings, geometry: Geometry, burst: int, samples: int) -> Measure:
-    """Return the first piece of a burst, so many samples long."""
+def next_piece(
+    settings: OverflowSettings,
+    geometry: Geometry,
+    series: Series,
+    *,
+    number: int,
+    samples_most: int,
+) -> Measure:
+    """Return the next piece of a burst: ten samples, or what is left of its bounds.
+
+    What is left of the volume is counted in samples at the last piece's rate, and nothing is known
+    of that before the first sample: a burst goes beyond its volume by little more than a sample.
+    """
+    samples, done = 1, series.lengths_s.size
+    if done:
+        left = samples_most - done
+        last = float(series.written_bytes[-SAMPLES_A_STEP:].mean())
+        still = settings.limit_bytes(geometry) - float(series.written_bytes.sum())
+        if last > 0:
+            left = min(left, math.ceil(still / last))
+        samples = max(1, min(SAMPLES_A_STEP, left))
     sample_ns = settings.scaled_ns(settings.sample_ns, geometry)
     return Measure(
         workload=settings.workload,
         duration_ns=samples * sample_ns,
         phase=BURST,
-        round_number=burst,
+        round_number=number,
         cell=stimulus_name(settings),
         open_ended=True,
         interval_ns=sample_ns,
+        continues=bool(done),
     )
-
-
-def samples_next(
-    settings: OverflowSettings, geometry: Geometry, series: Series, *, samples_most: int
-) -> int:
-    """Return how many samples the next piece of a burst has: ten, or what is left of its bounds.
-
-    What is left of the volume is counted in samples at the last piece's rate, and nothing is known
-    of that before the first sample: a burst goes beyond its volume by little more than a sample.
-    """
-    if not series.lengths_s.size:
-        return 1
-    left = samples_most - series.lengths_s.size
-    last = float(series.written_bytes[-SAMPLES_A_STEP:].mean())
-    still = settings.limit_bytes(geometry) - float(series.written_bytes.sum())
-    if last > 0:
-        left = min(left, math.ceil(still / last))
-    return max(1, min(SAMPLES_A_STEP, left))
 
 
 def why_stop(
@@ -91,14 +97,18 @@ def why_stop(
     return "time" if series.lengths_s.size >= samples_most else None
 
 
-def proof_of(settings: OverflowSettings, first: Overflow | None) -> Rest | None:
-    """Return the rest that tells a cache after this first burst; None where rests are asked for
-    anyway, or where none would tell.
+def rests_after(settings: OverflowSettings, first: Overflow | None) -> tuple[tuple[int, ...], int]:
+    """Return the rests after the first burst in ns, and how many samples a burst after one of them
+    has at most.
+
+    Where none is set, one rest and a shorter burst tell whether a cache overflowed, if any would.
     """
-    if settings.proof == "off" or settings.rests_ns or first is None:
-        return None
+    rests_ns, most = settings.rests_ns, settings.samples_most
+    if settings.proof == "off" or rests_ns or first is None:
+        return rests_ns, most
     sample_s, most_s = (each / units.NS_PER_S for each in (settings.sample_ns, settings.most_ns))
-    return rest_that_tells(first.cliff, sample_s=sample_s, most_s=most_s)
+    proof = rest_that_tells(first.cliff, sample_s=sample_s, most_s=most_s)
+    return ((round(proof.seconds * units.NS_PER_S),), proof.samples) if proof else ((), most)
 
 
 def series_of(

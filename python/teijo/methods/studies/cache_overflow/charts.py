@@ -1,14 +1,14 @@
 """The pictures of the study: rate against time and volume, and what had been written by when."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from teijo import units
 from teijo.analysis.change_point import Floats
 from teijo.analysis.overflow import PhaseName
-from teijo.analysis.written import Points, points_of
+from teijo.analysis.written import Points
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.model import Column, Rule, Section, Span, XYChart
 from teijo.document.phrase import say, sentences
@@ -24,33 +24,16 @@ WRITTEN = Figure(name="Written", unit="GB", digits=3)
 TIME = Figure(name="Time", unit="s")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Drawn:
-    """What is drawn of a burst under its name."""
-
-    name: str
-    burst: Burst
-    points: Points
-
-
-def drawn_of(found: OverflowFound) -> tuple[Drawn, ...]:
-    """Return the bursts as they are drawn."""
-    return tuple(
-        Drawn(name=_name(burst), burst=burst, points=points_of(burst.series, burst.overflow))
-        for burst in found.bursts
-    )
-
-
-def rate_charts(drawn: Sequence[Drawn]) -> list[XYChart]:
+def rate_charts(bursts: Sequence[Burst]) -> list[XYChart]:
     """Return each burst's rate over time; the answer stands beside the first."""
-    if len(drawn) == 1:
-        return [_rate_chart("Rate over time", drawn[0])]
-    return [_rate_chart(say("Rate over time, {burst}", burst=one.name), one) for one in drawn]
+    if len(bursts) == 1:
+        return [_rate_chart("Rate over time", bursts[0])]
+    return [_rate_chart(say("Rate over time, {burst}", burst=_name(one)), one) for one in bursts]
 
 
-def sections(found: OverflowFound, drawn: Sequence[Drawn]) -> list[Section]:
+def sections(found: OverflowFound) -> list[Section]:
     """Return the pictures of all bursts in order, without the first one's rate over time."""
-    charts = (*rate_charts(drawn)[1:], _volume_chart(found, drawn), _written_chart(found, drawn))
+    charts = (*rate_charts(found.bursts)[1:], _volume_chart(found), _written_chart(found))
     return [Section(title=chart.title, blocks=(chart,)) for chart in charts]
 
 
@@ -61,68 +44,68 @@ def _name(burst: Burst) -> str:
     return say("burst {number}, after {rest}", number=burst.number, rest=rest)
 
 
-def _rate_chart(title: str, drawn: Drawn) -> XYChart:
-    points, cliff = drawn.points, drawn.burst.overflow.cliff
-    drawn_rates, means = _numbers(points.drawn_mb_s), _numbers(points.means_mb_s)
+def _rate_chart(title: str, burst: Burst) -> XYChart:
+    points, cliff = burst.points, burst.overflow.cliff
     grid = Grid(
         rows=_edge(TIME, points.ends_s),
         columns=(
-            _beside(WRITTEN, points.totals_gb),
-            _beside(RATE, points.rates_mb_s),
-            Line(figure=AS_DRAWN, name="rate", values=drawn_rates, style="line"),
-            Line(figure=MEAN, values=means, style="dashed"),
+            Beside(column=WRITTEN.column(), values=_numbers(points.totals_gb)),
+            Beside(column=RATE.column(), values=_numbers(points.rates_mb_s)),
+            Line(figure=AS_DRAWN, name="rate", values=_numbers(points.drawn_mb_s), style="line"),
+            Line(figure=MEAN, values=_numbers(points.means_mb_s), style="dashed"),
         ),
     )
     levels = () if cliff is None else (("λ", cliff.before), ("μ", cliff.after))
     rules = (Rule(name=n, value=at.value / units.MEGA, style="dotted") for n, at in levels)
-    spans, note = _spans(drawn.burst), _note(points)
+    spans, note = _spans(burst), _note(points)
     table = grid.table(folded=True)
     return grid.chart(title, RATE, table=table, rules=rules, spans=spans, note=note)
 
 
 def _spans(burst: Burst) -> tuple[Span, ...]:
-    """Return the first stretch of each phase that is shaded; what comes after is not."""
-    found: dict[str, tuple[float, float]] = {}
+    """Return a shaded stretch from the first to the last phase of a name."""
+    spans: dict[str, Span] = {}
     for phase in burst.overflow.phases:
         name = SPAN_NAMES.get(phase.name)
         if name is not None:
-            first, _ = found.get(name, (phase.first_s, 0.0))
-            found[name] = (first, phase.end_s)
-    return tuple(Span(name=name, first=first, last=last) for name, (first, last) in found.items())
+            begun = spans.get(name, Span(name=name, first=phase.first_s, last=0.0))
+            spans[name] = replace(begun, last=phase.end_s)
+    return tuple(spans.values())
 
 
-def _volume_chart(found: OverflowFound, drawn: Sequence[Drawn]) -> XYChart:
+def _volume_chart(found: OverflowFound) -> XYChart:
     cliff, model = found.first.overflow.cliff, gigabytes(found.model_bytes(found.first))
     rules = [] if cliff is None else [Rule(name="V*", value=cliff.at_bytes / units.GIGA, at="x")]
     if model is not None:
         rules.append(Rule(name="V* of the model", value=model, at="x", style="dotted"))
-    names = _names((one.name, one.points.ends_s) for one in drawn)
-    rates = np.concatenate([one.points.rates_mb_s for one in drawn])
-    values = np.concatenate([one.points.drawn_mb_s for one in drawn])
+    points = [burst.points for burst in found.bursts]
+    names = _names((_name(burst), burst.points.ends_s) for burst in found.bursts)
+    drawn = _numbers(*(each.drawn_mb_s for each in points))
+    rates = _numbers(*(each.rates_mb_s for each in points))
     grid = Grid(
         leading=(Beside(column=Column(name="Burst"), values=names),),
-        rows=_edge(WRITTEN, np.concatenate([one.points.totals_gb for one in drawn])),
+        rows=_edge(WRITTEN, *(each.totals_gb for each in points)),
         columns=(
-            _beside(RATE, rates),
-            Line(figure=AS_DRAWN, values=_numbers(values), parts=names, style="line"),
+            Beside(column=RATE.column(), values=rates),
+            Line(figure=AS_DRAWN, values=drawn, parts=names, style="line"),
         ),
     )
-    title, note = "Rate against what had been written", _note(drawn[0].points)
+    title, note = "Rate against what had been written", _note(points[0])
     return grid.chart(title, RATE, table=grid.table(folded=True), rules=rules, note=note)
 
 
-def _written_chart(found: OverflowFound, drawn: Sequence[Drawn]) -> XYChart:
+def _written_chart(found: OverflowFound) -> XYChart:
     """Return what had been written by when, and the fluid model's two lines beside the first."""
-    lines = [(one.name, one.points.ends_s, one.points.totals_gb) for one in drawn]
-    model = _model_line(found, float(drawn[0].points.ends_s[-1]))
+    lines = [(_name(each), each.points.ends_s, each.points.totals_gb) for each in found.bursts]
+    model = _model_line(found)
     if model is not None:
         lines.append(("fluid model", *model))
     names = _names((name, ends) for name, ends, _ in lines)
-    totals = np.concatenate([each for *_, each in lines])
+    totals = _numbers(*(each for *_, each in lines))
     grid = Grid(
         leading=(Beside(column=Column(name="Burst"), values=names),),
-        rows=_edge(TIME, np.concatenate([ends for _, ends, _ in lines])),
-        columns=(Line(figure=WRITTEN, values=_numbers(totals), parts=names, style="line"),),
+        rows=_edge(TIME, *(ends for _, ends, _ in lines)),
+        columns=(Line(figure=WRITTEN, values=totals, parts=names, style="line"),),
     )
     chart = grid.chart("Written over time", WRITTEN, table=grid.table(folded=True))
     if model is None:
@@ -132,9 +115,9 @@ def _written_chart(found: OverflowFound, drawn: Sequence[Drawn]) -> XYChart:
     return replace(chart, series=series, note=_model_note(stated=bool(found.settings.cache_bytes)))
 
 
-def _model_line(found: OverflowFound, end_s: float) -> tuple[Floats, Floats] | None:
+def _model_line(found: OverflowFound) -> tuple[Floats, Floats] | None:
     """Return the model's corner points (s, GB): at λ up to V*, then at μ."""
-    overflow = found.first.overflow
+    overflow, end_s = found.first.overflow, float(found.first.points.ends_s[-1])
     cliff = overflow.cliff
     if cliff is None or overflow.main != 0:
         return None
@@ -157,28 +140,23 @@ def _note(points: Points) -> str:
     if points.joined > 1:
         parts.append(say("Each point is the mean of {count} samples.", count=points.joined))
     if points.most_mb_s is not None:
-        parts.append(
-            say(
-                "What is faster than {most:,.0f} MB/s, as a source that catches up, is drawn as "
-                "that; the table has it.",
-                most=points.most_mb_s,
-            )
+        text = say(
+            "What is faster than {most:,.0f} MB/s, as a source that catches up, is drawn as "
+            "that; the table has it.",
+            most=points.most_mb_s,
         )
+        parts.append(text)
     return sentences(parts)
 
 
-def _edge(figure: Figure, values: Floats) -> Edge:
+def _edge(figure: Figure, *places: Floats) -> Edge:
     return Edge(
         name=figure.name,
         unit=figure.unit,
         digits=figure.digits,
-        places=_numbers(values),
+        places=_numbers(*places),
         from_zero=True,
     )
-
-
-def _beside(figure: Figure, values: Floats) -> Beside:
-    return Beside(column=figure.column(), values=_numbers(values))
 
 
 def _names(lines: Iterable[tuple[str, Floats]]) -> tuple[str, ...]:
@@ -186,5 +164,6 @@ def _names(lines: Iterable[tuple[str, Floats]]) -> tuple[str, ...]:
     return tuple(name for name, values in lines for _ in range(values.size))
 
 
-def _numbers(values: Floats) -> tuple[float, ...]:
-    return tuple(values.tolist())
+def _numbers(*values: Floats) -> tuple[float, ...]:
+    """Return these values one after the other."""
+    return tuple(np.concatenate(values).tolist())

@@ -6,7 +6,7 @@ from functools import cached_property
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.overflow import Overflow, Series, fluid_bytes, overflow_of
-from teijo.analysis.overflow_proof import CameBack, Rest, Verdict, came_back, verdict_of
+from teijo.analysis.overflow_proof import CameBack, Verdict, came_back, verdict_of
 from teijo.methods.found import Found
 from teijo.methods.studies.cache_overflow.bursts import (
     BURST,
@@ -14,7 +14,7 @@ from teijo.methods.studies.cache_overflow.bursts import (
     Burst,
     Stop,
     pieces_of,
-    proof_of,
+    rests_after,
     series_of,
     why_stop,
 )
@@ -42,15 +42,12 @@ class OverflowFound(Found[OverflowSettings]):
         return overflow_of(self._series[1]) if 1 in self._series else None
 
     @cached_property
-    def proof(self) -> Rest | None:
-        """The rest that tells a cache, None where none is needed or none would tell."""
-        return proof_of(self.settings, self._first)
+    def _rests(self) -> tuple[tuple[int, ...], int]:
+        return rests_after(self.settings, self._first)
 
     def _samples_most(self, number: int) -> int:
         """Return how many samples a burst has at most."""
-        if self.proof is None or number == 1:
-            return self.settings.samples_most
-        return self.proof.samples
+        return self.settings.samples_most if number == 1 else self._rests[1]
 
     def _stop(self, number: int) -> Stop | None:
         most, geometry = self._samples_most(number), self.record.geometry
@@ -63,7 +60,7 @@ class OverflowFound(Found[OverflowSettings]):
 
     def _burst(self, number: int) -> Burst:
         pieces, rests = self._pieces
-        series, answers = self._series[number], pieces[number]
+        series, answers, stop = self._series[number], pieces[number], self._stop(number)
         overflow = self._first if number == 1 else overflow_of(series)
         assert overflow is not None, "a burst has a piece"
         timed = [part.timed for answer in answers for part in answer.results]
@@ -75,7 +72,8 @@ class OverflowFound(Found[OverflowSettings]):
             overflow=overflow,
             latency_ns_mean=sum(part.sum_ns for part in timed) / count if count else 0.0,
             latency_ns_max=max(measures.latency_ns_max(answer) for answer in answers),
-            stop=self._stop(number),
+            stop=stop,
+            ended=stop is not None,
         )
 
     @property
@@ -110,7 +108,7 @@ class OverflowFound(Found[OverflowSettings]):
             return None
         return verdict_of(
             self.first.overflow,
-            [each.again for each in self.later],
+            self.later,
             sample_s=self.settings.sample_ns / units.NS_PER_S,
             capacity_bytes=self.record.geometry.nominal_capacity_bytes,
             is_purged=self.is_purged,
@@ -123,7 +121,7 @@ class OverflowFound(Found[OverflowSettings]):
 
     def came_back(self, burst: Burst) -> CameBack | None:
         """Return what the rest before a later burst brought back; None where that is not known."""
-        return came_back(self.first.overflow, burst.again)
+        return came_back(self.first.overflow, burst)
 
     def model_bytes(self, burst: Burst) -> float | None:
         """Return the fluid model's V* of the cache's stated size, at the rates of this burst."""
@@ -161,8 +159,10 @@ class OverflowFound(Found[OverflowSettings]):
                 ("cache, half width of 95 %", gigabytes(cliff.held.half_width), "GB"),
                 ("V* of the model", gigabytes(self.model_bytes(burst)), "GB"),
             ]
-        longest = max((stall.length_s for stall in overflow.stalls), default=0.0)
-        rows += [("stalls", float(len(overflow.stalls)), ""), ("longest stall", longest, "s")]
+        rows += [
+            ("stalls", float(len(overflow.stalls)), ""),
+            ("longest stall", burst.longest_stall_s or 0.0, "s"),
+        ]
         if burst.number > 1:
             back = self.came_back(burst)
             held = None if back is None else back.held.value
@@ -191,9 +191,7 @@ class OverflowFound(Found[OverflowSettings]):
         begun = bool(self._series)
         number = max(self._series, default=1)
         over = begun and self._stop(number) is not None
-        planned = settings.rests_ns
-        if self.proof is not None and (over or number > 1):
-            planned = (round(self.proof.seconds * units.NS_PER_S),)
+        planned = self._rests[0] if over or number > 1 else settings.rests_ns
         rests, count = planned[number - 1 :], len(planned) + 1
         done = self._series[number].lengths_s.size if begun else 0
         left = 0 if over else max(0, self._samples_most(number) - done)

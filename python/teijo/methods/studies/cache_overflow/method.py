@@ -4,17 +4,14 @@ What a burst is and when it ends is in bursts, what it shows in found, the repor
 """
 
 from collections.abc import Generator, Mapping
-from dataclasses import replace
 
-from teijo import units
 from teijo.analysis.overflow import Series, overflow_of
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import purge
 from teijo.methods.studies.cache_overflow.bursts import (
     REST,
-    piece,
-    proof_of,
-    samples_next,
+    next_piece,
+    rests_after,
     series_of,
     why_stop,
 )
@@ -50,18 +47,12 @@ class CacheOverflow(Method[OverflowSettings, OverflowFound]):
 
 
 def _bursts(settings: OverflowSettings, geometry: Geometry) -> Generator[Step, Answer, bool]:
-    """Write every burst with the rests between; False when a gap broke one.
-
-    Where no rest is asked for and the first burst overflows, one more tells whether a cache did.
-    """
+    """Write every burst with the rests between; False when a gap broke one."""
     first = yield from _burst(settings, geometry, 1, settings.samples_most)
     if first is None:
         return False
-    proof = proof_of(settings, overflow_of(first))
-    rests, most = settings.rests_ns, settings.samples_most
-    if proof is not None:
-        rests, most = (round(proof.seconds * units.NS_PER_S),), proof.samples
-    for number, rest_ns in enumerate(rests, start=2):
+    rests_ns, most = rests_after(settings, overflow_of(first))
+    for number, rest_ns in enumerate(rests_ns, start=2):
         scaled = settings.scaled_ns(rest_ns, geometry)
         answer = yield Idle(duration_ns=scaled, phase=REST, round_number=number - 1)
         if isinstance(answer, Gap):
@@ -78,9 +69,9 @@ def _burst(
     answers: list[StepResult] = []
     series = series_of(settings, geometry, answers)
     while why_stop(settings, geometry, series, samples_most=samples_most) is None:
-        samples = samples_next(settings, geometry, series, samples_most=samples_most)
-        step = piece(settings, geometry, number, samples)
-        answer = yield replace(step, continues=bool(answers))
+        answer = yield next_piece(
+            settings, geometry, series, number=number, samples_most=samples_most
+        )
         if isinstance(answer, Gap):
             return None
         answers.append(answer)

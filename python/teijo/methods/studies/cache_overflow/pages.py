@@ -4,7 +4,7 @@ The charts are in charts, the sentences in words.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from teijo import units
 from teijo.analysis.overflow import Cliff, Phase, PhaseName, Stall
@@ -22,6 +22,9 @@ from teijo.methods.studies.cache_overflow.settings import stimulus_name
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 
+Rested = tuple[Burst, CameBack | None]
+"""A burst after a rest, and what came back, where that is known."""
+
 STALLS_MOST = 200
 ROWS_UNFOLDED = 16
 PHASE_NAMES: dict[PhaseName, str] = {
@@ -30,26 +33,6 @@ PHASE_NAMES: dict[PhaseName, str] = {
     "stall": "stall",
     "after": "after the overflow",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fall:
-    """A row of the overflows: a cliff of a burst, with the model's V* in GB where it is the main
-    one of the first burst.
-    """
-
-    burst: Burst
-    cliff: Cliff
-    model_gb: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rested:
-    """A row of the rests: a later burst, what came back, and what the first burst's cache held."""
-
-    burst: Burst
-    back: CameBack | None
-    held_bytes: float
 
 
 PHASES: Fields[tuple[Burst, Phase]] = (
@@ -63,46 +46,11 @@ PHASES: Fields[tuple[Burst, Phase]] = (
     ("Rate", "MB/s", 1, lambda row: row[1].rate.value / units.MEGA),
     ("± 95 %", "MB/s", 1, lambda row: _megabytes(row[1].rate.half_width)),
 )
-FALLS: Fields[Fall] = (
-    ("Burst", "", 0, lambda row: row.burst.number),
-    ("After", "s", 1, lambda row: row.cliff.at_s),
-    ("Written (V*)", "GB", 2, lambda row: row.cliff.at_bytes / units.GIGA),
-    ("Before (λ)", "MB/s", 1, lambda row: row.cliff.before.value / units.MEGA),
-    ("After it (μ)", "MB/s", 1, lambda row: row.cliff.after.value / units.MEGA),
-    ("Cache (C)", "GB", 2, lambda row: row.cliff.held.value / units.GIGA),
-    ("C ± 95 %", "GB", 2, lambda row: gigabytes(row.cliff.held.half_width)),
-    ("V* of the model", "GB", 2, lambda row: row.model_gb),
-    ("Stalls", "", 0, lambda row: len(row.burst.overflow.stalls)),
-    ("Longest stall", "s", 0, lambda row: _longest_s(row.burst)),
-    ("Longest write", "ms", 1, lambda row: ms(row.burst.latency_ns_max)),
-)
 STALLS: Fields[tuple[Burst, Stall]] = (
     ("Burst", "", 0, lambda row: row[0].number),
     ("Begins", "s", 1, lambda row: row[1].first_s),
     ("Length", "s", 1, lambda row: row[1].length_s),
     ("At volume", "GB", 2, lambda row: row[1].at_bytes / units.GIGA),
-)
-
-
-def _known(of: Callable[[CameBack], Value]) -> Callable[[Rested], Value]:
-    """Return what a field has where it is known what came back."""
-    return lambda row: None if row.back is None else of(row.back)
-
-
-RESTS: Fields[Rested] = (
-    ("Burst", "", 0, lambda row: row.burst.number),
-    ("Rest before", "s", 0, lambda row: row.burst.rest_s),
-    ("Came back", "GB", 2, _known(lambda back: gigabytes(back.held.value))),
-    ("± 95 %", "GB", 2, _known(lambda back: gigabytes(back.held.half_width))),
-    ("Of the first burst's cache", "%", 1, lambda row: _share_percent(row)),
-    (
-        "Drained by the model (μ × rest)",
-        "GB",
-        2,
-        _known(lambda back: gigabytes(back.drained_bytes)),
-    ),
-    ("Before, by the first burst's", "%", 1, _known(lambda back: _percent(back.before))),
-    ("After, by the first burst's", "%", 1, _known(lambda back: _percent(back.after))),
 )
 
 
@@ -128,16 +76,15 @@ def pages(found: OverflowFound) -> Document:
 
 
 def _sections(found: OverflowFound) -> list[Section]:
-    drawn = charts.drawn_of(found)
     answer = (
         Verdict(text=words.verdict(found), good=None),
         Paragraph(text=words.answer(found)),
-        charts.rate_charts(drawn)[0],
+        charts.rate_charts(found.bursts)[0],
     )
     return [
         Section(title="Result", blocks=answer),
         _phase_section(found),
-        *charts.sections(found, drawn),
+        *charts.sections(found),
         *_rest_sections(found),
         *_stall_sections(found.bursts),
     ]
@@ -161,42 +108,78 @@ def _held_back(found: OverflowFound) -> Record:
 
 
 def _phase_section(found: OverflowFound) -> Section:
-    rows = [(burst, phase) for burst in found.bursts for phase in burst.overflow.phases]
-    blocks: list[Block] = [
-        listing(rows, PHASES, caption="Phases", folded=len(rows) > ROWS_UNFOLDED)
-    ]
-    falls = [
-        Fall(
-            burst=burst,
-            cliff=cliff,
-            model_gb=gigabytes(found.model_bytes(burst)) if _is_main(found, burst, place) else None,
-        )
-        for burst in found.bursts
-        for place, cliff in enumerate(burst.overflow.cliffs)
-    ]
+    phases = [(burst, phase) for burst in found.bursts for phase in burst.overflow.phases]
+    falls = [(burst, cliff) for burst in found.bursts for cliff in burst.overflow.cliffs]
+    folded = len(phases) > ROWS_UNFOLDED
+    blocks: list[Block] = [listing(phases, PHASES, caption="Phases", folded=folded)]
     if falls:
-        blocks += [listing(falls, FALLS, caption="Overflows"), Paragraph(text=words.MODEL)]
+        fields = _falls(found)
+        blocks += [listing(falls, fields, caption="Overflows"), Paragraph(text=words.MODEL)]
     blocks.append(Paragraph(text=words.method_of(found.record.geometry)))
     return Section(title="Phases", blocks=tuple(blocks))
 
 
-def _is_main(found: OverflowFound, burst: Burst, place: int) -> bool:
-    return burst is found.first and place == burst.overflow.main
+def _falls(found: OverflowFound) -> Fields[tuple[Burst, Cliff]]:
+    """Return the columns of the overflows; the model is only of the first burst's deepest."""
+    first = found.first
+    model_gb = gigabytes(found.model_bytes(first))
+    return (
+        ("Burst", "", 0, lambda row: row[0].number),
+        ("After", "s", 1, lambda row: row[1].at_s),
+        ("Written (V*)", "GB", 2, lambda row: row[1].at_bytes / units.GIGA),
+        ("Before (λ)", "MB/s", 1, lambda row: row[1].before.value / units.MEGA),
+        ("After it (μ)", "MB/s", 1, lambda row: row[1].after.value / units.MEGA),
+        ("Cache (C)", "GB", 2, lambda row: row[1].held.value / units.GIGA),
+        ("C ± 95 %", "GB", 2, lambda row: gigabytes(row[1].held.half_width)),
+        (
+            "V* of the model",
+            "GB",
+            2,
+            lambda row: model_gb if row[1] is first.overflow.cliff else None,
+        ),
+        ("Stalls", "", 0, lambda row: len(row[0].overflow.stalls)),
+        ("Longest stall", "s", 0, lambda row: row[0].longest_stall_s),
+        ("Longest write", "ms", 1, lambda row: ms(row[0].latency_ns_max)),
+    )
 
 
 def _rest_sections(found: OverflowFound) -> list[Section]:
     """Return what each rest brought back, nothing where there was none."""
-    cliff = found.first.overflow.cliff
     if not found.later:
         return []
     blocks: list[Block] = [Paragraph(text=words.rests(found))]
+    cliff = found.first.overflow.cliff
     if cliff is not None:
-        rows = [
-            Rested(burst=burst, back=found.came_back(burst), held_bytes=cliff.held.value)
-            for burst in found.later
-        ]
-        blocks.append(listing(rows, RESTS, caption="What a rest brought back"))
+        rows = [(burst, found.came_back(burst)) for burst in found.later]
+        caption = "What a rest brought back"
+        blocks.append(listing(rows, _rests(cliff.held.value), caption=caption))
     return [Section(title="After a rest", blocks=tuple(blocks))]
+
+
+def _rests(held_bytes: float) -> Fields[Rested]:
+    """Return the columns of the rests; `held_bytes` is what the first burst's cache held."""
+
+    def known(of: Callable[[CameBack], Value]) -> Callable[[Rested], Value]:
+        return lambda row: None if row[1] is None else of(row[1])
+
+    def share(back: CameBack) -> float | None:
+        return 100 * back.held.value / held_bytes if held_bytes else None
+
+    return (
+        ("Burst", "", 0, lambda row: row[0].number),
+        ("Rest before", "s", 0, lambda row: row[0].rest_s),
+        ("Came back", "GB", 2, known(lambda back: gigabytes(back.held.value))),
+        ("± 95 %", "GB", 2, known(lambda back: gigabytes(back.held.half_width))),
+        ("Of the first burst's cache", "%", 1, known(share)),
+        (
+            "Drained by the model (μ × rest)",
+            "GB",
+            2,
+            known(lambda back: gigabytes(back.drained_bytes)),
+        ),
+        ("Before, by the first burst's", "%", 1, known(lambda back: _percent(back.before))),
+        ("After, by the first burst's", "%", 1, known(lambda back: _percent(back.after))),
+    )
 
 
 def _stall_sections(bursts: Sequence[Burst]) -> list[Section]:
@@ -210,16 +193,6 @@ def _stall_sections(bursts: Sequence[Burst]) -> list[Section]:
         "overflow, where there was one."
     )
     return [Section(title="Stalls", blocks=(Paragraph(text=text), table))]
-
-
-def _longest_s(burst: Burst) -> float | None:
-    return max((stall.length_s for stall in burst.overflow.stalls), default=None)
-
-
-def _share_percent(row: Rested) -> float | None:
-    if row.back is None or not row.held_bytes:
-        return None
-    return 100 * row.back.held.value / row.held_bytes
 
 
 def _percent(gain: Gain | None) -> float | None:

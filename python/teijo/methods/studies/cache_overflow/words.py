@@ -7,7 +7,7 @@ from teijo.analysis.mean import Mean
 from teijo.analysis.overflow import Cliff
 from teijo.analysis.overflow_proof import Verdict
 from teijo.document.phrase import say, sentences
-from teijo.methods.studies.cache_overflow.bursts import Burst
+from teijo.methods.studies.cache_overflow.bursts import Burst, Stop
 from teijo.methods.studies.cache_overflow.found import OverflowFound
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings
 from teijo.terms.geometry import Geometry
@@ -38,6 +38,12 @@ METHOD = (
     "ln n the price of a cut. An overflow is a cut at which the rate falls by more than 20 % "
     "within 20 samples and stays down; the deepest is the one that parts the series best."
 )
+STOPS: dict[Stop | None, str] = {
+    "level": "The burst ended once the rate had settled after its fall.",
+    "volume": "The burst ended with its volume.",
+    "time": "The burst ended with its time.",
+    None: "The burst has not come to its end.",
+}
 
 
 def verdict(found: OverflowFound) -> str:
@@ -67,7 +73,7 @@ def answer(found: OverflowFound) -> str:
         parts += _size(found, cliff)
     if found.settings.rests_ns:
         parts += [text for burst in found.later for text in _later(cliff, burst)]
-    return sentences([*parts, _stop(found.first)])
+    return sentences([*parts, STOPS[found.first.stop]])
 
 
 def _first(burst: Burst) -> str:
@@ -90,28 +96,29 @@ def _first(burst: Burst) -> str:
 
 
 def _cause(found: OverflowFound, cliff: Cliff, why: Verdict) -> str:
-    """Say what a rest and the burst after it tell of the fall."""
+    """Say what a rest and the burst after it show of the fall."""
     if why.later is None:
         return PROVING
-    told = {
+    values = {
         "rest": time_text(found.later[why.later].rest_s),
         "back": volume_text(why.back_bytes or 0.0),
         "drained": volume_text(why.drained_bytes),
     }
     lead = say(
-        "A rest of {rest} brought back {back}, where the model of a cache drains {drained}.", **told
+        "A rest of {rest} brought back {back}, where the model of a cache drains {drained}.",
+        **values,
     )
     times = cliff.at_bytes / found.record.geometry.nominal_capacity_bytes
     match why.cause:
         case "cache" if why.back_bytes is None:
             return say(
-                "It is a cache: after a rest of {rest} all of the burst was fast again.", **told
+                "It is a cache: after a rest of {rest} all of the burst was fast again.", **values
             )
         case "cache":
             return say(
                 "It is a cache: a rest of {rest} brought back {back}, where the model drains "
                 "{drained}.",
-                **told,
+                **values,
             )
         case "saturation":
             reason: str = say(
@@ -137,21 +144,19 @@ def _stalls(burst: Burst) -> list[str]:
     stalls, cliff = burst.overflow.stalls, burst.overflow.cliff
     if not stalls:
         return []
-    told = {
-        "count": len(stalls),
-        "time": time_text(max(stall.length_s for stall in stalls)),
-    }
+    count, longest = len(stalls), time_text(burst.longest_stall_s or 0.0)
     if cliff is not None and cliff.in_turns:
-        return [
-            say(
-                "From then on it stood still and ran on in turns, as a cache with water marks "
-                "does: {count} stalls, the longest of {time}.",
-                **told,
-            )
-        ]
-    if len(stalls) == 1:
-        return [say("There was one stall, of {time}.", **told)]
-    return [say("There were {count} stalls, the longest of {time}.", **told)]
+        text = say(
+            "From then on it stood still and ran on in turns, as a cache with water marks does: "
+            "{count} stalls, the longest of {time}.",
+            count=count,
+            time=longest,
+        )
+    elif count == 1:
+        text = say("There was one stall, of {time}.", time=longest)
+    else:
+        text = say("There were {count} stalls, the longest of {time}.", count=count, time=longest)
+    return [text]
 
 
 def _size(found: OverflowFound, cliff: Cliff) -> list[str]:
@@ -193,18 +198,6 @@ def _later(cliff: Cliff | None, burst: Burst) -> list[str]:
         return [text]
     share = 100 * again.held.value / cliff.held.value
     return [text, say("That is {share:.0f} % of the cache.", share=share)]
-
-
-def _stop(burst: Burst) -> str:
-    match burst.stop:
-        case "level":
-            return "The burst ended once the rate had settled after its fall."
-        case "volume":
-            return "The burst ended with its volume."
-        case "time":
-            return "The burst ended with its time."
-        case None:
-            return "The burst has not come to its end."
 
 
 def rests(found: OverflowFound) -> str:
@@ -295,19 +288,21 @@ def size_text(size: Mean) -> str:
     """Return a volume with its interval, where it has one: "25.1 ± 0.3 GB"."""
     if size.half_width is None:
         return volume_text(size.value)
-    for name, unit in (("TB", units.TERA), ("GB", units.GIGA), ("MB", units.MEGA)):
-        if size.value >= unit or name == "MB":
-            digits = 1 if size.half_width >= unit / 10 else 2
-            return f"{size.value / unit:.{digits}f} ± {size.half_width / unit:.{digits}f} {name}"
-    raise AssertionError("a volume has a unit")
+    name, unit = _unit_of(size.value)
+    digits = 1 if size.half_width >= unit / 10 else 2
+    return f"{size.value / unit:.{digits}f} ± {size.half_width / unit:.{digits}f} {name}"
 
 
 def volume_text(size_bytes: float) -> str:
     """Return a volume in decimal units: "47.4 GB"."""
-    for name, unit in (("TB", units.TERA), ("GB", units.GIGA)):
-        if size_bytes >= unit:
-            return f"{size_bytes / unit:.3g} {name}"
-    return f"{size_bytes / units.MEGA:.3g} MB"
+    name, unit = _unit_of(size_bytes)
+    return f"{size_bytes / unit:.3g} {name}"
+
+
+def _unit_of(size_bytes: float) -> tuple[str, int]:
+    """Return the largest decimal unit of which a volume has one, at least MB."""
+    larger = (("TB", units.TERA), ("GB", units.GIGA))
+    return next((each for each in larger if size_bytes >= each[1]), ("MB", units.MEGA))
 
 
 def time_text(seconds: float) -> str:
