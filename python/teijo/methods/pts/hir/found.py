@@ -1,21 +1,21 @@
 """What PTS HIR measures and finds: its bursts and rests, and what the drive made of each rest."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import Annotated
 
-from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.mean import Mean
 from teijo.analysis.quantities import IOPS, Quantity, of_series
-from teijo.analysis.recovery import Gain, gain_of, mean_of
+from teijo.analysis.recovery import gain_of, mean_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.curve import Curve
 from teijo.document.model import Axis
 from teijo.document.phrase import Verbatim, say
 from teijo.methods import knobs
 from teijo.methods.knobs import Knob
+from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import ChecksFound
@@ -147,28 +147,51 @@ class WaitState:
         )
 
     @property
-    def burst_iops(self) -> Mean | None:
-        """Mean IOPS of the bursts."""
-        return mean_of([answer.iops for answer in self.bursts])
-
-    @property
-    def baseline_iops(self) -> Mean | None:
-        """Mean IOPS of the second half of the minutes without a rest, once all of them are there.
-
-        The first half is the way back: the device uses up what it gained.
-        """
-        return mean_of([answer.iops for answer in self.second_half])
-
-    @property
     def second_half(self) -> Sequence[StepResult]:
-        """The second half of the minutes without a rest."""
+        """The second half of the minutes without a rest: in the first the device uses up what it
+        gained.
+        """
         return self.baseline[len(self.baseline) // 2 :]
 
     @property
-    def gain(self) -> Gain | None:
-        """The bursts against the baseline that followed them."""
-        raised, baseline = self.burst_iops, self.baseline_iops
-        return None if raised is None or baseline is None else gain_of(raised, baseline)
+    def burst_iops(self) -> float:
+        """Mean IOPS of the bursts."""
+        return fmean(answer.iops for answer in self.bursts)
+
+    @property
+    def baseline_iops(self) -> float | None:
+        """Mean IOPS of the second half; None without a minute of it."""
+        return fmean(answer.iops for answer in self.second_half) if self.baseline else None
+
+    @cached_property
+    def gain_percents(self) -> tuple[float | None, float | None, float | None]:
+        """The bursts over the second half, less one, and both ends of its interval at 95 %."""
+        raised = mean_of([answer.iops for answer in self.bursts])
+        baseline = mean_of([answer.iops for answer in self.second_half])
+        gain = gain_of(raised, baseline) if raised and baseline else None
+        if gain is None:
+            return (None, None, None)
+        if gain.low is None or gain.high is None:
+            return (gain.share * 100, None, None)
+        return (gain.share * 100, gain.low * 100, gain.high * 100)
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        """The means, the gain, and the rests as measured."""
+        gain, low, high = self.gain_percents
+        rests_ns = self.rests_ns
+        figures = (
+            ("mean of the bursts", self.burst_iops, "IOPS"),
+            ("baseline after", self.baseline_iops, "IOPS"),
+            ("gain", gain, "%"),
+            ("gain, low end of 95 %", low, "%"),
+            ("gain, high end of 95 %", high, "%"),
+            ("rest as measured, mean", ms(fmean(rests_ns)) if rests_ns else None, "ms"),
+        )
+        return tuple(
+            Scalar(name=f"{self.name}: {what}", value=value, unit=unit)
+            for what, value, unit in figures
+        )
 
 
 def state_name(idle_s: int) -> str:
@@ -178,66 +201,39 @@ def state_name(idle_s: int) -> str:
 
 def precondition_minute(settings: HirSettings, minute: int) -> Measure:
     """Return one minute of the continuous preconditioning, counted from 1."""
-    return _writes(
-        settings,
-        settings.minute_ns,
-        phase=PRECONDITION,
-        round_number=(minute - 1) // settings.round_minutes + 1,
-        cell=settings.cell_name,
-        continues=minute > 1,
-        open_ended=True,
-    )
+    number = (minute - 1) // settings.round_minutes + 1
+    return _minute(settings, minute, phase=PRECONDITION, number=number, cell=settings.cell_name)
 
 
-def burst(settings: HirSettings, idle_s: int, number: int) -> Measure:
-    """Return one burst of a wait state, counted from 1: a stimulus of its own."""
-    return _writes(
-        settings,
-        settings.scaled_ns(settings.burst_s),
-        phase=BURST,
-        round_number=number,
-        cell=state_name(idle_s),
-        continues=False,
-        open_ended=False,
-    )
+def wait_state(settings: HirSettings, idle_s: int) -> Iterator[Measure | Idle]:
+    """Return the steps of a wait state: bursts with a rest after each, then the minutes without.
+
+    Each burst is a stimulus by itself, and the minutes are one.
+    """
+    cell = state_name(idle_s)
+    for number in range(1, settings.bursts + 1):
+        yield Measure(
+            workload=stimulus(settings, settings.cell),
+            duration_ns=settings.scaled_ns(settings.burst_s),
+            phase=BURST,
+            round_number=number,
+            cell=cell,
+        )
+        yield Idle(duration_ns=settings.scaled_ns(idle_s), phase=IDLE, round_number=number)
+    for minute in range(1, settings.baseline_minutes + 1):
+        yield _minute(settings, minute, phase=BASELINE, number=minute, cell=cell)
 
 
-def rest(settings: HirSettings, idle_s: int, number: int) -> Idle:
-    """Return the rest after a burst."""
-    return Idle(duration_ns=settings.scaled_ns(idle_s), phase=IDLE, round_number=number)
-
-
-def baseline_minute(settings: HirSettings, idle_s: int, minute: int) -> Measure:
-    """Return one minute, counted from 1, of the writes without a rest after a wait state."""
-    return _writes(
-        settings,
-        settings.minute_ns,
-        phase=BASELINE,
-        round_number=minute,
-        cell=state_name(idle_s),
-        continues=minute > 1,
-        open_ended=True,
-    )
-
-
-def _writes(
-    settings: HirSettings,
-    duration_ns: int,
-    *,
-    phase: str,
-    round_number: int,
-    cell: str,
-    continues: bool,
-    open_ended: bool,
-) -> Measure:
+def _minute(settings: HirSettings, minute: int, *, phase: str, number: int, cell: str) -> Measure:
+    """Return a minute of continuous writes, counted from 1."""
     return Measure(
         workload=stimulus(settings, settings.cell),
-        duration_ns=duration_ns,
+        duration_ns=settings.minute_ns,
         phase=phase,
-        round_number=round_number,
+        round_number=number,
         cell=cell,
-        continues=continues,
-        open_ended=open_ended,
+        continues=minute > 1,
+        open_ended=True,
     )
 
 
@@ -304,12 +300,8 @@ class HirFound(ChecksFound[HirSettings]):
 
     @cached_property
     def scalars(self) -> Sequence[Scalar]:
-        """Of each wait state the means, the gain, and the rests as measured."""
-        return tuple(
-            Scalar(name=f"{wait.name}: {what}", value=value, unit=unit)
-            for wait in self.waits
-            for what, value, unit in _figures(wait)
-        )
+        """The figures of each wait state."""
+        return tuple(each for wait in self.waits for each in wait.scalars)
 
     @property
     def headlines(self) -> Sequence[Scalar]:
@@ -342,16 +334,14 @@ class HirFound(ChecksFound[HirSettings]):
     @cached_property
     def comparison_curves(self) -> Sequence[Curve]:
         """The gain of each wait state."""
-        gains = ((wait.idle_s, wait.gain) for wait in self.waits)
-        points = tuple((idle_s, gain.share * 100) for idle_s, gain in gains if gain is not None)
-        return (
-            Curve(
-                title="What idling gained: bursts against writes without a rest",
-                x=Axis(name="Idle time", unit=full_size("s", self.record.geometry)),
-                y=Axis(name="Gain", unit="%"),
-                points=points,
-            ),
+        gains = ((wait.idle_s, wait.gain_percents[0]) for wait in self.waits)
+        curve = Curve(
+            title="What idling gained: bursts against writes without a rest",
+            x=Axis(name="Idle time", unit=full_size("s", self.record.geometry)),
+            y=Axis(name="Gain", unit="%"),
+            points=tuple((idle_s, gain) for idle_s, gain in gains if gain is not None),
         )
+        return (curve,)
 
     @property
     def _is_waiting(self) -> bool:
@@ -384,25 +374,6 @@ class HirFound(ChecksFound[HirSettings]):
             remaining_ns_most=left_ns + settings.rounds_most * round_ns,
             rounds_left=rounds_left(self.states, limit_rounds=settings.rounds_most),
         )
-
-
-def _figures(wait: WaitState) -> tuple[tuple[str, float | None, str], ...]:
-    raised, baseline, gain, rests = wait.burst_iops, wait.baseline_iops, wait.gain, wait.rests_ns
-    low, high = (None, None) if gain is None else (gain.low, gain.high)
-    mean_ms = sum(rests) / len(rests) / units.NS_PER_MS if rests else None
-    return (
-        ("mean of the bursts", None if raised is None else raised.value, "IOPS"),
-        ("baseline after", None if baseline is None else baseline.value, "IOPS"),
-        ("gain", None if gain is None else gain.share * 100, "%"),
-        ("gain, low end of 95 %", percent(low), "%"),
-        ("gain, high end of 95 %", percent(high), "%"),
-        ("rest as measured, mean", mean_ms, "ms"),
-    )
-
-
-def percent(share: float | None) -> float | None:
-    """Return a share in percent."""
-    return None if share is None else share * 100
 
 
 def _watch_of_waits(settings: HirSettings, waits: Sequence[WaitState]) -> Watch:

@@ -3,6 +3,7 @@ them. What does the drive make of its idle time? What it finds is in found, the 
 """
 
 from collections.abc import Generator
+from dataclasses import asdict
 
 from teijo.conformance.versions import HIR_BLOCK_BYTES, VERSIONS, Version
 from teijo.methods.method import Steps
@@ -11,19 +12,14 @@ from teijo.methods.pts import settings as shared
 from teijo.methods.pts.hir.found import (
     HirFound,
     HirSettings,
-    baseline_minute,
-    burst,
     determination,
     precondition_minute,
-    rest,
+    wait_state,
 )
 from teijo.methods.pts.method import PtsMethod
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Step
-
-Talking = Generator[Step, Answer, list[StepResult] | None]
-"""A part of the conversation: its answers, or None when a gap broke it."""
 
 
 class Hir(PtsMethod[HirSettings, HirFound]):
@@ -40,18 +36,8 @@ class Hir(PtsMethod[HirSettings, HirFound]):
         """Return the settings as the version has them on this device, unchecked."""
         rule = version.idle_recovery
         assert rule is not None, version.id
-        return HirSettings.model_validate(
-            {
-                **shared.shared_defaults(version, geometry),
-                "block_size_bytes": HIR_BLOCK_BYTES,
-                "round_minutes": rule.round_minutes,
-                "rounds_most": rule.rounds_most,
-                "burst_s": rule.burst_s,
-                "idle_s": rule.idle_s,
-                "bursts": rule.bursts,
-                "baseline_minutes": rule.baseline_minutes,
-            }
-        )
+        values = {**shared.shared_defaults(version, geometry), **asdict(rule)}
+        return HirSettings.model_validate({**values, "block_size_bytes": HIR_BLOCK_BYTES})
 
     def block_sizes_of(self, settings: HirSettings) -> tuple[int, ...]:
         """Return the block size of the writes."""
@@ -63,18 +49,14 @@ class Hir(PtsMethod[HirSettings, HirFound]):
         while True:
             yield from purge()
             minutes = yield from _to_steady_state(settings)
-            if minutes is None:
-                continue
-            for idle_s in settings.idle_s:
-                whole = yield from _wait_state(settings, idle_s)
-                if not whole:
-                    break
-            else:
+            if minutes is not None and (yield from _through_wait_states(settings)):
                 return "steady" if is_steady(determination(settings, minutes)) else "not steady"
 
 
-def _to_steady_state(settings: HirSettings) -> Talking:
-    """Write without a pause until five rounds are steady, or to the limit."""
+def _to_steady_state(
+    settings: HirSettings,
+) -> Generator[Step, Answer, list[StepResult] | None]:
+    """Write without a pause until five rounds are steady, or to the limit; None after a gap."""
     answers: list[StepResult] = []
     while True:
         answer = yield precondition_minute(settings, len(answers) + 1)
@@ -88,13 +70,10 @@ def _to_steady_state(settings: HirSettings) -> Talking:
             return answers
 
 
-def _wait_state(settings: HirSettings, idle_s: int) -> Generator[Step, Answer, bool]:
-    """Write in bursts, rest after each, then write without a rest; False when a gap broke it."""
-    for number in range(1, settings.bursts + 1):
-        for step in (burst(settings, idle_s, number), rest(settings, idle_s, number)):
+def _through_wait_states(settings: HirSettings) -> Generator[Step, Answer, bool]:
+    """Write and rest in every wait state; return False as soon as a gap breaks one."""
+    for idle_s in settings.idle_s:
+        for step in wait_state(settings, idle_s):
             if isinstance((yield step), Gap):
                 return False
-    for minute in range(1, settings.baseline_minutes + 1):
-        if isinstance((yield baseline_minute(settings, idle_s, minute)), Gap):
-            return False
     return True

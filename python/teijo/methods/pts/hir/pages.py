@@ -7,7 +7,7 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.quantities import IOPS
 from teijo.analysis.recovery import batch_means
-from teijo.document.grid import Beside, Edge, Figure, Grid, Line, matrix
+from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing, matrix
 from teijo.document.model import (
     Block,
     Column,
@@ -26,7 +26,7 @@ from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
-from teijo.methods.pts.hir.found import HirFound, HirSettings, WaitState, percent, state_name
+from teijo.methods.pts.hir.found import HirFound, HirSettings, WaitState, state_name
 from teijo.methods.pts.report import answered, numbered, report
 from teijo.methods.scaled import full_size, with_full_size_word
 from teijo.terms.geometry import Geometry
@@ -82,18 +82,19 @@ def _summary(found: HirFound) -> list[Block]:
 
 
 def _verdict(found: HirFound) -> Verdict:
-    gains = [(wait, gain) for wait in found.waits if (gain := wait.gain) is not None]
-    if not gains:
+    gains = [(wait, *wait.gain_percents[:2]) for wait in found.waits]
+    known = [(wait, gain, low) for wait, gain, low in gains if gain is not None]
+    shown = [(wait, gain) for wait, gain, low in known if low is not None and low > 0]
+    if not known:
         return Verdict(text="IDLE RECOVERY: not measured yet", good=None)
-    shown = [(wait, gain) for wait, gain in gains if gain.low is not None and gain.low > 0]
-    if all(gain.low is None for _, gain in gains):
+    if all(low is None for _, _, low in known):
         return Verdict(text="IDLE RECOVERY: not determined, too few bursts", good=None)
     if not shown:
         return Verdict(text="IDLE RECOVERY: none shown in any wait state", good=None)
-    wait, gain = max(shown, key=lambda pair: pair[1].share)
+    wait, gain = max(shown, key=lambda pair: pair[1])
     text = say(
         "IDLE RECOVERY: bursts gain up to {percent:,.1f} % on the baseline, after {idle} of rest",
-        percent=gain.share * 100,
+        percent=gain,
         idle=_idle(wait, found.record.geometry),
     )
     return Verdict(text=text, good=None)
@@ -101,21 +102,18 @@ def _verdict(found: HirFound) -> Verdict:
 
 def _sentence(wait: WaitState, geometry: Geometry) -> str | None:
     """Return a wait state's conclusion, None as long as it has none."""
-    gain = wait.gain
-    if gain is None or gain.low is None or gain.high is None:
+    gain, low, high = wait.gain_percents
+    if gain is None or low is None or high is None:
         return None
-    told = say(
-        "{percent:+,.1f} % (95 %: {low:+,.1f} to {high:+,.1f} %)",
-        percent=gain.share * 100,
-        low=gain.low * 100,
-        high=gain.high * 100,
+    words = say(
+        "{percent:+,.1f} % (95 %: {low:+,.1f} to {high:+,.1f} %)", percent=gain, low=low, high=high
     )
     idle = _idle(wait, geometry)
-    if gain.low > 0:
-        return say("After {idle} of rest bursts are faster: {gain}.", idle=idle, gain=told)
-    if gain.high < 0:
-        return say("After {idle} of rest bursts are slower: {gain}.", idle=idle, gain=told)
-    return say("After {idle} of rest no recovery is shown: {gain}.", idle=idle, gain=told)
+    if low > 0:
+        return say("After {idle} of rest bursts are faster: {gain}.", idle=idle, gain=words)
+    if high < 0:
+        return say("After {idle} of rest bursts are slower: {gain}.", idle=idle, gain=words)
+    return say("After {idle} of rest no recovery is shown: {gain}.", idle=idle, gain=words)
 
 
 def _idle(wait: WaitState, geometry: Geometry) -> str:
@@ -124,38 +122,25 @@ def _idle(wait: WaitState, geometry: Geometry) -> str:
 
 
 def _waits_table(waits: Sequence[WaitState], geometry: Geometry) -> Table:
-    columns = (
-        Column(name="Idle", unit=full_size("s", geometry), digits=0),
-        Column(name="Bursts", digits=0),
-        Column(name="Mean of the bursts", unit="IOPS", digits=1),
-        Column(name="First burst", unit="IOPS", digits=1),
-        Column(name="Last burst", unit="IOPS", digits=1),
-        Column(name="First minute after", unit="IOPS", digits=1),
-        Column(name="Baseline after", unit="IOPS", digits=1),
-        Column(name="Gain", unit="%", digits=1),
-        Column(name="From", unit="%", digits=1),
-        Column(name="To", unit="%", digits=1),
-        Column(name="ART", unit="ms", digits=3),
-        Column(name="MRT", unit="ms", digits=2),
+    fields: Fields[WaitState] = (
+        ("Idle", full_size("s", geometry), 0, lambda wait: wait.idle_s),
+        ("Bursts", "", 0, lambda wait: len(wait.bursts)),
+        ("Mean of the bursts", "IOPS", 1, lambda wait: wait.burst_iops),
+        ("First burst", "IOPS", 1, lambda wait: wait.bursts[0].iops),
+        ("Last burst", "IOPS", 1, lambda wait: wait.bursts[-1].iops),
+        ("First minute after", "IOPS", 1, _first_minute),
+        ("Baseline after", "IOPS", 1, lambda wait: wait.baseline_iops),
+        ("Gain", "%", 1, lambda wait: wait.gain_percents[0]),
+        ("From", "%", 1, lambda wait: wait.gain_percents[1]),
+        ("To", "%", 1, lambda wait: wait.gain_percents[2]),
+        ("ART", "ms", 3, lambda wait: ms(measures.cell_over((), wait.bursts).latency_ns_mean)),
+        ("MRT", "ms", 2, lambda wait: ms(measures.cell_over((), wait.bursts).latency_ns_max)),
     )
-    rows = tuple(_wait_row(wait) for wait in waits)
-    return Table(columns=columns, rows=rows, caption="The wait states")
+    return listing(waits, fields, caption="The wait states")
 
 
-def _wait_row(wait: WaitState) -> tuple[Value, ...]:
-    raised, baseline, gain = wait.burst_iops, wait.baseline_iops, wait.gain
-    return (
-        wait.idle_s,
-        len(wait.bursts),
-        None if raised is None else raised.value,
-        wait.bursts[0].iops,
-        wait.bursts[-1].iops,
-        wait.baseline[0].iops if wait.baseline else None,
-        None if baseline is None else baseline.value,
-        *((None,) * 3 if gain is None else map(percent, (gain.share, gain.low, gain.high))),
-        ms(measures.cell_over((), wait.bursts).latency_ns_mean),
-        ms(max(measures.latency_ns_max(answer) for answer in wait.bursts)),
-    )
+def _first_minute(wait: WaitState) -> float | None:
+    return wait.baseline[0].iops if wait.baseline else None
 
 
 def _rests(found: HirFound) -> Facts:
@@ -230,60 +215,47 @@ def _time_section(found: HirFound) -> Section:
     def at(answer: StepResult) -> float:
         return (answer.started_ns + answer.elapsed_ns - origin_ns) / minute_ns
 
+    def points(answers: Sequence[StepResult]) -> list[tuple[float, float]]:
+        return [(at(answer), answer.iops) for answer in answers]
+
     parts = [
         (wait, part, answer)
         for wait in waits
         for part, answers in (("burst", wait.bursts), ("continuous", wait.baseline))
         for answer in answers
     ]
-    answers = [answer for _, _, answer in parts]
+    answers = [answer for *_, answer in parts]
+    means = (wait.burst_iops if part == "burst" else None for wait, part, _ in parts)
     iops, *times = answered(answers)
-    names = tuple(wait.name for wait, _, _ in parts)
-    means = tuple(
-        None if part != "burst" or wait.burst_iops is None else wait.burst_iops.value
-        for wait, part, _ in parts
-    )
     grid = Grid(
         rows=Edge(
             name=shared.time_name(minute_ns),
             unit="min",
             digits=4,
-            places=tuple(at(answer) for answer in answers),
+            places=tuple(map(at, answers)),
             from_zero=True,
         ),
         columns=(
-            Beside(column=Column(name="Wait state"), values=names),
+            Beside(column=Column(name="Wait state"), values=tuple(w.name for w, *_ in parts)),
             Beside(column=Column(name="Part"), values=tuple(part for _, part, _ in parts)),
             iops,
-            Beside(column=Column(name="Mean of the state", unit="IOPS", digits=1), values=means),
+            Beside(
+                column=Column(name="Mean of the state", unit="IOPS", digits=1), values=tuple(means)
+            ),
             *times,
         ),
     )
-    bursts = (
-        Series(
-            name=wait.name,
-            x=tuple(at(answer) for answer in wait.bursts),
-            y=tuple(answer.iops for answer in wait.bursts),
-            style="points",
-        )
-        for wait in waits
-    )
-    continuous = [[(at(a), a.iops) for a in wait.baseline] for wait in waits]
     levels = [
-        [(at(answer), value.value) for answer in (wait.bursts[0], wait.bursts[-1])]
+        [(at(answer), wait.burst_iops) for answer in (wait.bursts[0], wait.bursts[-1])]
         for wait in waits
-        if (value := wait.burst_iops) is not None
     ]
-    chart = grid.chart(
-        title,
-        IOPS,
-        more=(
-            *bursts,
-            *_stretches("continuous", continuous, "line"),
-            *_stretches("mean of the state", levels, "dashed"),
-        ),
-        table=grid.table(folded=True),
+    drawn: tuple[tuple[str, list[list[tuple[float, float]]], Style], ...] = (
+        *((wait.name, [points(wait.bursts)], "points") for wait in waits),
+        ("continuous", [points(wait.baseline) for wait in waits], "line"),
+        ("mean of the state", levels, "dashed"),
     )
+    more = (series for each in drawn for series in _stretches(*each))
+    chart = grid.chart(title, IOPS, more=more, table=grid.table(folded=True))
     return Section(title=title, blocks=(chart,))
 
 
