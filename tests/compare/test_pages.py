@@ -171,6 +171,10 @@ def test_marks_stand_on_the_cells_that_differ_and_on_no_others() -> None:
     assert not same.marked
 
 
+def test_latencies_are_not_compared_as_a_matrix_of_iops() -> None:
+    assert not [t for t in tables(pages(comparison("lat"))) if t.caption.startswith("IOPS of")]
+
+
 def test_a_row_has_both_values_the_interval_and_the_verdict() -> None:
     document = pages(comparison("lat", iops=30_000))
     (table,) = [each for each in tables(document) if each.caption == "D2 against D1"]

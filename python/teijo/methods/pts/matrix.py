@@ -171,11 +171,6 @@ class MatrixFound(SteadyRoundsFound[M, MatrixCell]):
         """The cells of the matrix."""
         return self.settings.matrix
 
-    @property
-    def matrix(self) -> tuple[MatrixCell, ...]:
-        """All cells."""
-        return self.keys
-
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """The compared figures of every cell."""

@@ -75,6 +75,11 @@ class IopsFound(MatrixFound[IopsSettings]):
             if key in SELECT_PERFORMANCE
         ]
 
+    @property
+    def matrix(self) -> tuple[MatrixCell, ...]:
+        """All cells: their IOPS are compared as a matrix too."""
+        return self.keys
+
     @cached_property
     def comparison_curves(self) -> Sequence[Curve]:
         """IOPS by block size at a few mixes, and how the run came to its window."""
