@@ -14,11 +14,11 @@ from teijo.document.grid import (
     Grid,
     Line,
     Trace,
-    Traces,
     listing,
     matrix,
+    traced,
 )
-from teijo.document.model import Axis, Column
+from teijo.document.model import Axis, Column, XYChart
 from teijo.document.phrase import capitalised
 
 IOPS = Figure(name="IOPS")
@@ -143,15 +143,15 @@ def test_every_number_drawn_is_in_the_table_at_its_place(
     assert drawn == shown
 
 
-def traces(*own: Trace, beside: tuple[Column, ...] = ()) -> Traces:
-    places = Figure(name="set", unit="GB")
-    return Traces(keys=Column(name="Device"), places=places, y=IOPS, traces=own, beside=beside)
+def by_set(*own: Trace, log: bool = False, beside: tuple[Column, ...] = ()) -> XYChart:
+    keys, places = Column(name="Device"), Figure(name="set", unit="GB")
+    return traced("By set", own, keys=keys, places=places, y=IOPS, log=log, beside=beside)
 
 
 def test_lines_with_their_own_places_are_one_below_the_other_in_the_table() -> None:
     measured = Trace(key=1, name="one", rows=((1.0, 10.0, 9.0, 11.0), (2.0, 20.0, None, None)))
     model = Trace(key="model", rows=((3.0, 5.0),), style="dashed")
-    chart = traces(measured, model).chart("By set", log=True)
+    chart = by_set(measured, model, log=True)
     assert [(each.name, each.x, each.y) for each in chart.series] == [
         ("one", (1.0, 2.0), (10.0, 20.0)),
         ("model", (3.0,), (5.0,)),
@@ -173,7 +173,7 @@ def test_lines_with_their_own_places_are_one_below_the_other_in_the_table() -> N
 
 def test_what_stands_beside_a_value_in_place_of_its_interval_is_not_drawn() -> None:
     error = Column(name="Error", unit="%")
-    chart = traces(Trace(key="a", rows=((1.0, 10.0, 2.0),)), beside=(error,)).chart("By set")
+    chart = by_set(Trace(key="a", rows=((1.0, 10.0, 2.0),)), beside=(error,))
     assert chart.series[0].spread == ()
     assert chart.table.columns[-1] == error
     assert chart.table.rows == (("a", 1.0, 10.0, 2.0),)

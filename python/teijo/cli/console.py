@@ -39,12 +39,6 @@ def put_lines(text: str) -> None:
         put(line)
 
 
-def put_prose(text: str) -> None:
-    """Write sentences to stdout, on a terminal broken between words; raises as `put`."""
-    for line in _broken(visible(text), sys.stdout):
-        _data(line)
-
-
 def put_json(value: object) -> None:
     """Write a value as indented JSON to stdout; raises as `put`."""
     _data(as_json(value, indent=2))

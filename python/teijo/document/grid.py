@@ -240,67 +240,52 @@ class Trace:
     style: model.Style = "line and points"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Traces:
-    """Lines that each have their own places: over each other in a chart, in a table one below the
-    other. `keys` is the column that tells them apart.
+def traced(
+    title: str,
+    traces: Sequence[Trace],
+    *,
+    keys: model.Column,
+    places: Figure,
+    y: Figure,
+    beside: tuple[model.Column, ...] = (),
+    caption: str = "",
+    log: bool = False,
+    rules: Iterable[model.Rule] = (),
+    spans: Iterable[model.Span] = (),
+    note: str = "",
+) -> model.XYChart:
+    """Return lines over each other, each with its own places on a logarithmic axis.
 
-    Beside a value stand both ends of its interval at 95 %, which are drawn, or what `beside` says.
+    The table has them one below the other, and `keys` is the column that tells them apart. Beside
+    a value are both ends of its interval at 95 %, which are drawn, or what `beside` names.
     """
-
-    keys: model.Column
-    places: Figure
-    y: Figure
-    traces: tuple[Trace, ...]
-    beside: tuple[model.Column, ...] = ()
-
-    @property
-    def columns(self) -> tuple[model.Column, ...]:
-        """The columns of the table."""
-        value = self.y.column()
-        ends = (replace(value, name="From (95 %)"), replace(value, name="To (95 %)"))
-        return (self.keys, self.places.column(), value, *(self.beside or ends))
-
-    def table(self, caption: str) -> model.Table:
-        """Return a row for each place of each line, folded: the chart shows it."""
-        columns = self.columns
-        rows = tuple(
-            (each.key, *row, *(None,) * (len(columns) - 1 - len(row)))
-            for each in self.traces
-            for row in each.rows
-        )
-        return model.Table(columns=columns, rows=rows, caption=caption, folded=True)
-
-    def chart(
-        self,
-        title: str,
-        *,
-        log: bool = False,
-        caption: str = "",
-        rules: Iterable[model.Rule] = (),
-        spans: Iterable[model.Span] = (),
-        note: str = "",
-    ) -> model.XYChart:
-        """Return the lines over a logarithmic axis of places, with their table."""
-        return model.XYChart(
-            title=title,
-            x=self.places.axis(log=True),
-            y=self.y.axis(log=log),
-            series=tuple(
-                model.Series(
-                    name=each.name or str(each.key),
-                    x=tuple(row[0] for row in each.rows),
-                    y=tuple(row[1] for row in each.rows),
-                    spread=() if self.beside else tuple(_ends(row) for row in each.rows if row[2:]),
-                    style=each.style,
-                )
-                for each in self.traces
-            ),
-            table=self.table(caption or title),
-            rules=tuple(rules),
-            spans=tuple(spans),
-            note=note,
-        )
+    value = y.column()
+    ends = (replace(value, name="From (95 %)"), replace(value, name="To (95 %)"))
+    columns = (keys, places.column(), value, *(beside or ends))
+    rows = tuple(
+        (each.key, *row, *(None,) * (len(columns) - 1 - len(row)))
+        for each in traces
+        for row in each.rows
+    )
+    return model.XYChart(
+        title=title,
+        x=places.axis(log=True),
+        y=y.axis(log=log),
+        series=tuple(
+            model.Series(
+                name=each.name or str(each.key),
+                x=tuple(row[0] for row in each.rows),
+                y=tuple(row[1] for row in each.rows),
+                spread=() if beside else tuple(_ends(row) for row in each.rows if row[2:]),
+                style=each.style,
+            )
+            for each in traces
+        ),
+        table=model.Table(columns=columns, rows=rows, caption=caption or title, folded=True),
+        rules=tuple(rules),
+        spans=tuple(spans),
+        note=note,
+    )
 
 
 def _ends(row: Sequence[float | None]) -> tuple[float, float] | None:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from teijo.analysis.cross_check import LITTLE_BOUNDS, Check, Occupancy, occupancy_of, stimuli
-from teijo.document.model import Block, Column, Facts, Paragraph, Section, Table, Verdict
+from teijo.document.grid import Fields, listing
+from teijo.document.model import Block, Facts, Paragraph, Section, Verdict
 from teijo.document.phrase import say
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
@@ -11,6 +12,16 @@ from teijo.terms.remark import Remark, RemarkKind
 TITLE = "Cross-checks"
 _WORDS = {True: "agree", False: "CONTRADICT", None: "not told"}
 _STEPS_NAMED = 8
+_FIELDS: Fields[Check] = (
+    ("Figures", "", None, lambda check: check.name),
+    ("First", "", 3, lambda check: check.left),
+    ("Second", "", 3, lambda check: check.right),
+    ("Unit", "", None, lambda check: check.unit),
+    ("Quotient", "", 3, lambda check: check.quotient),
+    ("At least", "", 2, lambda check: check.bounds[0]),
+    ("At most", "", 2, lambda check: check.bounds[1]),
+    ("Verdict", "", None, lambda check: _WORDS[check.holds]),
+)
 
 
 def checks_section(record: Record, checks: Sequence[Check] = ()) -> Section | None:
@@ -22,8 +33,9 @@ def checks_section(record: Record, checks: Sequence[Check] = ()) -> Section | No
     bad = len(strange) + sum(check.holds is False for check in checks)
     blocks: list[Block] = []
     if checks:
-        blocks.append(_verdict(bad))
-        blocks.append(_table(checks))
+        apart = tuple((row, 7) for row, check in enumerate(checks) if check.holds is False)
+        caption = "Between the tests of this device"
+        blocks += [_verdict(bad), listing(checks, _FIELDS, caption=caption, marked=apart)]
         blocks += [
             Paragraph(text=say("{name}: not told, {reason}.", name=check.name, reason=check.reason))
             for check in checks
@@ -83,35 +95,6 @@ def _verdict(bad: int) -> Verdict:
     if bad:
         return Verdict(text=say("CROSS-CHECKS: {bad} contradict each other", bad=bad), good=False)
     return Verdict(text="CROSS-CHECKS: no contradiction found", good=True)
-
-
-def _table(checks: Sequence[Check]) -> Table:
-    return Table(
-        columns=(
-            Column(name="Figures"),
-            Column(name="First", digits=3),
-            Column(name="Second", digits=3),
-            Column(name="Unit"),
-            Column(name="Quotient", digits=3),
-            Column(name="At least", digits=2),
-            Column(name="At most", digits=2),
-            Column(name="Verdict"),
-        ),
-        rows=tuple(
-            (
-                check.name,
-                check.left,
-                check.right,
-                check.unit,
-                check.quotient,
-                *check.bounds,
-                _WORDS[check.holds],
-            )
-            for check in checks
-        ),
-        caption="Between the tests of this device",
-        marked=tuple((row, 7) for row, check in enumerate(checks) if check.holds is False),
-    )
 
 
 def _little(found: Sequence[tuple[int, Occupancy]], strange: Sequence[int]) -> Facts:

@@ -1,7 +1,7 @@
 """Pages that every method's report ends with: remarks, settings, host, device, every step."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -417,8 +417,3 @@ def _step_row(record: StepRecord) -> tuple[model.Value, ...]:
         kinds,
         seed,
     )
-
-
-def facts_of(named: Mapping[str, str]) -> model.Facts:
-    """Return a mapping as facts."""
-    return model.Facts(rows=tuple(named.items()))

@@ -2,13 +2,21 @@
 
 from collections.abc import Sequence
 
-from teijo.document.model import Block, Column, Paragraph, Section, Table, Value, Verdict
+from teijo.document.grid import Fields, listing
+from teijo.document.model import Block, Paragraph, Section, Table, Verdict
 from teijo.document.phrase import Verbatim, say
 from teijo.terms.record import StepRecord
 from teijo.terms.result import StepResult
 from teijo.terms.verification import Fault, Verification, joined
 
 PLACES_SHOWN = 4
+_STEPS: Fields[tuple[StepRecord, Verification]] = (
+    ("Step", "", 0, lambda row: row[0].seq),
+    ("Phase", "", None, lambda row: row[0].step.phase),
+    ("Judged", "sectors", 0, lambda row: row[1].sectors),
+    ("Not judged", "sectors", 0, lambda row: row[1].sectors_unjudged),
+    ("Wrong", "sectors", 0, lambda row: row[1].sectors_faulty),
+)
 
 MEANINGS = {
     Fault.FLIPPED: "bits flipped: the checksum is wrong",
@@ -46,55 +54,29 @@ def verification_section(steps: Sequence[StepRecord]) -> Section | None:
     good = None if not whole.sectors and not whole.faults else not whole.faults
     blocks: tuple[Block, ...] = (
         Verdict(text=verdict_of(whole), good=good),
-        _steps_table(told),
+        listing(
+            told, _STEPS, caption="Sectors of 512 B that were read and held to what was written"
+        ),
         _faults_table(whole),
         Paragraph(text=_limits(whole)),
     )
     return Section(title="Verification", blocks=blocks)
 
 
-def _steps_table(told: Sequence[tuple[StepRecord, Verification]]) -> Table:
-    rows: list[tuple[Value, ...]] = [
-        (each.seq, each.step.phase, found.sectors, found.sectors_unjudged, found.sectors_faulty)
-        for each, found in told
-    ]
-    return Table(
-        columns=(
-            Column(name="Step", digits=0),
-            Column(name="Phase"),
-            Column(name="Judged", unit="sectors", digits=0),
-            Column(name="Not judged", unit="sectors", digits=0),
-            Column(name="Wrong", unit="sectors", digits=0),
-        ),
-        rows=tuple(rows),
-        caption="Sectors of 512 B that were read and held to what was written",
-    )
-
-
 def _faults_table(found: Verification) -> Table:
     faults = {each.fault: each for each in found.faults}
-    rows: list[tuple[Value, ...]] = []
-    for fault in Fault:
-        each = faults.get(fault)
-        places = () if each is None else each.first_bytes[:PLACES_SHOWN]
-        rows.append(
-            (
-                fault.value,
-                MEANINGS[fault],
-                0 if each is None else each.sectors,
-                Verbatim(", ".join(str(place) for place in places)),
-            )
-        )
-    return Table(
-        columns=(
-            Column(name="Class"),
-            Column(name="What was read"),
-            Column(name="Wrong", unit="sectors", digits=0),
-            Column(name="First places, in bytes"),
-        ),
-        rows=tuple(rows),
-        caption="Faults by class",
+
+    def places(fault: Fault) -> str:
+        first = faults[fault].first_bytes[:PLACES_SHOWN] if fault in faults else ()
+        return Verbatim(", ".join(str(place) for place in first))
+
+    fields: Fields[Fault] = (
+        ("Class", "", None, lambda fault: fault.value),
+        ("What was read", "", None, lambda fault: MEANINGS[fault]),
+        ("Wrong", "sectors", 0, lambda fault: faults[fault].sectors if fault in faults else 0),
+        ("First places, in bytes", "", None, places),
     )
+    return listing(Fault, fields, caption="Faults by class")
 
 
 def _limits(found: Verification) -> str:

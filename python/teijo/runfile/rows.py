@@ -2,7 +2,7 @@
 
 import hashlib
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -85,11 +85,6 @@ def series_checksums(
 def wrapped(total: int) -> int:
     """Return a sum of checksums modulo 2⁶⁴, as SQLite's integer."""
     return (total + 2**63) % 2**64 - 2**63
-
-
-def total_of(checksums: Iterable[int]) -> int:
-    """Return the sum of checksums modulo 2⁶⁴."""
-    return wrapped(sum(checksums))
 
 
 def changed(table: str) -> RunFileError:

@@ -43,11 +43,6 @@ class Preview:
         return extent.written_bytes / self.capacity_bytes if self.capacity_bytes else 0.0
 
     @property
-    def drive_writes_least(self) -> float:
-        """Bytes written at least, in user capacities."""
-        return self.drive_writes(self.least)
-
-    @property
     def drive_writes_most(self) -> float:
         """Bytes written at most, in user capacities."""
         return self.drive_writes(self.most)

@@ -10,7 +10,7 @@ from teijo import units
 from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT
 from teijo.analysis.replicates import Estimate
 from teijo.analysis.unit_size import Direction, Kind, UnitFound
-from teijo.document.grid import Edge, Figure, Trace, Traces, matrix
+from teijo.document.grid import Edge, Figure, Trace, matrix, traced
 from teijo.document.model import (
     Block,
     Column,
@@ -111,8 +111,8 @@ def _chart(found: BlockSizeFound, title: str, y: Figure) -> XYChart:
         for load in found.settings.loads
     )
     keys = Column(name="Outstanding", digits=0)
-    chart = Traces(keys=keys, places=SIZE, y=y, traces=traces)
-    return chart.chart(title, log=True, rules=_unit_rule(found.unit))
+    rules = _unit_rule(found.unit)
+    return traced(title, traces, keys=keys, places=SIZE, y=y, log=True, rules=rules)
 
 
 def _outstanding(load: int) -> str:
@@ -195,11 +195,13 @@ def _shift_chart(unit: UnitFound) -> tuple[Block, ...]:
     )
     if not traces:
         return ()
-    error = Column(name="Error", unit="%", digits=2)
-    keys = Column(name="Direction")
-    costs = Traces(keys=keys, places=SIZE, y=COST, traces=traces, beside=(error,))
-    chart = costs.chart(
+    chart = traced(
         "What a shift by half its size costs an I/O",
+        traces,
+        keys=Column(name="Direction"),
+        places=SIZE,
+        y=COST,
+        beside=(Column(name="Error", unit="%", digits=2),),
         caption="Cost of the shift",
         rules=_unit_rule(unit),
         note="Up to the unit it costs something, from twice the unit on nothing.",

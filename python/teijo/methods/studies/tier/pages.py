@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from teijo import units
 from teijo.analysis.quantities import THROUGHPUT
 from teijo.analysis.tiering import Fall
-from teijo.document.grid import Fields, Figure, Trace, Traces, listing
+from teijo.document.grid import Fields, Figure, Trace, listing, traced
 from teijo.document.model import (
     Block,
     Column,
@@ -172,16 +172,17 @@ def _chart(found: TierFound, volumes: Volumes, curve: Curve) -> XYChart:
         for place, name in enumerate(("model, in turn", "model, side by side"))
         if modelled
     )
-    traces = Traces(
+    first, last = map(volumes.of, curve.held)
+    spans = () if first is None or last is None else (Span(name="cliff", first=first, last=last),)
+    return traced(
+        say("{what}, by working set", what=_curve_title(curve)),
+        (*measured, *models),
         keys=Column(name="Device"),
         places=Figure(name="Working set", unit=volumes.unit, digits=volumes.digits),
         y=THROUGHPUT,
-        traces=(*measured, *models),
+        log=True,
+        spans=spans,
     )
-    title = say("{what}, by working set", what=_curve_title(curve))
-    first, last = map(volumes.of, curve.held)
-    spans = () if first is None or last is None else (Span(name="cliff", first=first, last=last),)
-    return traces.chart(title, log=True, spans=spans)
 
 
 def _modelled(found: TierFound, curve: Curve) -> list[tuple[float, tuple[float, float]]]:
