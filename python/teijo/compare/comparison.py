@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from teijo.compare.conditions import Deviation, check_conditions, deviations_of
 from teijo.compare.judged import Pairing, pairings_of
 from teijo.compare.sides import Match, Side, check_sides, kind_of, matches_of
+from teijo.terms.record import Record
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,18 @@ class Comparison:
     kind: str
     deviations: tuple[Deviation, ...]
     tests: tuple[Compared, ...]
+
+    @property
+    def pairings(self) -> tuple[Pairing, ...]:
+        """Every side against the first, test by test."""
+        return tuple(pairing for one in self.tests for pairing in one.pairings)
+
+    @property
+    def runs(self) -> tuple[tuple[str, Record], ...]:
+        """Every run under its label, in the order of the sides."""
+        return tuple(
+            run for side in self.sides for run in zip(side.labels, side.records, strict=True)
+        )
 
 
 def compared(sides: Sequence[Side], allowed: Iterable[str] = ()) -> Comparison:

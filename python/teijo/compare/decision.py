@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from teijo.analysis.repeats import LEVEL_SHARE, LIKENESS, RUNS_MOST, SHOWN_SHARE, TOLERANCE
 from teijo.compare.comparison import Comparison
 from teijo.compare.judged import PLANNED_RATIO, Judged, Pairing, Verdict
-from teijo.document.phrase import Verbatim, say
+from teijo.document.phrase import say
 
 
 def decision_sentences(comparison: Comparison) -> Iterator[str]:
     """Return how many figures differ, and what is said where one run each does not decide."""
-    pairings = [pairing for one in comparison.tests for pairing in one.pairings]
+    pairings = comparison.pairings
     yield say(
         "{differing} of {judged} figures differ. All figures of a test are judged together, so "
         "that even one false difference among them is a matter of 5 %.",
@@ -102,12 +102,7 @@ def _open_row(pairing: Pairing) -> Judged | None:
     if overall is not None and overall.verdict is Verdict.NOT_DECIDABLE:
         return overall
     rows = [row for row in pairing.rows if row.verdict is Verdict.NOT_DECIDABLE]
-    return max(rows, key=_distance, default=None)
-
-
-def _distance(row: Judged) -> float:
-    assert row.difference is not None
-    return max(row.difference.ratio, 1 / row.difference.ratio)
+    return max(rows, key=lambda row: row.distance, default=None)
 
 
 def _planned_sentence(pairing: Pairing) -> str:
@@ -119,11 +114,7 @@ def _planned_sentence(pairing: Pairing) -> str:
     if not told:
         return ""
     known = [runs for runs in told if runs is not None]
-    names = {
-        "second": Verbatim(pairing.second),
-        "first": Verbatim(pairing.first),
-        "percent": (PLANNED_RATIO - 1) * 100,
-    }
+    names = {**pairing.names, "percent": (PLANNED_RATIO - 1) * 100}
     if len(known) < len(told):
         return say(
             "{second} against {first}: as these runs scatter, not even {most} of each would show "
@@ -142,14 +133,12 @@ def _planned_sentence(pairing: Pairing) -> str:
 
 
 def _needed_sentence(pairing: Pairing, row: Judged) -> str:
-    assert row.difference is not None
     assert row.needed is not None
     found = {
-        "second": Verbatim(pairing.second),
-        "first": Verbatim(pairing.first),
+        **pairing.names,
         "place": row.place,
         "figure": row.figure.name,
-        "percent": (row.difference.ratio - 1) * 100,
+        "percent": row.percents[0],
         "level": 100 * row.needed.level_share,
     }
     if row.needed.runs is None:

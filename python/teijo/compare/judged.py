@@ -20,6 +20,7 @@ from teijo.analysis.repeats import TOLERANCE, Needed, level_of_run, levels_besid
 from teijo.compare.repeated import repeated
 from teijo.compare.sides import Match
 from teijo.document.grid import Figure
+from teijo.document.phrase import Verbatim
 
 ALL_CELLS = "all cells together"
 _LEAST_CELLS = 2
@@ -90,6 +91,20 @@ class Judged:
         return (self.bar or Reason.CLOSE) if self.verdict is Verdict.NOT_DECIDABLE else None
 
     @property
+    def distance(self) -> float:
+        """How far apart the two are, either way: 1 where they are equal."""
+        assert self.difference is not None, "asked of what has a verdict"
+        return max(self.difference.ratio, 1 / self.difference.ratio)
+
+    @property
+    def percents(self) -> tuple[float | None, float | None, float | None]:
+        """How far the second is above the first, and the ends of the interval, in percent."""
+        found = self.difference
+        if found is None:
+            return None, None, None
+        return (found.ratio - 1) * 100, (found.low - 1) * 100, (found.high - 1) * 100
+
+    @property
     def _differs(self) -> bool:
         if self.together is None:
             return self.difference is not None and self.difference.shown
@@ -108,6 +123,11 @@ class Pairing:
     overall: Judged | None
 
     @property
+    def names(self) -> dict[str, str]:
+        """The two sides, as sentences have them."""
+        return {"second": Verbatim(self.second), "first": Verbatim(self.first)}
+
+    @property
     def judged(self) -> int:
         """How many figures have a verdict."""
         return sum(row.verdict is not None for row in self.rows)
@@ -124,11 +144,10 @@ class Pairing:
 
 def quantities_by_side(match: Match) -> dict[str, tuple[Quantity, ...]]:
     """Return each side's quantities of a test; runs of one side become its batches."""
-    found = {}
-    for side in match.sides:
-        several = [entry.part.found.quantities for entry in match.of(side)]
-        found[side] = several[0] if len(several) == 1 else repeated(several)
-    return found
+    by_side = {
+        side: [entry.part.found.quantities for entry in match.of(side)] for side in match.sides
+    }
+    return {side: runs[0] if len(runs) == 1 else repeated(runs) for side, runs in by_side.items()}
 
 
 def pairings_of(match: Match) -> tuple[Pairing, ...]:
@@ -262,20 +281,18 @@ def _overall(pairs: Sequence[tuple[Quantity, Quantity]]) -> Judged | None:
     cells = [pair for pair in cells if pair[0].figure is figure and _all_positive(pair)]
     if len(cells) < _LEAST_CELLS:
         return None
-    first, second = (_all_cells(figure, side) for side in zip(*cells, strict=True))
+    first, second = map(_all_cells, zip(*cells, strict=True))
     return _judged(first, second, figures=_OVERALL_SHARES)
 
 
-def _all_cells(figure: Figure, cells: Sequence[Quantity]) -> Quantity:
+def _all_cells(cells: Sequence[Quantity]) -> Quantity:
     """Return the cells of one side as one; of a test under way the last may have fewer rounds."""
-    return Quantity(
+    return replace(
+        cells[0],
         place=ALL_CELLS,
-        figure=figure,
         value=_geometric([each.value for each in cells]),
         batches=tuple(map(_geometric, zip(*(each.batches for each in cells), strict=False))),
         resolution=math.fsum(each.resolution for each in cells) / len(cells),
-        steady=cells[0].steady,
-        runs=cells[0].runs,
         own_error=math.fsum(each.own_error for each in cells) / len(cells) ** 2,
     )
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from teijo.compare.limit_outcome import Judged
-from teijo.document.model import Block, Column, Document, Table, Value, Verdict
+from teijo.document.grid import Fields, listing
+from teijo.document.model import Block, Document, Table, Value, Verdict
 from teijo.document.phrase import Verbatim, say
 from teijo.report.numbers import ink
 
@@ -24,33 +25,27 @@ def with_limits(document: Document, several: Sequence[Judged]) -> Document:
 
 def headline(several: Sequence[Judged]) -> Verdict:
     """Return how many limits are met, are not, and cannot be known; good if all of them are met."""
-    counts = {word: sum(each.verdict == word for each in several) for word in _WORDS}
+    met, missed, unknown = (sum(each.verdict == word for each in several) for word in _WORDS)
     text = say(
         "LIMITS: {met} met, {missed} not met, {open} cannot be known",
-        met=counts["met"],
-        missed=counts["not met"],
-        open=counts["not known"],
+        met=met,
+        missed=missed,
+        open=unknown,
     )
-    good = False if counts["not met"] else None if counts["not known"] else True
+    good = False if missed else None if unknown else True
     return Verdict(text=text, good=good)
 
 
 def table_of(several: Sequence[Judged]) -> Table:
     """Return each limit with what was measured, its interval and its verdict."""
-    return Table(
-        columns=(
-            Column(name="Limit"),
-            Column(name="Measured"),
-            Column(name="95 % interval"),
-            Column(name="Verdict"),
-        ),
-        rows=tuple(
-            (Verbatim(each.text), _measured(each), _interval(each), _verdict(each))
-            for each in several
-        ),
-        caption="Limits",
-        marked=tuple((row, 3) for row, each in enumerate(several) if each.verdict == "not met"),
+    fields: Fields[Judged] = (
+        ("Limit", "", None, lambda each: Verbatim(each.text)),
+        ("Measured", "", None, _measured),
+        ("95 % interval", "", None, _interval),
+        ("Verdict", "", None, _verdict),
     )
+    marked = [(row, 3) for row, each in enumerate(several) if each.verdict == "not met"]
+    return listing(several, fields, caption="Limits", marked=marked)
 
 
 def line_of(each: Judged) -> str:

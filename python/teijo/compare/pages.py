@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from typing import TypeVar
 
 from teijo.analysis import measures
 from teijo.compare.comparison import Compared, Comparison
+from teijo.compare.conditions import Deviation
 from teijo.compare.decision import decision_sentences, method_sentences
-from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict
+from teijo.compare.judged import SHOWN, Pairing, Verdict
 from teijo.compare.plots import plots_notes, plots_of
 from teijo.compare.sides import Entry, Match, Side
 from teijo.compare.tables import (
@@ -17,7 +18,9 @@ from teijo.compare.tables import (
     labelled,
     matrix_table,
     overall_words,
+    with_unit,
 )
+from teijo.document.grid import Fields, listing
 from teijo.document.model import (
     Block,
     Column,
@@ -41,12 +44,12 @@ from teijo.methods.pages import (
     window_name,
 )
 from teijo.methods.scaled import both_sizes, scale_rule
-from teijo.terms.finding import Scalar
 from teijo.terms.record import Record
-from teijo.terms.remark import REMEDIES, Remark, RemarkKind
+from teijo.terms.remark import REMEDIES, RemarkKind
 from teijo.terms.result import StepResult
 from teijo.units import GIGA
 
+T = TypeVar("T")
 TITLE = "Comparison"
 _FOLDED_ROWS = 24
 _RUNS_WIDE = 8
@@ -62,7 +65,7 @@ def pages(comparison: Comparison) -> Document:
             _runs_section(comparison),
             *(section for one in comparison.tests for section in _test_sections(one)),
             _method_section(comparison),
-            _remarks_section(comparison.sides),
+            _remarks_section(comparison),
         ),
     )
 
@@ -77,7 +80,7 @@ def document_name(sides: Sequence[Side]) -> str:
 
 
 def _header(comparison: Comparison) -> Header:
-    records = [record for side in comparison.sides for record in side.records]
+    records = [record for _, record in comparison.runs]
     starts = sorted(record.run.started_at for record in records)
     first = comparison.sides[0].name
     return Header(
@@ -140,61 +143,51 @@ def _scale_rules(comparison: Comparison) -> list[Paragraph]:
 
 def _answer(comparison: Comparison) -> Answer:
     """Return the comparison in one line, as far as one line can say it."""
-    pairings = [pairing for one in comparison.tests for pairing in one.pairings]
+    pairings = comparison.pairings
     if len(pairings) == 1:
-        text = _in_a_line(pairings[0])
-    else:
-        text = say(
-            "{differing} of {judged} figures differ, {open} are not decidable, in {pairings} "
-            "comparisons",
-            differing=sum(pairing.differing for pairing in pairings),
-            judged=sum(pairing.judged for pairing in pairings),
-            open=sum(pairing.count(Verdict.NOT_DECIDABLE) for pairing in pairings),
-            pairings=len(pairings),
-        )
+        return Answer(text=_in_a_line(pairings[0]), good=None)
+    text = say(
+        "{differing} of {judged} figures differ, {open} are not decidable, in {pairings} "
+        "comparisons",
+        differing=sum(pairing.differing for pairing in pairings),
+        judged=sum(pairing.judged for pairing in pairings),
+        open=sum(pairing.count(Verdict.NOT_DECIDABLE) for pairing in pairings),
+        pairings=len(pairings),
+    )
     return Answer(text=text, good=None)
 
 
 def _in_a_line(pairing: Pairing) -> str:
-    counts = {
-        "judged": pairing.judged,
-        "faster": pairing.count(Verdict.FASTER),
-        "slower": pairing.count(Verdict.SLOWER),
-        "open": pairing.count(Verdict.NOT_DECIDABLE),
-    }
-    told = say(
-        "{faster} of {judged} figures faster, {slower} slower, {open} not decidable", **counts
+    counts = say(
+        "{faster} of {judged} figures faster, {slower} slower, {open} not decidable",
+        judged=pairing.judged,
+        faster=pairing.count(Verdict.FASTER),
+        slower=pairing.count(Verdict.SLOWER),
+        open=pairing.count(Verdict.NOT_DECIDABLE),
     )
-    names = {"second": Verbatim(pairing.second), "first": Verbatim(pairing.first)}
     if pairing.overall is None:
-        return say("{second} against {first}: {counts}", counts=told, **names)
+        return say("{second} against {first}: {counts}", counts=counts, **pairing.names)
     return say(
         "{second} against {first}: {overall}; {counts}",
         overall=overall_words(pairing.overall),
-        counts=told,
-        **names,
+        counts=counts,
+        **pairing.names,
     )
 
 
 def _deviations_table(comparison: Comparison) -> Table:
-    return Table(
-        columns=(
-            Column(name="Test"),
-            Column(name="Condition"),
-            Column(name="Allowed as"),
-            Column(name="Values"),
-        ),
-        rows=tuple(
-            (
-                Verbatim(each.test),
-                Verbatim(each.condition),
-                Verbatim(each.aspect),
-                Verbatim(", ".join(f"{label}: {value}" for label, value in each.values)),
-            )
-            for each in comparison.deviations
-        ),
-        caption="Not made alike, and allowed to differ",
+    fields: Fields[Deviation] = (
+        ("Test", "", None, lambda each: Verbatim(each.test)),
+        ("Condition", "", None, lambda each: Verbatim(each.condition)),
+        ("Allowed as", "", None, lambda each: Verbatim(each.aspect)),
+        ("Values", "", None, _values),
     )
+    caption = "Not made alike, and allowed to differ"
+    return listing(comparison.deviations, fields, caption=caption)
+
+
+def _values(deviation: Deviation) -> str:
+    return Verbatim(", ".join(f"{label}: {value}" for label, value in deviation.values))
 
 
 def _convergence_table(comparison: Comparison) -> Table:
@@ -232,23 +225,21 @@ def _convergence_row(match: Match, entry: Entry, *, scaled: bool) -> tuple[Value
 
 
 def _runs_section(comparison: Comparison) -> Section:
-    records = [record for side in comparison.sides for record in side.records]
-    labels = [label for side in comparison.sides for label in side.labels]
-    known = [_known(record) for record in records]
+    known = [(label, _known(record)) for label, record in comparison.runs]
     tables = [
         Table(
-            columns=(Column(name=""), *(Column(name=labels[place]) for place in places)),
-            rows=tuple((name, *(known[place][name] for place in places)) for name in known[0]),
+            columns=(Column(name=""), *(Column(name=label) for label, _ in page)),
+            rows=tuple((name, *(facts[name] for _, facts in page)) for name in known[0][1]),
             caption="Devices, their state, and the hosts",
         )
-        for places in _in_widths(len(records))
+        for page in _in_widths(known)
     ]
     return Section(title="Runs compared", blocks=tuple(tables))
 
 
-def _in_widths(count: int) -> list[range]:
-    """Return the places of runs in as many as a page is wide."""
-    return [range(at, min(at + _RUNS_WIDE, count)) for at in range(0, count, _RUNS_WIDE)]
+def _in_widths(runs: Sequence[T]) -> list[Sequence[T]]:
+    """Return runs in groups of as many as a page is wide."""
+    return [runs[at : at + _RUNS_WIDE] for at in range(0, len(runs), _RUNS_WIDE)]
 
 
 def _known(record: Record) -> dict[str, str]:
@@ -288,25 +279,21 @@ def _test_sections(one: Compared) -> Iterator[Section]:
         "that of one figure at 95 %; the verdict counts that all of them were looked at, so a "
         "figure whose interval just leaves out zero may still show no difference."
     )
-    title = _title(match)
+    test = _title(match)
+    title = say("{test}: differences", test=test)
     if not any(each.rows for each in one.pairings):
         text = Paragraph(text="Nothing of it is measured on two sides yet.")
-        yield Section(title=say("{test}: differences", test=title), blocks=(text,))
+        yield Section(title=title, blocks=(text,))
         return
-    blocks: list[Block] = [_facts(each) for each in one.pairings]
-    yield Section(
-        title=say("{test}: differences", test=title),
-        blocks=(*blocks, *matrices, *tables, note, *_scalars_tables(match)),
-    )
+    facts: list[Block] = [_facts(each) for each in one.pairings]
+    blocks = (*facts, *matrices, *tables, note, *_scalars_tables(match))
+    yield Section(title=title, blocks=blocks)
     plots = plots_of(match)
-    said = plots_notes(match)
     for place, plot in enumerate(plots, start=1):
-        told = said if place == 1 else []
-        label = say("Plot {place} of {count}", place=place, count=len(plots))
         yield Section(
-            title=say("{test}: {plot}", test=title, plot=plot.title),
-            blocks=(replace(plot, title=plot.title), *told),
-            label=label,
+            title=say("{test}: {plot}", test=test, plot=plot.title),
+            blocks=(plot, *(plots_notes(match) if place == 1 else [])),
+            label=say("Plot {place} of {count}", place=place, count=len(plots)),
         )
 
 
@@ -328,60 +315,36 @@ def _facts(pairing: Pairing) -> Facts:
     ]
     extremes = [row for row in pairing.rows if row.verdict in SHOWN]
     if extremes:
-        farthest = max(extremes, key=_distance)
-        rows.append(
-            (
-                "Farthest apart",
-                say(
-                    "{place}, {figure}: {words}",
-                    place=farthest.place,
-                    figure=farthest.figure.name,
-                    words=overall_words(farthest),
-                ),
-            )
+        farthest = max(extremes, key=lambda row: row.distance)
+        words = say(
+            "{place}, {figure}: {words}",
+            place=farthest.place,
+            figure=farthest.figure.name,
+            words=overall_words(farthest),
         )
-    return Facts(
-        caption=against(pairing),
-        rows=tuple(rows),
-    )
-
-
-def _distance(row: Judged) -> float:
-    assert row.difference is not None
-    ratio = row.difference.ratio
-    return max(ratio, 1 / ratio)
+        rows.append(("Farthest apart", words))
+    return Facts(caption=against(pairing), rows=tuple(rows))
 
 
 def _scalars_tables(match: Match) -> list[Table]:
     """Return the figures that a test has once: no interval, but they stand side by side."""
-    found = [
-        {(str(scalar.name), scalar.unit): scalar for scalar in entry.part.findings.scalars}
-        for entry in match.entries
-    ]
-    keys = dict.fromkeys(key for each in found for key in each)
-    rows: list[tuple[str, list[float | None]]] = []
-    for key in keys:
-        values = [each.get(key) for each in found]
-        known = next(each for each in values if each is not None)
-        numbers = [None if each is None else each.value for each in values]
-        if any(number is not None for number in numbers):
-            rows.append((_scalar_name(known), numbers))
-    if not rows:
+    names: dict[tuple[str, str], str] = {}
+    found: list[tuple[str, dict[tuple[str, str], float | None]]] = []
+    for entry in match.entries:
+        scalars = {(str(each.name), each.unit): each for each in entry.part.findings.scalars}
+        names |= {key: with_unit(each.name, each.unit) for key, each in scalars.items()}
+        found.append((entry.label, {key: each.value for key, each in scalars.items()}))
+    measured = [key for key in names if any(values.get(key) is not None for _, values in found)]
+    if not measured:
         return []
-    caption = "Figures of the whole run, side by side"
     return [
         labelled(
-            [match.entries[place].label for place in places],
-            caption,
-            [(name, *(numbers[place] for place in places)) for name, numbers in rows],
+            [label for label, _ in page],
+            "Figures of the whole run, side by side",
+            [(names[key], *(values.get(key) for _, values in page)) for key in measured],
         )
-        for places in _in_widths(len(match.entries))
+        for page in _in_widths(found)
     ]
-
-
-def _scalar_name(scalar: Scalar) -> str:
-    name = scalar.name
-    return say("{name} ({unit})", name=name, unit=scalar.unit) if scalar.unit else name
 
 
 # --- how it is judged, and what must be said --------------------------------------------------
@@ -395,13 +358,12 @@ def _method_section(comparison: Comparison) -> Section:
     )
 
 
-def _remarks_section(sides: Sequence[Side]) -> Section:
+def _remarks_section(comparison: Comparison) -> Section:
     """Return every remark of every run, said once for the runs that share it."""
     touched: dict[tuple[RemarkKind, str], list[str]] = {}
-    for side in sides:
-        for label, record in zip(side.labels, side.records, strict=True):
-            for kind, text in dict.fromkeys(_key(remark) for remark in record.remarks):
-                touched.setdefault((kind, text), []).append(label)
+    for label, record in comparison.runs:
+        for key in dict.fromkeys((remark.kind, remark.text) for remark in record.remarks):
+            touched.setdefault(key, []).append(label)
     notes: list[Block] = [
         Note(
             kind=kind.value,
@@ -411,7 +373,3 @@ def _remarks_section(sides: Sequence[Side]) -> Section:
         for (kind, text), labels in touched.items()
     ]
     return Section(title="Remarks of the runs", blocks=tuple(notes) or (Paragraph(text="None."),))
-
-
-def _key(remark: Remark) -> tuple[RemarkKind, str]:
-    return remark.kind, remark.text

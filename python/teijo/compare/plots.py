@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from teijo.compare.sides import Entry, Match
 from teijo.document.curve import Curve
-from teijo.document.model import Axis, Column, Paragraph, Series, Style, Table, Value, XYChart
+from teijo.document.model import Axis, Column, Paragraph, Series, Table, Value, XYChart
 from teijo.document.phrase import Verbatim, say
 
 Points = Sequence[tuple[Value, float | None]]
@@ -85,8 +85,18 @@ def _plot(entries: Sequence[Entry], curve: Curve, own: Sequence[Curve | None]) -
         for entry, each in zip(entries, own, strict=True)
         if each is not None and each.table is not None
     ]
-    table = _joined(tables) if tables else None
-    return _overlay(curve.title, x, y, curves, style=style, table=table)
+    series = tuple(
+        Series(
+            name=Verbatim(name),
+            x=tuple(place for place, _ in points),
+            # A logarithmic axis has no place for zero.
+            y=tuple(None if y.scale == "log" and not value else value for _, value in points),
+            style=style,
+        )
+        for name, points in curves
+    )
+    table = _joined(tables) if tables else _table(x, y, curves)
+    return XYChart(title=curve.title, x=x, y=y, series=series, table=table)
 
 
 def _joined(tables: Sequence[Table]) -> Table:
@@ -113,32 +123,6 @@ def _sorted(places: Sequence[Value]) -> list[Value]:
     return sorted(
         dict.fromkeys(places), key=lambda place: place if isinstance(place, int | float) else 0.0
     )
-
-
-def _overlay(
-    title: str,
-    x: Axis,
-    y: Axis,
-    curves: Sequence[tuple[str, Points]],
-    *,
-    style: Style = "line and points",
-    table: Table | None = None,
-) -> XYChart:
-    """Return curves by the names of their runs, with a table that has a column for each.
-
-    A row of the table is a place that one of them has; the others may have none there.
-    """
-    is_log = y.scale == "log"
-    series = tuple(
-        Series(
-            name=Verbatim(name),
-            x=tuple(place for place, _ in points),
-            y=tuple(None if is_log and not value else value for _, value in points),
-            style=style,
-        )
-        for name, points in curves
-    )
-    return XYChart(title=title, x=x, y=y, series=series, table=table or _table(x, y, curves))
 
 
 def _table(x: Axis, y: Axis, curves: Sequence[tuple[str, Points]]) -> Table:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from teijo.analysis.difference import level_of
 from teijo.analysis.quantities import Quantity
@@ -20,16 +21,15 @@ def repeated(several: Sequence[Sequence[Quantity]]) -> tuple[Quantity, ...]:
             continue
         values = tuple(each.value for each in same)
         found.append(
-            Quantity(
-                place=first.place,
-                figure=first.figure,
+            replace(
+                first,
                 value=math.fsum(values) / len(values),
                 batches=values,
-                by_round=first.by_round,
+                batch_samples=1,
                 resolution=max(each.resolution for each in same),
-                steady=first.steady,
                 runs=len(same),
                 own_error=math.fsum(_own_error(each) for each in same) / len(same),
+                load="",
             )
         )
     return tuple(found)

@@ -7,6 +7,7 @@ from teijo.analysis.repeats import RUNS_MOST
 from teijo.compare.comparison import Comparison
 from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict
 from teijo.compare.sides import Match
+from teijo.document.grid import Fields, listing
 from teijo.document.model import Column, Table, Value
 from teijo.document.phrase import Verbatim, say
 from teijo.terms.cell import MatrixCell, mix_name
@@ -21,27 +22,22 @@ _DIGITS_MOST = 9
 def difference_table(pairing: Pairing, *, folded: bool = False) -> Table:
     """Return every figure of a pairing as a row; what differs is marked."""
     rows = [*pairing.rows, *([] if pairing.overall is None else [pairing.overall])]
-    units = list(dict.fromkeys(_unit(row) for row in rows))
+    units = list(dict.fromkeys(_name(row) for row in rows))
     digits = _digits(rows)
-    name = "Figure" if len(units) > 1 else units[0] if units else ""
-    columns = (
-        Column(name="Place"),
-        *([Column(name=name)] if len(units) > 1 else []),
-        Column(name=Verbatim(pairing.first), unit="" if len(units) > 1 else name, digits=digits),
-        Column(name=Verbatim(pairing.second), unit="" if len(units) > 1 else name, digits=digits),
-        Column(name="Difference", unit="%", digits=2),
-        Column(name="Low end", unit="%", digits=2),
-        Column(name="High end", unit="%", digits=2),
-        Column(name="Verdict"),
+    alone = units[0] if len(units) == 1 else ""
+    fields: Fields[Judged] = (
+        ("Place", "", None, lambda row: row.place),
+        *([("Figure", "", None, _name)] if len(units) > 1 else []),
+        (Verbatim(pairing.first), alone, digits, lambda row: row.first),
+        (Verbatim(pairing.second), alone, digits, lambda row: row.second),
+        ("Difference", "%", 2, lambda row: row.percents[0]),
+        ("Low end", "%", 2, lambda row: row.percents[1]),
+        ("High end", "%", 2, lambda row: row.percents[2]),
+        ("Verdict", "", None, verdict_words),
     )
-    place = len(columns) - 4
-    return Table(
-        columns=columns,
-        rows=tuple(_row(row, with_figure=len(units) > 1) for row in rows),
-        caption=against(pairing),
-        marked=tuple((number, place) for number, row in enumerate(rows) if row.verdict in SHOWN),
-        folded=folded,
-    )
+    place = len(fields) - 4
+    marked = [(number, place) for number, row in enumerate(rows) if row.verdict in SHOWN]
+    return listing(rows, fields, caption=against(pairing), folded=folded, marked=marked)
 
 
 def matrix_table(match: Match, pairing: Pairing) -> Table | None:
@@ -62,14 +58,10 @@ def matrix_table(match: Match, pairing: Pairing) -> Table | None:
             *(Column(name=mix_name(mix), unit="%", digits=1) for mix in mixes),
         ),
         rows=tuple(
-            (f"{block / KIB:g}", *(None if one is None else percent(one) for one in line))
+            (f"{block / KIB:g}", *(None if one is None else one.percents[0] for one in line))
             for block, line in zip(blocks, cells, strict=True)
         ),
-        caption=say(
-            "IOPS of {second} against {first}, in %",
-            second=Verbatim(pairing.second),
-            first=Verbatim(pairing.first),
-        ),
+        caption=say("IOPS of {second} against {first}, in %", **pairing.names),
         marked=tuple(
             (place, column + 1)
             for place, line in enumerate(cells)
@@ -81,50 +73,45 @@ def matrix_table(match: Match, pairing: Pairing) -> Table | None:
 
 def counts_table(comparison: Comparison) -> Table:
     """Return, for each test and pairing, how many figures differ, and all cells together."""
-    columns = (
-        Column(name="Test"),
-        Column(name="Side"),
-        Column(name="Figures", digits=0),
-        Column(name="Faster", digits=0),
-        Column(name="Slower", digits=0),
-        Column(name="No difference shown", digits=0),
-        Column(name="Not decidable", digits=0),
-        Column(name="All cells together"),
-    )
     first = comparison.sides[0].name
-    caption = say("What the comparison shows, against {first}", first=Verbatim(first))
-    rows = tuple(
-        _counts_row(one.match.name, pairing, first)
-        for one in comparison.tests
-        for pairing in one.pairings
+    fields: Fields[tuple[str, Pairing]] = (
+        ("Test", "", None, lambda row: Verbatim(row[0])),
+        ("Side", "", None, lambda row: _side(row[1], first)),
+        ("Figures", "", 0, lambda row: row[1].judged),
+        ("Faster", "", 0, lambda row: row[1].count(Verdict.FASTER)),
+        ("Slower", "", 0, lambda row: row[1].count(Verdict.SLOWER)),
+        ("No difference shown", "", 0, lambda row: row[1].count(Verdict.NOT_SHOWN)),
+        ("Not decidable", "", 0, lambda row: row[1].count(Verdict.NOT_DECIDABLE)),
+        ("All cells together", "", None, lambda row: _overall(row[1])),
     )
-    return Table(columns=columns, rows=rows, caption=caption)
+    rows = [(one.match.name, pairing) for one in comparison.tests for pairing in one.pairings]
+    caption = say("What the comparison shows, against {first}", first=Verbatim(first))
+    return listing(rows, fields, caption=caption)
+
+
+def _side(pairing: Pairing, first: str) -> str:
+    return Verbatim(pairing.second) if pairing.first == first else against(pairing)
+
+
+def _overall(pairing: Pairing) -> str:
+    return "n/a" if pairing.overall is None else overall_words(pairing.overall)
 
 
 def against(pairing: Pairing) -> str:
     """Return who is held against whom."""
-    return say(
-        "{second} against {first}",
-        second=Verbatim(pairing.second),
-        first=Verbatim(pairing.first),
-    )
-
-
-def percent(row: Judged) -> float | None:
-    """Return how far the second lies above the first, in percent of it."""
-    return None if row.difference is None else (row.difference.ratio - 1) * 100
+    return say("{second} against {first}", **pairing.names)
 
 
 def overall_words(row: Judged) -> str:
     """Return one difference with its interval and verdict, in words."""
-    found = row.difference
-    if found is None:
+    if row.difference is None:
         return "not comparable"
+    percent, low, high = row.percents
     return say(
         "{percent:+.1f} % ({low:+.1f} to {high:+.1f} %): {verdict}",
-        percent=(found.ratio - 1) * 100,
-        low=(found.low - 1) * 100,
-        high=(found.high - 1) * 100,
+        percent=percent,
+        low=low,
+        high=high,
         verdict=verdict_words(row),
     )
 
@@ -153,38 +140,13 @@ def _digits(rows: Sequence[Judged]) -> int:
     return min(_DIGITS_MOST, max(least, _FIGURES_PRINTED - 1 - math.floor(math.log10(min(known)))))
 
 
-def _counts_row(test: str, pairing: Pairing, first: str) -> tuple[Value, ...]:
-    return (
-        Verbatim(test),
-        Verbatim(pairing.second) if pairing.first == first else against(pairing),
-        pairing.judged,
-        pairing.count(Verdict.FASTER),
-        pairing.count(Verdict.SLOWER),
-        pairing.count(Verdict.NOT_SHOWN),
-        pairing.count(Verdict.NOT_DECIDABLE),
-        "n/a" if pairing.overall is None else overall_words(pairing.overall),
-    )
+def _name(row: Judged) -> str:
+    return with_unit(row.figure.name, row.figure.unit)
 
 
-def _row(row: Judged, *, with_figure: bool) -> tuple[Value, ...]:
-    found = row.difference
-    return (
-        row.place,
-        *([_unit(row)] if with_figure else []),
-        row.first,
-        row.second,
-        percent(row),
-        None if found is None else (found.low - 1) * 100,
-        None if found is None else (found.high - 1) * 100,
-        verdict_words(row),
-    )
-
-
-def _unit(row: Judged) -> str:
-    figure = row.figure
-    return (
-        say("{name} ({unit})", name=figure.name, unit=figure.unit) if figure.unit else figure.name
-    )
+def with_unit(name: str, unit: str) -> str:
+    """Return the name of a number with its unit."""
+    return say("{name} ({unit})", name=name, unit=unit) if unit else name
 
 
 def labelled(names: Sequence[str], caption: str, rows: Sequence[tuple[Value, ...]]) -> Table:
