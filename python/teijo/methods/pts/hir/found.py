@@ -153,7 +153,7 @@ class WaitState:
         """
         return self.baseline[len(self.baseline) // 2 :]
 
-    @property
+    @cached_property
     def burst_iops(self) -> float:
         """Mean IOPS of the bursts."""
         return fmean(answer.iops for answer in self.bursts)

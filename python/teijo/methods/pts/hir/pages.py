@@ -7,27 +7,15 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.quantities import IOPS
 from teijo.analysis.recovery import batch_means
+from teijo.document import model
 from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing, matrix
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Section,
-    Series,
-    Style,
-    Table,
-    Value,
-    Verdict,
-)
 from teijo.document.phrase import capitalised, say
 from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.hir.found import HirFound, HirSettings, WaitState, state_name
-from teijo.methods.pts.report import answered, numbered, report
+from teijo.methods.pts.report import ART, MRT, numbered, report
 from teijo.methods.scaled import full_size, with_full_size_word
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import StepResult
@@ -35,14 +23,10 @@ from teijo.terms.result import StepResult
 ROUND = "Round"
 
 
-def pages(found: HirFound) -> Document:
+def pages(found: HirFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
-    return report(
-        found,
-        _loop(found.settings),
-        summary=_summary(found),
-        sections=numbered(_plots(found)),
-    )
+    sections = numbered(_plots(found))
+    return report(found, _loop(found.settings), summary=_summary(found), sections=sections)
 
 
 def _loop(settings: HirSettings) -> Loop:
@@ -70,34 +54,34 @@ def _loop(settings: HirSettings) -> Loop:
     )
 
 
-def _summary(found: HirFound) -> list[Block]:
+def _summary(found: HirFound) -> list[model.Block]:
     geometry = found.record.geometry
-    blocks: list[Block] = [window_pages.verdict_of(found.record, found), _verdict(found)]
+    blocks: list[model.Block] = [window_pages.verdict_of(found.record, found), _verdict(found)]
     if found.waits:
         blocks.append(_waits_table(found.waits, geometry))
         sentences = [text for wait in found.waits if (text := _sentence(wait, geometry))]
-        blocks += [Paragraph(text=text) for text in sentences]
+        blocks += [model.Paragraph(text=text) for text in sentences]
         blocks.append(_rests(found))
-    return [*blocks, Paragraph(text=_explanation(found.settings))]
+    return [*blocks, model.Paragraph(text=_explanation(found.settings))]
 
 
-def _verdict(found: HirFound) -> Verdict:
+def _verdict(found: HirFound) -> model.Verdict:
     gains = [(wait, *wait.gain_percents[:2]) for wait in found.waits]
     known = [(wait, gain, low) for wait, gain, low in gains if gain is not None]
     shown = [(wait, gain) for wait, gain, low in known if low is not None and low > 0]
     if not known:
-        return Verdict(text="IDLE RECOVERY: not measured yet", good=None)
+        return model.Verdict(text="IDLE RECOVERY: not measured yet", good=None)
     if all(low is None for _, _, low in known):
-        return Verdict(text="IDLE RECOVERY: not determined, too few bursts", good=None)
+        return model.Verdict(text="IDLE RECOVERY: not determined, too few bursts", good=None)
     if not shown:
-        return Verdict(text="IDLE RECOVERY: none shown in any wait state", good=None)
+        return model.Verdict(text="IDLE RECOVERY: none shown in any wait state", good=None)
     wait, gain = max(shown, key=lambda pair: pair[1])
     text = say(
         "IDLE RECOVERY: bursts gain up to {percent:,.1f} % on the baseline, after {idle} of rest",
         percent=gain,
         idle=_idle(wait, found.record.geometry),
     )
-    return Verdict(text=text, good=None)
+    return model.Verdict(text=text, good=None)
 
 
 def _sentence(wait: WaitState, geometry: Geometry) -> str | None:
@@ -121,7 +105,7 @@ def _idle(wait: WaitState, geometry: Geometry) -> str:
     return with_full_size_word(f"{wait.idle_s} s", geometry)
 
 
-def _waits_table(waits: Sequence[WaitState], geometry: Geometry) -> Table:
+def _waits_table(waits: Sequence[WaitState], geometry: Geometry) -> model.Table:
     fields: Fields[WaitState] = (
         ("Idle", full_size("s", geometry), 0, lambda wait: wait.idle_s),
         ("Bursts", "", 0, lambda wait: len(wait.bursts)),
@@ -143,7 +127,7 @@ def _first_minute(wait: WaitState) -> float | None:
     return wait.baseline[0].iops if wait.baseline else None
 
 
-def _rests(found: HirFound) -> Facts:
+def _rests(found: HirFound) -> model.Facts:
     """Return how long the rests really were, as the recorded times of the bursts have it."""
     rows = tuple(
         (
@@ -159,7 +143,7 @@ def _rests(found: HirFound) -> Facts:
         for wait in found.waits
         if wait.rests_ns
     )
-    return Facts(caption="Rests as measured, without I/O", rows=rows)
+    return model.Facts(caption="Rests as measured, without I/O", rows=rows)
 
 
 def _explanation(settings: HirSettings) -> str:
@@ -173,15 +157,21 @@ def _explanation(settings: HirSettings) -> str:
     )
 
 
-def _plots(found: HirFound) -> list[Section]:
+def _plots(found: HirFound) -> list[model.Section]:
+    before = [_precondition_chart(found)] if found.minutes else []
+    after = [_time_chart(found), _batches_chart(found.waits)] if found.waits else []
     return [
-        *([_precondition_section(found)] if found.minutes else []),
+        *map(_section, before),
         *(window_pages.close_up_section(state, ROUND) for state in found.states),
-        *([_time_section(found), _batches_section(found.waits)] if found.waits else []),
+        *map(_section, after),
     ]
 
 
-def _precondition_section(found: HirFound) -> Section:
+def _section(chart: model.XYChart) -> model.Section:
+    return model.Section(title=chart.title, blocks=(chart,))
+
+
+def _precondition_chart(found: HirFound) -> model.XYChart:
     every = found.settings.round_minutes
     minutes = tuple(range(1, len(found.minutes) + 1))
     places = tuple(minute / every for minute in minutes)
@@ -189,28 +179,29 @@ def _precondition_section(found: HirFound) -> Section:
     grid = Grid(
         rows=Edge(name=ROUND, digits=4, places=places, from_zero=True),
         columns=(
-            Beside(column=Column(name="Minute", digits=0), values=minutes),
+            Beside(column=model.Column(name="Minute", digits=0), values=minutes),
             Line(figure=IOPS, name="every minute", values=iops, style="line"),
         ),
     )
-    last_minutes = Series(
+    last_minutes = model.Series(
         name="last minute of the round",
         x=tuple(float(place) for place in range(1, found.rounds + 1)),
         y=tuple(answer.iops for answer in found.checks),
         style="points",
     )
-    title = "Preconditioning IOPS against round"
     spans = tuple(replace(each, first=each.first - 1) for each in window_pages.window_spans(found))
-    chart = grid.chart(
-        title, IOPS, more=(last_minutes,), table=grid.table(folded=True), spans=spans
+    return grid.chart(
+        "Preconditioning IOPS against round",
+        IOPS,
+        more=(last_minutes,),
+        table=grid.table(folded=True),
+        spans=spans,
     )
-    return Section(title=title, blocks=(chart,))
 
 
-def _time_section(found: HirFound) -> Section:
+def _time_chart(found: HirFound) -> model.XYChart:
     minute_ns, waits = found.settings.minute_ns, found.waits
     origin_ns = waits[0].bursts[0].started_ns
-    title = "IOPS against time, all wait states"
 
     def at(answer: StepResult) -> float:
         return (answer.started_ns + answer.elapsed_ns - origin_ns) / minute_ns
@@ -218,52 +209,52 @@ def _time_section(found: HirFound) -> Section:
     def points(answers: Sequence[StepResult]) -> list[tuple[float, float]]:
         return [(at(answer), answer.iops) for answer in answers]
 
-    parts = [
-        (wait, part, answer)
+    columns = (
+        model.Column(name=shared.time_name(minute_ns), unit="min", digits=4),
+        model.Column(name="Wait state"),
+        model.Column(name="Part"),
+        IOPS.column(),
+        model.Column(name="Mean of the state", unit="IOPS", digits=1),
+        ART.column(),
+        MRT.column(),
+    )
+    rows = tuple(
+        (at(answer), wait.name, part, answer.iops, mean_iops, *_response_ms(answer))
         for wait in waits
-        for part, answers in (("burst", wait.bursts), ("continuous", wait.baseline))
+        for part, mean_iops, answers in (
+            ("burst", wait.burst_iops, wait.bursts),
+            ("continuous", None, wait.baseline),
+        )
         for answer in answers
-    ]
-    answers = [answer for *_, answer in parts]
-    means = (wait.burst_iops if part == "burst" else None for wait, part, _ in parts)
-    iops, *times = answered(answers)
-    grid = Grid(
-        rows=Edge(
-            name=shared.time_name(minute_ns),
-            unit="min",
-            digits=4,
-            places=tuple(map(at, answers)),
-            from_zero=True,
-        ),
-        columns=(
-            Beside(column=Column(name="Wait state"), values=tuple(w.name for w, *_ in parts)),
-            Beside(column=Column(name="Part"), values=tuple(part for _, part, _ in parts)),
-            iops,
-            Beside(
-                column=Column(name="Mean of the state", unit="IOPS", digits=1), values=tuple(means)
-            ),
-            *times,
-        ),
     )
     levels = [
         [(at(answer), wait.burst_iops) for answer in (wait.bursts[0], wait.bursts[-1])]
         for wait in waits
     ]
-    drawn: tuple[tuple[str, list[list[tuple[float, float]]], Style], ...] = (
+    drawn: tuple[tuple[str, list[list[tuple[float, float]]], model.Style], ...] = (
         *((wait.name, [points(wait.bursts)], "points") for wait in waits),
         ("continuous", [points(wait.baseline) for wait in waits], "line"),
         ("mean of the state", levels, "dashed"),
     )
-    more = (series for each in drawn for series in _stretches(*each))
-    chart = grid.chart(title, IOPS, more=more, table=grid.table(folded=True))
-    return Section(title=title, blocks=(chart,))
+    return model.XYChart(
+        title="IOPS against time, all wait states",
+        x=model.Axis(name=shared.time_name(minute_ns), unit="min"),
+        y=IOPS.axis(),
+        series=tuple(series for each in drawn for series in _stretches(*each)),
+        table=model.Table(columns=columns, rows=rows, folded=True),
+    )
+
+
+def _response_ms(answer: StepResult) -> tuple[float, float]:
+    """Return the mean and the longest response time."""
+    return ms(measures.latency_ns_mean(answer)), ms(measures.latency_ns_max(answer))
 
 
 def _stretches(
-    name: str, stretches: Sequence[Sequence[tuple[float, float]]], style: Style
-) -> tuple[Series, ...]:
+    name: str, stretches: Sequence[Sequence[tuple[float, float]]], style: model.Style
+) -> tuple[model.Series, ...]:
     """Return one series of several stretches, broken between them; none of nothing."""
-    x: list[Value] = []
+    x: list[model.Value] = []
     y: list[float | None] = []
     for stretch in stretches:
         if x and stretch:
@@ -271,15 +262,14 @@ def _stretches(
             y.append(None)
         x += [place for place, _ in stretch]
         y += [value for _, value in stretch]
-    return (Series(name=name, x=tuple(x), y=tuple(y), style=style),) if x else ()
+    return (model.Series(name=name, x=tuple(x), y=tuple(y), style=style),) if x else ()
 
 
-def _batches_section(waits: Sequence[WaitState]) -> Section:
+def _batches_chart(waits: Sequence[WaitState]) -> model.XYChart:
     """Return the bursts of all wait states over one another: how soon a drive is used to resting.
 
     Single bursts swing with the drive's own cleaning, so equal batches are drawn.
     """
-    title = "IOPS against burst, batch means"
     batches = {wait.idle_s: _batch_means(wait) for wait in waits}
     bursts = sorted({burst for means in batches.values() for burst in means})
     grid = matrix(
@@ -290,13 +280,12 @@ def _batches_section(waits: Sequence[WaitState]) -> Section:
         figure=lambda idle_s: Figure(name=state_name(idle_s), unit="IOPS"),
         sparse=True,
     )
-    chart = grid.chart(
-        title,
+    return grid.chart(
+        "IOPS against burst, batch means",
         IOPS,
         table=grid.table(folded=True),
         note="Each point is the mean of the bursts since the point before.",
     )
-    return Section(title=title, blocks=(chart,))
 
 
 def _batch_means(wait: WaitState) -> dict[int, float]:
