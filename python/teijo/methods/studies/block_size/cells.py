@@ -2,13 +2,14 @@
 order in which a block has them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from teijo import units
+from teijo.analysis.unit_size import Direction
 from teijo.document.phrase import say
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.studies.block_size.settings import BlockSizeSettings
@@ -16,6 +17,7 @@ from teijo.terms.cell import mix_name
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import ROUND, Measure, Precondition
 from teijo.terms.workload import Stream, Workload
+from teijo.units import format_block_size
 
 PROBE_SIZES: Final = tuple(1024 << power for power in range(8))
 """1 to 128 KiB: up to twice the largest unit that is looked for."""
@@ -25,9 +27,9 @@ FILL_BLOCK_BYTES: Final = 128 * units.KIB
 FILL_DEPTH: Final = 32
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
+@dataclass(frozen=True, kw_only=True)
 class Point:
-    """A place in the matrix."""
+    """One cell of the matrix."""
 
     size_bytes: int
     load: int
@@ -35,18 +37,16 @@ class Point:
     @property
     def name(self) -> str:
         """The cell's name: "4 KiB × 10"."""
-        return f"{units.format_block_size(self.size_bytes)} × {self.load}"
+        return f"{format_block_size(self.size_bytes)} × {self.load}"
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:
         """Its place on the axes of the matrix."""
-        return (
-            ("outstanding", str(self.load)),
-            ("block size", units.format_block_size(self.size_bytes)),
-        )
+        size = format_block_size(self.size_bytes)
+        return ("outstanding", str(self.load)), ("block size", size)
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
+@dataclass(frozen=True, kw_only=True)
 class Probe:
     """One half of a pair: I/Os of a size on their own grid, or on one of half of it.
 
@@ -60,13 +60,18 @@ class Probe:
     @property
     def name(self) -> str:
         """The cell's name: "probe 80/20 4 KiB on 2 KiB"."""
-        size, grid = map(units.format_block_size, (self.size_bytes, self.grid_bytes))
+        size, grid = map(format_block_size, (self.size_bytes, self.grid_bytes))
         return f"probe {mix_name(self.read_percent)} {size} on {grid}"
 
     @property
     def grid_bytes(self) -> int:
         """The grid of the offsets."""
         return self.size_bytes // 2 if self.shifted else self.size_bytes
+
+    @property
+    def direction(self) -> Direction:
+        """The I/Os to time: of a mix the writes, whose covering of a part costs a reading."""
+        return "read" if self.read_percent == 100 else "write"
 
 
 Cell = Point | Probe
@@ -86,9 +91,7 @@ def pairs_of(settings: BlockSizeSettings, geometry: Geometry) -> tuple[tuple[Pro
 
     Half of a size must still be a whole number of logical blocks.
     """
-    if settings.probe == "off":
-        return ()
-    span = settings.active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
+    span = settings.span_bytes(geometry)
     return tuple(
         (
             Probe(size_bytes=size, read_percent=percent, shifted=False),
@@ -96,8 +99,8 @@ def pairs_of(settings: BlockSizeSettings, geometry: Geometry) -> tuple[tuple[Pro
         )
         for percent in PROBE_MIXES
         for size in PROBE_SIZES
-        if size >= 2 * geometry.logical_block_bytes
-        and 2 * size <= span
+        if settings.probe == "on"
+        and 2 * geometry.logical_block_bytes <= size <= span // 2
         and (percent == 100 or settings.read_percent < 100)
     )
 
@@ -125,11 +128,10 @@ def cells_in_block(settings: BlockSizeSettings, geometry: Geometry) -> int:
 
 def preconditioning(settings: BlockSizeSettings, geometry: Geometry) -> tuple[Precondition, ...]:
     """Return what is written before the cells, so that part-writes and reads meet data."""
-    active_range = settings.active_range
-    span = active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
+    span = settings.span_bytes(geometry)
     in_order = sequential_writes(
         min(FILL_BLOCK_BYTES, span),
-        active_range=active_range,
+        active_range=settings.active_range,
         threads=1,
         queue_depth=FILL_DEPTH,
         content=settings.content,
@@ -138,24 +140,24 @@ def preconditioning(settings: BlockSizeSettings, geometry: Geometry) -> tuple[Pr
         read_percent=0,
         block_size_bytes=max(4 * units.KIB, geometry.logical_block_bytes),
         queue_depth=FILL_DEPTH,
-        active_range=active_range,
+        active_range=settings.active_range,
         content=settings.content,
     )
-    asked = (
+    fills = (
         (in_order, settings.fill_times),
         (Workload(streams=(at_random,)), settings.random_times),
     )
     return tuple(
         Precondition(workload=workload, total_bytes=times * span)
-        for workload, times in asked
+        for workload, times in fills
         if times
     )
 
 
 def sizes_text(sizes: Iterable[int]) -> str:
     """Return the sizes as a person says them: the first and the last."""
-    ordered: Sequence[int] = sorted(sizes)
-    first, last = (units.format_block_size(ordered[place]) for place in (0, -1))
+    ordered = sorted(sizes)
+    first, last = format_block_size(ordered[0]), format_block_size(ordered[-1])
     return first if len(ordered) == 1 else say("{first} to {last}", first=first, last=last)
 
 

@@ -1,19 +1,20 @@
 """What a record of the study shows: cells with intervals, ratios between sizes, the unit."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.difference import Difference
 from teijo.analysis.in_blocks import Repeats, drift_of, ratio_in_blocks, smallest_near_best
-from teijo.analysis.unit_size import DIRECTIONS, Direction, Sized, UnitFound, infer, shifted_of
+from teijo.analysis.unit_size import DIRECTIONS, Sized, UnitFound, infer, shifted_of
 from teijo.document.phrase import say
 from teijo.methods.found import Found
 from teijo.methods.rounds import Round, Rounds, rounds_of
 from teijo.methods.studies.block_size.cells import (
     Point,
+    Probe,
     block,
     cells_in_block,
     pairs_of,
@@ -41,8 +42,7 @@ class BlockSizeFound(Found[BlockSizeSettings]):
     @cached_property
     def course(self) -> Rounds:
         """The blocks, whole and under way."""
-        cells = cells_in_block(self.settings, self.record.geometry)
-        return rounds_of(self.exchanges, cells)
+        return rounds_of(self.exchanges, cells_in_block(self.settings, self.record.geometry))
 
     @cached_property
     def counted(self) -> tuple[Round, ...]:
@@ -114,19 +114,20 @@ class BlockSizeFound(Found[BlockSizeSettings]):
             for direction in DIRECTIONS
             if (times := one.times_ns(direction))
         ]
-        shifted = []
-        for own, moved in pairs:
-            # Of a mix the writes are looked at: what they cover in part costs them a reading.
-            direction: Direction = "read" if own.read_percent == 100 else "write"
-            times_ns = [
-                (
-                    measures.latency_ns_of(each.at(own.name), direction),
-                    measures.latency_ns_of(each.at(moved.name), direction),
-                )
-                for each in self.counted
-            ]
-            shifted.append(shifted_of(direction, own.size_bytes, times_ns))
+        shifted = (
+            shifted_of(
+                own.direction,
+                own.size_bytes,
+                zip(self._times_ns(own), self._times_ns(moved), strict=True),
+            )
+            for own, moved in pairs
+        )
         return infer(sized, [one for one in shifted if one], geometry.logical_block_bytes)
+
+    def _times_ns(self, probe: Probe) -> list[float | None]:
+        """Return the mean latency of a probe, a block each."""
+        answers = (each.at(probe.name) for each in self.counted)
+        return [measures.latency_ns_of(answer, probe.direction) for answer in answers]
 
     @cached_property
     def scalars(self) -> Sequence[Scalar]:
@@ -171,24 +172,15 @@ class BlockSizeFound(Found[BlockSizeSettings]):
             isinstance(step, Precondition) and isinstance(answer, StepResult)
             for step, answer in self.exchanges
         )
-        fills = preconditioning(settings, geometry)[filled:]
-        if fills:
-            return Watch(
-                phase="precondition",
-                remaining_ns_least=left_ns,
-                remaining_ns_most=left_ns,
-                remaining_bytes=sum(step.total_bytes for step in fills),
-            )
-        within = number <= settings.blocks
-        return Watch(
-            phase=ROUND if within else "measure",
-            round_number=number if within else None,
-            rounds_least=settings.blocks,
-            rounds_most=settings.blocks,
-            cell=block(settings, geometry, number)[done].cell if within else None,
-            remaining_ns_least=left_ns,
-            remaining_ns_most=left_ns,
-        )
+        watch = Watch(phase="measure", remaining_ns_least=left_ns, remaining_ns_most=left_ns)
+        if fills := preconditioning(settings, geometry)[filled:]:
+            left_bytes = sum(step.total_bytes for step in fills)
+            return replace(watch, phase="precondition", remaining_bytes=left_bytes)
+        watch = replace(watch, rounds_least=settings.blocks, rounds_most=settings.blocks)
+        if number > settings.blocks:
+            return watch
+        cell = block(settings, geometry, number)[done].cell
+        return replace(watch, phase=ROUND, round_number=number, cell=cell)
 
 
 def _kib(size_bytes: int | None) -> float | None:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from teijo import units
+from teijo.analysis.difference import Difference
 from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT
 from teijo.analysis.replicates import Estimate
 from teijo.analysis.unit_size import Direction, Kind, UnitFound
-from teijo.document.grid import Edge, Figure, Trace, matrix, traced
+from teijo.document.grid import Edge, Fields, Figure, Trace, listing, matrix, traced
 from teijo.document.model import (
     Block,
     Column,
@@ -45,6 +46,17 @@ OF: dict[Figure, Callable[[PointFound], Estimate]] = {
     LATENCY: lambda one: one.latency_ms,
     THROUGHPUT: lambda one: one.throughput_mb_s,
 }
+RATIO_TEXT = (
+    "Where a ratio is near 1, the I/O itself is what costs, and a larger block comes for "
+    "nothing; where it is near 2, the bytes are."
+)
+RATIOS: Fields[tuple[tuple[int, int], Difference]] = (
+    ("Block size", "KiB", 1, lambda row: row[0][0] / units.KIB),
+    ("Outstanding", "", 0, lambda row: row[0][1]),
+    ("IOPS by those of twice the size", "", 3, lambda row: row[1].ratio),
+    ("From (95 %)", "", 3, lambda row: row[1].low),
+    ("To (95 %)", "", 3, lambda row: row[1].high),
+)
 
 
 def pages(found: BlockSizeFound) -> Document:
@@ -78,19 +90,17 @@ def _times(times: int) -> str:
 
 
 def _sections(found: BlockSizeFound) -> list[Section]:
-    result: tuple[Block, ...] = (
+    result = (
         Verdict(text=words.verdict(found), good=None),
         Paragraph(text=words.answer(found)),
         _chart(found, "IOPS by block size", IOPS),
         Paragraph(text=words.how(found.settings)),
     )
-    time: tuple[Block, ...] = (
-        _chart(found, "Time per I/O by block size", LATENCY),
-        _chart(found, "Throughput by block size", THROUGHPUT),
-    )
+    latency = _chart(found, "Time per I/O by block size", LATENCY)
+    throughput = _chart(found, "Throughput by block size", THROUGHPUT)
     return [
         Section(title="Result", blocks=result),
-        Section(title="Time and throughput", blocks=time),
+        Section(title="Time and throughput", blocks=(latency, throughput)),
         *_ratio_sections(found),
         *_unit_sections(found),
         Section(title="Every cell", blocks=_every_cell(found)),
@@ -132,7 +142,12 @@ def _ratio_sections(found: BlockSizeFound) -> list[Section]:
     smaller = [size for size in sizes if 2 * size in sizes]
     if not smaller or len(found.counted) < 2:
         return []
-    ratios = {(size, load): found.ratio(size, 2 * size, load) for size in smaller for load in loads}
+    ratios = {
+        (size, load): one
+        for size in smaller
+        for load in loads
+        if (one := found.ratio(size, 2 * size, load)) is not None
+    }
     names = (
         say("{size} by {double}", size=format_block_size(size), double=format_block_size(2 * size))
         for size in smaller
@@ -141,31 +156,14 @@ def _ratio_sections(found: BlockSizeFound) -> list[Section]:
         Edge(name="IOPS", places=tuple(names)),
         smaller,
         loads,
-        lambda size, load: None if (one := ratios[size, load]) is None else one.ratio,
+        lambda size, load: None if (one := ratios.get((size, load))) is None else one.ratio,
         figure=lambda load: Figure(name=_outstanding(load), digits=2),
     )
-    whole = Table(
-        columns=(
-            SIZE.column(),
-            Column(name="Outstanding", digits=0),
-            Column(name="IOPS by those of twice the size", digits=3),
-            Column(name="From (95 %)", digits=3),
-            Column(name="To (95 %)", digits=3),
-        ),
-        rows=tuple(
-            (size / units.KIB, load, one.ratio, one.low, one.high)
-            for (size, load), one in ratios.items()
-            if one is not None
-        ),
-        caption="The ratios with their intervals",
-        folded=True,
+    blocks = (
+        Paragraph(text=RATIO_TEXT),
+        grid.table("IOPS of each size by those of the next larger one"),
+        listing(ratios.items(), RATIOS, caption="The ratios with their intervals", folded=True),
     )
-    text = (
-        "Where a ratio is near 1, the I/O itself is what costs, and a larger block comes for "
-        "nothing; where it is near 2, the bytes are."
-    )
-    table = grid.table("IOPS of each size by those of the next larger one")
-    blocks = (Paragraph(text=text), table, whole)
     return [Section(title="From one size to the next", blocks=blocks)]
 
 
@@ -173,15 +171,13 @@ def _unit_sections(found: BlockSizeFound) -> list[Section]:
     unit = found.unit
     if unit is None or not unit.evidence:
         return []
-    blocks: tuple[Block, ...] = (
-        Paragraph(text=words.FORMULA),
-        *_shift_chart(unit),
-        _weights_table(found.record, unit),
-    )
+    chart, table = _shift_chart(unit), _weights_table(found.record, unit)
+    formula = Paragraph(text=words.FORMULA)
+    blocks = (formula, table) if chart is None else (formula, chart, table)
     return [Section(title="The unit the device works in", blocks=blocks)]
 
 
-def _shift_chart(unit: UnitFound) -> tuple[Block, ...]:
+def _shift_chart(unit: UnitFound) -> XYChart | None:
     """Return what a shift by half costs at each size, one line a direction."""
     traces = tuple(
         Trace(
@@ -194,8 +190,8 @@ def _shift_chart(unit: UnitFound) -> tuple[Block, ...]:
         if one.kind == "alignment"
     )
     if not traces:
-        return ()
-    chart = traced(
+        return None
+    return traced(
         "What a shift by half its size costs an I/O",
         traces,
         keys=Column(name="Direction"),
@@ -206,7 +202,6 @@ def _shift_chart(unit: UnitFound) -> tuple[Block, ...]:
         rules=_unit_rule(unit),
         note="Up to the unit it costs something, from twice the unit on nothing.",
     )
-    return (chart,)
 
 
 def _weights_table(record: Record, unit: UnitFound) -> Table:

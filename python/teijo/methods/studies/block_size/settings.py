@@ -153,6 +153,10 @@ class BlockSizeSettings(Settings, frozen=True):
         """The range of every I/O."""
         return ActiveRange(share_percent=self.active_range_percent)
 
+    def span_bytes(self, geometry: Geometry) -> int:
+        """Return the size of that range on a device."""
+        return self.active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
+
 
 def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> BlockSizeSettings:
     """Return the settings that `--set` asks for on this device, in ascending sizes and loads.
@@ -178,8 +182,7 @@ def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> BlockSizeSe
     )
     shared.check_blocks(settings.block_sizes_bytes, geometry)
     largest = settings.block_sizes_bytes[-1]
-    span = settings.active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
-    if span < 2 * largest:
+    if settings.span_bytes(geometry) < 2 * largest:
         raise PlanError(
             f"Blocks of {units.format_block_size(largest)} have no choice of places in "
             f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}",
