@@ -9,8 +9,12 @@ from teijo.document.model import Paragraph, Table, Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.method import AnyMethod
 from teijo.methods.parts import document_of, findings_of, found_in, watch_of
-from teijo.methods.studies.block_size.cells import cells_in_block, pairs_of, points_of
-from teijo.methods.studies.block_size.found import BlockSizeFound
+from teijo.methods.studies.block_size.found import (
+    BlockSizeFound,
+    cells_in_block,
+    pairs_of,
+    points_of,
+)
 from teijo.methods.studies.block_size.method import BlockSize
 from teijo.methods.studies.block_size.settings import BlockSizeSettings, settings_of
 from teijo.terms.geometry import Geometry

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
 from teijo.methods.rounds import Exchange, rounds_of
-from teijo.methods.studies.block_size.cells import block, preconditioning
-from teijo.methods.studies.block_size.found import BlockSizeFound
+from teijo.methods.studies.block_size.found import BlockSizeFound, block, preconditioning
 from teijo.methods.studies.block_size.settings import BlockSizeSettings, settings_of
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Gap

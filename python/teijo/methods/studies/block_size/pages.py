@@ -27,8 +27,7 @@ from teijo.document.phrase import say
 from teijo.methods import knobs
 from teijo.methods.report import study_report
 from teijo.methods.studies.block_size import words
-from teijo.methods.studies.block_size.cells import sizes_text
-from teijo.methods.studies.block_size.found import BlockSizeFound, PointFound
+from teijo.methods.studies.block_size.found import BlockSizeFound, PointFound, sizes_text
 from teijo.terms.cell import mix_name
 from teijo.terms.record import Record
 from teijo.units import format_block_size

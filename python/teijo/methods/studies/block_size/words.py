@@ -6,8 +6,7 @@ from teijo import units
 from teijo.analysis.difference import Difference
 from teijo.analysis.unit_size import LARGEST_BYTES, UnitFound
 from teijo.document.phrase import say, sentences
-from teijo.methods.studies.block_size.cells import sizes_text
-from teijo.methods.studies.block_size.found import BlockSizeFound
+from teijo.methods.studies.block_size.found import BlockSizeFound, sizes_text
 from teijo.methods.studies.block_size.settings import BlockSizeSettings
 from teijo.terms.cell import mix_name
 from teijo.terms.remark import RemarkKind
