@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -325,7 +325,9 @@ def _geometry(row: sqlite3.Row) -> Geometry:
 
 
 def _run(row: sqlite3.Row, kind: DeviceKind) -> RunInfo:
-    named = "provenance" in dict(row)
+    named, provenance = "provenance" in dict(row), provenance_of(kind)
+    if named:
+        provenance = _one_of(Provenance, row["provenance"], "provenance")
     return RunInfo(
         id=row["id"],
         method=row["method"],
@@ -336,18 +338,11 @@ def _run(row: sqlite3.Row, kind: DeviceKind) -> RunInfo:
         version=row["version"],
         started_at=row["started_at"],
         ended_at=row["ended_at"],
-        ending=_ending(row["ending"]),
+        ending=_one_of(Ending, row["ending"], "ending"),
         error=row["error"],
-        provenance=_provenance(row["provenance"]) if named else provenance_of(kind),
+        provenance=provenance,
         group=_group(row["run_group"]) if named else {},
     )
-
-
-def _provenance(text: str) -> Provenance:
-    for provenance in get_args(Provenance):
-        if text == provenance:
-            return provenance  # type: ignore[no-any-return]
-    raise ValueError(f"{text!r} is no provenance")
 
 
 def _group(text: str) -> Group:
@@ -356,7 +351,7 @@ def _group(text: str) -> Group:
 
 def _identity(row: sqlite3.Row) -> Identity:
     return Identity(
-        kind=_kind(row["kind"]),
+        kind=_one_of(DeviceKind, row["kind"], "kind of device"),
         target=row["target"],
         model=row["model"],
         serial=row["serial"],
@@ -409,18 +404,11 @@ def _by_step(series: AllSeries) -> dict[int, _Series]:
     return found
 
 
-def _ending(text: str) -> Ending:
-    for ending in get_args(Ending):
-        if text == ending:
-            return ending  # type: ignore[no-any-return]
-    raise ValueError(f"{text!r} is no ending")
-
-
-def _kind(text: str) -> DeviceKind:
-    for kind in get_args(DeviceKind):
-        if text == kind:
-            return kind  # type: ignore[no-any-return]
-    raise ValueError(f"{text!r} is no kind of device")
+def _one_of(literal: Any, text: str, what: str) -> Any:
+    """Return a text that is one of a literal type's."""
+    if text not in get_args(literal):
+        raise ValueError(f"{text!r} is no {what}")
+    return text
 
 
 def _first_line(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """Preview: a method talks to three devices on paper, and what they were driven to is compared."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from typing import Final
 
 from teijo.device.device import Device
@@ -148,9 +149,5 @@ def _catch_up(
 
 def _each(choose: Callable[[Iterable[int]], int], ends: Sequence[Extent]) -> Extent:
     """Return the extreme of each figure by itself."""
-    return Extent(
-        steps=choose(end.steps for end in ends),
-        duration_ns=choose(end.duration_ns for end in ends),
-        written_bytes=choose(end.written_bytes for end in ends),
-        intervals=choose(end.intervals for end in ends),
-    )
+    names = [field.name for field in fields(Extent)]
+    return Extent(**{name: choose(getattr(end, name) for end in ends) for name in names})

@@ -127,8 +127,8 @@ def begin(order: Order, observer: Observer, interrupt: Interrupt | None = None) 
         budget,
         order.hook,
         order.io_timeout_ns,
+        clocks,
     )
-    act.clocks = clocks
     return act.run(interrupt or Interrupt(), ahead, resumed=False)
 
 
@@ -176,36 +176,27 @@ def resume(
     return act.run(interrupt or Interrupt(), ahead, resumed=True)
 
 
+@dataclass
 class _Act:
     """One run under way, with its record as it grows."""
 
-    def __init__(
-        self,
-        method: AnyMethod,
-        settings: Settings,
-        device: Device,
-        recorder: Recorder,
-        record: Record,
-        observer: Observer,
-        budget: Budget | None,
-        hook: Hook | None,
-        io_timeout_ns: int,
-    ) -> None:
-        self._hook = hook
-        self._io_timeout_ns = io_timeout_ns
-        self._method = method
-        self._settings = settings
-        self._device = device
-        self._recorder = recorder
-        self._record = record
-        self._steps = list(record.steps)
-        self._observer = observer
-        self._budget = budget
-        self._untouched = False
-        self._stage: Stage | None = None
-        self.clocks = Clocks()
-        self._seen = 0
-        self._next_look_ns = 0
+    _method: AnyMethod
+    _settings: Settings
+    _device: Device
+    _recorder: Recorder
+    _record: Record
+    _observer: Observer
+    _budget: Budget | None
+    _hook: Hook | None
+    _io_timeout_ns: int
+    clocks: Clocks = field(default_factory=Clocks)
+    _untouched: bool = False
+    _stage: Stage | None = None
+    _seen: int = 0
+    _next_look_ns: int = 0
+
+    def __post_init__(self) -> None:
+        self._steps = list(self._record.steps)
 
     def run(self, interrupt: Interrupt, ahead: Preview, *, resumed: bool) -> Path:
         """Carry out the run, and seal its file; or leave it as the head of this file says."""

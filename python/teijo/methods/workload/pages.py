@@ -1,12 +1,13 @@
 """The report of a free workload: headline numbers, the time series, the latency distribution."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from teijo import units
 from teijo.analysis import measures, percentile
+from teijo.analysis.quantities import IOPS
+from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing
 from teijo.document.model import (
     Axis,
     Block,
@@ -21,10 +22,7 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import Verbatim, listed, say
-from teijo.methods.pages import (
-    ms,
-    threads_by_depth,
-)
+from teijo.methods.pages import ms, threads_by_depth
 from teijo.methods.report import study_report
 from teijo.methods.verification_page import verification_section
 from teijo.methods.workload.found import WorkloadFound, stimulus_name
@@ -34,6 +32,16 @@ from teijo.terms.result import Intervals, OperationResult, StepResult
 
 POINTS_MOST = 1440
 """Points of a line; a day by the minute."""
+_DIRECTION = Column(name="Direction")
+_TIMES = tuple(
+    Column(name=name, unit="ms", digits=4)
+    for name in ("min", "mean", *map(percentile.percentile_name, percentile.HEADLINE), "max")
+)
+_OVER_TIME = (
+    IOPS,
+    Figure(name="Throughput", unit="MB/s", digits=2),
+    Figure(name="Mean latency", unit="ms", digits=4),
+)
 
 
 def pages(found: WorkloadFound) -> Document:
@@ -97,13 +105,12 @@ def _result_section(found: WorkloadFound, answer: StepResult) -> Section:
     if len(rows) > 1:
         rows.append(_row("all", answer, answer.results))
     rows += [_row(_name(answer, part), answer, (part,)) for part in answer.commands]
-    percentiles = [percentile.percentile_name(percent) for percent in percentile.HEADLINE]
     columns = (
-        Column(name="Direction"),
+        _DIRECTION,
         Column(name="I/Os", digits=0),
         Column(name="IOPS", digits=1),
         Column(name="Throughput", unit="MB/s", digits=2),
-        *(Column(name=name, unit="ms", digits=4) for name in ("min", "mean", *percentiles, "max")),
+        *_TIMES,
         Column(name="Failed", unit="I/Os", digits=0),
     )
     table = Table(columns=columns, rows=tuple(rows), caption="Result")
@@ -147,7 +154,6 @@ def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[B
             "latency, and is not printed twice."
         )
         return (Paragraph(text=text),)
-    percentiles = [percentile.percentile_name(percent) for percent in percentile.HEADLINE]
     rows: list[tuple[Value, ...]] = []
     for part in answer.results:
         if part.stream not in asked:
@@ -156,11 +162,7 @@ def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[B
         rows.append((name, "service", *_times(part.timed)))
         if part.response is not None:
             rows.append((name, "response", *_times(part.response)))
-    columns = (
-        Column(name="Direction"),
-        Column(name="Time"),
-        *(Column(name=name, unit="ms", digits=4) for name in ("min", "mean", *percentiles, "max")),
-    )
+    columns = (_DIRECTION, Column(name="Time"), *_TIMES)
     text = "Service counts from the issue of an I/O, response from the moment it was due."
     if all(part.response is None for part in answer.results):
         text = (
@@ -219,41 +221,26 @@ def _row(name: str, answer: StepResult, parts: Sequence[OperationResult]) -> tup
 
 def _time_section(answer: StepResult) -> Section:
     title = "Over time"
-    series = [(_name(answer, part), _per_interval(answer, part)) for part in answer.results]
-    filled = [(name, rows) for name, rows in series if rows]
-    if not filled:
+    points = [
+        (_name(answer, part), *row)
+        for part in answer.results
+        for row in _per_interval(answer, part)
+    ]
+    if not points:
         text = "The engine kept no time series of this run."
         return Section(title=title, blocks=(Paragraph(text=text),))
-    charts: list[Block] = []
-    for place, (name, unit, digits) in enumerate(
-        (("IOPS", "", 1), ("Throughput", "MB/s", 2), ("Mean latency", "ms", 4)), start=1
-    ):
-        columns = (Column(name="Direction"), Column(name="Time", unit="s", digits=3))
-        table = Table(
-            columns=(*columns, Column(name=name, unit=unit, digits=digits)),
-            rows=tuple(
-                (direction, row[0], row[place]) for direction, rows in filled for row in rows
-            ),
-            folded=True,
+    names, ends_s, *measured = zip(*points, strict=True)
+    edge = Edge(name="Time", unit="s", digits=3, places=ends_s, from_zero=True)
+    charts = []
+    for figure, values in zip(_OVER_TIME, measured, strict=True):
+        grid = Grid(
+            leading=(Beside(column=_DIRECTION, values=names),),
+            rows=edge,
+            columns=(Line(figure=figure, values=values, parts=names, style="line"),),
         )
-        charts.append(
-            XYChart(
-                title=say("{name} over time", name=name),
-                x=Axis(name="Time", unit="s"),
-                y=Axis(name=name, unit=unit),
-                series=tuple(
-                    Series(
-                        name=direction,
-                        x=tuple(row[0] for row in rows),
-                        y=tuple(row[place] for row in rows),
-                        style="line",
-                    )
-                    for direction, rows in filled
-                ),
-                table=table,
-                note=_joined_note(answer),
-            )
-        )
+        over_time = say("{name} over time", name=figure.name)
+        table, note = grid.table(folded=True), _joined_note(answer)
+        charts.append(grid.chart(over_time, figure, table=table, note=note))
     return Section(title=title, blocks=tuple(charts))
 
 
@@ -352,21 +339,15 @@ def _latency_section(answer: StepResult) -> Section:
 
 
 def _error_tables(answer: StepResult) -> tuple[Block, ...]:
-    rows = tuple(
-        itertools.chain.from_iterable(
-            (
-                (Verbatim(part.stream), part.operation, str(number), count)
-                for number, count in sorted(part.errors.items())
-            )
-            for part in (*answer.results, *answer.commands)
-        )
+    errors = [
+        (part, number, count)
+        for part in (*answer.results, *answer.commands)
+        for number, count in sorted(part.errors.items())
+    ]
+    fields: Fields[tuple[OperationResult, int, int]] = (
+        ("Stream", "", None, lambda error: Verbatim(error[0].stream)),
+        ("Direction", "", None, lambda error: error[0].operation),
+        ("errno (0: short I/O)", "", None, lambda error: str(error[1])),
+        ("I/Os", "", 0, lambda error: error[2]),
     )
-    if not rows:
-        return ()
-    columns = (
-        Column(name="Stream"),
-        Column(name="Direction"),
-        Column(name="errno (0: short I/O)"),
-        Column(name="I/Os", digits=0),
-    )
-    return (Table(columns=columns, rows=rows, caption="Failed I/Os by error"),)
+    return (listing(errors, fields, caption="Failed I/Os by error"),) if errors else ()
