@@ -38,11 +38,10 @@ def test_every_setting_is_shown_with_its_default(
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.id)
 def test_a_default_that_is_shown_can_be_typed(method: AnyMethod) -> None:
     settings = method.settings(method.default_spec, {}, DRIVE)
-    for knob in knobs_of(type(settings)).items():
-        field, one = knob
+    for field, knob in knobs_of(type(settings)).items():
         value = getattr(settings, field)
         if value is not None:
-            assert one.parse(one.show(value)) == value, one.key
+            assert knob.form.parse(knob.form.show(value)) == value, knob.key
 
 
 def test_another_version_has_other_defaults(capsys: pytest.CaptureFixture[str]) -> None:

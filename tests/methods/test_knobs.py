@@ -1,9 +1,11 @@
 """Settings as people write them: shown and read back, aliased, and refused with a reason."""
 
+from typing import Any
+
 import pytest
 
 from teijo.errors import PlanError
-from teijo.methods import knobs
+from teijo.methods.forms import BLOCK_SIZES, DURATION, MIX, MIXES, SIZE, Form
 from teijo.methods.knobs import describe, knobs_of, parse_overrides
 from teijo.methods.registry import METHODS
 from tests.methods.canned import DRIVE
@@ -37,9 +39,9 @@ def test_every_example_is_accepted_under_every_name(method):
     model = type(method.settings("", {}, DRIVE))
     words: list[str] = []
     for field, knob in knobs_of(model).items():
-        for word in (knob.key, *knob.aliases, field, knob.key.replace("_", "-")):
+        for word in (*knob.names, field, knob.key.replace("_", "-")):
             assert field in parse_overrides(model, {word: knob.example})
-        words += [knob.key, *knob.aliases]
+        words += knob.names
     assert len(words) == len(set(words)), "no two settings share a name"
 
 
@@ -48,29 +50,36 @@ def test_every_example_is_accepted_under_every_name(method):
     [(60_000_000_000, "60s"), (250_000_000, "250ms"), (1_500, "1500ns"), (2_000, "2us")],
 )
 def test_a_duration_is_shown_as_it_is_read(value, text):
-    assert knobs.show_duration(value) == text
-    assert knobs.duration(text) == value
+    check_form(DURATION, value, text)
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(512, "512"), (4096, "4KiB"), (8 << 30, "8GiB"), (1 << 40, "1TiB")]
 )
 def test_a_size_is_shown_as_it_is_read(value, text):
-    assert knobs.show_size(value) == text
-    assert knobs.size(text) == value
+    check_form(SIZE, value, text)
+
+
+def check_form(form: Form[Any], value: object, text: str) -> None:
+    assert form.show(value) == text
+    assert form.parse(text) == value
 
 
 def test_lists_are_shown_as_the_standard_writes_them():
-    assert knobs.show_sizes((1 << 20, 512)) == "1024KiB,0.5KiB"
-    assert knobs.sizes("1024KiB, 0.5KiB") == (1 << 20, 512)
-    assert knobs.show_mixes((100, 65, 0)) == "100/0,65/35,0/100"
-    assert knobs.mixes("100/0,65/35,0/100") == (100, 65, 0)
+    check_form(BLOCK_SIZES, (1 << 20, 512), "1024KiB,0.5KiB")
+    check_form(MIXES, (100, 65, 0), "100/0,65/35,0/100")
+
+
+def test_where_one_mix_is_asked_for_a_second_is_not_passed_over():
+    check_form(MIX, 65, "65/35")
+    with pytest.raises(ValueError, match="more than one mix"):
+        MIX.parse("65/35,0/100")
 
 
 @pytest.mark.parametrize("text", ["", ",", "60/30", "x/y", "-10/110", "100"])
 def test_a_mix_must_add_up(text):
     with pytest.raises(ValueError, match=r"names no|add up to 100"):
-        knobs.mixes(text)
+        MIXES.parse(text)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from teijo.compare.sides import Match
 from teijo.errors import UsageError
-from teijo.methods.knobs import describe, knobs_of, show_duration
+from teijo.methods.forms import DURATION
+from teijo.methods.knobs import describe, knobs_of
 from teijo.methods.parts import Part
 from teijo.methods.settings import Settings
 from teijo.units import NS_PER_MS
@@ -104,7 +105,7 @@ def _minute(part: Part) -> str:
     minute_ns, scale = part.found.settings.model_dump()["minute_ns"], part.record.geometry.scale
     if scale > 1:
         minute_ns = round(minute_ns * scale / _MINUTE_STEP_NS) * _MINUTE_STEP_NS
-    return show_duration(minute_ns)
+    return DURATION.show(minute_ns)
 
 
 def _judging(model: type[Settings]) -> set[str]:

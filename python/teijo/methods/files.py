@@ -3,53 +3,30 @@
 from typing import Annotated
 
 from teijo import units
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
-from teijo.methods.operations import Operations, PassSettings, content_size
+from teijo.methods.forms import YES_NO, Form, one_of, whole
+from teijo.methods.knobs import Knob, meaning
+from teijo.methods.operations import CONTENT_SIZE, Operations, PassSettings
 from teijo.terms.work import FileOrder, Files
+
+YES_OR_NO = Form(lambda text: YES_NO.parse(text) == "yes", lambda value: "yes" if value else "no")
 
 
 class FilesSettings(PassSettings, frozen=True):
     """How many files, how large, and in which order."""
 
-    count: Annotated[
-        int,
-        Knob(
-            key="count",
-            meaning="how many files each pass creates",
-            example="10000",
-            parse=knobs.whole_number(1, units.MEGA),
-        ),
-    ] = 1000
-    size_bytes: Annotated[
-        int,
-        Knob(
-            key="size",
-            meaning="how large each file is",
-            example="4KiB",
-            parse=content_size,
-            show=knobs.show_size,
-        ),
-    ] = units.kib(4)
+    count: Annotated[int, Knob(whole(1, units.MEGA), "count=10000")] = meaning(
+        "how many files each pass creates", 1000
+    )
+    size_bytes: Annotated[int, Knob(CONTENT_SIZE, "size=4KiB")] = meaning(
+        "how large each file is", units.kib(4)
+    )
     fsync: Annotated[
         bool,
-        Knob(
-            key="fsync",
-            meaning="whether each file is flushed once it is written",
-            example="yes",
-            parse=lambda text: knobs.one_of("yes", "no")(text) == "yes",
-            show=lambda value: "yes" if value else "no",
-        ),
-    ] = False
-    order: Annotated[
-        FileOrder,
-        Knob(
-            key="order",
-            meaning="in which order the files are created, looked at and deleted",
-            example="random",
-            parse=knobs.one_of("sequential", "random"),
-        ),
-    ] = "sequential"
+        Knob(YES_OR_NO, "fsync=yes"),
+    ] = meaning("whether each file is flushed once it is written", False)
+    order: Annotated[FileOrder, Knob(one_of("sequential", "random"), "order=random")] = meaning(
+        "in which order the files are created, looked at and deleted", "sequential"
+    )
 
     def works(self) -> tuple[Files, ...]:
         """Return one pass: create all, stat all, delete all."""

@@ -11,9 +11,9 @@ from teijo.analysis.quantities import IOPS, LATENCY, Quantity, of_rounds
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.model import Column, Document, Section, Verdict
 from teijo.document.phrase import Verbatim, listed, say
-from teijo.methods import knobs
+from teijo.methods.forms import SIZE, Form, whole
 from teijo.methods.found import Found
-from teijo.methods.knobs import Knob
+from teijo.methods.knobs import Knob, build, describe, meaning, parse_overrides
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.report import study_report
 from teijo.methods.settings import Settings
@@ -29,26 +29,23 @@ Timed = StepResult
 """The answer of one pass with nothing in it but one operation, so that its rate is of that."""
 
 
-def content_size(text: str) -> int:
-    """Return how much one file or row holds: it is made in memory."""
-    value = knobs.size(text)
+def _content_size(text: str) -> int:
+    value = SIZE.parse(text)
     if value > units.GIB:
         raise ValueError("it must be at most 1 GiB")
     return value
 
 
+CONTENT_SIZE = Form(_content_size, SIZE.show)
+"""How much one file or row holds: it is made in memory."""
+
+
 class PassSettings(Settings, frozen=True):
     """Settings of a method that does the same work in every pass."""
 
-    passes: Annotated[
-        int,
-        Knob(
-            key="passes",
-            meaning="how often all of it is done",
-            example="5",
-            parse=knobs.whole_number(1, 100),
-        ),
-    ] = 3
+    passes: Annotated[int, Knob(whole(1, 100), "passes=5")] = meaning(
+        "how often all of it is done", 3
+    )
 
     def works(self) -> tuple[Files | Sql, ...]:
         """Return the work of one pass, in its order."""
@@ -132,7 +129,7 @@ class Operations(Method[PassSettings, OperationsFound]):
         """Return the settings; see Method.settings."""
         if spec:
             raise no_standard(self.id, spec)
-        return knobs.build(self.settings_type, knobs.parse_overrides(self.settings_type, overrides))
+        return build(self.settings_type, parse_overrides(self.settings_type, overrides))
 
     def steps(self, settings: PassSettings, geometry: Geometry) -> Steps:  # noqa: ARG002
         """Return the passes; one that was interrupted begins anew, for what it had made is gone."""
@@ -173,7 +170,7 @@ def name_of(work: Files | Sql) -> str:
 
 
 def _asked(settings: PassSettings) -> list[tuple[str, str]]:
-    return [(Verbatim(each.key), Verbatim(each.value)) for each in knobs.describe(settings)]
+    return [(Verbatim(each.key), Verbatim(each.value)) for each in describe(settings)]
 
 
 def _section(found: OperationsFound) -> Section:

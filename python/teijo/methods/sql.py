@@ -3,43 +3,24 @@
 from typing import Annotated, get_args
 
 from teijo import units
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
-from teijo.methods.operations import Operations, PassSettings, content_size
+from teijo.methods.forms import whole
+from teijo.methods.knobs import Knob, meaning
+from teijo.methods.operations import CONTENT_SIZE, Operations, PassSettings
 from teijo.terms.work import Sql, Statement
 
 
 class SqlSettings(PassSettings, frozen=True):
     """How many statements of each kind, on what rows."""
 
-    count: Annotated[
-        int,
-        Knob(
-            key="count",
-            meaning="how many statements of each kind a pass sends",
-            example="10000",
-            parse=knobs.whole_number(1, units.MEGA),
-        ),
-    ] = 1000
-    row_bytes: Annotated[
-        int,
-        Knob(
-            key="size",
-            meaning="how much content a row has",
-            example="4KiB",
-            parse=content_size,
-            show=knobs.show_size,
-        ),
-    ] = 100
-    rows_per_commit: Annotated[
-        int,
-        Knob(
-            key="rows_per_commit",
-            meaning="how many rows one transaction changes",
-            example="100",
-            parse=knobs.whole_number(1, units.MEGA),
-        ),
-    ] = 1
+    count: Annotated[int, Knob(whole(1, units.MEGA), "count=10000")] = meaning(
+        "how many statements of each kind a pass sends", 1000
+    )
+    row_bytes: Annotated[int, Knob(CONTENT_SIZE, "size=4KiB")] = meaning(
+        "how much content a row has", 100
+    )
+    rows_per_commit: Annotated[int, Knob(whole(1, units.MEGA), "rows_per_commit=100")] = meaning(
+        "how many rows one transaction changes", 1
+    )
 
     def works(self) -> tuple[Sql, ...]:
         """Return one pass: insert rows, read and change as many at random, delete them all."""

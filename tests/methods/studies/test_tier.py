@@ -7,6 +7,7 @@ import pytest
 from teijo.analysis.tiering import hit_share, in_turn
 from teijo.document.model import Paragraph, Span, Table, Verdict, XYChart
 from teijo.errors import PlanError
+from teijo.methods.forms import VOLUME
 from teijo.methods.method import AnyMethod
 from teijo.methods.parts import document_of, findings_of, found_in, watch_of
 from teijo.methods.studies.tier.cells import cells_in
@@ -16,7 +17,6 @@ from teijo.methods.studies.tier.settings import (
     TierSettings,
     asked_on,
     settings_of,
-    show_volume,
 )
 from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry
@@ -403,7 +403,7 @@ def test_nothing_is_taken_from_what_is_no_pair_or_beside_a_hook() -> None:
 
 def test_the_sets_lie_about_the_tiers_size_as_far_as_the_device_goes() -> None:
     settings = settings_of({"tier_size": "2000398934016B"}, WHOLE)
-    sets = [show_volume(each) for each in settings.sets_of(WHOLE)]
+    sets = list(map(VOLUME.show, settings.sets_of(WHOLE)))
     assert sets == ["250GB", "500GB", "1TB", "2TB", "4TB", "8TB"]
     large = Geometry(capacity_bytes=300 * TB, nominal_capacity_bytes=300 * TB)
     assert settings.sets_of(large)[-1] == 16 * TB

@@ -9,8 +9,9 @@ from teijo.conformance.pieces import pieces_of
 from teijo.conformance.versions import MINUTE_NS, LoadRule, Version
 from teijo.document.phrase import Verbatim, say
 from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods import forms
+from teijo.methods.forms import optional
+from teijo.methods.knobs import Knob, knobs_of, meaning
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
@@ -22,153 +23,71 @@ QUEUE_DEPTH_MOST = 4096
 SEGMENT_BYTES = 8 * units.MIB
 """A segment of the client's 16 GiB in 2048 pieces."""
 
-Minute = Annotated[
-    int,
-    Knob(
-        key="minute",
-        meaning="how long the standard's minute lasts",
-        example="1s",
-        parse=knobs.duration,
-        show=knobs.show_duration,
-    ),
-]
 RangePercent = Annotated[
     int,
-    Knob(
-        key="active_range",
-        aliases=("ar", "range"),
-        meaning="share of the user capacity that is touched, from LBA 0, in percent",
-        example="75",
-        parse=knobs.percent(1, 100),
-    ),
-]
-Amount = Annotated[
-    int | None,
-    Knob(
-        key="amount",
-        aliases=("ar_amount",),
-        meaning="active range amount of the full-size device: only so much of the range is touched",
-        example="8GiB",
-        parse=knobs.optional(knobs.size),
-        show=knobs.show_size,
-    ),
-]
-Segments = Annotated[
-    int,
-    Knob(
-        key="segments",
-        aliases=("ar_segments",),
-        meaning="equal pieces of the full-size device that the amount is spread over",
-        example="2048",
-        parse=knobs.whole_number(1, 1 << 20),
-    ),
+    Knob(forms.percent(1, 100), "active_range=75", ("ar", "range")),
+    meaning("share of the user capacity that is touched, from LBA 0, in percent"),
 ]
 Threads = Annotated[
     int,
-    Knob(
-        key="threads",
-        aliases=("tc", "thread_count"),
-        meaning="thread count (TC)",
-        example="2",
-        parse=knobs.whole_number(1, THREADS_MOST),
-    ),
+    Knob(forms.whole(1, THREADS_MOST), "threads=2", ("tc", "thread_count")),
+    meaning("thread count (TC)"),
 ]
 QueueDepth = Annotated[
     int,
-    Knob(
-        key="queue_depth",
-        aliases=("qd",),
-        meaning="outstanding I/Os of each thread (QD)",
-        example="16",
-        parse=knobs.whole_number(1, QUEUE_DEPTH_MOST),
-    ),
+    Knob(forms.whole(1, QUEUE_DEPTH_MOST), "queue_depth=16", ("qd",)),
+    meaning("outstanding I/Os of each thread (QD)"),
 ]
 DataPattern = Annotated[
     Content,
-    Knob(
-        key="content",
-        aliases=("data_pattern",),
-        meaning="what is written: random (unique in every sector) or zero",
-        example="random",
-        parse=knobs.one_of(Content.RANDOM, Content.ZERO),
-        show=lambda value: str(value),
-    ),
+    Knob(forms.one_of(Content.RANDOM, Content.ZERO), "content=random", ("data_pattern",)),
+    meaning("what is written: random (unique in every sector) or zero"),
 ]
-
 Mixes = Annotated[
     tuple[int, ...],
-    Knob(
-        key="mixes",
-        aliases=("mix",),
-        meaning="R/W mixes of a round, the outer loop",
-        example="100/0,65/35,0/100",
-        parse=knobs.mixes,
-        show=knobs.show_mixes,
-    ),
+    Knob(forms.MIXES, "mixes=100/0,65/35,0/100", ("mix",)),
+    meaning("R/W mixes of a round, the outer loop"),
 ]
 BlockSizes = Annotated[
     tuple[int, ...],
-    Knob(
-        key="block_sizes",
-        aliases=("bs", "block_size"),
-        meaning="block sizes of a round, the inner loop",
-        example="8KiB,4KiB",
-        parse=knobs.block_sizes,
-        show=knobs.show_sizes,
-    ),
+    Knob(forms.BLOCK_SIZES, "block_sizes=8KiB,4KiB", ("bs", "block_size")),
+    meaning("block sizes of a round, the inner loop"),
 ]
 PreconditionBlock = Annotated[
     int,
-    Knob(
-        key="precondition_block",
-        meaning="block size of the preconditioning",
-        example="128KiB",
-        parse=knobs.block_size,
-        show=knobs.show_size,
-    ),
+    Knob(forms.BLOCK_SIZE, "precondition_block=128KiB"),
+    meaning("block size of the preconditioning"),
 ]
 RoundsMost = Annotated[
     int,
-    Knob(
-        key="rounds",
-        aliases=("max_rounds",),
-        meaning="rounds at most, if steady state does not come before",
-        example="25",
-        parse=knobs.whole_number(WINDOW_ROUNDS, 10_000),
-        judges=True,
-    ),
+    Knob(forms.whole(WINDOW_ROUNDS, 10_000), "rounds=25", ("max_rounds",), judges=True),
+    meaning("rounds at most, if steady state does not come before"),
 ]
 PreconditionTimes = Annotated[
     int,
-    Knob(
-        key="precondition_times",
-        aliases=("wipc",),
-        meaning="user capacities written before the rounds; 0 for no preconditioning",
-        example="2",
-        parse=knobs.whole_number(0, 100),
-    ),
+    Knob(forms.whole(0, 100), "precondition_times=2", ("wipc",)),
+    meaning("user capacities written before the rounds; 0 for no preconditioning"),
 ]
 HistogramMinutes = Annotated[
     int | None,
-    Knob(
-        key="histogram",
-        aliases=("histogram_minutes",),
-        meaning="minutes of the run for the response-time histogram at the end, or none",
-        example="20",
-        parse=knobs.optional(knobs.whole_number(1, 10_000)),
-        show=knobs.show_optional,
-        adds=True,
-    ),
+    Knob(optional(forms.whole(1, 10_000)), "histogram=20", ("histogram_minutes",), adds=True),
+    meaning("minutes of the run for the response-time histogram at the end, or none"),
 ]
 
 
 class PtsSettings(Settings, frozen=True):
     """What every method of the PTS has; its load and data pattern are fields of each, or fixed."""
 
-    minute_ns: Minute
+    minute_ns: Annotated[int, Knob(forms.DURATION, "minute=1s")] = meaning(
+        "how long the standard's minute lasts"
+    )
     active_range_percent: RangePercent
-    amount_bytes: Amount
-    segments: Segments
+    amount_bytes: Annotated[
+        int | None, Knob(optional(forms.SIZE), "amount=8GiB", ("ar_amount",))
+    ] = meaning("active range amount of the full-size device: only so much of the range is touched")
+    segments: Annotated[int, Knob(forms.whole(1, 1 << 20), "segments=2048", ("ar_segments",))] = (
+        meaning("equal pieces of the full-size device that the amount is spread over")
+    )
 
     if TYPE_CHECKING:
 
@@ -183,6 +102,14 @@ class PtsSettings(Settings, frozen=True):
         @property
         def content(self) -> Content:
             """The data pattern."""
+
+
+class LoadSettings(PtsSettings, frozen=True):
+    """Those of a test whose load and data pattern may be set."""
+
+    threads: Threads
+    queue_depth: QueueDepth
+    content: DataPattern
 
 
 def time_name(minute_ns: int) -> str:
@@ -290,7 +217,7 @@ def _amount_within(span_bytes: int, geometry: Geometry) -> str:
     room = round(span_bytes * geometry.scale)
     amount = 1 << (room.bit_length() - 1)
     segments = max(1, amount // SEGMENT_BYTES)
-    return f"{knobs.show_size(amount)} --set segments={segments}"
+    return f"{forms.SIZE.show(amount)} --set segments={segments}"
 
 
 def check_blocks(blocks: tuple[int, ...], geometry: Geometry) -> None:
@@ -323,12 +250,12 @@ def shared_deviations(
     client's matrix, and threads and queue depth where none are recommended.
     """
     remarks = []
-    names = knobs.knobs_of(type(settings))
-    for field, knob in names.items():
+    for field, knob in knobs_of(type(settings)).items():
         value, ruled = getattr(settings, field), getattr(standard, field)
         if value == ruled or _is_allowed(field, value, version, geometry, load or version.load):
             continue
-        shown = {"setting": Verbatim(f"{knob.key} {knob.show(value)}"), "value": knob.show(ruled)}
+        show = knob.form.show
+        shown = {"setting": Verbatim(f"{knob.key} {show(value)}"), "value": show(ruled)}
         recommended = field in ("threads", "queue_depth")
         text = (
             say("{setting} instead of the recommended {value}", **shown)

@@ -1,11 +1,11 @@
 """What a quick look may be asked for, and the eight tests it is made of."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from teijo import units
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods.forms import DURATION, SIZE, YES_NO, YesNo, whole
+from teijo.methods.knobs import Knob, meaning
 from teijo.methods.settings import Settings
 from teijo.terms.result import Direction
 from teijo.terms.step import Measure, Precondition
@@ -18,8 +18,6 @@ REST_NS: Final = units.NS_PER_S
 AMOUNT_BYTES: Final = units.GIB
 PASSES_LEAST, PASSES_MOST = 2, 100
 DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
-
-YesNo = Literal["yes", "no"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,66 +46,24 @@ STIMULI: Final = (
 class QuickSettings(Settings, frozen=True):
     """How long each pass is, how many there are, where they go, and whether anything is written."""
 
-    passes: Annotated[
-        int,
-        Knob(
-            key="passes",
-            aliases=("loops",),
-            meaning="how often each test is repeated, with new offsets each time",
-            example="5",
-            parse=knobs.whole_number(PASSES_LEAST, PASSES_MOST),
-        ),
-    ] = 5
-    pass_ns: Annotated[
-        int,
-        Knob(
-            key="seconds",
-            aliases=("duration", "runtime"),
-            meaning="how long one pass of one test lasts",
-            example="1250ms",
-            parse=knobs.duration,
-            show=knobs.show_duration,
-        ),
-    ] = PASS_NS
-    rest_ns: Annotated[
-        int,
-        Knob(
-            key="rest",
-            meaning="how long the target is left alone between two tests",
-            example="1s",
-            parse=knobs.duration,
-            show=knobs.show_duration,
-        ),
-    ] = REST_NS
-    amount_bytes: Annotated[
-        int,
-        Knob(
-            key="amount",
-            aliases=("size",),
-            meaning="how much of the target is touched, from its start",
-            example="1GiB",
-            parse=knobs.size,
-            show=knobs.show_size,
-        ),
-    ] = AMOUNT_BYTES
-    writing: Annotated[
-        YesNo,
-        Knob(
-            key="writes",
-            meaning="yes, or no to read alone, which needs no consent",
-            example="no",
-            parse=knobs.one_of("yes", "no"),
-        ),
-    ] = "yes"
-    prepare: Annotated[
-        YesNo,
-        Knob(
-            key="prepare",
-            meaning="whether the amount is written once first, so that reads meet written blocks",
-            example="no",
-            parse=knobs.one_of("yes", "no"),
-        ),
-    ] = "yes"
+    passes: Annotated[int, Knob(whole(PASSES_LEAST, PASSES_MOST), "passes=5", ("loops",))] = (
+        meaning("how often each test is repeated, with new offsets each time", 5)
+    )
+    pass_ns: Annotated[int, Knob(DURATION, "seconds=1250ms", ("duration", "runtime"))] = meaning(
+        "how long one pass of one test lasts", PASS_NS
+    )
+    rest_ns: Annotated[int, Knob(DURATION, "rest=1s")] = meaning(
+        "how long the target is left alone between two tests", REST_NS
+    )
+    amount_bytes: Annotated[int, Knob(SIZE, "amount=1GiB", ("size",))] = meaning(
+        "how much of the target is touched, from its start", AMOUNT_BYTES
+    )
+    writing: Annotated[YesNo, Knob(YES_NO, "writes=no")] = meaning(
+        "yes, or no to read alone, which needs no consent", "yes"
+    )
+    prepare: Annotated[YesNo, Knob(YES_NO, "prepare=no")] = meaning(
+        "whether the amount is written once first, so that reads meet written blocks", "yes"
+    )
 
     @property
     def directions(self) -> tuple[Direction, ...]:

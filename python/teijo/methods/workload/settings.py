@@ -6,8 +6,9 @@ from typing import Annotated, Final, Literal
 
 from teijo import units
 from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods import forms
+from teijo.methods.forms import Form, optional, or_unset
+from teijo.methods.knobs import Knob, describe, meaning, parse_overrides
 from teijo.methods.pts.settings import QUEUE_DEPTH_MOST
 from teijo.methods.settings import Settings
 from teijo.methods.workload import words as workload_words
@@ -49,152 +50,58 @@ def rate_of_ios(text: str) -> float:
             "it counts I/Os each second, not bytes: divide by the block size; did you mean "
             f"{each:.0f}, for blocks of 4 KiB?"
         )
-    return float(str(knobs.number_between(*RATES)(text)))
+    return forms.number(*RATES).parse(text)
 
 
 class StreamSettings(Settings, frozen=True):
     """One stimulus."""
 
-    rw: Annotated[
-        Word,
-        Knob(
-            key="rw",
-            aliases=("readwrite",),
-            meaning="order and direction: randread, randwrite, randrw, read, write or rw",
-            example="randrw",
-            parse=knobs.one_of(*WORDS),
-        ),
-    ] = DEFAULT_WORD
-    read_percent: Annotated[
-        int,
-        Knob(
-            key="read",
-            aliases=("rwmixread",),
-            meaning="percent of the I/Os that read, for randrw and rw",
-            example="70",
-            parse=knobs.percent(0, 100),
-        ),
-    ] = 100
+    rw: Annotated[Word, Knob(forms.one_of(*WORDS), "rw=randrw", ("readwrite",))] = meaning(
+        "order and direction: randread, randwrite, randrw, read, write or rw", DEFAULT_WORD
+    )
+    read_percent: Annotated[int, Knob(forms.percent(0, 100), "read=70", ("rwmixread",))] = meaning(
+        "percent of the I/Os that read, for randrw and rw", 100
+    )
     block_size_bytes: Annotated[
-        int,
-        Knob(
-            key="bs",
-            aliases=("block_size", "blocksize"),
-            meaning="block size",
-            example="4KiB",
-            parse=knobs.block_size,
-            show=knobs.show_size,
-        ),
-    ] = 4 * units.KIB
+        int, Knob(forms.BLOCK_SIZE, "bs=4KiB", ("block_size", "blocksize"))
+    ] = meaning("block size", 4 * units.KIB)
     block_mix: Annotated[
         tuple[tuple[int, int], ...],
-        Knob(
-            key="bssplit",
-            meaning="block sizes and their weights instead of one size, or none",
-            example="4KiB:70,8KiB:30",
-            parse=workload_words.block_mix,
-            show=workload_words.show_block_mix,
-        ),
-    ] = ()
-    threads: Annotated[
-        int,
-        Knob(
-            key="threads",
-            aliases=("tc", "numjobs"),
-            meaning="thread count",
-            example="4",
-            parse=knobs.whole_number(1, THREADS_MOST),
-        ),
-    ] = 1
-    queue_depth: Annotated[
-        int,
-        Knob(
-            key="qd",
-            aliases=("iodepth",),
-            meaning="outstanding I/Os of each thread",
-            example="32",
-            parse=knobs.whole_number(1, QUEUE_DEPTH_MOST),
-        ),
-    ] = 1
+        Knob(workload_words.BLOCK_MIX, "bssplit=4KiB:70,8KiB:30"),
+    ] = meaning("block sizes and their weights instead of one size, or none", ())
+    threads: Annotated[int, Knob(forms.whole(1, THREADS_MOST), "threads=4", ("tc", "numjobs"))] = (
+        meaning("thread count", 1)
+    )
+    queue_depth: Annotated[int, Knob(forms.whole(1, QUEUE_DEPTH_MOST), "qd=32", ("iodepth",))] = (
+        meaning("outstanding I/Os of each thread", 1)
+    )
     active_range_percent: Annotated[
-        int,
-        Knob(
-            key="range",
-            aliases=("active_range", "ar"),
-            meaning="share of the device that is touched, from its start, in percent",
-            example="50%",
-            parse=knobs.percent(1, 100),
-        ),
-    ] = 100
+        int, Knob(forms.percent(1, 100), "range=50%", ("active_range", "ar"))
+    ] = meaning("share of the device that is touched, from its start, in percent", 100)
     access: Annotated[
-        str,
-        Knob(
-            key="access",
-            aliases=("random_distribution",),
-            meaning="where random I/Os go: random, shuffled, zipf:THETA, pareto:H or zoned:50/5,…",
-            example="zipf:1.1",
-            parse=workload_words.access,
-        ),
-    ] = "random"
-    content: Annotated[
-        str,
-        Knob(
-            key="content",
-            meaning="what is written: random, refill, compressible:PERCENT, dedup:PERCENT or zero",
-            example="compressible:40",
-            parse=workload_words.content,
-        ),
-    ] = "random"
+        str, Knob(workload_words.ACCESS, "access=zipf:1.1", ("random_distribution",))
+    ] = meaning(
+        "where random I/Os go: random, shuffled, zipf:THETA, pareto:H or zoned:50/5,…", "random"
+    )
+    content: workload_words.ContentText = "random"
     flush_every_writes: Annotated[
-        int,
-        Knob(
-            key="fsync",
-            aliases=("fdatasync",),
-            meaning="a flush after so many writes of each thread, or 0",
-            example="32",
-            parse=knobs.whole_number(0, units.MEGA),
-        ),
-    ] = 0
-    discard_percent: Annotated[
-        int,
-        Knob(
-            key="discard",
-            aliases=("trim",),
-            meaning="percent of all I/Os that discard their block instead",
-            example="10%",
-            parse=knobs.percent(0, 100),
-        ),
-    ] = 0
+        int, Knob(forms.whole(0, units.MEGA), "fsync=32", ("fdatasync",))
+    ] = meaning("a flush after so many writes of each thread, or 0", 0)
+    discard_percent: Annotated[int, Knob(forms.percent(0, 100), "discard=10%", ("trim",))] = (
+        meaning("percent of all I/Os that discard their block instead", 0)
+    )
     verify: Annotated[
-        Literal["on", "after", "off"],
-        Knob(
-            key="verify",
-            meaning="whether reads are held to what was written: on, after (read back too) or off",
-            example="on",
-            parse=knobs.one_of("on", "after", "off"),
-        ),
-    ] = "off"
+        Literal["on", "after", "off"], Knob(forms.one_of("on", "after", "off"), "verify=on")
+    ] = meaning(
+        "whether reads are held to what was written: on, after (read back too) or off", "off"
+    )
     ios_per_second: Annotated[
         float | None,
-        Knob(
-            key="rate",
-            aliases=("rate_iops", "iops"),
-            meaning="I/Os due each second whether or not the device keeps up, or none",
-            example="1000",
-            parse=knobs.optional(rate_of_ios),
-            show=knobs.show_optional,
-        ),
-    ] = None
-    schedule: Annotated[
-        Schedule,
-        Knob(
-            key="schedule",
-            meaning="arrivals at a rate: fixed or poisson",
-            example="poisson",
-            parse=knobs.one_of(*(schedule.value for schedule in Schedule)),
-            show=lambda value: str(value),
-        ),
-    ] = Schedule.FIXED
+        Knob(optional(Form(rate_of_ios, forms.show_number)), "rate=1000", ("rate_iops", "iops")),
+    ] = meaning("I/Os due each second whether or not the device keeps up, or none", None)
+    schedule: Annotated[Schedule, Knob(forms.one_of(*Schedule), "schedule=poisson")] = meaning(
+        "arrivals at a rate: fixed or poisson", Schedule.FIXED
+    )
 
     def stream(self, name: str) -> Stream:
         """Return the stimulus in the field's words."""
@@ -225,7 +132,7 @@ class StreamSettings(Settings, frozen=True):
     def block_name(self) -> str:
         """The block size, or the sizes of a mix with their weights."""
         if self.block_mix:
-            return str(workload_words.show_block_mix(self.block_mix))
+            return workload_words.BLOCK_MIX.show(self.block_mix)
         return units.format_block_size(self.block_size_bytes)
 
     @property
@@ -246,25 +153,24 @@ class NamedStream(StreamSettings, frozen=True):
     name: str
 
 
-def show_streams(value: object) -> str:
+def show_streams(value: tuple[NamedStream, ...]) -> str:
     """Show named streams as they are read back."""
-    assert isinstance(value, tuple)
     return "; ".join(f"{each.name}: {_words(each)}" for each in value) or "none"
 
 
 def _words(stream: NamedStream) -> str:
     """Return the words that say a stream, those left at their default left out."""
-    usual = {each.key: each.value for each in knobs.describe(StreamSettings())}
+    usual = {each.key: each.value for each in describe(StreamSettings())}
     return " ".join(
         f"{each.key}={each.value}"
-        for each in knobs.describe(stream)
+        for each in describe(stream)
         if each.key in ("rw", "bs", "qd") or each.value != usual[each.key]
         if each.key != "bs" or not stream.block_mix
         if each.key != "read" or WORDS[stream.rw][1] is None
     )
 
 
-def _split_streams(text: str) -> object:
+def _split_streams(text: str) -> tuple[tuple[str, str], ...]:
     """Return (name, words) of each stream in "small: rw=… bs=…; large: rw=…"."""
     parts = [part.partition(":") for part in text.split(";") if part.strip()]
     if text.strip().lower() == "none":
@@ -283,37 +189,18 @@ class WorkloadSettings(StreamSettings, frozen=True):
     """
 
     duration_ns: Annotated[
-        int | None,
-        Knob(
-            key="seconds",
-            aliases=("duration", "runtime", "time"),
-            meaning="how long, unless bytes says how much",
-            example="10",
-            parse=knobs.duration,
-            show=lambda value: "none" if value is None else knobs.show_duration(value),
-        ),
-    ] = None
+        int | None, Knob(or_unset(forms.DURATION), "seconds=10", ("duration", "runtime", "time"))
+    ] = meaning("how long, unless bytes says how much", None)
     total_bytes: Annotated[
-        int | None,
-        Knob(
-            key="bytes",
-            aliases=("size", "io_size"),
-            meaning="how much to read and write in total, instead of how long",
-            example="1GiB",
-            parse=knobs.size,
-            show=knobs.show_size,
-        ),
-    ] = None
+        int | None, Knob(or_unset(forms.SIZE), "bytes=1GiB", ("size", "io_size"))
+    ] = meaning("how much to read and write in total, instead of how long", None)
     streams: Annotated[
         tuple[NamedStream, ...],
         Knob(
-            key="stream",
-            meaning="several streams at once: NAME: rw=… bs=…; NAME: …, or stream.NAME='rw=… bs=…'",
-            example="small: rw=randread bs=4KiB qd=16; large: rw=read bs=1MiB qd=4",
-            parse=_split_streams,
-            show=show_streams,
+            Form(_split_streams, show_streams),
+            "stream=small: rw=randread bs=4KiB qd=16; large: rw=read bs=1MiB qd=4",
         ),
-    ] = ()
+    ] = meaning("several streams at once: NAME: rw=… bs=…; NAME: …, or stream.NAME='rw=… bs=…'", ())
 
     @property
     def stimuli(self) -> tuple[tuple[str, StreamSettings], ...]:
@@ -336,7 +223,7 @@ def settings_of(overrides: Mapping[str, str]) -> WorkloadSettings:
         PlanError: an unknown or repeated key, a bad value, two bounds, a name that is none.
     """
     plain = {key: text for key, text in overrides.items() if not key.startswith(PREFIX)}
-    asked = knobs.parse_overrides(WorkloadSettings, _split_sizes(plain))
+    asked = parse_overrides(WorkloadSettings, _split_sizes(plain))
     pairs = asked.pop("streams", ())
     assert isinstance(pairs, tuple)
     named: dict[str, str] = dict(pairs)
@@ -372,7 +259,7 @@ def named_stream(name: str, text: str, shared: Mapping[str, object]) -> NamedStr
                 f"Stream {name}: {word!r} is no KEY=VALUE, or stands twice", remedy=example
             )
         words[key] = value
-    own = knobs.parse_overrides(StreamSettings, _split_sizes(words))
+    own = parse_overrides(StreamSettings, _split_sizes(words))
     sizes = ("block_size_bytes", "block_mix")
     if any(size in own for size in sizes):
         shared = {field: value for field, value in shared.items() if field not in sizes}

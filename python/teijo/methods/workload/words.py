@@ -1,9 +1,11 @@
 """How a free workload writes what takes more than a number: sizes by weight, places, content."""
 
 from collections.abc import Sequence
+from typing import Annotated, Final
 
 from teijo import units
-from teijo.methods import knobs
+from teijo.methods.forms import BLOCK_SIZE, Form, optional, percent, positive_number, whole
+from teijo.methods.knobs import Knob, meaning
 from teijo.terms.workload import Access, Content
 
 SIZES_MOST = 32
@@ -12,24 +14,18 @@ THETA_MOST = 20.0
 
 BlockMix = tuple[tuple[int, int], ...]
 """(block size in bytes, weight) of each size."""
+_WEIGHT = whole(1, units.MEGA)
 Zones = tuple[tuple[float, float], ...]
 """(share of the accesses, share of the range) of each zone, from the start of the range."""
 
 
-def block_mix(text: str) -> BlockMix:
-    """Return the sizes of "4KiB:70,8KiB:30"; "none" is no mix.
-
-    Raises:
-        ValueError: a part is no size and weight, a size comes twice, or there are too many.
-    """
-    if text.strip().lower() == "none":
-        return ()
+def _block_mix(text: str) -> BlockMix:
     mix = []
     for part in text.split(","):
         size, colon, weight = part.partition(":")
         if not colon:
             raise ValueError(f"{part.strip()!r} has no weight")
-        mix.append((knobs.block_size(size), _weight(weight)))
+        mix.append((BLOCK_SIZE.parse(size), _WEIGHT.parse(weight.strip().removesuffix("%"))))
     if len({size for size, _ in mix}) < len(mix):
         raise ValueError("a block size comes twice")
     if len(mix) > SIZES_MOST:
@@ -37,23 +33,12 @@ def block_mix(text: str) -> BlockMix:
     return tuple(mix)
 
 
-def show_block_mix(value: object) -> str:
-    """Show a mix as `block_mix` reads it back."""
-    assert isinstance(value, tuple)
-    return ",".join(f"{knobs.show_size(size)}:{weight}" for size, weight in value) or "none"
-
-
-def access(text: str) -> str:
-    """Return where random I/Os go, in one spelling: "zipf:1.1".
-
-    Raises:
-        ValueError: the word or its number is none that exists.
-    """
-    return show_access(*parse_access(text))
+def _show_block_mix(value: BlockMix) -> str:
+    return ",".join(f"{BLOCK_SIZE.show(size)}:{weight}" for size, weight in value)
 
 
 def parse_access(text: str) -> tuple[Access, float, Zones]:
-    """Return (access, its exponent or share, zones) of what `access` takes."""
+    """Return (access, its exponent or share, zones) of what `ACCESS` takes."""
     word, _, rest = text.strip().lower().partition(":")
     match word:
         case "random" | "shuffled" if not rest:
@@ -82,38 +67,25 @@ def show_access(kind: Access, skew: float, zones: Zones) -> str:
             return str(kind)
 
 
-def content(text: str) -> str:
-    """Return what is written, in one spelling: "compressible:40".
-
-    Raises:
-        ValueError: the word or its percent is none that exists.
-    """
-    kind, percent = parse_content(text)
+def _content(text: str) -> str:
+    kind, share = parse_content(text)
     with_percent = kind in (Content.COMPRESSIBLE, Content.DEDUPABLE)
-    return f"{kind}:{percent}" if with_percent else str(kind)
+    return f"{kind}:{share}" if with_percent else str(kind)
 
 
 def parse_content(text: str) -> tuple[Content, int]:
-    """Return (content, its percent) of what `content` takes."""
+    """Return (content, its percent) of what `CONTENT` takes."""
     word, colon, rest = text.strip().lower().partition(":")
     word = "dedupable" if word == "dedup" else word
     if word in ("compressible", "dedupable") and colon:
-        percent = knobs.percent(0, 100)(rest)
-        assert isinstance(percent, int)
-        return Content(word), percent
+        return Content(word), percent(0, 100).parse(rest)
     if word in ("random", "refill", "zero") and not colon:
         return Content(word), 0
     raise ValueError("it is none of random, refill, zero, compressible:PERCENT and dedup:PERCENT")
 
 
-def _weight(text: str) -> int:
-    value = knobs.whole_number(1, units.MEGA)(text.strip().removesuffix("%"))
-    assert isinstance(value, int)
-    return value
-
-
 def _between(text: str, low: float, high: float) -> float:
-    value = knobs.positive_number(text)
+    value = positive_number(text)
     if not low < value < high:
         raise ValueError(f"it must lie between {low:g} and {high:g}")
     return value
@@ -129,5 +101,18 @@ def _zones(text: str) -> Zones:
 def _zone(parts: Sequence[str]) -> tuple[float, float]:
     if len(parts) != 2:
         raise ValueError("a zone is a share of the accesses and a share of the range, as in 50/5")
-    accesses, size = (knobs.positive_number(part.strip().removesuffix("%")) for part in parts)
+    accesses, size = (positive_number(part.strip().removesuffix("%")) for part in parts)
     return accesses, size
+
+
+BLOCK_MIX: Final[Form[BlockMix]] = optional(Form(_block_mix, _show_block_mix), ())
+"""Block sizes with their weights, as in "4KiB:70,8KiB:30", or none."""
+ACCESS: Final = Form(lambda text: show_access(*parse_access(text)))
+"""Where random I/Os go, in one spelling, as in "zipf:1.1"."""
+CONTENT: Final = Form(_content)
+"""What is written, in one spelling, as in "compressible:40"."""
+ContentText = Annotated[
+    str,
+    Knob(CONTENT, "content=compressible:40"),
+    meaning("what is written: random, refill, compressible:PERCENT, dedup:PERCENT or zero"),
+]

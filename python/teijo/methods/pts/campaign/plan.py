@@ -10,7 +10,8 @@ from teijo import units
 from teijo.conformance.versions import Version, version_of
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods.forms import Form
+from teijo.methods.knobs import Knob, meaning
 from teijo.methods.method import AnyMethod
 from teijo.methods.registry import method_named
 from teijo.methods.settings import Settings
@@ -44,25 +45,13 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
-def _show_names(value: object) -> str:
-    assert isinstance(value, tuple)
-    return ",".join(value)
-
-
 class CampaignSettings(Settings, frozen=True):
     """The tests of one campaign, on the device at hand."""
 
-    tests: Annotated[
-        tuple[str, ...],
-        Knob(
-            key="tests",
-            meaning="which tests; a setting of one test is written TEST.KEY=VALUE, "
-            "and KEY=VALUE is for every test that has it",
-            example="iops,tp,lat",
-            parse=_names,
-            show=_show_names,
-        ),
-    ]
+    tests: Annotated[tuple[str, ...], Knob(Form(_names, ",".join), "tests=iops,tp,lat")] = meaning(
+        "which tests; a setting of one test is written TEST.KEY=VALUE, "
+        "and KEY=VALUE is for every test that has it"
+    )
     parts: tuple[PartSettings, ...]
 
 

@@ -13,8 +13,8 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.curve import Curve
 from teijo.document.model import Axis
 from teijo.document.phrase import Verbatim, say
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods.forms import BLOCK_SIZE, whole, whole_list
+from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
@@ -35,79 +35,30 @@ IDLE = "idle"
 BASELINE = "baseline"
 
 
-class HirSettings(shared.PtsSettings, frozen=True):
+class HirSettings(shared.LoadSettings, frozen=True):
     """The numbers of one HIR run. Seconds and minutes are the standard's: `minute_ns` scales."""
 
-    threads: shared.Threads
-    queue_depth: shared.QueueDepth
-    content: shared.DataPattern
-    block_size_bytes: Annotated[
-        int,
-        Knob(
-            key="block_size",
-            aliases=("bs",),
-            meaning="block size of the random writes",
-            example="4KiB",
-            parse=knobs.block_size,
-            show=knobs.show_size,
-        ),
-    ]
-    round_minutes: Annotated[
-        int,
-        Knob(
-            key="round_minutes",
-            meaning="the standard's minutes of a round of preconditioning",
-            example="30",
-            parse=knobs.whole_number(1, 10_000),
-        ),
-    ]
-    rounds_most: Annotated[
-        int,
-        Knob(
-            key="max_rounds",
-            meaning="rounds of preconditioning at most",
-            example="25",
-            parse=knobs.whole_number(5, 10_000),
-            judges=True,
-        ),
-    ]
-    burst_s: Annotated[
-        int,
-        Knob(
-            key="burst",
-            meaning="the standard's seconds of a burst of writes",
-            example="5",
-            parse=knobs.whole_number(1, 3_600),
-        ),
-    ]
-    idle_s: Annotated[
-        tuple[int, ...],
-        Knob(
-            key="idle",
-            meaning="the standard's seconds of rest after each burst, one wait state each",
-            example="5,50",
-            parse=knobs.whole_numbers(1, 86_400, "idle time"),
-            show=knobs.show_numbers,
-        ),
-    ]
-    bursts: Annotated[
-        int,
-        Knob(
-            key="bursts",
-            meaning="bursts of each wait state",
-            example="60",
-            parse=knobs.whole_number(1, 10_000),
-        ),
-    ]
-    baseline_minutes: Annotated[
-        int,
-        Knob(
-            key="baseline_minutes",
-            meaning="the standard's minutes without a rest that follow each wait state",
-            example="30",
-            parse=knobs.whole_number(1, 10_000),
-        ),
-    ]
+    block_size_bytes: Annotated[int, Knob(BLOCK_SIZE, "block_size=4KiB", ("bs",))] = meaning(
+        "block size of the random writes"
+    )
+    round_minutes: Annotated[int, Knob(whole(1, 10_000), "round_minutes=30")] = meaning(
+        "the standard's minutes of a round of preconditioning"
+    )
+    rounds_most: Annotated[int, Knob(whole(5, 10_000), "max_rounds=25", judges=True)] = meaning(
+        "rounds of preconditioning at most"
+    )
+    burst_s: Annotated[int, Knob(whole(1, 3_600), "burst=5")] = meaning(
+        "the standard's seconds of a burst of writes"
+    )
+    idle_s: Annotated[tuple[int, ...], Knob(whole_list(1, 86_400, "idle time"), "idle=5,50")] = (
+        meaning("the standard's seconds of rest after each burst, one wait state each")
+    )
+    bursts: Annotated[int, Knob(whole(1, 10_000), "bursts=60")] = meaning(
+        "bursts of each wait state"
+    )
+    baseline_minutes: Annotated[int, Knob(whole(1, 10_000), "baseline_minutes=30")] = meaning(
+        "the standard's minutes without a rest that follow each wait state"
+    )
 
     @property
     def cell(self) -> MatrixCell:

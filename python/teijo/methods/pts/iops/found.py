@@ -26,12 +26,9 @@ SELECT_PERFORMANCE = tuple(
 """The few cells that people ask for first."""
 
 
-class IopsSettings(MatrixSettings, frozen=True):
+class IopsSettings(MatrixSettings, shared.LoadSettings, frozen=True):
     """The numbers of one IOPS run, on the device at hand."""
 
-    threads: shared.Threads
-    queue_depth: shared.QueueDepth
-    content: shared.DataPattern
     mixes_read_percent: shared.Mixes
     block_sizes_bytes: shared.BlockSizes
     rounds_most: shared.RoundsMost

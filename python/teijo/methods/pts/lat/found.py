@@ -10,8 +10,8 @@ from teijo.analysis import measures
 from teijo.analysis.quantities import LATENCY, LATENCY_MAX
 from teijo.document.curve import Curve
 from teijo.document.phrase import say
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods.forms import whole
+from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pages import ms
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.histogram_pages import five_nines_ms
@@ -41,23 +41,11 @@ class LatSettings(MatrixSettings, frozen=True):
     precondition_times: shared.PreconditionTimes
     precondition_block_bytes: shared.PreconditionBlock
     precondition_threads: Annotated[
-        int,
-        Knob(
-            key="precondition_threads",
-            meaning="thread count of the preconditioning; the test's own is 1",
-            example="4",
-            parse=knobs.whole_number(1, shared.THREADS_MOST),
-        ),
-    ]
+        int, Knob(whole(1, shared.THREADS_MOST), "precondition_threads=4")
+    ] = meaning("thread count of the preconditioning; the test's own is 1")
     precondition_queue_depth: Annotated[
-        int,
-        Knob(
-            key="precondition_qd",
-            meaning="outstanding I/Os of each thread of the preconditioning; the test's own is 1",
-            example="32",
-            parse=knobs.whole_number(1, shared.QUEUE_DEPTH_MOST),
-        ),
-    ]
+        int, Knob(whole(1, shared.QUEUE_DEPTH_MOST), "precondition_qd=32")
+    ] = meaning("outstanding I/Os of each thread of the preconditioning; the test's own is 1")
 
     @property
     def threads(self) -> int:

@@ -14,8 +14,8 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.conformance.versions import THROUGHPUT_READ_PERCENTS
 from teijo.document.curve import Curve
 from teijo.document.phrase import Phrase, Verbatim, say
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods.forms import BLOCK_SIZE, BLOCK_SIZES, optional
+from teijo.methods.knobs import Knob, meaning
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound
@@ -39,35 +39,17 @@ from teijo.terms.watch import Watch
 from teijo.terms.workload import Access, Workload
 
 
-class TpSettings(RoundsSettings, frozen=True):
+class TpSettings(RoundsSettings, shared.LoadSettings, frozen=True):
     """The numbers of one TP run, on the device at hand."""
 
-    threads: shared.Threads
-    queue_depth: shared.QueueDepth
-    content: shared.DataPattern
     block_sizes_bytes: Annotated[
-        tuple[int, ...],
-        Knob(
-            key="block_sizes",
-            aliases=("bs", "block_size"),
-            meaning="block sizes, each a test of its own from the purge on",
-            example="1024KiB,128KiB",
-            parse=knobs.block_sizes,
-            show=knobs.show_sizes,
-        ),
-    ]
+        tuple[int, ...], Knob(BLOCK_SIZES, "block_sizes=1024KiB,128KiB", ("bs", "block_size"))
+    ] = meaning("block sizes, each a test of its own from the purge on")
     rounds_most: shared.RoundsMost
     precondition_times: shared.PreconditionTimes
     precondition_block_bytes: Annotated[
-        int | None,
-        Knob(
-            key="precondition_block",
-            meaning="block size of the preconditioning; none for the test's own",
-            example="128KiB",
-            parse=knobs.optional(knobs.block_size),
-            show=knobs.show_size,
-        ),
-    ]
+        int | None, Knob(optional(BLOCK_SIZE), "precondition_block=128KiB")
+    ] = meaning("block size of the preconditioning; none for the test's own")
 
 
 @dataclass(frozen=True, kw_only=True)

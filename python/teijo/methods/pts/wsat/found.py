@@ -14,8 +14,8 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.curve import Curve
 from teijo.document.model import Axis, Column, Table
 from teijo.document.phrase import Verbatim, say
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods.forms import BLOCK_SIZE, MIX, number, optional, whole
+from teijo.methods.knobs import Knob, meaning
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import ChecksFound
@@ -34,65 +34,22 @@ LEVEL_NAME = "level at the end, mean of the last fifth"
 Stop = Literal["steady", "capacity", "minutes"]
 
 
-class WsatSettings(shared.PtsSettings, frozen=True):
+class WsatSettings(shared.LoadSettings, frozen=True):
     """The numbers of one WSAT run, on the device at hand."""
 
-    threads: shared.Threads
-    queue_depth: shared.QueueDepth
-    content: shared.DataPattern
-    read_percent: Annotated[
-        int,
-        Knob(
-            key="mix",
-            meaning="R/W mix of the stimulus",
-            example="0/100",
-            parse=lambda text: knobs.mixes(text)[0],
-            show=lambda value: knobs.show_mixes((value,)),
-        ),
-    ]
-    block_size_bytes: Annotated[
-        int,
-        Knob(
-            key="block_size",
-            aliases=("bs",),
-            meaning="block size of the stimulus",
-            example="4KiB",
-            parse=knobs.block_size,
-            show=knobs.show_size,
-        ),
-    ]
+    read_percent: Annotated[int, Knob(MIX, "mix=0/100")] = meaning("R/W mix of the stimulus")
+    block_size_bytes: Annotated[int, Knob(BLOCK_SIZE, "block_size=4KiB", ("bs",))] = meaning(
+        "block size of the stimulus"
+    )
     capacity_times: Annotated[
-        float,
-        Knob(
-            key="capacity_times",
-            meaning="user capacities written at most",
-            example="20",
-            parse=knobs.number_between(0.001, units.MEGA),
-            show=knobs.show_optional,
-            judges=True,
-        ),
-    ]
-    minutes_most: Annotated[
-        int,
-        Knob(
-            key="max_minutes",
-            meaning="the standard's minutes at most",
-            example="360",
-            parse=knobs.whole_number(1, units.MEGA),
-            judges=True,
-        ),
-    ]
+        float, Knob(number(0.001, units.MEGA), "capacity_times=20", judges=True)
+    ] = meaning("user capacities written at most")
+    minutes_most: Annotated[int, Knob(whole(1, units.MEGA), "max_minutes=360", judges=True)] = (
+        meaning("the standard's minutes at most")
+    )
     check_minutes: Annotated[
-        int | None,
-        Knob(
-            key="check_every",
-            meaning="minutes between the check minutes that steady state is determined on, or none",
-            example="30",
-            parse=knobs.optional(knobs.whole_number(1, 10_000)),
-            show=knobs.show_optional,
-            judges=True,
-        ),
-    ]
+        int | None, Knob(optional(whole(1, 10_000)), "check_every=30", judges=True)
+    ] = meaning("minutes between the check minutes that steady state is determined on, or none")
     # Not in the run files of its first days, whose runs had none.
     histogram_minutes: shared.HistogramMinutes = None
 

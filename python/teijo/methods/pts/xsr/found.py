@@ -12,8 +12,8 @@ from teijo.analysis.recovery import Recovery, recovery_of
 from teijo.document.curve import Curve
 from teijo.document.model import Axis
 from teijo.document.phrase import say
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods.forms import BLOCK_SIZE, whole
+from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound
 from teijo.methods.rounds import minutes_of
@@ -27,62 +27,27 @@ LEVEL_MINUTES = 120
 """The two hours on either side of a switch, which the standard has plotted by themselves."""
 
 T = TypeVar("T")
-MinuteCount = knobs.whole_number(1, 100_000)
+MINUTE_COUNT = whole(1, 100_000)
 
 
-class XsrSettings(shared.PtsSettings, frozen=True):
+class XsrSettings(shared.LoadSettings, frozen=True):
     """The numbers of one XSR run, on the device at hand."""
 
-    threads: shared.Threads
-    queue_depth: shared.QueueDepth
-    content: shared.DataPattern
-    sequential_block_bytes: Annotated[
-        int,
-        Knob(
-            key="sequential",
-            meaning="block size of the sequential writes, groups 1 and 3",
-            example="128KiB",
-            parse=knobs.block_size,
-            show=knobs.show_size,
-        ),
-    ]
-    random_block_bytes: Annotated[
-        int,
-        Knob(
-            key="random",
-            meaning="block size of the random writes, group 2",
-            example="4KiB",
-            parse=knobs.block_size,
-            show=knobs.show_size,
-        ),
-    ]
-    first_minutes: Annotated[
-        int,
-        Knob(
-            key="first_minutes",
-            meaning="the standard's minutes of group 1, sequential",
-            example="480",
-            parse=MinuteCount,
-        ),
-    ]
-    random_minutes: Annotated[
-        int,
-        Knob(
-            key="random_minutes",
-            meaning="the standard's minutes of group 2, random",
-            example="360",
-            parse=MinuteCount,
-        ),
-    ]
-    last_minutes: Annotated[
-        int,
-        Knob(
-            key="last_minutes",
-            meaning="the standard's minutes of group 3, sequential again",
-            example="900",
-            parse=MinuteCount,
-        ),
-    ]
+    sequential_block_bytes: Annotated[int, Knob(BLOCK_SIZE, "sequential=128KiB")] = meaning(
+        "block size of the sequential writes, groups 1 and 3"
+    )
+    random_block_bytes: Annotated[int, Knob(BLOCK_SIZE, "random=4KiB")] = meaning(
+        "block size of the random writes, group 2"
+    )
+    first_minutes: Annotated[int, Knob(MINUTE_COUNT, "first_minutes=480")] = meaning(
+        "the standard's minutes of group 1, sequential"
+    )
+    random_minutes: Annotated[int, Knob(MINUTE_COUNT, "random_minutes=360")] = meaning(
+        "the standard's minutes of group 2, random"
+    )
+    last_minutes: Annotated[int, Knob(MINUTE_COUNT, "last_minutes=900")] = meaning(
+        "the standard's minutes of group 3, sequential again"
+    )
 
     @property
     def minutes_most(self) -> int:

@@ -24,7 +24,6 @@ from teijo.document.model import (
     XYChart,
 )
 from teijo.document.phrase import say
-from teijo.methods import knobs
 from teijo.methods.report import study_report
 from teijo.methods.studies.block_size import words
 from teijo.methods.studies.block_size.found import BlockSizeFound, PointFound, sizes_text
@@ -75,7 +74,7 @@ def pages(found: BlockSizeFound) -> Document:
         ),
         test=(
             ("R/W mix", mix),
-            ("Outstanding", knobs.show_numbers(settings.loads)),
+            ("Outstanding", ",".join(map(str, settings.loads))),
             ("Blocks", say("{count} of every cell", count=settings.repeats)),
             ("Cell", units.format_duration(settings.duration_ns)),
         ),

@@ -3,15 +3,15 @@ long an I/O takes does not scale.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from teijo import units
 from teijo.errors import PlanError
 from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods.forms import BLOCK_SIZES, DURATION, MIX, ON_OFF, OnOff, whole, whole_list
+from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pts import settings as shared
 from teijo.methods.settings import Settings
-from teijo.terms.cell import mix_name
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import ActiveRange, Content
 
@@ -21,122 +21,42 @@ LOADS: Final = (1, 2, 4, 10, 32)
 LOAD_MOST: Final = 1024
 
 
-def _mix(text: str) -> int:
-    mixes = knobs.mixes(text)
-    if len(mixes) > 1:
-        raise ValueError("it names more than one mix")
-    return mixes[0]
-
-
-def _show_mix(value: object) -> str:
-    assert isinstance(value, int)
-    return mix_name(value)
-
-
 class BlockSizeSettings(Settings, frozen=True):
     """Sizes by loads, one mix, measured in blocks: each has every cell once, in its own order."""
 
     block_sizes_bytes: Annotated[
-        tuple[int, ...],
-        Knob(
-            key="sizes",
-            aliases=("bs", "block_sizes"),
-            meaning="block sizes of the matrix",
-            example="1KiB,2KiB,4KiB,8KiB",
-            parse=knobs.block_sizes,
-            show=knobs.show_sizes,
-        ),
-    ] = SIZES
+        tuple[int, ...], Knob(BLOCK_SIZES, "sizes=1KiB,2KiB,4KiB,8KiB", ("bs", "block_sizes"))
+    ] = meaning("block sizes of the matrix", SIZES)
     loads: Annotated[
         tuple[int, ...],
-        Knob(
-            key="loads",
-            aliases=("outstanding", "qd"),
-            meaning="outstanding I/Os of the matrix, of one thread",
-            example="1,4,16",
-            parse=knobs.whole_numbers(1, LOAD_MOST, "loads"),
-            show=knobs.show_numbers,
-        ),
-    ] = LOADS
-    read_percent: Annotated[
-        int,
-        Knob(
-            key="mix",
-            aliases=("mixes",),
-            meaning="R/W mix of the matrix, random; 100/0 writes nothing",
-            example="100/0",
-            parse=_mix,
-            show=_show_mix,
-        ),
-    ] = 80
-    duration_ns: Annotated[
-        int,
-        Knob(
-            key="seconds",
-            aliases=("runtime", "duration"),
-            meaning="how long a cell is measured, each time",
-            example="5s",
-            parse=knobs.duration,
-            show=knobs.show_duration,
-        ),
-    ] = 2 * units.NS_PER_S
-    repeats: Annotated[
-        int,
-        Knob(
-            key="repeats",
-            meaning="how often each cell is measured; an interval needs two",
-            example="3",
-            parse=knobs.whole_number(1, 1000),
-        ),
-    ] = 5
-    warm_up: Annotated[
-        int,
-        Knob(
-            key="warm_up",
-            meaning="blocks of all cells before those that count",
-            example="0",
-            parse=knobs.whole_number(0, 100),
-        ),
-    ] = 1
-    fill_times: Annotated[
-        int,
-        Knob(
-            key="fill",
-            meaning="times the range is written in order before; 0 where the mix writes nothing",
-            example="2",
-            parse=knobs.whole_number(0, 100),
-        ),
-    ] = 1
-    random_times: Annotated[
-        int,
-        Knob(
-            key="random_fill",
-            meaning="times the range's size is written at random, 4 KiB, after that",
-            example="1",
-            parse=knobs.whole_number(0, 100),
-        ),
-    ] = 0
+        Knob(whole_list(1, LOAD_MOST, "loads"), "loads=1,4,16", ("outstanding", "qd")),
+    ] = meaning("outstanding I/Os of the matrix, of one thread", LOADS)
+    read_percent: Annotated[int, Knob(MIX, "mix=100/0", ("mixes",))] = meaning(
+        "R/W mix of the matrix, random; 100/0 writes nothing", 80
+    )
+    duration_ns: Annotated[int, Knob(DURATION, "seconds=5s", ("runtime", "duration"))] = meaning(
+        "how long a cell is measured, each time", 2 * units.NS_PER_S
+    )
+    repeats: Annotated[int, Knob(whole(1, 1_000), "repeats=3")] = meaning(
+        "how often each cell is measured; an interval needs two", 5
+    )
+    warm_up: Annotated[int, Knob(whole(0, 100), "warm_up=0")] = meaning(
+        "blocks of all cells before those that count", 1
+    )
+    fill_times: Annotated[int, Knob(whole(0, 100), "fill=2")] = meaning(
+        "times the range is written in order before; 0 where the mix writes nothing", 1
+    )
+    random_times: Annotated[int, Knob(whole(0, 100), "random_fill=1")] = meaning(
+        "times the range's size is written at random, 4 KiB, after that", 0
+    )
     active_range_percent: shared.RangePercent = 100
-    probe: Annotated[
-        Literal["on", "off"],
-        Knob(
-            key="probe",
-            aliases=("alignment",),
-            meaning="whether I/Os shifted by half their size look for the device's unit: on or off",
-            example="off",
-            parse=knobs.one_of("on", "off"),
-        ),
-    ] = "on"
+    probe: Annotated[OnOff, Knob(ON_OFF, "probe=off", ("alignment",))] = meaning(
+        "whether I/Os shifted by half their size look for the device's unit: on or off", "on"
+    )
     content: shared.DataPattern = Content.RANDOM
-    order: Annotated[
-        int,
-        Knob(
-            key="order",
-            meaning="number that the cells' order is drawn from",
-            example="2",
-            parse=knobs.whole_number(0, 2**32),
-        ),
-    ] = 1
+    order: Annotated[int, Knob(whole(0, 2**32), "order=2")] = meaning(
+        "number that the cells' order is drawn from", 1
+    )
 
     @property
     def writes(self) -> bool:

@@ -13,7 +13,7 @@ from teijo.analysis.judged import Judged, Ratio, Share
 from teijo.document.grid import Fields, listing
 from teijo.document.model import Block, Document, Facts, Paragraph, Section, Table, Value
 from teijo.document.phrase import Verbatim, listed, say, sentences
-from teijo.methods.knobs import show_duration
+from teijo.methods.forms import DURATION
 from teijo.methods.pages import NOT_KNOWN, ms
 from teijo.methods.report import study_report
 from teijo.methods.studies.configuration import answer, effect_pages
@@ -189,9 +189,9 @@ def _plan_section(found: ConfigurationFound) -> Section:
         *_factor_rows(found),
         ("Workloads", listed(workloads)),
         ("Active range", say("{percent} %", percent=settings.range_percent)),
-        ("Each measured for", Verbatim(show_duration(settings.duration_ns))),
-        ("Before each, unmeasured", Verbatim(show_duration(settings.ramp_ns))),
-        ("Rest before each", Verbatim(show_duration(settings.rest_ns))),
+        ("Each measured for", Verbatim(DURATION.show(settings.duration_ns))),
+        ("Before each, unmeasured", Verbatim(DURATION.show(settings.ramp_ns))),
+        ("Rest before each", Verbatim(DURATION.show(settings.rest_ns))),
         ("Purge", settings.purge),
         ("Filled before", say("{times:g} user capacities", times=settings.precondition_times)),
         ("Control", Verbatim(settings.control)),

@@ -1,12 +1,13 @@
 """What a configuration study may be asked for: factors, how they are applied, what is measured."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from teijo import units
 from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods import forms
+from teijo.methods.forms import Form, optional
+from teijo.methods.knobs import Knob, meaning
 from teijo.methods.settings import Settings
 from teijo.methods.studies.configuration import words
 from teijo.methods.workload import settings as workload_settings
@@ -64,147 +65,65 @@ def _workload(name: str, said: str) -> NamedStream:
     return stream
 
 
+FACTORS: Final = optional(Form(words.factors, words.show_factors), ())
+
+
 class ConfigurationSettings(Settings, frozen=True):
     """The whole study. A `device` or a `hook` applies the factors, never both."""
 
-    title: Annotated[
-        str,
-        Knob(
-            key="title",
-            meaning="what the report is called",
-            example="Stripe sizes",
-            parse=str.strip,
-        ),
-    ] = "Configurations compared"
-    factors: Annotated[
-        words.Factors,
-        Knob(
-            key="factors",
-            meaning="what varies: NAME=LEVEL,LEVEL; NAME=…, or JSON with a text for each level",
-            example="chunk=16KiB,64KiB; cache=off,wb",
-            parse=words.factors,
-            show=words.show_factors,
-        ),
-    ] = ()
+    title: Annotated[str, Knob(Form(str.strip), "title=Stripe sizes")] = meaning(
+        "what the report is called", "Configurations compared"
+    )
+    factors: Annotated[words.Factors, Knob(FACTORS, "factors=chunk=16KiB,64KiB; cache=off,wb")] = (
+        meaning("what varies: NAME=LEVEL,LEVEL; NAME=…, or JSON with a text for each level", ())
+    )
     device: Annotated[
-        str,
-        Knob(
-            key="device",
-            meaning="the simulated device of each configuration, {NAME} where a level stands",
-            example="sim:raid5(4×hdd-7200)?chunk={chunk}",
-            parse=words.device,
-            show=lambda value: str(value) or "none",
-        ),
-    ] = ""
-    hook: Annotated[
-        tuple[str, ...],
-        Knob(
-            key="hook",
-            meaning="the program that applies a configuration to a real target",
-            example="./apply.sh --quiet",
-            parse=knobs.command,
-            show=knobs.show_command,
-        ),
-    ] = ()
-    timeout_ns: Annotated[
-        int,
-        knobs.time_knob(key="timeout", meaning="how long the hook may take", example="10min"),
-    ] = 600 * units.NS_PER_S
+        str, Knob(optional(Form(words.device), ""), "device=sim:raid5(4×hdd-7200)?chunk={chunk}")
+    ] = meaning("the simulated device of each configuration, {NAME} where a level stands", "")
+    hook: Annotated[tuple[str, ...], Knob(forms.COMMAND, "hook=./apply.sh --quiet")] = meaning(
+        "the program that applies a configuration to a real target", ()
+    )
+    timeout_ns: Annotated[int, Knob(forms.DURATION, "timeout=10min")] = meaning(
+        "how long the hook may take", 600 * units.NS_PER_S
+    )
     workloads: Annotated[
         tuple[NamedStream, ...],
         Knob(
-            key="workloads",
-            aliases=("workload",),
-            meaning="what is measured in each: presets, or NAME: rw=… bs=…; cdm5 is eight of them",
-            example="4k-write; oltp: rw=randrw read=70 bs=8KiB qd=16",
-            parse=parse_workloads,
-            show=workload_settings.show_streams,
+            Form(parse_workloads, workload_settings.show_streams),
+            "workloads=4k-write; oltp: rw=randrw read=70 bs=8KiB qd=16",
+            ("workload",),
         ),
-    ] = parse_workloads("seq-read; 4k-read")
-    range_percent: Annotated[
-        int,
-        Knob(
-            key="range",
-            meaning="share of the device that each workload touches at most, from its start",
-            example="10%",
-            parse=knobs.percent(1, 100),
-        ),
-    ] = 100
-    duration_ns: Annotated[
-        int,
-        knobs.time_knob(
-            key="seconds",
-            aliases=("duration", "runtime"),
-            meaning="how long each workload is measured",
-            example="5",
-        ),
-    ] = 5 * units.NS_PER_S
-    ramp_ns: Annotated[
-        int,
-        knobs.time_knob(
-            key="ramp",
-            meaning="how long each workload runs before it is measured",
-            example="2s",
-            parse=units.parse_duration,
-        ),
-    ] = 0
-    rest_ns: Annotated[
-        int,
-        knobs.time_knob(
-            key="rest",
-            meaning="how long the device rests before each workload",
-            example="5s",
-            parse=units.parse_duration,
-        ),
-    ] = 0
-    purge: Annotated[
-        Literal["on", "off"],
-        Knob(
-            key="purge",
-            meaning="whether the device is purged in each configuration, on or off",
-            example="on",
-            parse=knobs.one_of("on", "off"),
-        ),
-    ] = "off"
+    ] = meaning(
+        "what is measured in each: presets, or NAME: rw=… bs=…; cdm5 is eight of them",
+        parse_workloads("seq-read; 4k-read"),
+    )
+    range_percent: Annotated[int, Knob(forms.percent(1, 100), "range=10%")] = meaning(
+        "share of the device that each workload touches at most, from its start", 100
+    )
+    duration_ns: Annotated[int, Knob(forms.DURATION, "seconds=5", ("duration", "runtime"))] = (
+        meaning("how long each workload is measured", 5 * units.NS_PER_S)
+    )
+    ramp_ns: Annotated[int, Knob(forms.PAUSE, "ramp=2s")] = meaning(
+        "how long each workload runs before it is measured", 0
+    )
+    rest_ns: Annotated[int, Knob(forms.PAUSE, "rest=5s")] = meaning(
+        "how long the device rests before each workload", 0
+    )
+    purge: Annotated[forms.OnOff, Knob(forms.ON_OFF, "purge=on")] = meaning(
+        "whether the device is purged in each configuration, on or off", "off"
+    )
     precondition_times: Annotated[
-        float,
-        Knob(
-            key="precondition",
-            aliases=("fill",),
-            meaning="user capacities written in each configuration before it is measured",
-            example="1",
-            parse=words.capacities,
-            show=lambda value: f"{value:g}",
-        ),
-    ] = 0.0
-    repeats: Annotated[
-        int,
-        Knob(
-            key="repeats",
-            aliases=("blocks",),
-            meaning="how often every configuration is measured, each time in another order",
-            example="5",
-            parse=knobs.whole_number(2, 100),
-        ),
-    ] = 3
-    control: Annotated[
-        str,
-        Knob(
-            key="control",
-            meaning="the configuration measured under a second name: first, none or its levels",
-            example="chunk=64KiB, cache=wb",
-            parse=words.control,
-        ),
-    ] = "first"
-    shuffle: Annotated[
-        int,
-        Knob(
-            key="shuffle",
-            meaning="the seed of the order of measuring",
-            example="7",
-            parse=knobs.whole_number(0, 2**53 - 1),
-        ),
-    ] = 1
+        float, Knob(Form(words.capacities, forms.show_number), "precondition=1", ("fill",))
+    ] = meaning("user capacities written in each configuration before it is measured", 0.0)
+    repeats: Annotated[int, Knob(forms.whole(2, 100), "repeats=5", ("blocks",))] = meaning(
+        "how often every configuration is measured, each time in another order", 3
+    )
+    control: Annotated[str, Knob(Form(words.control), "control=chunk=64KiB, cache=wb")] = meaning(
+        "the configuration measured under a second name: first, none or its levels", "first"
+    )
+    shuffle: Annotated[int, Knob(forms.whole(0, 2**53 - 1), "shuffle=7")] = meaning(
+        "the seed of the order of measuring", 1
+    )
 
 
 def check(settings: ConfigurationSettings) -> None:

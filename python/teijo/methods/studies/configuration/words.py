@@ -4,7 +4,7 @@ import json
 import re
 from typing import Final
 
-from teijo.methods.knobs import number_between
+from teijo.methods.forms import number
 
 FACTORS_MOST: Final = 6
 LEVELS_MOST: Final = 64
@@ -21,15 +21,13 @@ Factors = tuple[tuple[str, Levels], ...]
 
 
 def factors(text: str) -> Factors:
-    """Return the factors of "chunk=16KiB,64KiB; cache=off,wb", or of JSON; "none" is none.
+    """Return the factors of "chunk=16KiB,64KiB; cache=off,wb", or of JSON.
 
     JSON says more: {"cache": {"off": "raid5(…)", "wb": "cache(…)"}} gives each level a text.
 
     Raises:
         ValueError: it is neither, a name is none, or a factor has fewer than two levels.
     """
-    if text.strip().lower() == "none":
-        return ()
     found = _from_json(text) if text.lstrip().startswith("{") else _from_words(text)
     names = [name.lower() for name, _ in found]
     if len(set(names)) < len(names):
@@ -41,11 +39,8 @@ def factors(text: str) -> Factors:
     return found
 
 
-def show_factors(value: object) -> str:
+def show_factors(value: Factors) -> str:
     """Show factors as `factors` reads them back."""
-    assert isinstance(value, tuple)
-    if not value:
-        return "none"
     if all(name == text for _, levels in value for name, text in levels):
         parts = (f"{factor}={','.join(name for name, _ in levels)}" for factor, levels in value)
         return "; ".join(parts)
@@ -53,23 +48,15 @@ def show_factors(value: object) -> str:
 
 
 def device(text: str) -> str:
-    """Return the template of a simulated device; "none" is none.
+    """Return the template of a simulated device.
 
     Raises:
         ValueError: it is no simulated device.
     """
     text = re.sub(r"\s+", "", text)
-    if text.lower() == "none":
-        return ""
     if not text.startswith("sim:"):
         raise ValueError("it is no simulated device, which is written sim:NAME?key=value")
     return text
-
-
-def _some_capacities(text: str) -> float:
-    value = number_between(0.001, CAPACITIES_MOST)(text)
-    assert isinstance(value, float)
-    return value
 
 
 def capacities(text: str) -> float:
@@ -78,7 +65,7 @@ def capacities(text: str) -> float:
     Raises:
         ValueError: it is no number, or below zero.
     """
-    return 0.0 if text.strip() in ("0", "0.0") else _some_capacities(text)
+    return 0.0 if text.strip() in ("0", "0.0") else number(0.001, CAPACITIES_MOST).parse(text)
 
 
 def control(text: str) -> str:

@@ -8,9 +8,10 @@ from typing import Final
 
 from teijo import units
 from teijo.analysis.slices import Slices
+from teijo.methods.forms import VOLUME
 from teijo.methods.phrases import sequential_writes
 from teijo.methods.rounds import Exchange
-from teijo.methods.studies.tier.settings import PATTERNS, TierSettings, show_volume
+from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
 from teijo.terms.configured import geometry_in
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Gap, StepResult
@@ -41,7 +42,7 @@ class Key:
     def name(self) -> str:
         """The cell's name: "tier randread 4 KiB 256GB"."""
         block = units.format_block_size(self.block_bytes)
-        return f"{self.stage} {self.pattern} {block} {show_volume(self.set_bytes)}"
+        return f"{self.stage} {self.pattern} {block} {VOLUME.show(self.set_bytes)}"
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:
@@ -50,7 +51,7 @@ class Key:
             ("device", self.stage),
             ("pattern", self.pattern),
             ("block size", units.format_block_size(self.block_bytes)),
-            ("working set", show_volume(self.set_bytes)),
+            ("working set", VOLUME.show(self.set_bytes)),
         )
 
 

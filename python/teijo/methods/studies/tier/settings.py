@@ -8,8 +8,9 @@ from typing import Annotated, Final
 from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.knobs import Knob
+from teijo.methods import forms
+from teijo.methods.forms import Form, optional
+from teijo.methods.knobs import Knob, changed, meaning, parse_overrides
 from teijo.methods.pts import settings as shared
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
@@ -37,24 +38,6 @@ OF_CACHE: Final = "promote_reads"
 """The fact that only such a pair has."""
 
 
-def _sets(text: str) -> tuple[int, ...]:
-    return () if text.strip().lower() == "none" else tuple(sorted(knobs.sizes(text)))
-
-
-def show_volume(value: object) -> str:
-    """Show bytes as `knobs.size` reads them back, in decimal units where they are whole."""
-    assert value is None or isinstance(value, int)
-    for unit, name in ((units.TERA, "TB"), (units.GIGA, "GB"), (units.MEGA, "MB")):
-        if value and value % unit == 0:
-            return f"{value // unit}{name}"
-    return knobs.show_size(value)
-
-
-def _show_sets(value: object) -> str:
-    assert isinstance(value, tuple)
-    return ",".join(map(show_volume, value)) or "none"
-
-
 def _patterns(text: str) -> tuple[str, ...]:
     words = tuple(part.strip().lower() for part in text.split(",") if part.strip())
     unknown = [word for word in words if word not in PATTERNS]
@@ -63,28 +46,22 @@ def _patterns(text: str) -> tuple[str, ...]:
     return words
 
 
-def _show_words(value: object) -> str:
-    assert isinstance(value, tuple)
-    return ",".join(value)
-
-
 def _device(text: str) -> str:
     word = text.strip()
-    if word.lower() == "none":
-        return ""
     return word if word.startswith("sim:") else f"sim:{word}"
 
 
-def _alone(which: str, example: str) -> Knob:
-    """Return the knob of one of the two devices that a simulated tier is made of."""
-    return Knob(
-        key=which,
-        meaning=f"the {which} device alone, of a simulated tier: its name as behind sim:, or none; "
-        "unless set, the one that a simulated pair is made of",
-        example=example,
-        parse=_device,
-        show=lambda value: str(value) or "none",
+def _alone(which: str) -> str:
+    return (
+        f"the {which} device alone, of a simulated tier: its name as behind sim:, or none; "
+        "unless set, the one that a simulated pair is made of"
     )
+
+
+DEVICE: Final = optional(Form(_device), "")
+SORTED_VOLUMES: Final = Form(
+    lambda text: tuple(sorted(forms.VOLUMES.parse(text))), forms.VOLUMES.show
+)
 
 
 def _rounded(size_bytes: int) -> int:
@@ -104,100 +81,42 @@ class TierSettings(Settings, frozen=True):
 
     sets_bytes: Annotated[
         tuple[int, ...],
-        Knob(
-            key="sets",
-            aliases=("working_sets",),
-            meaning="working sets from LBA 0, or none: tier_size / 8, doubled up to 8 × tier_size; "
-            "where that is none, 1/32 of the device, doubled up to all of it",
-            example="256GB,1TB,8TB",
-            parse=_sets,
-            show=_show_sets,
-        ),
-    ] = ()
+        Knob(optional(SORTED_VOLUMES, ()), "sets=256GB,1TB,8TB", ("working_sets",)),
+    ] = meaning(
+        "working sets from LBA 0, or none: tier_size / 8, doubled up to 8 × tier_size; "
+        "where that is none, 1/32 of the device, doubled up to all of it",
+        (),
+    )
     block_sizes_bytes: Annotated[
-        tuple[int, ...],
-        Knob(
-            key="block_sizes",
-            aliases=("bs", "block_size"),
-            meaning="block sizes",
-            example="4KiB,1MiB",
-            parse=knobs.block_sizes,
-            show=knobs.show_sizes,
-        ),
-    ] = BLOCKS
+        tuple[int, ...], Knob(forms.BLOCK_SIZES, "block_sizes=4KiB,1MiB", ("bs", "block_size"))
+    ] = meaning("block sizes", BLOCKS)
     patterns: Annotated[
-        tuple[str, ...],
-        Knob(
-            key="patterns",
-            aliases=("rw",),
-            meaning="orders and directions: some of randread, randwrite, read, write",
-            example="randread,read",
-            parse=_patterns,
-            show=_show_words,
-        ),
-    ] = tuple(PATTERNS)
+        tuple[str, ...], Knob(Form(_patterns, ",".join), "patterns=randread,read", ("rw",))
+    ] = meaning("orders and directions: some of randread, randwrite, read, write", tuple(PATTERNS))
     threads: shared.Threads = 8
     queue_depth: shared.QueueDepth = 8
-    slice_ns: Annotated[
-        int,
-        Knob(
-            key="slice",
-            meaning="how long a slice of a cell is; a cell is steady over five of them",
-            example="10s",
-            parse=knobs.duration,
-            show=knobs.show_duration,
-        ),
-    ] = units.NS_PER_S
-    slices_most: Annotated[
-        int,
-        Knob(
-            key="slices",
-            meaning="slices of a cell at most, if its rate is not steady before",
-            example="100",
-            parse=knobs.whole_number(WINDOW_ROUNDS, 100_000),
-        ),
-    ] = 30
-    refine: Annotated[
-        int,
-        Knob(
-            key="refine",
-            meaning="times the stretch with the cliff is halved by another working set",
-            example="0",
-            parse=knobs.whole_number(0, 20),
-        ),
-    ] = 3
-    fill_times: Annotated[
-        int,
-        Knob(
-            key="fill",
-            meaning="times the largest set is written in order before; 0 where no pattern writes",
-            example="0",
-            parse=knobs.whole_number(0, 100),
-        ),
-    ] = 1
-    fast: Annotated[str, _alone("fast", "nvme-2tb")] = ""
-    slow: Annotated[str, _alone("slow", "raid50-36")] = ""
-    hook: Annotated[
-        tuple[str, ...],
-        Knob(
-            key="hook",
-            meaning="program that makes a real target the tier, fast or slow alone, or none",
-            example="./pin-to-tier.sh",
-            parse=knobs.command,
-            show=knobs.show_command,
-        ),
-    ] = ()
-    tier_bytes: Annotated[
-        int | None,
-        Knob(
-            key="tier_size",
-            meaning="what the fast tier holds, for sets and models, or none: the fast device's "
-            "capacity; unless set, what a simulated pair says",
-            example="2TB",
-            parse=knobs.optional(knobs.size),
-            show=show_volume,
-        ),
-    ] = None
+    slice_ns: Annotated[int, Knob(forms.DURATION, "slice=10s")] = meaning(
+        "how long a slice of a cell is; a cell is steady over five of them", units.NS_PER_S
+    )
+    slices_most: Annotated[int, Knob(forms.whole(WINDOW_ROUNDS, 100_000), "slices=100")] = meaning(
+        "slices of a cell at most, if its rate is not steady before", 30
+    )
+    refine: Annotated[int, Knob(forms.whole(0, 20), "refine=0")] = meaning(
+        "times the stretch with the cliff is halved by another working set", 3
+    )
+    fill_times: Annotated[int, Knob(forms.whole(0, 100), "fill=0")] = meaning(
+        "times the largest set is written in order before; 0 where no pattern writes", 1
+    )
+    fast: Annotated[str, Knob(DEVICE, "fast=nvme-2tb")] = meaning(_alone("fast"), "")
+    slow: Annotated[str, Knob(DEVICE, "slow=raid50-36")] = meaning(_alone("slow"), "")
+    hook: Annotated[tuple[str, ...], Knob(forms.COMMAND, "hook=./pin-to-tier.sh")] = meaning(
+        "program that makes a real target the tier, fast or slow alone, or none", ()
+    )
+    tier_bytes: Annotated[int | None, Knob(optional(forms.VOLUME), "tier_size=2TB")] = meaning(
+        "what the fast tier holds, for sets and models, or none: the fast device's "
+        "capacity; unless set, what a simulated pair says",
+        None,
+    )
     content: shared.DataPattern = Content.RANDOM
 
     @property
@@ -213,14 +132,14 @@ class TierSettings(Settings, frozen=True):
 
     def sets_of(self, geometry: Geometry) -> tuple[int, ...]:
         """Return the working sets that lie on this device, in bytes of the full-size one."""
-        whole = geometry.nominal_capacity_bytes
+        all_bytes = geometry.nominal_capacity_bytes
         if self.sets_bytes:
-            return tuple(each for each in self.sets_bytes if each <= whole)
+            return tuple(each for each in self.sets_bytes if each <= all_bytes)
         base = _three_digits(self.tier_bytes or 0)
         about_tier = tuple(base * eighths // 8 for eighths in TIER_EIGHTHS)
-        if base and about_tier[0] <= whole:
-            return tuple(each for each in about_tier if each <= whole)
-        return tuple(_rounded(whole >> (SET_SHARES - 1 - place)) for place in range(SET_SHARES))
+        if base and about_tier[0] <= all_bytes:
+            return tuple(each for each in about_tier if each <= all_bytes)
+        return tuple(_rounded(all_bytes >> (SET_SHARES - 1 - place)) for place in range(SET_SHARES))
 
 
 def asked_on(overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[str, str]:
@@ -228,7 +147,7 @@ def asked_on(overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[
 
     With a hook nothing is added: it is for a real target, which is no simulated pair.
     """
-    asked = knobs.parse_overrides(TierSettings, overrides)
+    asked = parse_overrides(TierSettings, overrides)
     if asked.get("hook") or any(fact not in facts for fact in OF_PAIR.values()):
         return overrides
     of_pair = {key: facts[fact].removesuffix(" bytes") for key, fact in OF_PAIR.items()}
@@ -236,7 +155,7 @@ def asked_on(overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[
     added = {
         key: text
         for key, text in (usual | of_pair).items()
-        if not asked.keys() & knobs.parse_overrides(TierSettings, {key: text}).keys()
+        if not asked.keys() & parse_overrides(TierSettings, {key: text}).keys()
     }
     return added | dict(overrides)
 
@@ -247,14 +166,14 @@ def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> TierSetting
     Raises:
         PlanError: an unknown key, a bad value, sets or blocks that the device cannot serve.
     """
-    asked = knobs.parse_overrides(TierSettings, overrides)
+    asked = parse_overrides(TierSettings, overrides)
     patterns = asked.get("patterns", tuple(PATTERNS))
     assert isinstance(patterns, tuple)
     if all(PATTERNS[word][1] == 100 for word in patterns):
         asked.setdefault("fill_times", 0)
     settings = TierSettings.model_validate(asked)
     blocks = tuple(sorted(settings.block_sizes_bytes))
-    settings = knobs.changed(settings, {"block_sizes_bytes": blocks})
+    settings = changed(settings, {"block_sizes_bytes": blocks})
     shared.check_blocks(settings.block_sizes_bytes, geometry)
     if settings.hook and (settings.fast or settings.slow):
         raise PlanError(
@@ -265,14 +184,14 @@ def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> TierSetting
     dropped = [each for each in settings.sets_bytes if each not in sets]
     if dropped or not sets:
         raise PlanError(
-            f"A working set of {show_volume(max(dropped, default=0))} does not lie on "
+            f"A working set of {forms.VOLUME.show(max(dropped, default=0))} does not lie on "
             f"{units.format_capacity(geometry.nominal_capacity_bytes)}",
             remedy="Set smaller sets, or take a larger device.",
         )
     if sets[0] / geometry.scale < 2 * blocks[-1]:
         raise PlanError(
             f"Blocks of {units.format_block_size(blocks[-1])} have no choice of places in a set of "
-            f"{show_volume(sets[0])} at 1:{geometry.scale:g}",
+            f"{forms.VOLUME.show(sets[0])} at 1:{geometry.scale:g}",
             remedy="Set smaller block_sizes or larger sets.",
         )
     return settings
