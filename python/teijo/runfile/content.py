@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import sqlite3
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -15,8 +16,6 @@ from teijo.runfile.codec import Row
 
 _INTERVAL_BYTES_LEAST: Final = 16
 """No row takes less of a file: more rows than that are the same bytes read again and again."""
-_AT_ONCE: Final = 16_384
-"""So many rows of a time series are made numbers at once."""
 _BYTES_MOST: Final = 2
 """Of text and blobs for each byte of the file; UTF-16 may grow by a half when it is read."""
 
@@ -142,11 +141,7 @@ def _intervals(
     db: sqlite3.Connection, version: int, digest: _Digest, limit: _Limit, series: AllSeries
 ) -> Iterator[tuple[int, int]]:
     """Check the time series, keep them, and give (intervals, sum of their checksums) of each."""
-    names, key = ", ".join(schema.columns("interval", version)), schema.key_of("interval", version)
-    found = _cursor(db).execute(
-        f"SELECT {names}, checksum FROM interval NOT INDEXED ORDER BY {key}"
-    )
-    for (step, stream, operation), table in _tables(found, limit):
+    for (step, stream, operation), table in _tables(db, version, limit, "checksum"):
         if not (type(step) is int and type(stream) is str and type(operation) is str):
             raise ValueError("table interval holds a value of another type than its column")
         numbers = np.ascontiguousarray(table[:, :-1])
@@ -161,49 +156,41 @@ def _intervals(
 
 def _series_before_checksums(db: sqlite3.Connection, version: int) -> AllSeries:
     """Return the time series of versions 1 to 3, whose rows were looked through already."""
-    names, key = ", ".join(schema.columns("interval", version)), schema.key_of("interval", version)
-    found = _cursor(db).execute(f"SELECT {names} FROM interval NOT INDEXED ORDER BY {key}")
-    return dict(_tables(found, _Limit(db)))
+    return dict(_tables(db, version, _Limit(db)))
 
 
-def _tables(found: sqlite3.Cursor, limit: _Limit) -> Iterator[tuple[Place, NDArray[np.int64]]]:
-    """Give each time series with its place, its rows as numbers; the rows come in their order."""
-    place: Place | None = None
-    parts: list[NDArray[np.int64]] = []
-    while read := found.fetchmany(_AT_ONCE):
-        limit.count(len(read))
-        numbers = whole_numbers([row[3:] for row in read])
-        first = 0
-        for following, count in _lengths(read):
-            if place is not None and following != place:
-                yield place, np.concatenate(parts)
-                parts = []
-            place = following
-            parts.append(numbers[first : first + count])
-            first += count
-    if place is not None:
-        yield place, np.concatenate(parts)
+def _tables(
+    db: sqlite3.Connection, version: int, limit: _Limit, *further: str
+) -> Iterator[tuple[Place, NDArray[np.int64]]]:
+    """Give each time series with its place; its rows are the columns after the place, `further`
+    ones behind them.
+
+    Where each series ends is asked first: to make a place of every row costs as much again.
+    """
+    columns, key = schema.columns("interval", version), schema.key_of("interval", version)
+    place, numbers = ", ".join(columns[:3]), (*columns[3:], *further)
+    series = _cursor(db).execute(
+        f"SELECT {place}, COUNT(*) FROM interval NOT INDEXED GROUP BY {place} ORDER BY {place}"
+    )
+    found = _cursor(db).execute(
+        f"SELECT {', '.join(numbers)} FROM interval NOT INDEXED ORDER BY {key}"
+    )
+    for step, stream, operation, count in series:
+        limit.count(count)
+        flat = _whole_numbers(itertools.islice(found, count))
+        yield (step, stream, operation), flat.reshape(-1, len(numbers))
 
 
-def _lengths(read: list[Row]) -> Iterator[tuple[Place, int]]:
-    """Give the places of some rows in a row, and how many rows each has."""
-    if read[0][:3] == read[-1][:3]:  # they are in order, so that all between are of it too
-        yield read[0][:3], len(read)  # type: ignore[misc]
-        return
-    for place, group in itertools.groupby(read, key=lambda row: row[:3]):
-        yield place, sum(1 for _ in group)
-
-
-def whole_numbers(found: list[Row]) -> NDArray[np.int64]:
-    """Return rows of whole numbers as an array.
+def _whole_numbers(found: Iterable[Row]) -> NDArray[np.int64]:
+    """Return rows of whole numbers as one after the other.
 
     Raises:
         ValueError: anything else is among them.
     """
-    table = np.array(found)
-    if table.dtype != np.int64:
-        raise ValueError("table interval holds a value of another type than its column")
-    return table
+    try:
+        return np.frombuffer(array("q", itertools.chain.from_iterable(found)), np.int64)
+    except TypeError as error:
+        raise ValueError("table interval holds a value of another type than its column") from error
 
 
 def _check_types(table: str, columns: tuple[schema.Column, ...], row: Row) -> None:
