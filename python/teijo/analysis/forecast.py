@@ -91,7 +91,7 @@ def steady_windows(values: Floats) -> NDArray[np.bool_]:
     return steady
 
 
-def futures(past: Floats, rounds: int, draw: np.random.Generator) -> Floats:
+def futures(past: Floats, rounds: int, draw: "np.random.Generator") -> Floats:
     """Return `FUTURES` continuations of a series by so many rounds, (futures, rounds).
 
     Level, amplitude and drift of a decay are drawn from their posterior, a normal distribution

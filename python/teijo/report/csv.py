@@ -30,15 +30,12 @@ def table_csv(table: Table) -> str:
     return text.getvalue()
 
 
-def _field(value: Value) -> str:
+def _field(value: Value) -> Value:
+    """Return what the writer is given: it writes a float to its last digit, and None as nothing."""
     match value:
-        case None:
-            return ""
-        case float() if not math.isfinite(value):
-            return ""
-        case float():
-            return repr(float(value))
-        case int():
-            return str(value)
         case str():
             return spreadsheet_cell(value)
+        case float() if not math.isfinite(value):
+            return None
+        case None | int() | float():
+            return value

@@ -75,11 +75,13 @@ def page(document: Document, *, library: str, language: Language = Language.ENGL
     """Return the page with a given chart library (a script that sets `vegaEmbed`)."""
     words = translator(language)
     said = words.document(document)
+    tables = numbered_tables(said)
+    is_english = language is Language.ENGLISH
     sheet = _Sheet(
         words=words,
         canvas=replace(_CANVAS, language=language),
-        tables=numbered_tables(said),
-        originals=numbered_tables(shown(document)),
+        tables=tables,
+        originals=tables if is_english else numbered_tables(shown(document)),
         charts=[],
         files={},
     )
@@ -269,7 +271,7 @@ def _figure(
     caption = f"<figcaption>{escape(title)}</figcaption>" if title != section.title else ""
     file_name = _original(numbered, sheet).file_name.removesuffix(".csv")
     name, place = _place(title, drawing, sheet, file_name=file_name)
-    zooms = "zoom" in json.dumps(drawing.body.get("layer", [])[:4]) and drawing.grammar != "vega"
+    zooms = any(xy.ZOOM in layer.get("params", ()) for layer in drawing.body.get("layer", ()))
     hint = f'<p class="hint">{escape(sheet.words.text(HINT))}</p>' if zooms else ""
     said = f'<p class="chart-note">{escape(note)}</p>' if note else ""
     return (
@@ -350,10 +352,13 @@ def _table(numbered: NumberedTable) -> str:
     numeric = numeric_columns(table)
     marked = set(table.marked)
     head = "".join(_head_cell(*cell) for cell in zip(table.columns, numeric, strict=True))
+    plain = [_cell_class(number, False, "") for number in numeric]
     body = []
     for at, row in enumerate(inked_rows(table)):
         cells = "".join(
             f"<td{_cell_class(numeric[column], (at, column) in marked, text)}>{escape(text)}</td>"
+            if (at, column) in marked or text == NOT_AVAILABLE
+            else f"<td{plain[column]}>{escape(text)}</td>"
             for column, text in enumerate(row)
         )
         body.append(f"<tr>{cells}</tr>")

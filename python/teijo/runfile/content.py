@@ -187,10 +187,12 @@ def _whole_numbers(found: Iterable[Row]) -> NDArray[np.int64]:
     Raises:
         ValueError: anything else is among them.
     """
+    whole = array("q")
     try:
-        return np.frombuffer(array("q", itertools.chain.from_iterable(found)), np.int64)
+        whole.extend(itertools.chain.from_iterable(found))  # type: ignore[arg-type]
     except TypeError as error:
         raise ValueError("table interval holds a value of another type than its column") from error
+    return np.frombuffer(whole, np.int64)
 
 
 def _check_types(table: str, columns: tuple[schema.Column, ...], row: Row) -> None:

@@ -195,6 +195,16 @@ def test_only_a_long_chart_on_a_screen_zooms() -> None:
     assert "zoom" not in str(layers(short, SCREEN))
 
 
+def test_a_page_holds_the_points_of_a_chart_once_for_its_lines_and_for_pointing() -> None:
+    gap = Series(name="gap", x=(1, 2, 3), y=(1.0, None, 3000.0))
+    body = specification(chart(gap), SCREEN).body
+    assert [(row["y"], row["t"]) for row in body["data"]["values"]] == [
+        (1.0, "1.000"), (None, "n/a"), (3000.0, "3,000"),
+    ]  # fmt: skip
+    assert not any("data" in layer for layer in body["layer"])
+    assert "data" not in specification(chart(gap), PAPER).body
+
+
 def test_the_unit_stands_in_the_axis_title() -> None:
     drawn = replace(CHARTS[0], x=Axis(name="Block size", unit="KiB"))
     assert "Block size (KiB)" in svg(specification(drawn, PAPER))

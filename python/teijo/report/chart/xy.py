@@ -46,6 +46,8 @@ def specification(chart: XYChart, canvas: Canvas) -> Specification:
         "config": configuration(canvas),
         "layer": layers,
     }
+    if _hovers(chart, canvas):  # once for the lines and for what is pointed at
+        body["data"] = {"values": _rows(chart, chart.series, inked=True)}
     return Specification(grammar="vega-lite", body=body)
 
 
@@ -129,6 +131,19 @@ def _drawn(axis: Axis, values: Sequence[Value]) -> list[float]:
     return scale.finite(values, positive=axis.scale == "log")
 
 
+def _hovers(chart: XYChart, canvas: Canvas) -> bool:
+    """Return whether pointing tells the values of points; bars have theirs above them."""
+    few = sum(len(series.x) for series in chart.series) <= HOVER_POINTS_LIMIT
+    return canvas.interactive and few and not _has_bars(chart)
+
+
+def _own_data(chart: XYChart, some: Sequence[Series], *, is_shared: bool) -> Json:
+    """Return the data of a layer; none where it draws all that the whole chart has."""
+    if is_shared and len(some) == len(chart.series):
+        return {}
+    return {"data": {"values": _rows(chart, some)}}
+
+
 def _zooms(chart: XYChart, canvas: Canvas) -> bool:
     longest = max((len(series.x) for series in chart.series), default=0)
     return canvas.interactive and chart.x.scale != "category" and longest > ZOOM_POINTS
@@ -143,13 +158,14 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
         encoding |= _side(chart)
     lines = [series for series in chart.series if series.style != "points"]
     dotted = [series for series in chart.series if _is_dotted(series)]
+    hovers = _hovers(chart, canvas)
     layers: list[Json] = []
     if lines:
         order = {"field": "o", "type": "quantitative"}
         dash = _dashes(chart, canvas)
         layers.append(
             {
-                "data": {"values": _rows(chart, lines)},
+                **_own_data(chart, lines, is_shared=hovers),
                 "mark": {"type": "line", "strokeWidth": 1.8, "clip": True, "strokeJoin": "round"},
                 "encoding": encoding | {"order": order} | ({"strokeDash": dash} if dash else {}),
             }
@@ -157,7 +173,7 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
     if dotted:
         layers.append(
             {
-                "data": {"values": _rows(chart, dotted)},
+                **_own_data(chart, dotted, is_shared=hovers),
                 "mark": {
                     "type": "point",
                     "filled": True,
@@ -169,8 +185,8 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
         )
     if layers and canvas.interactive:
         if _zooms(chart, canvas):
-            layers[0]["params"] = [_ZOOM]
-        if sum(len(series.x) for series in chart.series) <= HOVER_POINTS_LIMIT:
+            layers[0]["params"] = [ZOOM]
+        if hovers:
             layers.append(_hover_layer(chart, encoding, translator(canvas.language)))
     return layers
 
@@ -230,7 +246,8 @@ def _is_dotted(series: Series) -> bool:
     return "points" in series.style or len(scale.finite(series.y)) == 1
 
 
-def _rows(chart: XYChart, some: Sequence[Series]) -> list[Json]:
+def _rows(chart: XYChart, some: Sequence[Series], *, inked: bool = False) -> list[Json]:
+    """Return a row a point, with its texts where they are `inked`."""
     log_x, log_y = chart.x.scale == "log", chart.y.scale == "log"
     rows = []
     for series in some:
@@ -239,7 +256,8 @@ def _rows(chart: XYChart, some: Sequence[Series]) -> list[Json]:
                 continue
             drawn = scale.can_be_drawn(y, positive=log_y)
             place = str(x) if chart.x.scale == "category" else x
-            rows.append({"s": series.name, "o": order, "x": place, "y": y if drawn else None})
+            row = {"s": series.name, "o": order, "x": place, "y": y if drawn else None}
+            rows.append(row | {"t": ink(y), "u": ink(place)} if inked else row)
     return rows
 
 
@@ -306,7 +324,7 @@ def _point_size(dotted: Sequence[Series]) -> int:
     return 56 if max(len(series.x) for series in dotted) <= DENSE_POINTS else 9
 
 
-_ZOOM: Final[Json] = {
+ZOOM: Final[Json] = {
     "name": "zoom",
     "select": {
         "type": "interval",
@@ -318,11 +336,6 @@ _ZOOM: Final[Json] = {
 
 
 def _hover_layer(chart: XYChart, encoding: Json, words: Translator) -> Json:
-    rows = [
-        row | {"t": ink(row["y"]), "u": ink(row["x"])}
-        for row in _rows(chart, chart.series)
-        if row["y"] is not None
-    ]
     # Pointing finds the nearest point through a cell around it, whose datum is that point's mark.
     names = (("s", words.text("Series")), ("u", heading_of(chart.x)), ("t", heading_of(chart.y)))
     told = ", ".join(f"{_key(name)}: (datum.datum || datum).{key}" for key, name in names)
@@ -330,7 +343,6 @@ def _hover_layer(chart: XYChart, encoding: Json, words: Translator) -> Json:
     mark |= {"tooltip": {"expr": f"{{{told}}}"}}
     near = {"type": "point", "on": "pointerover", "nearest": True, "clear": "pointerout"}
     return {
-        "data": {"values": rows},
         "params": [{"name": "near", "select": near}],
         "mark": mark,
         "encoding": encoding
