@@ -54,11 +54,11 @@ def test_a_drive_of_19000_steady_writes_a_second_is_found_to_have_them(dirth: te
 def test_the_points_are_measured_at_the_demand_the_window_named(dirth: teijo.Run) -> None:
     points = runs_of(dirth)
     assert tuple(points) == POINT_NAMES
-    assert (points["Min"].place.threads, points["Min"].place.queue_depth) == (1, 1)
+    assert (points["Min"].demand.threads, points["Min"].demand.queue_depth) == (1, 1)
     fastest = max(dirth.findings.cells, key=lambda cell: cell.iops)
     assert fastest.latency_ns_mean < 5_000_000, "then Max is the fastest of all"
     place = tuple(int(value) for _, value in fastest.labels)
-    assert (points["Max"].place.threads, points["Max"].place.queue_depth) == place
+    assert (points["Max"].demand.threads, points["Max"].demand.queue_depth) == place
 
 
 def test_a_histogram_holds_every_io_of_its_ten_minutes(dirth: teijo.Run) -> None:

@@ -15,21 +15,37 @@ STATE_SHARE: Final = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
-class DemandPoint:
-    """What a device gave at one demand: all I/Os per second, and their mean latency (ART).
-
-    `latency_ns_mean` counts every I/O once, read or write.
-    """
+class SweepCell:
+    """A demand of the sweep, which is a cell of its rounds."""
 
     threads: int
     queue_depth: int
-    iops: float
-    latency_ns_mean: float
 
     @property
     def outstanding_ios(self) -> int:
         """Total OIO: threads × queue depth."""
         return self.threads * self.queue_depth
+
+    @property
+    def name(self) -> str:
+        """The name that the record has for it: "TC 32 QD 8"."""
+        return f"TC {self.threads} QD {self.queue_depth}"
+
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """Its place on the axes of the sweep."""
+        return (("threads", str(self.threads)), ("queue depth", str(self.queue_depth)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemandPoint(SweepCell):
+    """What a device gave at one demand: all I/Os per second, and their mean latency (ART).
+
+    `latency_ns_mean` counts every I/O once, read or write.
+    """
+
+    iops: float
+    latency_ns_mean: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,7 +82,7 @@ def rounds_of(exchanges: Iterable[Exchange], cells_per_round: int) -> Rounds:
     return Rounds(whole=tuple(whole), broken_after=broken_after, under_way=tuple(under_way))
 
 
-def minutes_of(exchanges: Iterable[Exchange]) -> list[Measured]:
+def minutes_of(exchanges: Iterable[Exchange], phase: str = MINUTE) -> list[Measured]:
     """Return the minutes of a continuous stimulus since the last purge, unbroken by a gap.
 
     The stimulus is over when the histogram's run begins: a gap in that breaks no minute.
@@ -91,7 +91,7 @@ def minutes_of(exchanges: Iterable[Exchange]) -> list[Measured]:
     for step, answer in exchanges:
         if isinstance(step, Purge) or (isinstance(answer, Gap) and step.phase != HISTOGRAM):
             minutes.clear()
-        elif isinstance(step, Measure) and step.phase == MINUTE and isinstance(answer, StepResult):
+        elif isinstance(step, Measure) and step.phase == phase and isinstance(answer, StepResult):
             minutes.append((step, answer))
     return minutes
 

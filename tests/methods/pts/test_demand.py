@@ -102,7 +102,7 @@ def demand_in(played: Played) -> DemandFound:
 
 def points_of(played: Played) -> list[tuple[str, int, int]]:
     runs = demand_in(played).runs.values()
-    return [(each.name, each.place.threads, each.place.queue_depth) for each in runs]
+    return [(each.name, each.demand.threads, each.demand.queue_depth) for each in runs]
 
 
 # --- the order of the steps -------------------------------------------------------------------

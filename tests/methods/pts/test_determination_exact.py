@@ -61,7 +61,7 @@ def iops_of(answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
 
 def sweep_of(answers: Sequence[StepResult]) -> tuple[SteadyState, ...]:
     settings = CBW.settings("", {}, DRIVE)
-    cell = stages.tracked(settings).name
+    cell = stages.greatest(settings).name
     return stages.determination(settings, rounds_with(cell, answers))
 
 

@@ -79,7 +79,7 @@ def stimulus(settings: shared.PtsSettings, cell: MatrixCell) -> Workload:
 
 
 def round_of(
-    settings: RoundsSettings, cells: Mapping[K, Workload], number: int
+    settings: shared.PtsSettings, cells: Mapping[K, Workload], number: int
 ) -> tuple[Measure, ...]:
     """Return one round: a minute of the workload of each cell."""
     return tuple(

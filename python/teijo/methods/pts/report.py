@@ -76,6 +76,7 @@ def by_round_section(
     figure: Callable[[K], Figure],
     name: Callable[[K], str] = lambda _: "",
     log: bool = False,
+    note: str = "",
 ) -> Section:
     """Return a figure of cells over the whole rounds, a line for each, the window shaded."""
     course = found.course
@@ -95,7 +96,7 @@ def by_round_section(
             y,
             log=log,
             spans=window_pages.window_spans(found),
-            note=window_pages.broken_note(course),
+            note=note or window_pages.broken_note(course),
         )
 
     return plot(title, chart if course.whole else None)
@@ -109,20 +110,25 @@ def sections_of(titles: Sequence[str], blocks: Sequence[Sequence[Block]]) -> lis
     ]
 
 
-def run_facts(found: Found[Any], *, form: str = ",.3f", but: str = "") -> Facts:
-    """Return the count of rounds, and every scalar that has a value, `but` for one."""
+def run_facts(
+    found: Found[Any], *, form: str = ",.3f", but: tuple[str, ...] = (), blanks: bool = False
+) -> Facts:
+    """Return the count of rounds, and the scalars; see run_rows."""
     rounds = ("Rounds measured", str(found.rounds))
-    return Facts(caption="Run", rows=(rounds, *run_rows(found, form=form, but=but)))
+    return Facts(caption="Run", rows=(rounds, *run_rows(found, form=form, but=but, blanks=blanks)))
 
 
 def run_rows(
-    found: Found[Any], *, form: str = ",.3f", but: str = ""
+    found: Found[Any], *, form: str = ",.3f", but: tuple[str, ...] = (), blanks: bool = False
 ) -> tuple[tuple[str, str], ...]:
-    """Return every scalar that has a value, `but` for one, as a name and a text."""
+    """Return every scalar as a name and a text, but those whose names begin with `but`.
+
+    Those without a value are left out, unless `blanks` are wanted too.
+    """
     return tuple(
         (capitalised(each.name), scalar_told(each, form, found.record.geometry))
         for each in found.scalars
-        if each.value is not None and each.name != but
+        if (blanks or each.value is not None) and not each.name.startswith(but)
     )
 
 

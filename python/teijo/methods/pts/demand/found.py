@@ -1,50 +1,30 @@
 """What DIRTH and the composite workload find: preconditioning, sweep, operating points."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from teijo.analysis import measures
-from teijo.analysis.demand import OperatingPoints, in_flight_share
+from teijo.analysis.demand import OperatingPoints, SweepCell, in_flight_share
 from teijo.analysis.quantities import IOPS, Quantity, of_intervals
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.curve import Curve
 from teijo.document.model import Axis, Column, Table
 from teijo.document.phrase import Verbatim, say
+from teijo.methods import rounds
 from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady
+from teijo.methods.pts.demand import stages
 from teijo.methods.pts.demand.settings import DemandSettings
-from teijo.methods.pts.demand.stages import (
-    POINT_NAMES,
-    PRECONDITION,
-    PREWRITE,
-    SweepCell,
-    cells_per_round,
-    check_minutes,
-    chosen_points,
-    determination,
-    precondition_determination,
-    precondition_is_over,
-    round_cells,
-    sweep_of,
-)
 from teijo.methods.pts.found import PtsRoundsFound
 from teijo.methods.pts.histogram_pages import five_nines_ms
 from teijo.methods.pts.loop import tracking_curves, window_scalars
-from teijo.methods.rounds import (
-    Measured,
-    Round,
-    Rounds,
-    rounds_left,
-    rounds_of,
-    rounds_watch,
-    steady_words,
-)
-from teijo.terms.finding import Cell, Scalar, SteadyState, Window
+from teijo.terms.finding import Scalar, SteadyState, Window
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import HISTOGRAM, Measure, Purge
 from teijo.terms.watch import Watch
 
+POINTS = len(stages.POINT_NAMES)
 SWEEP_NOTE = (
     "Of the points of the sweep with one total of outstanding I/Os the one with the most IOPS is "
     "drawn; the reports of the runs have all of them."
@@ -56,9 +36,18 @@ class PointRun:
     """What was measured at one operating point: the minutes of its pre-write, its histogram."""
 
     name: str
-    place: SweepCell
+    demand: SweepCell
     prewrite: tuple[StepResult, ...]
     histogram: StepResult | None
+
+    @property
+    def figures(self) -> tuple[float | None, ...]:
+        """IOPS, then ART, 5 9s and MRT in ms; nothing before the histogram."""
+        if self.histogram is None:
+            return ()
+        latency = measures.latency_of(self.histogram)
+        times_ms = (ms(latency.mean_ns), five_nines_ms(latency), ms(latency.max_ns))
+        return (self.histogram.iops, *times_ms)
 
 
 class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
@@ -67,55 +56,54 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
     @cached_property
     def keys(self) -> tuple[SweepCell, ...]:
         """The points of the sweep, from much demand to little."""
-        return sweep_of(self.settings)
+        return stages.sweep_of(self.settings)
 
     @cached_property
-    def course(self) -> Rounds:
+    def course(self) -> rounds.Rounds:
         """The rounds: a pre-write, then the sweep."""
-        return rounds_of(self.exchanges, cells_per_round(self.settings))
+        return rounds.rounds_of(self.exchanges, stages.cells_per_round(self.settings))
 
     @cached_property
     def states(self) -> tuple[SteadyState, ...]:
         """The determination at the greatest demand."""
-        return determination(self.settings, self.course)
+        return stages.determination(self.settings, self.course)
 
     @cached_property
     def minutes(self) -> Sequence[StepResult]:
         """The minutes of the preconditioning since its last gap."""
-        answers: list[StepResult] = []
-        for step, answer in self.exchanges:
-            if isinstance(step, Measure) and step.phase == PRECONDITION:
-                if isinstance(answer, Gap):
-                    answers.clear()
-                else:
-                    answers.append(answer)
-        return answers
+        own = (each for each in self.exchanges if each[0].phase == stages.PRECONDITION)
+        return [answer for _, answer in rounds.minutes_of(own, stages.PRECONDITION)]
+
+    @property
+    def checks(self) -> int:
+        """How many check minutes the preconditioning has."""
+        return len(stages.check_minutes(self.settings, self.minutes))
 
     @cached_property
     def before(self) -> tuple[SteadyState, ...]:
         """The determination over the check minutes of the preconditioning."""
-        return precondition_determination(self.settings, self.minutes)
+        return stages.precondition_determination(self.settings, self.minutes)
 
     @property
     def window_before(self) -> Window | None:
         """The window in which the preconditioning was steady."""
         return self.before[0].window if is_steady(self.before) else None
 
-    def prewrites(self, measured: Round) -> Sequence[StepResult]:
+    def prewrites(self, measured: rounds.Round) -> Sequence[StepResult]:
         """Return the minutes of the pre-write that began a round."""
         return tuple(answer for _, answer in measured.cells[: self.settings.prewrite_minutes])
 
     @cached_property
     def points(self) -> OperatingPoints | None:
         """The operating points that the window shows, None where nothing was answered."""
-        return chosen_points(self.settings, self.over_window)
+        return stages.chosen_points(self.settings, self.over_window)
 
     @cached_property
     def runs(self) -> Mapping[str, PointRun]:
         """What was measured at the operating points, as far as it goes, in order."""
-        measured: dict[int, list[Measured]] = {}
+        measured: dict[int, list[rounds.Measured]] = {}
         for step, answer in self.exchanges:
-            if not isinstance(step, Measure) or step.phase not in (PREWRITE, HISTOGRAM):
+            if not isinstance(step, Measure) or step.phase not in (stages.PREWRITE, HISTOGRAM):
                 continue
             assert step.round_number is not None, "an operating point has its number"
             if isinstance(answer, Gap):
@@ -136,7 +124,7 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
         window = self.window_before
         shares = self.in_flight.values()
         return (
-            *(scalar for run in self.runs.values() for scalar in _point_scalars(run)),
+            *(scalar for run in self.runs.values() for scalar in _scalars(run)),
             Scalar(
                 name="preconditioning, mean of its steady window",
                 value=None if window is None else window.average,
@@ -164,7 +152,7 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
                 say("{point}IOPS", point=run.name),
                 [run.histogram],
                 steady=self.converged,
-                load=run.place.name,
+                load=run.demand.name,
             )
             for run in self.runs.values()
             if run.histogram is not None
@@ -175,29 +163,29 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
     @cached_property
     def comparison_curves(self) -> Sequence[Curve]:
         """The most IOPS of each total of outstanding I/Os, and how the run came to its window."""
-        best: dict[int, Cell] = {}
-        for key, cell in self.over_window.items():
-            total = key.outstanding_ios
-            if total not in best or cell.iops > best[total].iops:
-                best[total] = cell
-        cells = sorted(best.items())
+        found = self.over_window.items()
+        totals = sorted({key.outstanding_ios for key in self.over_window})
+        groups = ([cell for key, cell in found if key.outstanding_ios == total] for total in totals)
+        best = (max(group, key=lambda cell: cell.iops) for group in groups)
+        rows = tuple(
+            (total, cell.iops, ms(cell.latency_ns_mean))
+            for total, cell in zip(totals, best, strict=True)
+        )
 
         def table(run: str) -> Table:
             name = Verbatim(run)
-            return Table(
-                columns=(
-                    Column(name="Total OIO (TC × QD)", digits=0),
-                    Column(name=say("{run}, IOPS", run=name), digits=1),
-                    Column(name=say("{run}, ART", run=name), unit="ms", digits=4),
-                ),
-                rows=tuple((total, cell.iops, ms(cell.latency_ns_mean)) for total, cell in cells),
+            columns = (
+                Column(name="Total OIO (TC × QD)", digits=0),
+                Column(name=say("{run}, IOPS", run=name), digits=1),
+                Column(name=say("{run}, ART", run=name), unit="ms", digits=4),
             )
+            return Table(columns=columns, rows=rows)
 
         intensity = Curve(
             title="Demand intensity: ART against IOPS",
             x=Axis(name="IOPS"),
             y=Axis(name="ART", unit="ms", scale="log"),
-            points=tuple((cell.iops, ms(cell.latency_ns_mean)) for _, cell in cells),
+            points=tuple((iops, art_ms) for _, iops, art_ms in rows),
             table=table,
             note=SWEEP_NOTE,
         )
@@ -205,7 +193,7 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
             title="IOPS against total OIO",
             x=Axis(name="Total OIO (TC × QD)", scale="log"),
             y=Axis(name="IOPS"),
-            points=tuple((total, cell.iops) for total, cell in cells),
+            points=tuple((total, iops) for total, iops, _ in rows),
             table=table,
         )
         return (intensity, outstanding, *tracking_curves(self.states))
@@ -215,103 +203,96 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
         """The stage under way, with the time of all that is still to come."""
         settings = self.settings
         if not self.has_done(Purge):
-            return replace(self._ahead, phase="purge")
+            ahead = self._watch_before
+            return Watch(
+                phase="purge",
+                remaining_ns_least=ahead.remaining_ns_least,
+                remaining_ns_most=ahead.remaining_ns_most,
+            )
         # A gap may leave no cell of the first round: only the minutes tell whether it has begun.
-        if not self.rounds and not precondition_is_over(settings, self.minutes):
-            return self._watch_before()
-        if not self.converged and len(self.course.unbroken) < settings.rounds_most:
-            now = rounds_watch(
-                round_cells(settings, 1), self.course, self.states, settings.rounds_most
-            )
-            points_ns = len(POINT_NAMES) * self._point_minutes * settings.minute_ns
-            return replace(
-                now,
-                remaining_ns_least=now.remaining_ns_least + points_ns,
-                remaining_ns_most=now.remaining_ns_most + points_ns,
-            )
-        return self._watch_of_points()
+        if not self.rounds and not stages.precondition_is_over(settings, self.minutes):
+            return self._watch_before
+        if self.converged or len(self.course.unbroken) >= settings.rounds_most:
+            return self._watch_of_points
+        cells = stages.round_cells(settings, 1)
+        now = rounds.rounds_watch(cells, self.course, self.states, settings.rounds_most)
+        points_ns = self._points_minutes * settings.minute_ns
+        return replace(
+            now,
+            remaining_ns_least=now.remaining_ns_least + points_ns,
+            remaining_ns_most=now.remaining_ns_most + points_ns,
+        )
 
     @property
-    def _point_minutes(self) -> int:
-        return self.settings.point_prewrite_minutes + self.settings.histogram_minutes
+    def _points_minutes(self) -> int:
+        return POINTS * (self.settings.point_prewrite_minutes + self.settings.histogram_minutes)
 
     @property
-    def _rounds_before_least(self) -> int:
-        checks = len(check_minutes(self.settings, self.minutes))
-        return min(max(WINDOW_ROUNDS, checks + 1), self.settings.precondition_rounds_most)
+    def _watch_before(self) -> Watch:
+        """How far the preconditioning has come, with the time of all that follows."""
+        settings, checks, done = self.settings, self.checks, len(self.minutes)
+        most, whole = settings.precondition_rounds_most, done // settings.precondition_minutes
+        least = min(max(WINDOW_ROUNDS, checks + 1), most)
 
-    @property
-    def _ahead(self) -> Watch:
-        """The preconditioning, with the time of all that follows."""
-        settings = self.settings
-
-        def left_ns(before: int, rounds: int) -> int:
+        def left_ns(before: int, sweeps: int) -> int:
             # The last round of the preconditioning has its check minute only.
             first = (before - 1) * settings.precondition_minutes + 1 if before else 0
-            sweeps = rounds * cells_per_round(settings)
-            points = len(POINT_NAMES) * self._point_minutes
-            return (first - len(self.minutes) + sweeps + points) * settings.minute_ns
+            after = sweeps * stages.cells_per_round(settings) + self._points_minutes
+            return (first - done + after) * settings.minute_ns
 
         return Watch(
-            phase=PRECONDITION,
-            remaining_ns_least=left_ns(self._rounds_before_least, WINDOW_ROUNDS),
-            remaining_ns_most=left_ns(settings.precondition_rounds_most, settings.rounds_most),
-        )
-
-    def _watch_before(self) -> Watch:
-        settings, done = self.settings, len(self.minutes)
-        whole, so_far = (
-            done // settings.precondition_minutes,
-            len(check_minutes(settings, self.minutes)),
-        )
-        return replace(
-            self._ahead,
+            phase=stages.PRECONDITION,
             round_number=whole + 1,
-            rounds_least=self._rounds_before_least,
-            rounds_most=settings.precondition_rounds_most,
+            rounds_least=least,
+            rounds_most=most,
             cell=f"minute {done + 1}",
-            steady=steady_words(self.before, so_far) if self.before else "",
-            rounds_left=rounds_left(
-                self.before,
-                limit_rounds=settings.precondition_rounds_most,
-                counted=lambda checks: so_far + checks - whole,
+            steady=rounds.steady_words(self.before, checks) if self.before else "",
+            remaining_ns_least=left_ns(least, WINDOW_ROUNDS),
+            remaining_ns_most=left_ns(most, settings.rounds_most),
+            rounds_left=rounds.rounds_left(
+                self.before, limit_rounds=most, counted=lambda more: checks + more - whole
             ),
         )
 
+    @property
     def _watch_of_points(self) -> Watch:
+        """How far the operating points have come."""
         settings, runs = self.settings, self.runs.values()
         finished = sum(run.histogram is not None for run in runs)
         begun = next((len(run.prewrite) for run in runs if run.histogram is None), 0)
-        minutes = (len(POINT_NAMES) - finished) * self._point_minutes - begun
-        place = min(finished, len(POINT_NAMES) - 1)
+        minutes = self._points_minutes // POINTS * (POINTS - finished) - begun
         left_ns = max(0, minutes) * settings.minute_ns
+        number = min(finished + 1, POINTS)
         return Watch(
-            phase=PREWRITE if begun < settings.point_prewrite_minutes else HISTOGRAM,
-            round_number=place + 1,
-            rounds_least=len(POINT_NAMES),
-            rounds_most=len(POINT_NAMES),
-            cell=POINT_NAMES[place],
+            phase=stages.PREWRITE if begun < settings.point_prewrite_minutes else HISTOGRAM,
+            round_number=number,
+            rounds_least=POINTS,
+            rounds_most=POINTS,
+            cell=stages.POINT_NAMES[number - 1],
             steady=self.steady_words,
             remaining_ns_least=left_ns,
             remaining_ns_most=left_ns,
         )
 
 
-def _point_run(number: int, parts: Sequence[Measured]) -> PointRun:
+def _point_run(number: int, parts: Sequence[rounds.Measured]) -> PointRun:
     (stream,) = parts[0][0].workload.streams
     return PointRun(
-        name=POINT_NAMES[number - 1],
-        place=SweepCell(threads=stream.threads, queue_depth=stream.queue_depth),
-        prewrite=tuple(answer for step, answer in parts if step.phase == PREWRITE),
+        name=stages.POINT_NAMES[number - 1],
+        demand=SweepCell(threads=stream.threads, queue_depth=stream.queue_depth),
+        prewrite=tuple(answer for step, answer in parts if step.phase == stages.PREWRITE),
         histogram=next((answer for step, answer in parts if step.phase == HISTOGRAM), None),
     )
 
 
-def _point_scalars(run: PointRun) -> Iterator[Scalar]:
-    if run.histogram is None:
-        return
-    latency = measures.latency_of(run.histogram)
-    yield Scalar(name=say("{point}: IOPS", point=run.name), value=run.histogram.iops, unit="IOPS")
-    yield Scalar(name=say("{point}: ART", point=run.name), value=ms(latency.mean_ns), unit="ms")
-    yield Scalar(name=say("{point}: 5 9s", point=run.name), value=five_nines_ms(latency), unit="ms")
-    yield Scalar(name=say("{point}: MRT", point=run.name), value=ms(latency.max_ns), unit="ms")
+def _scalars(run: PointRun) -> tuple[Scalar, ...]:
+    names = (
+        (say("{point}: IOPS", point=run.name), "IOPS"),
+        (say("{point}: ART", point=run.name), "ms"),
+        (say("{point}: 5 9s", point=run.name), "ms"),
+        (say("{point}: MRT", point=run.name), "ms"),
+    )
+    return tuple(
+        Scalar(name=name, value=value, unit=unit)
+        for (name, unit), value in zip(names, run.figures, strict=False)
+    )

@@ -17,7 +17,6 @@ from teijo.conformance.versions import (
     Version,
     version_of,
 )
-from teijo.document.model import Document
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods.method import Steps
@@ -152,24 +151,6 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
             for number, (name, point) in enumerate(named_points(points), start=1):
                 yield from measure_point(settings, number, name, point)
         return "steady" if is_steady(states) else "not steady"
-
-    def document(self, found: DemandFound) -> Document:
-        """Return the report, in the standard's order of pages."""
-        from teijo.methods.pts.demand.pages import pages
-
-        return pages(found, *self._names(version_of(found.settings.spec)))
-
-    def _names(self, version: Version) -> tuple[str, str]:
-        """Return the title and the short name, which changed for the composite workload."""
-        assert version.demand is not None, "the version has this test"
-        if not self.composite:
-            return "Demand Intensity / Response Time Histogram", "DIRTH"
-        match version.demand.composite_name:
-            case "ECW":
-                # With the class before it: Enterprise Composite Workload.
-                return "Composite Workload", "ECW"
-            case "CBW":
-                return "Composite Block Size Workload", "CBW"
 
 
 DIRTH = Demand("pts.dirth", composite=False)

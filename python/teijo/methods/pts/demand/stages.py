@@ -3,16 +3,15 @@ them. Preconditioning minute by minute, rounds of a pre-write and a sweep, opera
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
 
 from teijo.analysis import measures
-from teijo.analysis.demand import DemandPoint, OperatingPoints, operating_points
-from teijo.analysis.steady_state import Tracked, determine
+from teijo.analysis.demand import DemandPoint, OperatingPoints, SweepCell, operating_points
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
 from teijo.methods.pts.loop import checked
+from teijo.methods.pts.matrix import determined, round_of
 from teijo.methods.rounds import Rounds
 from teijo.methods.workload import words as workload_words
 from teijo.terms.finding import Cell, SteadyState
@@ -25,37 +24,7 @@ PREWRITE = "pre-write"
 POINT_NAMES = (Verbatim("Max"), Verbatim("Mid"), Verbatim("Min"))
 
 
-@dataclass(frozen=True, kw_only=True)
-class SweepCell:
-    """A point of the sweep: a demand."""
-
-    threads: int
-    queue_depth: int
-
-    @property
-    def outstanding_ios(self) -> int:
-        """Total OIO: threads × queue depth."""
-        return self.threads * self.queue_depth
-
-    @property
-    def name(self) -> str:
-        """The name that the record has for it: "TC 32 QD 8"."""
-        return f"TC {self.threads} QD {self.queue_depth}"
-
-    @property
-    def labels(self) -> tuple[tuple[str, str], ...]:
-        """Its place on the axes of the sweep."""
-        return (("threads", str(self.threads)), ("queue depth", str(self.queue_depth)))
-
-
-def place_of(point: DemandPoint) -> SweepCell:
-    """Return where a point lies in the sweep."""
-    return SweepCell(threads=point.threads, queue_depth=point.queue_depth)
-
-
-def workload_at(
-    settings: DemandSettings, read_percent: int, threads: int, queue_depth: int
-) -> Workload:
+def workload_at(settings: DemandSettings, read_percent: int, demand: SweepCell) -> Workload:
     """Return the stimulus at a mix and a demand."""
     access, skew, zones = workload_words.parse_access(settings.access)
     several = len(settings.blocks) > 1
@@ -66,15 +35,15 @@ def workload_at(
         access=access,
         skew=skew,
         zones=zones,
-        threads=threads,
-        queue_depth=queue_depth,
+        threads=demand.threads,
+        queue_depth=demand.queue_depth,
         active_range=shared.range_of(settings),
         content=settings.content,
     )
     return Workload(streams=(stream,))
 
 
-def precondition(settings: DemandSettings) -> Generator[Step, Answer, tuple[SteadyState, ...]]:
+def precondition(settings: DemandSettings) -> Generator[Step, Answer, None]:
     """Write at the greatest demand until the check minutes are steady; from the start after a gap.
 
     It stops at a check minute: the first of each round is one, and the last round has no others.
@@ -86,13 +55,12 @@ def precondition(settings: DemandSettings) -> Generator[Step, Answer, tuple[Stea
             answers.clear()
         else:
             answers.append(answer)
-    return precondition_determination(settings, answers)
 
 
 def precondition_minute(settings: DemandSettings, number: int) -> Measure:
     """Return one minute of the preconditioning, counted from 1; its round is in the step."""
     return Measure(
-        workload=workload_at(settings, 0, settings.threads, settings.queue_depth),
+        workload=workload_at(settings, 0, greatest(settings)),
         duration_ns=settings.minute_ns,
         phase=PRECONDITION,
         round_number=(number - 1) // settings.precondition_minutes + 1,
@@ -114,9 +82,9 @@ def precondition_is_over(settings: DemandSettings, answers: Sequence[StepResult]
     )
 
 
-def check_minutes(settings: DemandSettings, answers: Sequence[StepResult]) -> list[StepResult]:
+def check_minutes(settings: DemandSettings, answers: Sequence[StepResult]) -> Sequence[StepResult]:
     """Return the first minute of each round: 1, 31, 61 and so on."""
-    return list(answers[:: settings.precondition_minutes])
+    return answers[:: settings.precondition_minutes]
 
 
 def precondition_determination(
@@ -129,33 +97,19 @@ def precondition_determination(
     return checked(variable, check_minutes(settings, answers))
 
 
-def round_cells(settings: DemandSettings, round_number: int) -> tuple[Measure, ...]:
+def round_cells(settings: DemandSettings, number: int) -> tuple[Measure, ...]:
     """Return a round: the pre-write minute by minute, then the sweep from high to low demand."""
-    sweep = tuple(
-        Measure(
-            workload=workload_at(settings, settings.read_percent, key.threads, key.queue_depth),
-            duration_ns=settings.minute_ns,
-            phase=ROUND,
-            round_number=round_number,
-            cell=key.name,
-        )
-        for key in sweep_of(settings)
-    )
     prewrite = _prewrite(
-        settings,
-        minutes=settings.prewrite_minutes,
-        phase=ROUND,
-        round_number=round_number,
-        threads=settings.threads,
-        queue_depth=settings.queue_depth,
+        settings, greatest(settings), settings.prewrite_minutes, phase=ROUND, number=number
     )
-    return (*prewrite, *sweep)
+    mix = settings.read_percent
+    sweep = {key: workload_at(settings, mix, key) for key in sweep_of(settings)}
+    return (*prewrite, *round_of(settings, sweep, number))
 
 
 def cells_per_round(settings: DemandSettings) -> int:
     """Return how many steps a round has."""
-    sweep = len(settings.thread_counts) * len(settings.queue_depths)
-    return settings.prewrite_minutes + sweep
+    return settings.prewrite_minutes + len(sweep_of(settings))
 
 
 def sweep_of(settings: DemandSettings) -> tuple[SweepCell, ...]:
@@ -167,20 +121,16 @@ def sweep_of(settings: DemandSettings) -> tuple[SweepCell, ...]:
     )
 
 
-def tracked(settings: DemandSettings) -> SweepCell:
-    """Return the point of the greatest demand, on which steady state is determined."""
+def greatest(settings: DemandSettings) -> SweepCell:
+    """Return the greatest demand: it preconditions, and steady state is determined on it."""
     return SweepCell(threads=settings.threads, queue_depth=settings.queue_depth)
 
 
 def determination(settings: DemandSettings, rounds: Rounds) -> tuple[SteadyState, ...]:
     """Return the determination of the IOPS at the greatest demand, over the unbroken rounds."""
-    key, stimulus = tracked(settings), stimulus_with(settings, settings.read_percent)
-    variable = Tracked(
-        variable=say("{stimulus} {cell}", stimulus=stimulus, cell=key.name),
-        unit="IOPS",
-        values=tuple(measures.exact_iops(each.at(key)) for each in rounds.unbroken),
-    )
-    return determine([each.number for each in rounds.unbroken], [variable])
+    key, stimulus = greatest(settings), stimulus_with(settings, settings.read_percent)
+    variable = say("{stimulus} {cell}", stimulus=stimulus, cell=key.name)
+    return determined(rounds, {variable: key}, "IOPS", measures.exact_iops)
 
 
 def chosen_points(
@@ -203,16 +153,32 @@ def demand_points(cells: Mapping[SweepCell, Cell]) -> tuple[DemandPoint, ...]:
     )
 
 
-def named_points(points: OperatingPoints) -> tuple[tuple[str, DemandPoint], ...]:
-    """Return Max, Mid and Min with their names, in the order measured."""
+def named_points(points: OperatingPoints | None) -> tuple[tuple[str, DemandPoint], ...]:
+    """Return Max, Mid and Min with their names, in the order measured; none of no points."""
+    if points is None:
+        return ()
     return tuple(zip(POINT_NAMES, (points.maximum, points.middle, points.minimum), strict=True))
 
 
 def measure_point(
     settings: DemandSettings, number: int, name: str, point: DemandPoint
 ) -> Generator[Step, Answer, None]:
-    """Pre-write at one point's demand, then measure the mix; from the start after a gap."""
-    steps = point_steps(settings, number, name, point)
+    """Pre-write at one point's demand, then measure the mix; from the start after a gap.
+
+    `number` is the point's place, from 1.
+    """
+    prewrite_minutes = settings.point_prewrite_minutes
+    histogram = Measure(
+        workload=workload_at(settings, settings.read_percent, point),
+        duration_ns=settings.histogram_minutes * settings.minute_ns,
+        phase=HISTOGRAM,
+        round_number=number,
+        cell=f"{name}, {point.name}",
+    )
+    steps = (
+        *_prewrite(settings, point, prewrite_minutes, phase=PREWRITE, number=number),
+        histogram,
+    )
     while True:
         for step in steps:
             if isinstance((yield step), Gap):
@@ -221,49 +187,20 @@ def measure_point(
             return
 
 
-def point_steps(
-    settings: DemandSettings, number: int, name: str, point: DemandPoint
-) -> tuple[Measure, ...]:
-    """Return one operating point's steps; `number` is its place, from 1."""
-    threads, queue_depth = point.threads, point.queue_depth
-    prewrite = _prewrite(
-        settings,
-        minutes=settings.point_prewrite_minutes,
-        phase=PREWRITE,
-        round_number=number,
-        threads=threads,
-        queue_depth=queue_depth,
-    )
-    histogram = Measure(
-        workload=workload_at(settings, settings.read_percent, threads, queue_depth),
-        duration_ns=settings.histogram_minutes * settings.minute_ns,
-        phase=HISTOGRAM,
-        round_number=number,
-        cell=f"{name}, {place_of(point).name}",
-    )
-    return (*prewrite, histogram)
-
-
 def _prewrite(
-    settings: DemandSettings,
-    *,
-    minutes: int,
-    phase: str,
-    round_number: int,
-    threads: int,
-    queue_depth: int,
+    settings: DemandSettings, demand: SweepCell, minutes: int, *, phase: str, number: int
 ) -> tuple[Measure, ...]:
-    """Return the minutes of one continuous pre-write."""
-    workload = workload_at(settings, 0, threads, queue_depth)
+    """Return the minutes of one continuous pre-write, of the round or the point of this number."""
+    workload = workload_at(settings, 0, demand)
     return tuple(
         Measure(
             workload=workload,
             duration_ns=settings.minute_ns,
             phase=phase,
-            round_number=round_number,
-            cell=f"pre-write minute {number}",
-            continues=number > 1,
-            open_ended=number < minutes,
+            round_number=number,
+            cell=f"pre-write minute {minute}",
+            continues=minute > 1,
+            open_ended=minute < minutes,
         )
-        for number in range(1, minutes + 1)
+        for minute in range(1, minutes + 1)
     )

@@ -46,7 +46,7 @@ def pages(found: LatFound) -> Document:
             window_pages.verdict_of(found.record, found),
             window_pages.determination_table(found.states),
             *checked,
-            run_facts(found, form=",.4f", but=SELF_CHECK_NAME),
+            run_facts(found, form=",.4f", but=(SELF_CHECK_NAME,)),
         ),
         sections=numbered(plots),
     )
