@@ -13,8 +13,12 @@ from teijo.errors import PlanError
 from teijo.methods.method import AnyMethod
 from teijo.methods.parts import document_of, findings_of, found_in, watch_of
 from teijo.methods.studies.configuration.answer import cached_sentences
-from teijo.methods.studies.configuration.design import cells_of, visits_of
-from teijo.methods.studies.configuration.found import Cached, ConfigurationFound
+from teijo.methods.studies.configuration.found import (
+    Cached,
+    ConfigurationFound,
+    cells_of,
+    visits_of,
+)
 from teijo.methods.studies.configuration.method import Configuration
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.report.language import Language, translator

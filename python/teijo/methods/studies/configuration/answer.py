@@ -13,8 +13,7 @@ from teijo.analysis.judged import LIMIT, WORTH_SHARE, Effect, Judged, effect_of
 from teijo.document.model import Verdict
 from teijo.document.phrase import Verbatim, capitalised, listed, say, sentences
 from teijo.methods.scaled import with_full_size_word
-from teijo.methods.studies.configuration.design import cells_of
-from teijo.methods.studies.configuration.found import Cached, ConfigurationFound
+from teijo.methods.studies.configuration.found import Cached, ConfigurationFound, cells_of
 
 PAIRS_NAMED = 3
 SEEN_SHARE = 0.00005

@@ -1,11 +1,12 @@
-"""What a record of the study shows: its visits, what their rates say, and where a cache answered
-and not what lies behind it.
+"""What the study measures and finds: every configuration once in each block, in an order drawn for
+it, and the control; what the rates say, and where a cache answered and not what lies behind it.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -16,8 +17,7 @@ from teijo.analysis import measures
 from teijo.analysis.judged import Choice, Effect, Judged, Rates
 from teijo.document.phrase import Verbatim
 from teijo.methods.found import Found
-from teijo.methods.studies.configuration import design
-from teijo.methods.studies.configuration.design import Visit
+from teijo.methods.studies.configuration import words
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.methods.workload.settings import NamedStream
 from teijo.terms.configured import facts_in, geometry_in
@@ -29,10 +29,46 @@ from teijo.terms.watch import Watch
 from teijo.terms.workload import Access
 
 _LARGE_BYTES: Final = 64 * units.KIB
+AS_IT_IS = "as it is"
+MEASURE = "measure"
 APART_SHARE: Final = 0.01
 """What the same settings differ by at least where no cache is in the way."""
 TIMES_LEAST: Final = 2.0
 """How many times as fast as without it a cache is at least."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """One configuration: `levels` are (factor, level), `place` its number among all, from 0."""
+
+    place: int
+    levels: tuple[tuple[str, str], ...]
+    texts: tuple[tuple[str, str], ...]
+    """(factor, the text of the level), as hooks and templates have it."""
+
+    @property
+    def name(self) -> str:
+        """The levels in one line: "chunk=64KiB, cache=wb"."""
+        named = ", ".join(f"{name}={level}" for name, level in self.levels)
+        return Verbatim(named) if named else AS_IT_IS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visit:
+    """One measuring of a configuration: `number` in the order of all, `block`, both from 1.
+
+    `copy` is the control's: the same configuration under a second name.
+    """
+
+    number: int
+    block: int
+    cell: Setup
+    copy: bool
+
+    @property
+    def name(self) -> str:
+        """The configuration, and that it is the control's copy where it is."""
+        return f"{self.cell.name} (again)" if self.copy else str(self.cell.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +186,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
                 begun = [each for each in begun if len(each[1]) == len(self.settings.workloads)]
             elif isinstance(step, Configure):
                 begun.append((answer, []))
-            elif isinstance(step, Measure) and step.phase == design.MEASURE:
+            elif isinstance(step, Measure) and step.phase == MEASURE:
                 begun[-1][1].append(answer)
         return tuple(
             Visited(
@@ -159,9 +195,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
                 geometry=geometry_in(configured.detail) or self.record.geometry,
                 answers=tuple(answers),
             )
-            for visit, (configured, answers) in zip(
-                design.visits_of(self.settings), begun, strict=False
-            )
+            for visit, (configured, answers) in zip(visits_of(self.settings), begun, strict=False)
         )
 
     @cached_property
@@ -172,15 +206,15 @@ class ConfigurationFound(Found[ConfigurationSettings]):
     @property
     def rounds(self) -> int:
         """How many blocks were measured to their end."""
-        return self.whole * self.settings.repeats // len(design.visits_of(self.settings))
+        return self.whole * self.settings.repeats // len(visits_of(self.settings))
 
     @cached_property
     def rates(self) -> tuple[Rates, ...]:
         """Each workload's rates over the whole blocks."""
         settings, blocks = self.settings, self.rounds
-        control = design.control_of(settings)
+        control = control_of(settings)
         shape = (*([len(levels) for _, levels in settings.factors] or [1]), blocks)
-        own = len(design.cells_of(settings)) * blocks
+        own = len(cells_of(settings)) * blocks
         counted = sorted(
             (each for each in self.visited if each.visit.block <= blocks),
             key=lambda each: (each.visit.copy, each.visit.cell.place, each.visit.block),
@@ -269,11 +303,9 @@ class ConfigurationFound(Found[ConfigurationSettings]):
     @cached_property
     def groups(self) -> tuple[tuple[Group, ...], ...]:
         """Every configuration in the order of the plan, each with all workloads."""
-
-        def at(each: Visited) -> tuple[int, bool]:
-            return each.visit.cell.place, each.visit.copy
-
-        own = (tuple(group) for _, group in groupby(sorted(self.visited, key=at), key=at))
+        own: dict[tuple[int, bool], list[Visited]] = {}
+        for each in self.visited:
+            own.setdefault((each.visit.cell.place, each.visit.copy), []).append(each)
         return tuple(
             tuple(
                 Group(
@@ -283,7 +315,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
                 )
                 for place, stream in enumerate(self.settings.workloads)
             )
-            for group in own
+            for _, group in sorted(own.items(), key=lambda item: item[0])
         )
 
     @cached_property
@@ -320,7 +352,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
     def watch_running(self) -> Watch:
         """Which visit is under way, and what is still to be measured."""
         settings, whole = self.settings, self.whole
-        visits, workloads = design.visits_of(settings), len(settings.workloads)
+        visits, workloads = visits_of(settings), len(settings.workloads)
         begun = self.visited[-1].answers if len(self.visited) > whole else ()
         left = (len(visits) - whole) * workloads - len(begun)
         left_ns = left * (settings.duration_ns + settings.ramp_ns + settings.rest_ns)
@@ -348,3 +380,45 @@ def unit_of(stream: NamedStream) -> str:
 def rate_of(stream: NamedStream, answer: StepResult) -> float:
     """Return a measurement's rate in the workload's unit."""
     return measures.throughput_mb_s(answer) if unit_of(stream) == "MB/s" else answer.iops
+
+
+def cells_of(settings: ConfigurationSettings) -> tuple[Setup, ...]:
+    """Return every configuration, the last factor's levels the fastest."""
+    names = [name for name, _ in settings.factors]
+    return tuple(
+        Setup(
+            place=place,
+            levels=tuple((name, level) for name, (level, _) in zip(names, each, strict=True)),
+            texts=tuple((name, text) for name, (_, text) in zip(names, each, strict=True)),
+        )
+        for place, each in enumerate(product(*(levels for _, levels in settings.factors)))
+    )
+
+
+def control_of(settings: ConfigurationSettings) -> Setup | None:
+    """Return the configuration that is measured under two names, None for none."""
+    cells = cells_of(settings)
+    if settings.control == "none":
+        return None
+    if settings.control == "first":
+        return cells[0]
+    told = dict(words.levels_in(settings.control))
+    return next(cell for cell in cells if dict(cell.levels) == told)
+
+
+def visits_of(settings: ConfigurationSettings) -> tuple[Visit, ...]:
+    """Return every visit in the order of measuring; the same settings, the same order."""
+    control = control_of(settings)
+    places = [(cell, False) for cell in cells_of(settings)]
+    places += [] if control is None else [(control, True)]
+    visits: list[Visit] = []
+    for block in range(1, settings.repeats + 1):
+        for cell, copy in sorted(places, key=lambda each: _lot(settings.shuffle, block, *each)):
+            visits.append(Visit(number=len(visits) + 1, block=block, cell=cell, copy=copy))
+    return tuple(visits)
+
+
+def _lot(shuffle: int, block: int, cell: Setup, copy: bool) -> bytes:
+    """Return a number drawn for a place in a block; sorted by it, the places are shuffled."""
+    text = f"{shuffle}/{block}/{cell.place}/{copy}"
+    return hashlib.blake2b(text.encode(), digest_size=16, person=b"teijo order").digest()

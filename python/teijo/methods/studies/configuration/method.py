@@ -1,24 +1,21 @@
 """The study `configuration`: a matrix of settings, applied one by one, measured in blocks."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
 
 from teijo.errors import PlanError
 from teijo.methods import knobs
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.pts.settings import check_blocks
-from teijo.methods.studies.configuration import plan
-from teijo.methods.studies.configuration.design import (
-    Visit,
-    configure_step,
-    steps_of,
-    visits_of,
-)
-from teijo.methods.studies.configuration.found import ConfigurationFound
+from teijo.methods.studies.configuration import plan, words
+from teijo.methods.studies.configuration.found import MEASURE, ConfigurationFound, Visit, visits_of
 from teijo.methods.studies.configuration.settings import ConfigurationSettings, check
 from teijo.terms.configured import geometry_in
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Answer, Gap
-from teijo.terms.step import Step
+from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.workload import Access, ActiveRange, Stream, Workload
+from teijo.units import KIB
 
 VISITS_MOST = 20_000
 
@@ -52,7 +49,7 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
                 remedy="Take fewer levels, or fewer repeats.",
             )
         for visit in visits:
-            _filled(settings, visit)
+            _configure(settings, visit)
         return settings
 
     def writes(self, settings: ConfigurationSettings) -> bool:
@@ -72,20 +69,69 @@ def _visit(
     settings: ConfigurationSettings, visit: Visit, geometry: Geometry
 ) -> Generator[Step, Answer, bool]:
     """Configure, prepare and measure; return whether no gap came between."""
-    answer = yield configure_step(settings, visit)
+    answer = yield _configure(settings, visit)
     if isinstance(answer, Gap):
         return False
-    for step in steps_of(settings, visit, geometry_in(answer.detail) or geometry):
+    for step in _steps(settings, visit, geometry_in(answer.detail) or geometry):
         if isinstance((yield step), Gap):
             return False
     return True
 
 
-def _filled(settings: ConfigurationSettings, visit: Visit) -> None:
+def _configure(settings: ConfigurationSettings, visit: Visit) -> Configure:
+    """Return what puts the device in a visit's configuration.
+
+    Raises:
+        teijo.errors.PlanError: its levels have each other's places without end.
+    """
     try:
-        configure_step(settings, visit)
+        device = words.filled(settings.device, dict(visit.cell.texts))
     except ValueError as error:
         raise PlanError(
             f"The device of {visit.cell.name} cannot be written out: {error}",
             remedy="Take the places in braces out of the levels that stand in each other.",
         ) from error
+    return Configure(
+        settings=visit.cell.texts if settings.hook else visit.cell.levels,
+        device=device,
+        hook=settings.hook,
+        timeout_ns=settings.timeout_ns,
+        round_number=visit.block,
+        cell=visit.name,
+    )
+
+
+def _steps(settings: ConfigurationSettings, visit: Visit, geometry: Geometry) -> Iterator[Step]:
+    """Return what follows the configuration, on a device of this size: preparation, workloads."""
+    if settings.purge == "on":
+        yield Purge()
+    if fill_bytes := int(settings.precondition_times * geometry.capacity_bytes):
+        yield Precondition(workload=_FILL, total_bytes=fill_bytes)
+    for named in settings.workloads:
+        percent = min(settings.range_percent, named.active_range_percent)
+        active_range = ActiveRange(share_percent=percent)
+        stream = replace(named.stream(named.name), active_range=active_range)
+        if settings.rest_ns:
+            yield Idle(duration_ns=settings.rest_ns, round_number=visit.block)
+        for phase, length_ns in (("ramp", settings.ramp_ns), (MEASURE, settings.duration_ns)):
+            if length_ns:
+                yield Measure(
+                    workload=Workload(streams=(stream,)),
+                    duration_ns=length_ns,
+                    phase=phase,
+                    round_number=visit.block,
+                    cell=f"{visit.name}: {named.name}",
+                )
+
+
+_FILL = Workload(
+    streams=(
+        Stream(
+            name="fill",
+            read_percent=0,
+            block_size_bytes=128 * KIB,
+            access=Access.SEQUENTIAL,
+            queue_depth=32,
+        ),
+    )
+)

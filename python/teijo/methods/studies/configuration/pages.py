@@ -17,8 +17,15 @@ from teijo.methods.forms import DURATION
 from teijo.methods.pages import NOT_KNOWN, ms
 from teijo.methods.report import study_report
 from teijo.methods.studies.configuration import answer, effect_pages
-from teijo.methods.studies.configuration.design import Visit, cells_of, visits_of
-from teijo.methods.studies.configuration.found import ConfigurationFound, Group, Visited, unit_of
+from teijo.methods.studies.configuration.found import (
+    ConfigurationFound,
+    Group,
+    Visit,
+    Visited,
+    cells_of,
+    unit_of,
+    visits_of,
+)
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.terms.configured import facts_in
 
