@@ -8,19 +8,10 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from teijo import units
-from teijo.analysis import window_shares
 from teijo.analysis.steady_state import WINDOW_ROUNDS, Number, Tracked, determine
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Header,
-    Paragraph,
-    Section,
-    Table,
-    Value,
-    Verdict,
-)
+from teijo.analysis.window_shares import share_digits
+from teijo.document.grid import Fields, listing
+from teijo.document.model import Block, Document, Header, Paragraph, Section, Table, Verdict
 from teijo.document.phrase import say
 from teijo.errors import UsageError
 from teijo.methods.pts import window_pages
@@ -121,39 +112,18 @@ def determination_document(states: Sequence[SteadyState]) -> Document:
 
 def windows_table(state: SteadyState, caption: str) -> Table:
     """Return a row per window that was looked at: both operands, both limits, both verdicts."""
-    unit, shares = state.unit, window_shares.share_digits(state.windows)
-    rows: list[tuple[Value, ...]] = [_window_row(window) for window in state.windows]
-    return Table(
-        columns=(
-            Column(name="Rounds"),
-            Column(name="Average", unit=unit, digits=3),
-            Column(name="Range", unit=unit, digits=3),
-            Column(name="Range limit", unit=unit, digits=3),
-            Column(name="Range", unit="%", digits=shares),
-            Column(name="Slope", unit=f"{unit}/round" if unit else "a round", digits=4),
-            Column(name="Slope excursion", unit=unit, digits=3),
-            Column(name="Slope limit", unit=unit, digits=3),
-            Column(name="Slope excursion", unit="%", digits=shares),
-            Column(name="Steady"),
+    fields: Fields[Window] = (
+        *window_pages.window_fields(
+            lambda window: window,
+            shares=share_digits(state.windows),
+            unit=state.unit,
+            per_round=f"{state.unit}/round" if state.unit else "a round",
+            digits=3,
+            slope_digits=4,
         ),
-        rows=tuple(rows),
-        caption=caption,
+        ("Steady", "", None, _why),
     )
-
-
-def _window_row(window: Window) -> tuple[Value, ...]:
-    return (
-        f"{window.first_round}–{window.last_round}",
-        window.average,
-        window.range,
-        window.range_limit,
-        window_shares.range_percent(window),
-        window.slope,
-        window.slope_excursion,
-        window.slope_limit,
-        window_shares.slope_percent(window),
-        _why(window),
-    )
+    return listing(state.windows, fields, caption=caption)
 
 
 def _why(window: Window) -> str:

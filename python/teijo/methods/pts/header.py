@@ -114,115 +114,87 @@ def _required(version: Version, method: str) -> str:
 
 def _groups_1_0(found: PtsFound[Any], loop: Loop) -> tuple[HeaderGroup, ...]:
     record, settings = found.record, found.settings
+    identity = record.identity
+    device = (
+        ("Serial no", identity.serial or NOT_KNOWN),
+        ("Firmware rev", identity.firmware or NOT_KNOWN),
+        ("Capacity", capacity_name(record)),
+        ("NAND type", told(record, RunNote.NAND, "NAND type")),
+        ("Device I/F", identity.interface or NOT_KNOWN),
+        ("Test platform", record.environment.get("system", NOT_KNOWN)),
+    )
+    preparation = (
+        ("Purge", purge_method(record)),
+        ("Workload independent", loop.workload_independent),
+        ("Workload dependent", loop.workload_dependent),
+        ("Write cache", identity.write_cache or NOT_KNOWN),
+    )
+    test = (
+        ("Data pattern", _pattern(settings)),
+        ("OIO/thread (QD)", str(settings.queue_depth)),
+        ("Thread count (TC)", str(settings.threads)),
+        *loop.stimulus,
+    )
+    steady = (
+        ("Convergence", convergence_word(found)),
+        ("Rounds", _rounds(found, loop)),
+        ("PC AR", f"{settings.active_range_percent} %"),
+        ("AR amount", _amount(settings)),
+        ("AR segments", _segments(settings)),
+    )
     return (
-        HeaderGroup(
-            title="Device under test (DUT)",
-            tone="dut",
-            rows=(
-                ("Serial no", record.identity.serial or NOT_KNOWN),
-                ("Firmware rev", record.identity.firmware or NOT_KNOWN),
-                ("Capacity", capacity_name(record)),
-                ("NAND type", told(record, RunNote.NAND, "NAND type")),
-                ("Device I/F", record.identity.interface or NOT_KNOWN),
-                ("Test platform", _platform(record)),
-            ),
-        ),
-        HeaderGroup(
-            title="DUT preparation",
-            tone="preparation",
-            rows=(
-                ("Purge", purge_method(record)),
-                ("Workload independent", loop.workload_independent),
-                ("Workload dependent", loop.workload_dependent),
-                ("Write cache", _cache(record)),
-            ),
-        ),
-        HeaderGroup(
-            title="Test loop parameters",
-            tone="test",
-            rows=(
-                ("Data pattern", _pattern(settings)),
-                ("OIO/thread (QD)", str(settings.queue_depth)),
-                ("Thread count (TC)", str(settings.threads)),
-                *loop.stimulus,
-            ),
-        ),
-        HeaderGroup(
-            title="Steady state",
-            tone="steady",
-            rows=(
-                ("Convergence", convergence_word(found)),
-                ("Rounds", _rounds(found, loop)),
-                ("PC AR", f"{settings.active_range_percent} %"),
-                ("AR amount", _amount(settings)),
-                ("AR segments", _segments(settings)),
-            ),
-        ),
+        HeaderGroup(title="Device under test (DUT)", tone="dut", rows=device),
+        HeaderGroup(title="DUT preparation", tone="preparation", rows=preparation),
+        HeaderGroup(title="Test loop parameters", tone="test", rows=test),
+        HeaderGroup(title="Steady state", tone="steady", rows=steady),
     )
 
 
 def _groups_2_0(found: PtsFound[Any], version: Version, loop: Loop) -> tuple[HeaderGroup, ...]:
     record, settings = found.record, found.settings
     environment, identity = record.environment, record.identity
-    load = (settings.threads, settings.queue_depth)
+    load, cache = (settings.threads, settings.queue_depth), identity.write_cache or NOT_KNOWN
+    platform = (
+        ("System", environment.get("system", NOT_KNOWN)),
+        ("CPU", environment.get("cpu", NOT_KNOWN)),
+        ("Memory", environment.get("memory", NOT_KNOWN)),
+        ("OS", environment.get("os", NOT_KNOWN)),
+        ("Test SW", f"Teijo {record.run.version}, {record.run.engine}"),
+        ("HBA", told(record, RunNote.HBA, "HBA")),
+        ("PCIe", told(record, RunNote.PCIE, "PCIe", "link")),
+    )
+    device = (
+        ("Mfgr", told(record, RunNote.VENDOR, "vendor")),
+        ("Model", identity.model or NOT_KNOWN),
+        ("S/N", identity.serial or NOT_KNOWN),
+        ("Firmware", identity.firmware or NOT_KNOWN),
+        ("Capacity", capacity_name(record)),
+        ("Interface", identity.interface or NOT_KNOWN),
+        ("NAND type", told(record, RunNote.NAND, "NAND type")),
+        ("Purge method", purge_method(record)),
+        ("Write cache", say("{state} (asked: {asked})", state=cache, asked=version.write_cache)),
+    )
+    setup = (
+        ("Data pattern", _pattern(settings)),
+        ("AR", f"{settings.active_range_percent} %"),
+        ("AR segments", _segments(settings)),
+        ("Pre-condition 1", loop.workload_independent),
+        ("TOIO, TC/QD", _outstanding(*(loop.preparation_load or load))),
+        ("Pre-condition 2", loop.workload_dependent),
+        ("SS rounds", _rounds(found, loop)),
+    )
+    test = (
+        ("Data pattern", _pattern(settings)),
+        ("AR & amount", _range_and_amount(settings)),
+        *loop.stimulus,
+        ("TOIO, TC/QD", _outstanding(*load)),
+        ("Steady state", _steady(found, loop)),
+    )
     return (
-        HeaderGroup(
-            title="Test platform",
-            tone="plain",
-            rows=(
-                ("System", _platform(record)),
-                ("CPU", environment.get("cpu", NOT_KNOWN)),
-                ("Memory", environment.get("memory", NOT_KNOWN)),
-                ("OS", environment.get("os", NOT_KNOWN)),
-                ("Test SW", f"Teijo {record.run.version}, {record.run.engine}"),
-                ("HBA", told(record, RunNote.HBA, "HBA")),
-                ("PCIe", told(record, RunNote.PCIE, "PCIe", "link")),
-            ),
-        ),
-        HeaderGroup(
-            title="Device under test",
-            tone="dut",
-            rows=(
-                ("Mfgr", told(record, RunNote.VENDOR, "vendor")),
-                ("Model", identity.model or NOT_KNOWN),
-                ("S/N", identity.serial or NOT_KNOWN),
-                ("Firmware", identity.firmware or NOT_KNOWN),
-                ("Capacity", capacity_name(record)),
-                ("Interface", identity.interface or NOT_KNOWN),
-                ("NAND type", told(record, RunNote.NAND, "NAND type")),
-                ("Purge method", purge_method(record)),
-                (
-                    "Write cache",
-                    say(
-                        "{state} (asked: {asked})", state=_cache(record), asked=version.write_cache
-                    ),
-                ),
-            ),
-        ),
-        HeaderGroup(
-            title="Setup parameters",
-            tone="preparation",
-            rows=(
-                ("Data pattern", _pattern(settings)),
-                ("AR", f"{settings.active_range_percent} %"),
-                ("AR segments", _segments(settings)),
-                ("Pre-condition 1", loop.workload_independent),
-                ("TOIO, TC/QD", _outstanding(*(loop.preparation_load or load))),
-                ("Pre-condition 2", loop.workload_dependent),
-                ("SS rounds", _rounds(found, loop)),
-            ),
-        ),
-        HeaderGroup(
-            title="Test parameters",
-            tone="test",
-            rows=(
-                ("Data pattern", _pattern(settings)),
-                ("AR & amount", _range_and_amount(settings)),
-                *loop.stimulus,
-                ("TOIO, TC/QD", _outstanding(*load)),
-                ("Steady state", _steady(found, loop)),
-            ),
-        ),
+        HeaderGroup(title="Test platform", tone="plain", rows=platform),
+        HeaderGroup(title="Device under test", tone="dut", rows=device),
+        HeaderGroup(title="Setup parameters", tone="preparation", rows=setup),
+        HeaderGroup(title="Test parameters", tone="test", rows=test),
     )
 
 
@@ -250,14 +222,6 @@ def _people(record: Record) -> tuple[tuple[str, str], ...]:
     return tuple(
         (name, told(record, note)) for note, name in names if noted(record.environment, note)
     )
-
-
-def _platform(record: Record) -> str:
-    return record.environment.get("system", NOT_KNOWN)
-
-
-def _cache(record: Record) -> str:
-    return record.identity.write_cache or NOT_KNOWN
 
 
 def _pattern(settings: PtsSettings) -> str:

@@ -1,30 +1,20 @@
 """The pages of a steady state determination: verdict, all rounds, and the window close up."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from teijo.analysis.steady_state import line_at
 from teijo.analysis.window_shares import range_percent, share_digits, slope_percent
-from teijo.document.grid import Edge, Figure, Grid, Line
-from teijo.document.model import (
-    Axis,
-    Column,
-    Facts,
-    Paragraph,
-    Rule,
-    Section,
-    Series,
-    Span,
-    Table,
-    Verdict,
-    XYChart,
-)
+from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing
+from teijo.document.model import Column, Facts, Paragraph, Rule, Section, Span, Table, Verdict
 from teijo.document.phrase import capitalised, say
 from teijo.methods.pages import window_name
 from teijo.methods.rounds import Rounds
 from teijo.terms.finding import Determined, SteadyState, Window
 from teijo.terms.record import Record
 
+R = TypeVar("R")
 WINDOW_NAME = "measurement window"
 _MEASURED = {"MB/s": "Throughput", "ms": "Response time"}
 """What a tracking variable's unit is of; IOPS are a unit and its name in one."""
@@ -86,38 +76,50 @@ def determination_table(states: Sequence[SteadyState]) -> Table:
     """
     unit = states[0].unit if states else ""
     digits = 2 + _FINE_DIGITS.get(unit, 0)
-    reported = [(state, window) for state in states if (window := state.window) is not None]
-    shares = share_digits([window for _, window in reported])
-    columns = (
-        Column(name="Tracking variable"),
-        Column(name="Rounds"),
-        Column(name="Average", unit=unit, digits=digits),
-        Column(name="Range", unit=unit, digits=digits),
-        Column(name="Range limit", unit=unit, digits=digits),
-        Column(name="Range", unit="%", digits=shares),
-        Column(name="Slope", unit=say("{unit}/round", unit=unit), digits=digits + 2),
-        Column(name="Slope excursion", unit=unit, digits=digits),
-        Column(name="Slope limit", unit=unit, digits=digits),
-        Column(name="Slope excursion", unit="%", digits=shares),
-        Column(name="Steady"),
+    reported = [state for state in states if state.window is not None]
+    fields: Fields[SteadyState] = (
+        ("Tracking variable", "", None, lambda state: state.variable),
+        *window_fields(
+            _window,
+            shares=share_digits([_window(state) for state in reported]),
+            unit=unit,
+            per_round=say("{unit}/round", unit=unit),
+            digits=digits,
+            slope_digits=digits + 2,
+        ),
+        ("Steady", "", None, lambda state: "yes" if _window(state).steady else "no"),
     )
-    rows = tuple(
-        (
-            state.variable,
-            f"{window.first_round}–{window.last_round}",
-            window.average,
-            window.range,
-            window.range_limit,
-            range_percent(window),
-            window.slope,
-            window.slope_excursion,
-            window.slope_limit,
-            slope_percent(window),
-            "yes" if window.steady else "no",
-        )
-        for state, window in reported
+    return listing(reported, fields, caption="Determination of the steady state")
+
+
+def _window(state: SteadyState) -> Window:
+    assert state.window is not None, state.variable
+    return state.window
+
+
+def window_fields(
+    of: Callable[[R], Window],
+    *,
+    shares: int,
+    unit: str,
+    per_round: str,
+    digits: int,
+    slope_digits: int,
+) -> Fields[R]:
+    """Return the columns of a table of windows: every operand and limit, `shares` with so many
+    digits.
+    """
+    return (
+        ("Rounds", "", None, lambda each: f"{of(each).first_round}–{of(each).last_round}"),
+        ("Average", unit, digits, lambda each: of(each).average),
+        ("Range", unit, digits, lambda each: of(each).range),
+        ("Range limit", unit, digits, lambda each: of(each).range_limit),
+        ("Range", "%", shares, lambda each: range_percent(of(each))),
+        ("Slope", per_round, slope_digits, lambda each: of(each).slope),
+        ("Slope excursion", unit, digits, lambda each: of(each).slope_excursion),
+        ("Slope limit", unit, digits, lambda each: of(each).slope_limit),
+        ("Slope excursion", "%", shares, lambda each: slope_percent(of(each))),
     )
-    return Table(columns=columns, rows=rows, caption="Determination of the steady state")
 
 
 def all_rounds_section(states: Sequence[SteadyState], findings: Determined, x_name: str) -> Section:
@@ -154,38 +156,39 @@ def close_up_section(state: SteadyState, x_name: str) -> Section:
     if window is None:
         text = say("{count} unbroken rounds; a window has five.", count=len(state.rounds))
         return Section(title=title, blocks=(Paragraph(text=text),))
+    unit, digits = state.unit, 3 + _FINE_DIGITS.get(state.unit, 0)
     numbers = tuple(range(window.first_round, window.last_round + 1))
-    line = tuple(line_at(window, number) for number in numbers)
-    table = Table(
+    levels = (
+        Rule(name="average", value=window.average, style="solid"),
+        Rule(name="110 %", value=window.average * 1.1, style="dotted"),
+        Rule(name="90 %", value=window.average * 0.9, style="dotted"),
+    )
+    grid = Grid(
+        rows=Edge(name=x_name, digits=0, places=numbers),
         columns=(
-            Column(name=x_name, digits=0),
+            Line(figure=Figure(name="measured", unit=unit, digits=digits), values=window.values),
+            Line(
+                figure=Figure(name="least-squares line", unit=unit, digits=digits),
+                values=tuple(line_at(window, number) for number in numbers),
+                style="dashed",
+            ),
             *(
-                Column(name=name, unit=state.unit, digits=3 + _FINE_DIGITS.get(state.unit, 0))
-                for name in ("Measured", "Least-squares line", "Average", "110 %", "90 %")
+                Beside(
+                    column=Column(name=capitalised(level.name), unit=unit, digits=digits),
+                    values=(level.value,) * len(numbers),
+                )
+                for level in levels
             ),
         ),
-        rows=tuple(
-            (number, value, fit, window.average, window.average * 1.1, window.average * 0.9)
-            for number, value, fit in zip(numbers, window.values, line, strict=True)
-        ),
     )
-    chart = XYChart(
-        title=capitalised(state.variable),
-        x=Axis(name=x_name, from_zero=False),
-        y=replace(_tracked(state.unit).axis(), from_zero=False),
-        series=(
-            Series(name="measured", x=numbers, y=window.values),
-            Series(name="least-squares line", x=numbers, y=line, style="dashed"),
-        ),
-        rules=(
-            Rule(name="average", value=window.average, style="solid"),
-            Rule(name="110 %", value=window.average * 1.1, style="dotted"),
-            Rule(name="90 %", value=window.average * 0.9, style="dotted"),
-        ),
-        table=table,
+    chart = grid.chart(
+        capitalised(state.variable),
+        _tracked(unit),
+        rules=levels,
         note="The limits are on the range of the points (20 % of the average) and on the rise or "
         "fall of the line (10 %), not on the distance of a point from the average.",
     )
+    chart = replace(chart, y=replace(chart.y, from_zero=False))
     return Section(title=title, blocks=(chart, window_facts(window, state.unit)))
 
 
