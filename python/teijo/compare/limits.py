@@ -28,7 +28,6 @@ from teijo.methods.parts import Part, parts_of
 from teijo.terms.finding import Cell
 from teijo.terms.record import Record
 
-ENDED: Final = ("done", "steady", "not steady")
 LONGEST: Final = "maximum latency"
 """The longest I/O of all, as the findings have it; a comparison has the mean over the rounds."""
 _NAMED_MOST: Final = 8
@@ -192,7 +191,7 @@ def _judged(limit: Limit, record: Record, known: Sequence[Known]) -> Judged:
         return replace(told, why=_unit_why(found.unit))
     if found.value is None or not math.isfinite(found.value):
         return replace(told, why="the run has no value for it")
-    if record.run.ending not in ENDED:
+    if not record.run.is_whole:
         return replace(told, why=say("the run is {ending}", ending=record.run.ending))
     if not found.steady:
         return replace(told, why="steady state was not reached")

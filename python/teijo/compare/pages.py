@@ -108,7 +108,7 @@ def _stamp(comparison: Comparison, records: Sequence[Record]) -> str:
     names = dict.fromkeys(each.aspect for each in comparison.deviations)
     if names:
         words.append(say("NOT MADE ALIKE: {names}", names=Verbatim(", ".join(names))))
-    if any(record.run.ending in ("running", "interrupted", "failed") for record in records):
+    if any(not record.run.is_whole for record in records):
         words.append("INCOMPLETE")
     return joined(words)
 

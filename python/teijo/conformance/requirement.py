@@ -112,7 +112,7 @@ class Case:
     @property
     def is_over(self) -> bool:
         """Whether the method came to its own end: what is missing now was never done."""
-        return self.record.run.ending in ("done", "steady", "not steady")
+        return self.record.run.is_whole
 
     @property
     def rest_ns_most(self) -> float:

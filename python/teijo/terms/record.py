@@ -34,6 +34,11 @@ class RunInfo:
     provenance: Provenance = "measured"
     group: Group = field(default_factory=dict)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the method came to its own end, steady or not: nothing more will follow."""
+        return self.ending in ("done", "steady", "not steady")
+
 
 @dataclass(frozen=True, kw_only=True)
 class StepRecord:

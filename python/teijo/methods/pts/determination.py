@@ -127,15 +127,11 @@ def windows_table(state: SteadyState, caption: str) -> Table:
 
 
 def _why(window: Window) -> str:
-    match (window.range_ok, window.slope_ok):
-        case (True, True):
-            return "yes" if window.steady else "no: nothing was measured"
-        case (False, True):
-            return "no: range"
-        case (True, False):
-            return "no: slope"
-        case _:
-            return "no: range, slope"
+    if window.range_ok and window.slope_ok:
+        return "yes" if window.steady else "no: nothing was measured"
+    if window.slope_ok:
+        return "no: range"
+    return "no: slope" if window.range_ok else "no: range, slope"
 
 
 def _findings(states: Sequence[SteadyState]) -> Findings:

@@ -1,6 +1,6 @@
 """Figures of one test against those of another on the same device, which should agree."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from teijo.analysis.cross_check import (
@@ -23,35 +23,36 @@ from teijo.units import KIB, MIB
 F = TypeVar("F", bound=Found[Any])
 
 
+Tests = Sequence[Found[Any]]
+"""What the tests of one active range found."""
+
+
 def checks_between(parts: Sequence[Part]) -> tuple[Check, ...]:
     """Return every check there is between these tests, of one active range at a time."""
-    ranges: dict[str, dict[str, Part]] = {}
+    ranges: dict[str, list[Found[Any]]] = {}
     for part in parts:
-        name, _, suffix = part.name.partition(" ")
-        ranges.setdefault(suffix, {})[name] = part
+        _, _, suffix = part.name.partition(" ")
+        ranges.setdefault(f" {suffix}" if suffix else "", []).append(part.found)
     return tuple(
         check
         for suffix, tests in ranges.items()
-        for check in (
-            *_of_latency(tests, suffix),
-            *_of_large_reads(tests, suffix),
-            *_of_saturation(tests, suffix),
-        )
+        for of in (_of_latency, _of_large_reads, _of_saturation)
+        for check in of(tests, suffix)
     )
 
 
-def _of_latency(tests: Mapping[str, Part], suffix: str) -> list[Check]:
+def _of_latency(tests: Tests, suffix: str) -> list[Check]:
     """Return mean latency × IOPS of each cell, in the round of the window where it is furthest
     from 1: the mean latency of several rounds times their mean IOPS is 1 of equal rounds only.
     """
-    lat = _found(tests, "lat", LatFound)
+    lat = _of(tests, LatFound)
     if lat is None:
         return []
     return [
         Check(
             name=say(
                 "LAT{range}: mean latency × IOPS, {block} {mix}",
-                range=_named(suffix), block=cell.block, mix=cell.mix,
+                range=suffix, block=cell.block, mix=cell.mix,
             ),
             unit="I/Os",
             left=lat.share(cell),
@@ -62,15 +63,15 @@ def _of_latency(tests: Mapping[str, Part], suffix: str) -> list[Check]:
     ]  # fmt: skip
 
 
-def _of_large_reads(tests: Mapping[str, Part], suffix: str) -> list[Check]:
-    iops, tp = _found(tests, "iops", IopsFound), _found(tests, "tp", TpFound)
+def _of_large_reads(tests: Tests, suffix: str) -> list[Check]:
+    iops, tp = _of(tests, IopsFound), _of(tests, TpFound)
     if iops is None or tp is None:
         return []
     random = iops.over_window.get(MatrixCell(read_percent=100, block_size_bytes=MIB))
     sequential = tp.over_window.get(TpCell(read_percent=100, block_size_bytes=MIB))
     return [
         Check(
-            name=say("IOPS{range}: RND 1024 KiB reads against TP's SEQ", range=_named(suffix)),
+            name=say("IOPS{range}: RND 1024 KiB reads against TP's SEQ", range=suffix),
             unit="MB/s",
             left=None if random is None else random.throughput_mb_s,
             right=None if sequential is None else sequential.throughput_mb_s,
@@ -79,14 +80,14 @@ def _of_large_reads(tests: Mapping[str, Part], suffix: str) -> list[Check]:
     ]
 
 
-def _of_saturation(tests: Mapping[str, Part], suffix: str) -> list[Check]:
-    wsat, iops = _found(tests, "wsat", WsatFound), _found(tests, "iops", IopsFound)
+def _of_saturation(tests: Tests, suffix: str) -> list[Check]:
+    wsat, iops = _of(tests, WsatFound), _of(tests, IopsFound)
     if wsat is None or iops is None:
         return []
     cell = iops.over_window.get(MatrixCell(read_percent=0, block_size_bytes=4 * KIB))
     return [
         Check(
-            name=say("WSAT{range}: end against IOPS' RND 4 KiB 0/100", range=_named(suffix)),
+            name=say("WSAT{range}: end against IOPS' RND 4 KiB 0/100", range=suffix),
             unit="IOPS",
             left=None if wsat.curve is None else wsat.curve.level_iops,
             right=None if cell is None else cell.iops,
@@ -104,14 +105,6 @@ def _why_not_held(wsat: WsatFound, iops: IopsFound) -> str:
     return ""
 
 
-def _found(tests: Mapping[str, Part], name: str, kind: type[F]) -> F | None:
+def _of(tests: Tests, kind: type[F]) -> F | None:
     """Return what a test found, None where it is not in the campaign."""
-    if name not in tests:
-        return None
-    found = tests[name].found
-    assert isinstance(found, kind), type(found)
-    return found
-
-
-def _named(suffix: str) -> str:
-    return f" {suffix}" if suffix else ""
+    return next((each for each in tests if isinstance(each, kind)), None)

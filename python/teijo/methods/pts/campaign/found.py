@@ -7,12 +7,9 @@ from functools import cached_property
 from teijo.methods.found import Found
 from teijo.methods.parts import Part, watch_of
 from teijo.methods.pts.campaign.parts import record_of, split, steps_of
-from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings
+from teijo.methods.pts.campaign.plan import CampaignSettings
 from teijo.terms.finding import PartFindings, Scalar
-from teijo.terms.record import Ending
 from teijo.terms.watch import Watch
-
-ENDED: tuple[Ending, ...] = ("done", "steady", "not steady")
 
 
 class CampaignFound(Found[CampaignSettings]):
@@ -42,7 +39,7 @@ class CampaignFound(Found[CampaignSettings]):
     @cached_property
     def scalars(self) -> Sequence[Scalar]:
         """How many tests ended, of how many."""
-        ended = sum(test.record.run.ending in ENDED for test in self.tests)
+        ended = sum(test.record.run.is_whole for test in self.tests)
         asked = len(self.settings.parts)
         return (
             Scalar(name="tests ended", value=float(ended), unit="tests"),
@@ -54,14 +51,14 @@ class CampaignFound(Found[CampaignSettings]):
         """Return where the test under way stands; what later tests take is left as well."""
         parts, record = self.settings.parts, self.record
         name = record.steps[-1].step.part if record.steps else parts[0].name
-        place = next(number for number, each in enumerate(parts) if each.name == name)
+        place = [each.name for each in parts].index(name)
         part = parts[place]
         own = record_of(part, record, steps_of(name, record), record.run.ending)
-        now = watch_of(own, TESTS[part.test])
+        now = watch_of(own, part.method)
         if record.run.ending != "running":
             return replace(now, part=name)
         later = [
-            watch_of(record_of(each, record, (), "running"), TESTS[each.test])
+            watch_of(record_of(each, record, (), "running"), each.method)
             for each in parts[place + 1 :]
         ]
         whole = (now, *later)

@@ -4,11 +4,12 @@ own purge. Which tests is in plan, how the record comes apart in parts, the repo
 
 from collections.abc import Generator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from teijo.conformance.versions import DEFAULT_SPEC, SPECS
 from teijo.methods.method import Method, Steps
 from teijo.methods.pts.campaign.found import CampaignFound
-from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, planned
+from teijo.methods.pts.campaign.plan import CampaignSettings, planned
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark
@@ -33,25 +34,18 @@ class Campaign(Method[CampaignSettings, CampaignFound]):
 
     def writes(self, settings: CampaignSettings) -> bool:
         """Return whether any of the tests writes."""
-        parts = settings.parts
-        tests = ((TESTS[part.test], part.settings) for part in parts)
-        return any(test.writes(test.settings_from(stored)) for test, stored in tests)
+        return any(part.method.writes(part.own) for part in settings.parts)
 
     def deviations(self, settings: CampaignSettings, geometry: Geometry) -> tuple[Remark, ...]:
         """Return what differs from the version in any test, each said once; see Method."""
-        remarks: dict[Remark, None] = {}
-        for part in settings.parts:
-            test = TESTS[part.test]
-            own = test.settings_from(part.settings)
-            remarks |= dict.fromkeys(test.deviations(own, geometry))
-        return tuple(remarks)
+        remarks = (part.method.deviations(part.own, geometry) for part in settings.parts)
+        return tuple(dict.fromkeys(chain.from_iterable(remarks)))
 
     def steps(self, settings: CampaignSettings, geometry: Geometry) -> Steps:
         """Hold every test's conversation; steady only if all that ask for it are."""
         endings: set[Ending] = set()
         for part in settings.parts:
-            test = TESTS[part.test]
-            steps = test.steps(test.settings_from(part.settings), geometry)
+            steps = part.method.steps(part.own, geometry)
             endings.add((yield from _labelled(steps, part.name)))
         if "not steady" in endings:
             return "not steady"

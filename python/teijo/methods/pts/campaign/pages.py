@@ -7,6 +7,7 @@ from typing import Any
 from teijo.analysis.cross_check import Check
 from teijo.conformance.stamp import stamp_of_ledger
 from teijo.conformance.versions import Version, version_of
+from teijo.document.grid import Fields, listing
 from teijo.document.model import (
     Block,
     Column,
@@ -42,7 +43,7 @@ from teijo.methods.pts.campaign.found import CampaignFound
 from teijo.methods.pts.campaign.plan import CampaignSettings, missing
 from teijo.methods.pts.header import ORGANISATION, told
 from teijo.methods.scaled import both_sizes, in_both_sizes, with_rule, without_rule
-from teijo.terms.conformance import LedgerLine
+from teijo.terms.finding import Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
@@ -61,13 +62,12 @@ def pages(found: CampaignFound) -> Document:
     version = version_of(settings.spec)
     checks = checks_between(parts)
     documents = [part.document() for part in parts]
-    summary = [_summary(found), _select(parts)]
     held = checks_section(record, checks)
     return Document(
         name=document_name(record),
         header=_header(record, version, parts, missing(settings)),
         sections=(
-            *with_rule((section for section in summary if section is not None), record.geometry),
+            *with_rule((_summary(found), *_select(parts)), record.geometry),
             *([] if held is None else [held]),
             _remarks(record, checks, documents),
             *(
@@ -104,13 +104,9 @@ def _header(
             ("Test sponsor", told(record, RunNote.SPONSOR)),
         ),
         groups=(),
-        stamp=stamp_of(record, _conformance(parts)),
+        # The stamp of all tests' ledgers as one.
+        stamp=stamp_of(record, stamp_of_ledger([line for p in parts for line in p.found.ledger])),
     )
-
-
-def _conformance(parts: Sequence[Part]) -> str:
-    """Return the stamp of the whole campaign: of all its tests' ledgers as one."""
-    return stamp_of_ledger([line for part in parts for line in part.found.ledger])
 
 
 def _summary(found: CampaignFound) -> Section:
@@ -148,19 +144,14 @@ def _summary(found: CampaignFound) -> Section:
 def _lacking(settings: CampaignSettings, lacking: Sequence[str]) -> Note:
     """Return which tests are missing, and whether the version is known to require them."""
     version = version_of(settings.spec)
-    names = ", ".join(lacking)
+    names = {"names": ", ".join(lacking), "version": version.revision}
     if version.required is None:
         text = say(
             "Not in this campaign: {names}. Which tests {version} requires could not be checked.",
-            names=names,
-            version=version.revision,
+            **names,
         )
     else:
-        text = say(
-            "Not in this campaign: {names}, which {version} requires.",
-            names=names,
-            version=version.revision,
-        )
+        text = say("Not in this campaign: {names}, which {version} requires.", **names)
     return Note(
         kind=RemarkKind.DEVIATION.value,
         text=text,
@@ -235,7 +226,7 @@ def _row(name: str, part: Part | None, geometry: Geometry) -> tuple[Value, ...]:
         _windows(part.found),
         *in_both_sizes(sum(answer.elapsed_ns for answer in answers) / 60e9, geometry),
         *in_both_sizes(written / 1e9, geometry),
-        _conformance_word(part.found.ledger),
+        stamp_of_ledger(part.found.ledger) or "conforming",
         len(part.record.remarks),
     )
 
@@ -248,32 +239,24 @@ def _windows(found: Found[Any]) -> str:
     return listed([f"{each.first_round}–{each.last_round}" for each in several] or [NO_WINDOW])
 
 
-def _conformance_word(lines: Sequence[LedgerLine]) -> str:
-    """Return how a test kept to the standard; its own page has the counts."""
-    return stamp_of_ledger(lines) or "conforming"
-
-
-def _select(parts: Sequence[Part]) -> Section | None:
+def _select(parts: Sequence[Part]) -> tuple[Section, ...]:
     """Return the few figures that people ask for first, of each test that has them."""
-    rows = tuple(
-        (Verbatim(part.name), figure.name, figure.value, _unit(figure.unit))
+    rows = [
+        (part.name, figure)
         for part in parts
         for figure in part.found.headlines
         if figure.value is not None
-    )
+    ]
     if not rows:
-        return None
-    table = Table(
-        columns=(
-            Column(name="Test"),
-            Column(name="Figure"),
-            Column(name="Value", digits=3),
-            Column(name="Unit"),
-        ),
-        rows=rows,
-        caption="Figures of each test",
+        return ()
+    fields: Fields[tuple[str, Scalar]] = (
+        ("Test", "", None, lambda row: Verbatim(row[0])),
+        ("Figure", "", None, lambda row: row[1].name),
+        ("Value", "", 3, lambda row: row[1].value),
+        ("Unit", "", None, lambda row: _unit(row[1].unit)),
     )
-    return Section(title="Select performance data", blocks=(table,))
+    table = listing(rows, fields, caption="Figures of each test")
+    return (Section(title="Select performance data", blocks=(table,)),)
 
 
 def _remarks(record: Record, checks: Sequence[Check], documents: Sequence[Document]) -> Section:

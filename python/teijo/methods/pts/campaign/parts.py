@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from teijo.methods.parts import Part, found_in
-from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSettings
+from teijo.methods.pts.campaign.plan import CampaignSettings, PartSettings
 from teijo.terms.record import Ending, Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 
@@ -23,29 +23,27 @@ def part_of(
     part: PartSettings, record: Record, steps: Sequence[StepRecord], *, is_last: bool
 ) -> Part:
     """Return one test from its steps; the last one to begin ends as the whole run does."""
-    method = TESTS[part.test]
     own = record_of(part, record, steps, "done")
-    converged = found_in(own, method).converged
-    ending = _ending(converged)
-    if is_last and record.run.ending in ("running", "interrupted", "failed"):
+    converged = found_in(own, part.method).converged
+    ending: Ending = "done" if converged is None else "steady" if converged else "not steady"
+    if is_last and not record.run.is_whole:
         ending = record.run.ending
     whole = replace(
         own,
         run=replace(own.run, ending=ending),
         remarks=_remarks_after(converged, own.remarks),
     )
-    return Part(name=part.name, method=method, found=found_in(whole, method))
+    return Part(name=part.name, method=part.method, found=found_in(whole, part.method))
 
 
 def record_of(
     part: PartSettings, record: Record, steps: Sequence[StepRecord], ending: Ending
 ) -> Record:
     """Return one test's record, with the remarks that are about it."""
-    method = TESTS[part.test]
-    settings = method.settings_from(part.settings)
+    settings = part.own
     numbers = {each.seq for each in steps}
     remarks = (
-        *method.deviations(settings, record.geometry),
+        *part.method.deviations(settings, record.geometry),
         *(
             remark
             for remark in record.remarks
@@ -57,7 +55,7 @@ def record_of(
         record,
         run=replace(
             record.run,
-            method=method.id,
+            method=part.method.id,
             spec=settings.spec,
             settings=settings.model_dump(mode="json"),
             ending=ending,
@@ -83,13 +81,3 @@ def steps_of(name: str, record: Record) -> tuple[StepRecord, ...]:
         for each in record.steps
         if each.step.part == name
     )
-
-
-def _ending(converged: bool | None) -> Ending:
-    match converged:
-        case None:
-            return "done"
-        case True:
-            return "steady"
-        case False:
-            return "not steady"

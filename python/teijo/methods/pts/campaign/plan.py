@@ -35,6 +35,16 @@ class PartSettings(BaseModel, frozen=True, extra="forbid"):
     test: str
     settings: dict[str, Any]
 
+    @property
+    def method(self) -> AnyMethod:
+        """The test's method."""
+        return TESTS[self.test]
+
+    @property
+    def own(self) -> Any:
+        """The test's own settings."""
+        return self.method.settings_from(self.settings)
+
 
 def _names(text: str) -> tuple[str, ...]:
     names = tuple(part.strip().lower() for part in text.split(",") if part.strip())

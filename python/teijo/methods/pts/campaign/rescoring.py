@@ -8,7 +8,7 @@ from teijo.conformance.versions import Version, version_of
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods.pts.campaign.parts import split
-from teijo.methods.pts.campaign.plan import TESTS, CampaignSettings, PartSettings
+from teijo.methods.pts.campaign.plan import CampaignSettings, PartSettings
 from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark, RemarkKind
 
@@ -25,7 +25,7 @@ def rescored_campaign(record: Record, settings: CampaignSettings, spec: str) -> 
             remedy="Leave --spec away.",
         )
     judged = {part.name: rescored(part.record, part.method, version.id) for part in known}
-    asked = [part for part in settings.parts if version.id in TESTS[part.test].specs]
+    asked = [part for part in settings.parts if version.id in part.method.specs]
     own = CampaignSettings(
         spec=version.id,
         tests=tuple(test for test in settings.tests if test in {part.test for part in asked}),
@@ -58,9 +58,9 @@ def _asked_of(
 ) -> PartSettings:
     """Return a test's settings under the version; one that has not begun is as it asks for it."""
     if judged is not None:
-        return PartSettings(name=part.name, test=part.test, settings=dict(judged.run.settings))
-    ruled = TESTS[part.test].settings(version.id, {}, record.geometry)
-    return PartSettings(name=part.name, test=part.test, settings=ruled.model_dump(mode="json"))
+        return part.model_copy(update={"settings": dict(judged.run.settings)})
+    ruled = part.method.settings(version.id, {}, record.geometry)
+    return part.model_copy(update={"settings": ruled.model_dump(mode="json")})
 
 
 def _of_test(name: str, remark: Remark) -> Remark:

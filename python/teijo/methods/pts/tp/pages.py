@@ -97,7 +97,7 @@ def _verdict(found: TpFound) -> Verdict:
     ]
     if found.converged:
         return Verdict(text=say("STEADY STATE: YES, {each}", each=listed(words)), good=True)
-    if found.record.run.ending in ("running", "interrupted", "failed"):
+    if not found.record.run.is_whole:
         return Verdict(text=say("STEADY STATE: not yet, {each}", each=listed(words)), good=None)
     return Verdict(text=say("STEADY STATE: NO, {each}", each=listed(words)), good=False)
 
