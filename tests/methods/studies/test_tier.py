@@ -153,13 +153,13 @@ def test_the_largest_set_is_filled_on_every_device_before_its_cells() -> None:
 
 
 def test_sets_that_a_device_alone_does_not_hold_are_not_asked_of_it() -> None:
-    fast = {key.set_bytes for key in tiering(played()).measured.cells if key.stage == "fast"}
+    fast = {key.set_bytes for key in tiering(played()).measured if key.stage == "fast"}
     assert max(fast) == 2 * TB
 
 
 def test_a_cell_is_driven_until_five_slices_are_steady_and_only_those_count() -> None:
     run = played(refine="0")
-    cell = next(iter(tiering(run).measured.cells.values()))
+    cell = next(iter(tiering(run).measured.values()))
     assert len(cell.answers) == 2 + 5
     assert cell.steady
     assert cell.throughput.mean == pytest.approx(450_000 * 4096 / 1e6, rel=1e-3)
@@ -167,7 +167,7 @@ def test_a_cell_is_driven_until_five_slices_are_steady_and_only_those_count() ->
 
 def test_a_cell_that_is_never_steady_ends_and_says_so() -> None:
     run = played(TieredDevice(restless=True), slices="8", refine="0")
-    cells = [cell for key, cell in tiering(run).measured.cells.items() if key.stage == "tier"]
+    cells = [cell for key, cell in tiering(run).measured.items() if key.stage == "tier"]
     assert {len(cell.answers) for cell in cells} == {8}
     assert not any(cell.steady for cell in cells)
     assert "were not steady" in first_words(run)
@@ -341,7 +341,7 @@ def test_a_tier_that_holds_everything_has_no_cliff() -> None:
 def test_a_gap_measures_the_cell_again_and_calls_the_hook_again() -> None:
     quick = {"refine": "0", "block_sizes": "4KiB", "patterns": "read", "fill": "0"}
     run = played(TieredDevice(gaps=frozenset({4})), **quick)
-    first = next(iter(tiering(run).measured.cells.values()))
+    first = next(iter(tiering(run).measured.values()))
     assert first.rates == pytest.approx([first.rates[-1]] * 5)
     numbers = [step.round_number for step in run.measured[:6]]
     assert numbers == [1, 2, 3, 4, 1, 2]
@@ -359,8 +359,8 @@ def test_volumes_are_divided_by_a_simulated_devices_scale() -> None:
     fill = run.asked[0]
     assert isinstance(fill, Precondition)
     assert fill.total_bytes == pytest.approx(8 * TB / SCALED.scale, rel=1e-6)
-    found = cells_in([(each.step, each.answer) for each in run.steps], SCALED)
-    assert {key.set_bytes for key in found.cells if key.stage == "tier"} == {
+    found = cells_in((each.step, each.answer) for each in run.steps)
+    assert {key.set_bytes for key in found if key.stage == "tier"} == {
         256 * 10**9, 512 * 10**9, TB, 2 * TB, 4 * TB, 8 * TB,
     }  # fmt: skip
 

@@ -1,6 +1,6 @@
 """The pictures of the study: rate against time and volume, and what had been written by when."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -78,19 +78,12 @@ def _volume_chart(found: OverflowFound) -> XYChart:
     rules = [] if cliff is None else [Rule(name="V*", value=cliff.at_bytes / units.GIGA, at="x")]
     if model is not None:
         rules.append(Rule(name="V* of the model", value=model, at="x", style="dotted"))
-    points = [burst.points for burst in found.bursts]
-    names = _names((_name(burst), burst.points.ends_s) for burst in found.bursts)
-    drawn = _numbers(*(each.drawn_mb_s for each in points))
-    rates = _numbers(*(each.rates_mb_s for each in points))
-    grid = Grid(
-        leading=(Beside(column=Column(name="Burst"), values=names),),
-        rows=_edge(WRITTEN, *(each.totals_gb for each in points)),
-        columns=(
-            Beside(column=RATE.column(), values=rates),
-            Line(figure=AS_DRAWN, values=drawn, parts=names, style="line"),
-        ),
-    )
-    title, note = "Rate against what had been written", _note(points[0])
+    bursts = [(_name(each), each.points) for each in found.bursts]
+    rates = _numbers(*(points.rates_mb_s for _, points in bursts))
+    lines = [(name, points.totals_gb, points.drawn_mb_s) for name, points in bursts]
+    beside = Beside(column=RATE.column(), values=rates)
+    grid = _by_burst(WRITTEN, AS_DRAWN, lines, beside)
+    title, note = "Rate against what had been written", _note(found.first.points)
     return grid.chart(title, RATE, table=grid.table(folded=True), rules=rules, note=note)
 
 
@@ -100,19 +93,26 @@ def _written_chart(found: OverflowFound) -> XYChart:
     model = _model_line(found)
     if model is not None:
         lines.append(("fluid model", *model))
-    names = _names((name, ends) for name, ends, _ in lines)
-    totals = _numbers(*(each for *_, each in lines))
-    grid = Grid(
-        leading=(Beside(column=Column(name="Burst"), values=names),),
-        rows=_edge(TIME, *(ends for _, ends, _ in lines)),
-        columns=(Line(figure=WRITTEN, values=totals, parts=names, style="line"),),
-    )
+    grid = _by_burst(TIME, WRITTEN, lines)
     chart = grid.chart("Written over time", WRITTEN, table=grid.table(folded=True))
     if model is None:
         return chart
     *own, last = chart.series
     series = (*own, replace(last, style="dashed"))
     return replace(chart, series=series, note=_model_note(stated=bool(found.settings.cache_bytes)))
+
+
+def _by_burst(
+    places: Figure, figure: Figure, lines: Sequence[tuple[str, Floats, Floats]], *beside: Beside
+) -> Grid:
+    """Return lines of a name, places and values, in the table one below the other."""
+    names = tuple(name for name, values, _ in lines for _ in range(values.size))
+    values = _numbers(*(each for *_, each in lines))
+    return Grid(
+        leading=(Beside(column=Column(name="Burst"), values=names),),
+        rows=_edge(places, *(each for _, each, _ in lines)),
+        columns=(*beside, Line(figure=figure, values=values, parts=names, style="line")),
+    )
 
 
 def _model_line(found: OverflowFound) -> tuple[Floats, Floats] | None:
@@ -157,11 +157,6 @@ def _edge(figure: Figure, *places: Floats) -> Edge:
         places=_numbers(*places),
         from_zero=True,
     )
-
-
-def _names(lines: Iterable[tuple[str, Floats]]) -> tuple[str, ...]:
-    """Return each line's name, once for each of its points."""
-    return tuple(name for name, values in lines for _ in range(values.size))
 
 
 def _numbers(*values: Floats) -> tuple[float, ...]:

@@ -8,16 +8,8 @@ from teijo.analysis import measures
 from teijo.analysis.overflow import Overflow, Series, fluid_bytes, overflow_of
 from teijo.analysis.overflow_proof import CameBack, Verdict, came_back, verdict_of
 from teijo.methods.found import Found
-from teijo.methods.studies.cache_overflow.bursts import (
-    BURST,
-    REST,
-    Burst,
-    Stop,
-    pieces_of,
-    rests_after,
-    series_of,
-    why_stop,
-)
+from teijo.methods.studies.cache_overflow import bursts
+from teijo.methods.studies.cache_overflow.bursts import Burst, Stop
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings, stimulus_name
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.result import StepResult
@@ -30,12 +22,12 @@ class OverflowFound(Found[OverflowSettings]):
 
     @cached_property
     def _pieces(self) -> tuple[dict[int, list[StepResult]], dict[int, int]]:
-        return pieces_of(self.exchanges)
+        return bursts.pieces_of(self.exchanges)
 
     @cached_property
     def _series(self) -> dict[int, Series]:
         own = self._pieces[0].items()
-        return {at: series_of(self.settings, self.record.geometry, each) for at, each in own}
+        return {at: bursts.series_of(self.settings, self.record.geometry, each) for at, each in own}
 
     @cached_property
     def _first(self) -> Overflow | None:
@@ -43,7 +35,7 @@ class OverflowFound(Found[OverflowSettings]):
 
     @cached_property
     def _rests(self) -> tuple[tuple[int, ...], int]:
-        return rests_after(self.settings, self._first)
+        return bursts.rests_after(self.settings, self._first)
 
     def _samples_most(self, number: int) -> int:
         """Return how many samples a burst has at most."""
@@ -51,7 +43,7 @@ class OverflowFound(Found[OverflowSettings]):
 
     def _stop(self, number: int) -> Stop | None:
         most, geometry = self._samples_most(number), self.record.geometry
-        return why_stop(self.settings, geometry, self._series[number], samples_most=most)
+        return bursts.why_stop(self.settings, geometry, self._series[number], samples_most=most)
 
     @cached_property
     def bursts(self) -> tuple[Burst, ...]:
@@ -198,7 +190,7 @@ class OverflowFound(Found[OverflowSettings]):
         most_ns = left * settings.sample_ns + sum(rests) + len(rests) * settings.most_ns
         begun = begun or settings.purged == "no"
         return Watch(
-            phase=REST if over and number < count else BURST if begun else "purge",
+            phase=bursts.REST if over and number < count else bursts.BURST if begun else "purge",
             round_number=number if begun else None,
             rounds_least=count,
             rounds_most=count,

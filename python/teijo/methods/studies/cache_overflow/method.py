@@ -8,13 +8,7 @@ from collections.abc import Generator, Mapping
 from teijo.analysis.overflow import Series, overflow_of
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import purge
-from teijo.methods.studies.cache_overflow.bursts import (
-    REST,
-    next_piece,
-    rests_after,
-    series_of,
-    why_stop,
-)
+from teijo.methods.studies.cache_overflow import bursts
 from teijo.methods.studies.cache_overflow.found import OverflowFound
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings, settings_of
 from teijo.terms.geometry import Geometry
@@ -51,10 +45,10 @@ def _bursts(settings: OverflowSettings, geometry: Geometry) -> Generator[Step, A
     first = yield from _burst(settings, geometry, 1, settings.samples_most)
     if first is None:
         return False
-    rests_ns, most = rests_after(settings, overflow_of(first))
+    rests_ns, most = bursts.rests_after(settings, overflow_of(first))
     for number, rest_ns in enumerate(rests_ns, start=2):
         scaled = settings.scaled_ns(rest_ns, geometry)
-        answer = yield Idle(duration_ns=scaled, phase=REST, round_number=number - 1)
+        answer = yield Idle(duration_ns=scaled, phase=bursts.REST, round_number=number - 1)
         if isinstance(answer, Gap):
             return False
         if (yield from _burst(settings, geometry, number, most)) is None:
@@ -67,13 +61,13 @@ def _burst(
 ) -> Generator[Step, Answer, Series | None]:
     """Write until the burst ends, and return its series; None when a gap broke it."""
     answers: list[StepResult] = []
-    series = series_of(settings, geometry, answers)
-    while why_stop(settings, geometry, series, samples_most=samples_most) is None:
-        answer = yield next_piece(
+    series = bursts.series_of(settings, geometry, answers)
+    while bursts.why_stop(settings, geometry, series, samples_most=samples_most) is None:
+        answer = yield bursts.next_piece(
             settings, geometry, series, number=number, samples_most=samples_most
         )
         if isinstance(answer, Gap):
             return None
         answers.append(answer)
-        series = series_of(settings, geometry, answers)
+        series = bursts.series_of(settings, geometry, answers)
     return series

@@ -2,7 +2,7 @@
 conversation says of each so far.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,8 +29,8 @@ FILL_DEPTH: Final = 32
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Key:
-    """A place: which device ("tier", "fast", "slow"; "again" is the tier once more), pattern,
-    block and set in bytes; the set is the full-size device's.
+    """What a cell is: which device ("tier", "fast", "slow"; "again" is the tier once more),
+    pattern, block and set in bytes; the set is the full-size device's.
     """
 
     stage: str
@@ -70,22 +70,6 @@ class CellFound(Slices):
         if is_random(self.key.pattern):
             return True
         return sum(answer.bytes for answer in self.window) >= self.range_bytes
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cells:
-    """All cells of a conversation in order, and the devices they were measured on, by stage: of a
-    stage that was not reached there is none.
-    """
-
-    cells: Mapping[Key, CellFound]
-    geometries: Mapping[str, Geometry]
-
-    def curve(self, stage: str, pattern: str, block_bytes: int) -> Mapping[int, CellFound]:
-        """Return the cells by their working sets, ascending."""
-        of = (stage, pattern, block_bytes)
-        keys = [key for key in self.cells if (key.stage, key.pattern, key.block_bytes) == of]
-        return {key.set_bytes: self.cells[key] for key in sorted(keys)}
 
 
 def keys_of(settings: TierSettings, stage: str, geometry: Geometry) -> tuple[Key, ...]:
@@ -153,30 +137,37 @@ def is_random(pattern: str) -> bool:
     return access is Access.RANDOM
 
 
-def cells_in(exchanges: Iterable[Exchange], geometry: Geometry) -> Cells:
-    """Return the cells of a conversation; of one that a gap broke, what was measured after it."""
-    geometries = {TIER: geometry}
+def cells_in(exchanges: Iterable[Exchange]) -> dict[Key, CellFound]:
+    """Return the cells in order; of one that a gap broke, what was measured after it."""
     answers: dict[Key, list[StepResult]] = {}
     ranges: dict[Key, int] = {}
     for step, answer in exchanges:
-        if isinstance(step, Configure) and isinstance(answer, StepResult):
-            geometries[dict(step.settings)[STAGE]] = geometry_in(answer.detail) or geometry
-        elif isinstance(step, Measure):
-            key = _key_of(step)
-            ranges[key] = step.workload.streams[0].active_range.amount_bytes or 0
-            if isinstance(answer, Gap):
-                answers.pop(key, None)
-            else:
-                answers.setdefault(key, []).append(answer)
-    cells = {
+        if not isinstance(step, Measure):
+            continue
+        key = _key_of(step)
+        ranges[key] = step.workload.streams[0].active_range.amount_bytes or 0
+        if isinstance(answer, Gap):
+            answers.pop(key, None)
+        else:
+            answers.setdefault(key, []).append(answer)
+    return {
         key: CellFound(key=key, answers=tuple(own), range_bytes=ranges[key])
         for key, own in answers.items()
     }
-    return Cells(cells=cells, geometries=geometries)
+
+
+def geometries_in(exchanges: Iterable[Exchange], geometry: Geometry) -> dict[str, Geometry]:
+    """Return the devices that cells were measured on, by stage, as far as one was reached."""
+    configured = {
+        dict(step.settings)[STAGE]: geometry_in(answer.detail) or geometry
+        for step, answer in exchanges
+        if isinstance(step, Configure) and isinstance(answer, StepResult)
+    }
+    return {TIER: geometry} | configured
 
 
 def _key_of(step: Measure) -> Key:
-    """Return the place a slice was measured at, by the cell's name: a scaled range is rounded."""
+    """Return the cell of a slice, by the cell's name: a scaled range is rounded."""
     assert step.cell is not None, step
     stage, pattern, *_, volume = step.cell.split()
     return Key(

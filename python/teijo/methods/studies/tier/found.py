@@ -9,36 +9,16 @@ from functools import cached_property
 from typing import Literal
 
 from teijo import units
-from teijo.analysis import measures
-from teijo.analysis.over_sets import EQUAL, certain_cliff, is_certain, levelled, nearest
+from teijo.analysis import measures, over_sets, tiering
 from teijo.analysis.slices import is_over
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.analysis.tiering import (
-    Cliff,
-    Fall,
-    cliff_of,
-    crossover,
-    hit_share,
-    in_turn,
-    settled,
-    side_by_side,
-    stripes,
-)
 from teijo.document.phrase import say
 from teijo.methods.found import Found
-from teijo.methods.studies.tier.cells import (
-    AGAIN,
-    CELL,
-    TIER,
-    CellFound,
-    Cells,
-    cells_in,
-    filling,
-    is_random,
-    keys_of,
-)
+from teijo.methods.studies.tier import cells
+from teijo.methods.studies.tier.cells import AGAIN, TIER, CellFound, Key, is_random
 from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
 from teijo.terms.finding import Cell, Scalar
+from teijo.terms.geometry import Geometry
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.watch import Watch
 
@@ -74,13 +54,15 @@ class Curve:
         return self.tier[max(self.tier)]
 
     @cached_property
-    def cliff(self) -> Cliff | None:
+    def cliff(self) -> tiering.Cliff | None:
         """Where the tier's rate falls: the sets about it that are known to be held, and not to be;
         as far as the rates' scatter lets that be known of any.
         """
         rates, _ = self._settled
-        cliff = cliff_of(rates)
-        return None if cliff is None else (certain_cliff(cliff, rates, self._cells) or cliff)
+        cliff = tiering.cliff_of(rates)
+        return (
+            None if cliff is None else (over_sets.certain_cliff(cliff, rates, self._cells) or cliff)
+        )
 
     @property
     def held(self) -> tuple[int, int] | tuple[None, None]:
@@ -88,15 +70,15 @@ class Curve:
         return (self.cliff.good_bytes, self.cliff.bad_bytes) if self.cliff else (None, None)
 
     @cached_property
-    def fall(self) -> Fall | None:
+    def fall(self) -> tiering.Fall | None:
         """What that fall is evidence of; None where there is none, and of a sequential stream,
         which does not go over the whole of a set at once.
         """
         rates, fall = self._settled
-        cliff = cliff_of(rates)
+        cliff = tiering.cliff_of(rates)
         if cliff is None or fall is None or not is_random(self.pattern):
             return None
-        if fall.kind != "tier" or is_certain(fall, cliff, rates, self._cells, self.again):
+        if fall.kind != "tier" or over_sets.is_certain(fall, cliff, rates, self._cells, self.again):
             return fall
         return replace(fall, kind="scattered")
 
@@ -118,11 +100,11 @@ class Curve:
         return PATTERNS[self.pattern][1] == 100
 
     @cached_property
-    def _settled(self) -> tuple[tuple[tuple[int, float], ...], Fall | None]:
+    def _settled(self) -> tuple[tuple[tuple[int, float], ...], tiering.Fall | None]:
         rates, later = (
             {size: cell.rate for size, cell in own.items()} for own in (self.tier, self.again)
         )
-        return settled(tuple(rates.items()), later, reads=self.reads)
+        return tiering.settled(tuple(rates.items()), later, reads=self.reads)
 
     @cached_property
     def _cells(self) -> dict[int, CellFound]:
@@ -152,7 +134,7 @@ class Curve:
     @property
     def stripes(self) -> int | None:
         """How many fast devices are together at least as fast as the slow one."""
-        return stripes(self.fast_rate or 0.0, self.slow_rate or 0.0, equal=EQUAL)
+        return tiering.stripes(self.fast_rate or 0.0, self.slow_rate or 0.0, equal=over_sets.EQUAL)
 
     @property
     def share_of_slow(self) -> float | None:
@@ -162,7 +144,7 @@ class Curve:
 
     def _slow_at(self, set_bytes: int) -> float | None:
         """Return MB/s of the slow device alone at a set, or at the measured one next to it."""
-        cell = nearest(self.slow, set_bytes)
+        cell = over_sets.nearest(self.slow, set_bytes)
         return None if cell is None else cell.rate
 
     def model(self, tier_bytes: int | None, set_bytes: int) -> tuple[float, float] | None:
@@ -173,8 +155,8 @@ class Curve:
         fast, slow = self.fast_rate, self._slow_at(set_bytes)
         if tier_bytes is None or fast is None or slow is None or not self.swept:
             return None
-        share = hit_share(tier_bytes, set_bytes)
-        return in_turn(fast, slow, share), side_by_side(fast, slow, share)
+        share = tiering.hit_share(tier_bytes, set_bytes)
+        return tiering.in_turn(fast, slow, share), tiering.side_by_side(fast, slow, share)
 
 
 class TierFound(Found[TierSettings]):
@@ -183,34 +165,46 @@ class TierFound(Found[TierSettings]):
     """
 
     @cached_property
-    def measured(self) -> Cells:
-        """All cells, by stage, pattern, block and set."""
-        return cells_in(self.exchanges, self.record.geometry)
+    def measured(self) -> Mapping[Key, CellFound]:
+        """All cells in order, by stage, pattern, block and set."""
+        return cells.cells_in(self.exchanges)
+
+    @cached_property
+    def geometries(self) -> Mapping[str, Geometry]:
+        """The devices that cells were measured on, by stage, as far as one was reached."""
+        return cells.geometries_in(self.exchanges, self.record.geometry)
 
     @cached_property
     def curves(self) -> tuple[Curve, ...]:
         """The curves of which a cell was measured."""
-        curve = self.measured.curve
         curves = (
             Curve(
                 pattern=pattern,
                 block_bytes=block,
-                tier=curve(TIER, pattern, block),
-                again=curve(AGAIN, pattern, block),
-                fast=curve("fast", pattern, block),
-                slow=curve("slow", pattern, block),
+                tier=self._over_sets(TIER, pattern, block),
+                again=self._over_sets(AGAIN, pattern, block),
+                fast=self._over_sets("fast", pattern, block),
+                slow=self._over_sets("slow", pattern, block),
             )
             for pattern in self.settings.patterns
             for block in self.settings.block_sizes_bytes
         )
         return tuple(each for each in curves if each.tier or each.fast or each.slow)
 
+    def _over_sets(self, *of: str | int) -> Mapping[int, CellFound]:
+        """Return the cells of a stage, pattern and block, by their sets, ascending."""
+        return {
+            key.set_bytes: self.measured[key]
+            for key in sorted(self.measured)
+            if (key.stage, key.pattern, key.block_bytes) == of
+        }
+
     @property
     def tier_bytes(self) -> int | None:
         """What the models take the fast tier to hold; None where neither a setting nor the fast
         device says.
         """
-        fast = self.measured.geometries.get("fast")
+        fast = self.geometries.get("fast")
         if self.settings.tier_bytes is None and fast is not None and self.settings.fast:
             return fast.nominal_capacity_bytes
         return self.settings.tier_bytes
@@ -218,7 +212,7 @@ class TierFound(Found[TierSettings]):
     @property
     def rounds(self) -> int:
         """How many cells were measured."""
-        return len(self.measured.cells)
+        return len(self.measured)
 
     @cached_property
     def witnesses(self) -> tuple[Curve, ...]:
@@ -293,8 +287,10 @@ class TierFound(Found[TierSettings]):
         """
         both = [curve for curve in self.of(pattern) if curve.tier and curve.slow]
         held_bytes = self.tier_bytes or 0
-        rates = [levelled(curve.tier, curve.slow, held_bytes=held_bytes) for curve in both]
-        return crossover(
+        rates = [
+            over_sets.levelled(curve.tier, curve.slow, held_bytes=held_bytes) for curve in both
+        ]
+        return tiering.crossover(
             [curve.block_bytes for curve in both],
             [tier for tier, _ in rates],
             [slow for _, slow in rates],
@@ -330,8 +326,9 @@ class TierFound(Found[TierSettings]):
     @cached_property
     def cells(self) -> Sequence[Cell]:
         """Every cell over its last slices."""
-        cells = self.measured.cells.items()
-        return tuple(measures.cell_over(key.labels, cell.window) for key, cell in cells)
+        return tuple(
+            measures.cell_over(key.labels, cell.window) for key, cell in self.measured.items()
+        )
 
     @property
     def watch_running(self) -> Watch:
@@ -347,17 +344,17 @@ class TierFound(Found[TierSettings]):
         left = [
             key
             for each in settings.stages[settings.stages.index(stage) :]
-            for key in keys_of(settings, each, self.measured.geometries.get(each, record.geometry))
-            if (cell := self.measured.cells.get(key)) is None
+            for key in cells.keys_of(settings, each, self.geometries.get(each, record.geometry))
+            if (cell := self.measured.get(key)) is None
             or not is_over(cell.exact, most=settings.slices_most)
         ]
         filled = any(isinstance(each.step, Precondition) for each in record.steps)
-        fill = None if filled else filling(settings, record.geometry)
+        fill = None if filled else cells.filling(settings, record.geometry)
         again = 2 * sum(map(is_random, settings.patterns))
         closer = settings.refine * len(settings.patterns) + again if stage == TIER else 0
         most = len(left) + closer * len(settings.block_sizes_bytes)
         return Watch(
-            phase="precondition" if fill else CELL,
+            phase="precondition" if fill else cells.CELL,
             cell=last,
             remaining_ns_least=len(left) * WINDOW_ROUNDS * settings.slice_ns,
             remaining_ns_most=most * settings.slices_most * settings.slice_ns,

@@ -12,16 +12,8 @@ from teijo.analysis.slices import is_over, rate_over
 from teijo.analysis.tiering import Cliff, cliff_of, settled
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import insist
-from teijo.methods.studies.tier.cells import (
-    AGAIN,
-    TIER,
-    Key,
-    configuring,
-    filling,
-    is_random,
-    keys_of,
-    slice_of,
-)
+from teijo.methods.studies.tier import cells
+from teijo.methods.studies.tier.cells import AGAIN, TIER, Key, is_random
 from teijo.methods.studies.tier.found import TierFound
 from teijo.methods.studies.tier.settings import PATTERNS, TierSettings, asked_on, settings_of
 from teijo.terms.configured import geometry_in
@@ -64,7 +56,7 @@ class Tier(Method[TierSettings, TierFound]):
         for stage in settings.stages:
             sizes = yield from _begin(settings, stage, geometry)
             rates: dict[Key, float] = {}
-            for key in keys_of(settings, stage, sizes):
+            for key in cells.keys_of(settings, stage, sizes):
                 rates[key] = yield from _cell(settings, key, sizes)
             if stage == TIER:
                 yield from _closer(settings, sizes, rates)
@@ -76,9 +68,9 @@ def _begin(
 ) -> Generator[Step, Answer, Geometry]:
     """Put a stage's device in place and fill it; return its sizes."""
     if stage != TIER or settings.hook:
-        answer = yield from insist(configuring(settings, stage))
+        answer = yield from insist(cells.configuring(settings, stage))
         geometry = geometry_in(answer.detail) or geometry
-    fill = filling(settings, geometry)
+    fill = cells.filling(settings, geometry)
     if fill is not None:
         yield from insist(fill)
     return geometry
@@ -93,12 +85,12 @@ def _cell(
     """
     slices: list[Fraction] = []
     while not is_over(slices, most=settings.slices_most, back_to=back_to):
-        answer = yield slice_of(settings, key, geometry, len(slices) + 1)
+        answer = yield cells.slice_of(settings, key, geometry, len(slices) + 1)
         if isinstance(answer, Gap):
             slices.clear()
             if settings.hook:
                 stage = TIER if key.stage == AGAIN else key.stage
-                yield from insist(configuring(settings, stage))
+                yield from insist(cells.configuring(settings, stage))
             continue
         slices.append(measures.exact_mb_s(answer))
     return rate_over(slices)

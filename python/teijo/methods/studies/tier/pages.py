@@ -8,19 +8,8 @@ from dataclasses import dataclass
 from teijo import units
 from teijo.analysis.quantities import THROUGHPUT
 from teijo.analysis.tiering import Fall
+from teijo.document import model
 from teijo.document.grid import Fields, Figure, Trace, listing, traced
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Paragraph,
-    Section,
-    Span,
-    Table,
-    Value,
-    Verdict,
-    XYChart,
-)
 from teijo.document.phrase import Verbatim, capitalised, say
 from teijo.methods.pages import ms, threads_by_depth
 from teijo.methods.report import study_report
@@ -56,7 +45,7 @@ GB = Volumes(unit="GB", unit_bytes=units.GIGA, digits=2)
 MB = Volumes(unit="MB", unit_bytes=units.MEGA, digits=1)
 
 
-def pages(found: TierFound) -> Document:
+def pages(found: TierFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
     settings = found.settings
     fill = settings.fill_times
@@ -81,24 +70,28 @@ def pages(found: TierFound) -> Document:
     )
 
 
-def _sections(found: TierFound) -> list[Section]:
+def _sections(found: TierFound) -> list[model.Section]:
     volumes = _volumes(found)
     patterns = [
         (pattern, tuple(_chart(found, volumes, curve) for curve in found.of(pattern) if curve.tier))
         for pattern in found.settings.patterns
     ]
     return [
-        Section(title="Result", blocks=_result(found, volumes)),
-        Section(title="Where the tier stops helping", blocks=_cliffs(found, volumes)),
+        model.Section(title="Result", blocks=_result(found, volumes)),
+        model.Section(title="Where the tier stops helping", blocks=_cliffs(found, volumes)),
         *_buying_sections(found),
-        *(Section(title=_title(pattern), blocks=charts) for pattern, charts in patterns if charts),
-        Section(title="Every cell", blocks=_every_cell(found, volumes)),
+        *(
+            model.Section(title=_title(pattern), blocks=charts)
+            for pattern, charts in patterns
+            if charts
+        ),
+        model.Section(title="Every cell", blocks=_every_cell(found, volumes)),
     ]
 
 
 def _volumes(found: TierFound) -> Volumes:
     """Return TB where the largest set is no smaller than 2 TB, else GB or MB alike."""
-    largest = max((key.set_bytes for key in found.measured.cells), default=0)
+    largest = max((key.set_bytes for key in found.measured), default=0)
     return next((each for each in (TB, GB) if largest >= 2 * each.unit_bytes), MB)
 
 
@@ -110,21 +103,21 @@ def _curve_title(curve: Curve) -> str:
     return capitalised(words.curve_name(curve))
 
 
-def _result(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
-    blocks: list[Block] = [
-        Verdict(text=words.verdict(found), good=None),
-        Paragraph(text=words.answer(found)),
+def _result(found: TierFound, volumes: Volumes) -> tuple[model.Block, ...]:
+    blocks: list[model.Block] = [
+        model.Verdict(text=words.verdict(found), good=None),
+        model.Paragraph(text=words.answer(found)),
     ]
     if found.witnesses:
         blocks.append(_evidence_table(found, volumes))
     if found.hero is not None:
         blocks.append(_chart(found, volumes, found.hero))
     if found.tier_bytes is not None:
-        blocks.append(Paragraph(text=words.MODELS))
+        blocks.append(model.Paragraph(text=words.MODELS))
     return tuple(blocks)
 
 
-def _evidence_table(found: TierFound, volumes: Volumes) -> Table:
+def _evidence_table(found: TierFound, volumes: Volumes) -> model.Table:
     """Return what each curve that could show a tier shows, with the rates it is judged by."""
     unit, digits, size = volumes.unit, volumes.digits, volumes.of
     fields: Fields[Curve] = (
@@ -146,12 +139,12 @@ def _back_bytes(fall: Fall) -> int | None:
     return None if fall.back is None else fall.back_bytes
 
 
-def _falling(of: Callable[[Fall], Value]) -> Callable[[Curve], Value]:
+def _falling(of: Callable[[Fall], model.Value]) -> Callable[[Curve], model.Value]:
     """Return what a field has of a curve that falls; None of one that does not."""
     return lambda curve: None if curve.fall is None else of(curve.fall)
 
 
-def _chart(found: TierFound, volumes: Volumes, curve: Curve) -> XYChart:
+def _chart(found: TierFound, volumes: Volumes, curve: Curve) -> model.XYChart:
     """Return one pattern and block size over the working sets, the cliff shaded."""
     stages = {"tier": curve.tier, "fast": curve.fast, "slow": curve.slow}
     measured = (
@@ -173,11 +166,13 @@ def _chart(found: TierFound, volumes: Volumes, curve: Curve) -> XYChart:
         if modelled
     )
     first, last = map(volumes.of, curve.held)
-    spans = () if first is None or last is None else (Span(name="cliff", first=first, last=last),)
+    spans = []
+    if first is not None and last is not None:
+        spans.append(model.Span(name="cliff", first=first, last=last))
     return traced(
         say("{what}, by working set", what=_curve_title(curve)),
         (*measured, *models),
-        keys=Column(name="Device"),
+        keys=model.Column(name="Device"),
         places=Figure(name="Working set", unit=volumes.unit, digits=volumes.digits),
         y=THROUGHPUT,
         log=True,
@@ -198,7 +193,7 @@ def _modelled(found: TierFound, curve: Curve) -> list[tuple[float, tuple[float, 
     return [(place, rates) for place, rates in both if rates is not None]
 
 
-def _cliffs(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
+def _cliffs(found: TierFound, volumes: Volumes) -> tuple[model.Block, ...]:
     """Return where each pattern and block size falls, and what is left at the largest set.
 
     What needs the devices alone is left out where none of it is known.
@@ -221,7 +216,7 @@ def _cliffs(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
         *known,
     )
     table = listing(curves, fields, caption="Where the tier stops helping")
-    return (Paragraph(text=words.HELD_WITH_MODELS if known else words.HELD), table)
+    return (model.Paragraph(text=words.HELD_WITH_MODELS if known else words.HELD), table)
 
 
 def _models(found: TierFound, curve: Curve) -> tuple[float, float] | tuple[None, None]:
@@ -229,7 +224,7 @@ def _models(found: TierFound, curve: Curve) -> tuple[float, float] | tuple[None,
     return curve.model(found.tier_bytes, max(curve.tier)) or (None, None)
 
 
-def _buying_sections(found: TierFound) -> list[Section]:
+def _buying_sections(found: TierFound) -> list[model.Section]:
     """Return from which block size the slow device wins, and what would keep it from winning."""
     if not found.counted:
         return []
@@ -247,15 +242,15 @@ def _buying_sections(found: TierFound) -> list[Section]:
     caption = "Where the slow device alone is faster than the tier, at the smallest set"
     blocks = (
         listing(found.settings.patterns, crossings, caption=caption),
-        Paragraph(text=words.STRIPES),
+        model.Paragraph(text=words.STRIPES),
         listing(found.counted, counts, caption="How many fast devices never hurt"),
     )
-    return [Section(title="Where the tier hurts", blocks=blocks)]
+    return [model.Section(title="Where the tier hurts", blocks=blocks)]
 
 
-def _every_cell(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
+def _every_cell(found: TierFound, volumes: Volumes) -> tuple[model.Block, ...]:
     unit, digits, size = volumes.unit, volumes.digits, volumes.of
-    cells = tuple(found.measured.cells.values())
+    cells = tuple(found.measured.values())
     fields: Fields[CellFound] = (
         ("Device", "", None, lambda cell: STAGE_NAMES[cell.key.stage]),
         ("Pattern", "", None, lambda cell: words.PATTERN_NAMES[cell.key.pattern]),
@@ -271,4 +266,4 @@ def _every_cell(found: TierFound, volumes: Volumes) -> tuple[Block, ...]:
     last = len(fields) - 1
     marked = ((place, last) for place, cell in enumerate(cells) if not cell.steady)
     table = listing(cells, fields, caption="Every cell", folded=True, marked=marked)
-    return (Paragraph(text=words.SLICES), table)
+    return (model.Paragraph(text=words.SLICES), table)

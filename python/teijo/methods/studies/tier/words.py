@@ -31,6 +31,15 @@ SLICES: Final = (
     "average, a slope excursion of at most 10 %: the standard's rule for rounds); its numbers are "
     "over those five. The 95 % are of one run whose slices resemble their neighbours."
 )
+NOT_YET_ALONE: Final = "The fast and the slow device alone have not both been measured yet."
+NOT_ALONE: Final = (
+    "The fast and the slow device alone were not measured, so there is no model beside the "
+    "tier, no crossover and no count of devices."
+)
+NOT_SWEPT: Final = (
+    "Sequential streams did not get through their whole sets in the slices that count: they "
+    "show the part they went over, and no model stands beside them."
+)
 PATTERN_NAMES: Final[dict[str, str]] = {
     "randread": "random reads",
     "randwrite": "random writes",
@@ -124,8 +133,7 @@ def answer(found: TierFound) -> str:
             parts = [_none(found), *_crossovers(found), _stripes(found)]
         case "unknown":
             parts = [_unknown(found)[1]]
-    parts += (_worn(found), _alone(found), _in_part(found), _unsteady(found))
-    return sentences(part for part in parts if part)
+    return sentences(part for part in (*parts, _worn(found), *_caveats(found)) if part)
 
 
 def evidence(curve: Curve) -> str:
@@ -187,11 +195,8 @@ def _none(found: TierFound) -> str:
 
 def curve_name(curve: Curve) -> str:
     """Return a pattern and block size: "random reads of 4 KiB"."""
-    return say(
-        "{pattern} of {block}",
-        pattern=PATTERN_NAMES[curve.pattern],
-        block=units.format_block_size(curve.block_bytes),
-    )
+    block = units.format_block_size(curve.block_bytes)
+    return say("{pattern} of {block}", pattern=PATTERN_NAMES[curve.pattern], block=block)
 
 
 def volume(size_bytes: float) -> str:
@@ -343,34 +348,20 @@ def _stripes(found: TierFound) -> str:
     return "One fast device is nowhere slower than the slow one: the tier can never hurt."
 
 
-def _alone(found: TierFound) -> str:
-    if any(curve.fast and curve.slow for curve in found.curves):
-        return ""
-    if len(found.settings.stages) > 1:
-        return "The fast and the slow device alone have not both been measured yet."
-    return (
-        "The fast and the slow device alone were not measured, so there is no model beside the "
-        "tier, no crossover and no count of devices."
-    )
-
-
-def _in_part(found: TierFound) -> str:
-    """Say of sequential streams that they did not get through their sets."""
-    if all(curve.swept for curve in found.curves):
-        return ""
-    return (
-        "Sequential streams did not get through their whole sets in the slices that count: they "
-        "show the part they went over, and no model stands beside them."
-    )
-
-
-def _unsteady(found: TierFound) -> str:
-    cells = found.measured.cells.values()
-    restless = sum(1 for cell in cells if not cell.steady)
-    if not restless:
-        return ""
-    return say(
-        "{count} of {all} cells were not steady when their slices were used up; they are marked.",
-        count=restless,
-        all=len(cells),
-    )
+def _caveats(found: TierFound) -> list[str]:
+    """Say what was not measured, or not as it should be."""
+    texts: list[str] = []
+    if not any(curve.fast and curve.slow for curve in found.curves):
+        texts.append(NOT_YET_ALONE if len(found.settings.stages) > 1 else NOT_ALONE)
+    if not all(curve.swept for curve in found.curves):
+        texts.append(NOT_SWEPT)
+    restless = sum(1 for cell in found.measured.values() if not cell.steady)
+    if restless:
+        text = say(
+            "{count} of {all} cells were not steady when their slices were used up; they are "
+            "marked.",
+            count=restless,
+            all=len(found.measured),
+        )
+        texts.append(text)
+    return texts
