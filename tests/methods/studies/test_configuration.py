@@ -16,7 +16,7 @@ from teijo.methods.studies.configuration.answer import cached_sentences
 from teijo.methods.studies.configuration.found import (
     Cached,
     ConfigurationFound,
-    cells_of,
+    setups_of,
     visits_of,
 )
 from teijo.methods.studies.configuration.method import Configuration
@@ -529,4 +529,4 @@ def test_every_text_of_its_reports_is_translated(plan: str, device: Array) -> No
 def test_purged_configurations_are_purged_each() -> None:
     played = run(Array(), purge="on", repeats="2")
     assert sum(isinstance(step, Purge) for step in played.asked) == 20
-    assert len(cells_of(settings_of())) == 9
+    assert len(setups_of(settings_of())) == 9

@@ -13,7 +13,7 @@ from teijo.analysis.judged import LIMIT, WORTH_SHARE, Effect, Judged, effect_of
 from teijo.document.model import Verdict
 from teijo.document.phrase import Verbatim, capitalised, listed, say, sentences
 from teijo.methods.scaled import with_full_size_word
-from teijo.methods.studies.configuration.found import Cached, ConfigurationFound, cells_of
+from teijo.methods.studies.configuration.found import Cached, ConfigurationFound
 
 PAIRS_NAMED = 3
 SEEN_SHARE = 0.00005
@@ -71,8 +71,7 @@ def advice_of(found: ConfigurationFound) -> str:
             "No setting is recommended: nothing makes a difference that can be told from noise, or "
             "the control failed."
         )
-    cells = cells_of(found.settings)
-    levels = cells[choice.place].levels
+    levels = found.setups[choice.place].levels
     parts: list[str] = [
         say(
             "Recommended: {setting}. In the geometric mean over all {count} workloads it is "
@@ -81,7 +80,7 @@ def advice_of(found: ConfigurationFound) -> str:
             setting=listed(Verbatim("=".join(levels[factor])) for factor in choice.telling),
             count=len(choice.shares),
             times=_three_digits(choice.times),
-            slowest=cells[choice.slowest].name,
+            slowest=found.setups[choice.slowest].name,
             first=sum(not each.behind for each in choice.shares),
         )
     ]
@@ -92,7 +91,7 @@ def advice_of(found: ConfigurationFound) -> str:
                 "It loses most for {workload}: {percent:.0f} % of the rate with {best}.",
                 workload=worst.judged.rates.name,
                 percent=100 * worst.rate / worst.best,
-                best=cells[worst.best_place].name,
+                best=found.setups[worst.best_place].name,
             )
         )
     if any(is_cached(found, each.judged) for each in choice.shares):

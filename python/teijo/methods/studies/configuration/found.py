@@ -15,7 +15,8 @@ from teijo import units
 from teijo.analysis import judged as judging
 from teijo.analysis import measures
 from teijo.analysis.judged import Choice, Effect, Judged, Rates
-from teijo.document.phrase import Verbatim
+from teijo.document.phrase import Verbatim, say
+from teijo.errors import PlanError
 from teijo.methods.found import Found
 from teijo.methods.studies.configuration import words
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
@@ -66,9 +67,15 @@ class Visit:
     copy: bool
 
     @property
-    def name(self) -> str:
+    def title(self) -> str:
         """The configuration, and that it is the control's copy where it is."""
-        return f"{self.cell.name} (again)" if self.copy else str(self.cell.name)
+        name = self.cell.name
+        return say("{configuration} (again)", configuration=name) if self.copy else name
+
+    @property
+    def name(self) -> str:
+        """The same, as steps have it: plain text."""
+        return str(self.title)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +182,16 @@ class ConfigurationFound(Found[ConfigurationSettings]):
         return Verbatim(" × ".join(self.names[factor][0] for factor in factors))
 
     @cached_property
+    def setups(self) -> tuple[Setup, ...]:
+        """Every configuration, the last factor's levels the fastest."""
+        return setups_of(self.settings)
+
+    @cached_property
+    def visits(self) -> tuple[Visit, ...]:
+        """Every visit of the plan, in the order of measuring."""
+        return visits_of(self.settings)
+
+    @cached_property
     def visited(self) -> tuple[Visited, ...]:
         """The visits that took place, in order; the last one may not be whole yet.
 
@@ -195,7 +212,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
                 geometry=geometry_in(configured.detail) or self.record.geometry,
                 answers=tuple(answers),
             )
-            for visit, (configured, answers) in zip(visits_of(self.settings), begun, strict=False)
+            for visit, (configured, answers) in zip(self.visits, begun, strict=False)
         )
 
     @cached_property
@@ -206,15 +223,14 @@ class ConfigurationFound(Found[ConfigurationSettings]):
     @property
     def rounds(self) -> int:
         """How many blocks were measured to their end."""
-        return self.whole * self.settings.repeats // len(visits_of(self.settings))
+        return self.whole * self.settings.repeats // len(self.visits)
 
     @cached_property
     def rates(self) -> tuple[Rates, ...]:
         """Each workload's rates over the whole blocks."""
         settings, blocks = self.settings, self.rounds
-        control = control_of(settings)
         shape = (*([len(levels) for _, levels in settings.factors] or [1]), blocks)
-        own = len(cells_of(settings)) * blocks
+        own = len(self.setups) * blocks
         counted = sorted(
             (each for each in self.visited if each.visit.block <= blocks),
             key=lambda each: (each.visit.copy, each.visit.cell.place, each.visit.block),
@@ -231,7 +247,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
                     again=rates[own:],
                     places=numbers[:own].reshape(shape),
                     places_again=numbers[own:],
-                    control=None if control is None else control.place,
+                    control=next((each.cell.place for each in self.visits if each.copy), None),
                 )
             )
         return tuple(found)
@@ -352,7 +368,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
     def watch_running(self) -> Watch:
         """Which visit is under way, and what is still to be measured."""
         settings, whole = self.settings, self.whole
-        visits, workloads = visits_of(settings), len(settings.workloads)
+        visits, workloads = self.visits, len(settings.workloads)
         begun = self.visited[-1].answers if len(self.visited) > whole else ()
         left = (len(visits) - whole) * workloads - len(begun)
         left_ns = left * (settings.duration_ns + settings.ramp_ns + settings.rest_ns)
@@ -382,7 +398,7 @@ def rate_of(stream: NamedStream, answer: StepResult) -> float:
     return measures.throughput_mb_s(answer) if unit_of(stream) == "MB/s" else answer.iops
 
 
-def cells_of(settings: ConfigurationSettings) -> tuple[Setup, ...]:
+def setups_of(settings: ConfigurationSettings) -> tuple[Setup, ...]:
     """Return every configuration, the last factor's levels the fastest."""
     names = [name for name, _ in settings.factors]
     return tuple(
@@ -395,27 +411,38 @@ def cells_of(settings: ConfigurationSettings) -> tuple[Setup, ...]:
     )
 
 
-def control_of(settings: ConfigurationSettings) -> Setup | None:
-    """Return the configuration that is measured under two names, None for none."""
-    cells = cells_of(settings)
-    if settings.control == "none":
-        return None
-    if settings.control == "first":
-        return cells[0]
-    told = dict(words.levels_in(settings.control))
-    return next(cell for cell in cells if dict(cell.levels) == told)
-
-
 def visits_of(settings: ConfigurationSettings) -> tuple[Visit, ...]:
-    """Return every visit in the order of measuring; the same settings, the same order."""
-    control = control_of(settings)
-    places = [(cell, False) for cell in cells_of(settings)]
-    places += [] if control is None else [(control, True)]
+    """Return every visit in the order of measuring; the same settings, the same order.
+
+    Raises:
+        teijo.errors.PlanError: the control is none of the configurations.
+    """
+    setups = setups_of(settings)
+    places = [
+        *((each, False) for each in setups),
+        *((each, True) for each in _control(settings, setups)),
+    ]
     visits: list[Visit] = []
     for block in range(1, settings.repeats + 1):
         for cell, copy in sorted(places, key=lambda each: _lot(settings.shuffle, block, *each)):
             visits.append(Visit(number=len(visits) + 1, block=block, cell=cell, copy=copy))
     return tuple(visits)
+
+
+def _control(settings: ConfigurationSettings, setups: Sequence[Setup]) -> Sequence[Setup]:
+    """Return the configuration that is measured under two names, if any."""
+    if settings.control == "none":
+        return ()
+    if settings.control == "first":
+        return setups[:1]
+    levels = dict(words.levels_in(settings.control))
+    own = [each for each in setups if dict(each.levels) == levels]
+    if not own:
+        raise PlanError(
+            f"control={settings.control} is none of the configurations",
+            remedy="Name one level of every factor, or set control=first.",
+        )
+    return own
 
 
 def _lot(shuffle: int, block: int, cell: Setup, copy: bool) -> bytes:

@@ -17,15 +17,7 @@ from teijo.methods.forms import DURATION
 from teijo.methods.pages import NOT_KNOWN, ms
 from teijo.methods.report import study_report
 from teijo.methods.studies.configuration import answer, effect_pages
-from teijo.methods.studies.configuration.found import (
-    ConfigurationFound,
-    Group,
-    Visit,
-    Visited,
-    cells_of,
-    unit_of,
-    visits_of,
-)
+from teijo.methods.studies.configuration.found import ConfigurationFound, Group, Visited, unit_of
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.terms.configured import facts_in
 
@@ -57,7 +49,7 @@ CHECKS: Fields[tuple[Judged, str, Ratio]] = (
     ("Verdict", "", None, lambda row: "MORE THAN CHANCE" if row[2].shown else "chance"),
 )
 GROUPS: Fields[Group] = (
-    ("Configuration", "", None, lambda one: _named(one.visit)),
+    ("Configuration", "", None, lambda one: one.visit.title),
     ("Workload", "", None, lambda one: Verbatim(one.stream.name)),
     ("Visits", "", 0, lambda one: len(one.answers)),
     ("IOPS", "", 1, lambda one: one.cell.iops),
@@ -71,7 +63,7 @@ GROUPS: Fields[Group] = (
 ORDER: Fields[Visited] = (
     ("Visit", "", 0, lambda each: each.visit.number),
     ("Block", "", 0, lambda each: each.visit.block),
-    ("Configuration", "", None, lambda each: _named(each.visit)),
+    ("Configuration", "", None, lambda each: each.visit.title),
     ("Start", "s", 1, lambda each: each.configured.started_ns / units.NS_PER_S),
     ("Target", "", None, lambda each: Verbatim(each.configured.detail.get("target", ""))),
 )
@@ -92,7 +84,7 @@ def pages(found: ConfigurationFound) -> Document:
         device=(
             ("Model", identity.model or NOT_KNOWN),
             ("Serial no", identity.serial or NOT_KNOWN),
-            ("Configurations", str(len(cells_of(settings)))),
+            ("Configurations", str(len(found.setups))),
             ("Applied by", _means(settings)),
         ),
         test=(
@@ -161,12 +153,6 @@ def _configurations_section(found: ConfigurationFound) -> Section:
     return Section(title="Every configuration", blocks=blocks)
 
 
-def _named(visit: Visit) -> str:
-    """Return what a visit's configuration is called."""
-    name = visit.cell.name
-    return say("{configuration} (again)", configuration=name) if visit.copy else name
-
-
 def _abreast(found: ConfigurationFound) -> Table:
     """Return the mean rates, a column for each workload."""
 
@@ -174,7 +160,7 @@ def _abreast(found: ConfigurationFound) -> Table:
         return lambda own: float(np.mean(own[place].rates)) if own[place].answers else None
 
     fields: list[tuple[str, str, int | None, Callable[[Sequence[Group]], Value]]] = [
-        ("Configuration", "", None, lambda own: _named(own[0].visit)),
+        ("Configuration", "", None, lambda own: own[0].visit.title),
         *(
             (Verbatim(stream.name), unit_of(stream), 1, mean(place))
             for place, stream in enumerate(found.settings.workloads)
@@ -188,7 +174,7 @@ def _plan_section(found: ConfigurationFound) -> Section:
     workloads = (Verbatim(f"{each.name}: {each.title}") for each in settings.workloads)
     order = say(
         "{visits} visits in {blocks} blocks, drawn from {seed}",
-        visits=len(visits_of(settings)),
+        visits=len(found.visits),
         blocks=settings.repeats,
         seed=settings.shuffle,
     )
@@ -244,7 +230,7 @@ def _differing_facts(visited: Sequence[Visited]) -> list[Table]:
 
 def _advice_sections(found: ConfigurationFound) -> list[Section]:
     """Return the last page: the setting, and every workload as its evidence."""
-    text, choice, cells = answer.advice_of(found), found.choice, cells_of(found.settings)
+    text, choice = answer.advice_of(found), found.choice
     if not text:
         return []
     blocks: list[Block] = [Paragraph(text=text)]
@@ -253,7 +239,7 @@ def _advice_sections(found: ConfigurationFound) -> list[Section]:
             ("Workload", "", None, lambda each: each.judged.rates.name),
             ("Unit", "", None, lambda each: Verbatim(each.judged.rates.unit)),
             ("Recommended", "", 1, lambda each: each.rate),
-            ("Fastest configuration", "", None, lambda each: cells[each.best_place].name),
+            ("Fastest configuration", "", None, lambda each: found.setups[each.best_place].name),
             ("Its rate", "", 1, lambda each: each.best),
             ("Recommended by it", "%", 1, lambda each: 100 * each.rate / each.best),
             ("Difference", "", None, lambda each: "slower" if each.behind else "not slower"),
