@@ -8,7 +8,7 @@ import pytest
 
 from teijo.device import Device, Hook, open_target
 from teijo.errors import HostError, IdentityError, PlanError, TargetError
-from teijo.runner.compile import compile_measure
+from teijo.runner.compile import compile_load
 from teijo.terms.configured import facts_in, geometry_in
 from teijo.terms.step import Configure, Measure
 from teijo.terms.workload import Stream, Workload
@@ -103,7 +103,7 @@ def drive(device: Device) -> None:
     """Have some I/O in flight for a moment, as a measurement has."""
     stream = Stream(read_percent=0, block_size_bytes=4096, queue_depth=32)
     step = Measure(workload=Workload(streams=(stream,)), duration_ns=20_000_000)
-    device.session.run(compile_measure(step, device.geometry, {}, seed=1))
+    device.session.run(compile_load(step, device.geometry, {}, seed=1))
 
 
 def test_a_file_the_hook_removed_is_laid_out_again(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.errors import PlanError
-from teijo.runner.compile import compile_measure, compile_precondition, interval_ns
+from teijo.runner.compile import compile_load, interval_ns
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.workload import Access, Rate, Schedule, Stream, Workload
@@ -22,17 +22,17 @@ def one(rate: Rate | None = None) -> Workload:
 def test_a_block_below_the_logical_one_is_refused() -> None:
     step = Measure(workload=one(), duration_ns=1)
     with pytest.raises(PlanError, match="no multiple"):
-        compile_measure(step, replace(DRIVE, logical_block_bytes=8192), {}, 1)
+        compile_load(step, replace(DRIVE, logical_block_bytes=8192), {}, 1)
 
 
 def test_a_measure_is_bound_by_time_and_a_precondition_by_bytes() -> None:
-    measured = compile_measure(
+    measured = compile_load(
         Measure(workload=one(), duration_ns=60, continues=True, open_ended=True), DRIVE, {}, 1
     )
     assert (measured.duration_ns, measured.total_bytes) == (60, None)
     assert measured.continues
     assert measured.open_ended
-    filled = compile_precondition(Precondition(workload=one(), total_bytes=9), DRIVE, {}, 1)
+    filled = compile_load(Precondition(workload=one(), total_bytes=9), DRIVE, {}, 1)
     assert (filled.duration_ns, filled.total_bytes) == (None, 9)
     assert not filled.open_ended
 
@@ -40,8 +40,8 @@ def test_a_measure_is_bound_by_time_and_a_precondition_by_bytes() -> None:
 def test_the_series_is_by_the_second_unless_the_step_says_otherwise() -> None:
     plain = Measure(workload=one(), duration_ns=60)
     fine = replace(plain, interval_ns=33_333_333)
-    assert compile_measure(plain, DRIVE, {}, 1).interval_ns == 1_000_000_000
-    assert compile_measure(fine, DRIVE, {}, 1).interval_ns == 33_333_333
+    assert compile_load(plain, DRIVE, {}, 1).interval_ns == 1_000_000_000
+    assert compile_load(fine, DRIVE, {}, 1).interval_ns == 33_333_333
     assert interval_ns(fine) == 33_333_333
     assert interval_ns(Precondition(workload=one(), total_bytes=9)) == 1_000_000_000
 
@@ -56,25 +56,25 @@ def test_a_sequential_stream_goes_on_at_its_next_whole_block(cursor: int, begins
         name="log", read_percent=0, block_size_bytes=128 * KIB, access=Access.SEQUENTIAL
     )
     step = Measure(workload=Workload(streams=(stream,)), duration_ns=1)
-    plan = compile_measure(step, small, {"log": cursor, "other": 7}, 1)
+    plan = compile_load(step, small, {"log": cursor, "other": 7}, 1)
     assert plan.streams[0].cursor_bytes == begins
 
 
 def test_an_open_loop_keeps_its_rate_and_schedule() -> None:
     workload = one(rate=Rate(ios_per_second=12.5, schedule=Schedule.POISSON))
-    plan = compile_measure(Measure(workload=workload, duration_ns=1), DRIVE, {}, 1)
+    plan = compile_load(Measure(workload=workload, duration_ns=1), DRIVE, {}, 1)
     assert plan.streams[0].stream.rate == Rate(ios_per_second=12.5, schedule=Schedule.POISSON)
 
 
 def test_streams_of_one_step_have_seeds_of_their_own() -> None:
     streams = tuple(Stream(name=name, read_percent=0, block_size_bytes=4096) for name in ("a", "b"))
-    plan = compile_measure(Measure(workload=Workload(streams=streams), duration_ns=1), DRIVE, {}, 5)
+    plan = compile_load(Measure(workload=Workload(streams=streams), duration_ns=1), DRIVE, {}, 5)
     assert plan.streams[0].seed != plan.streams[1].seed
 
 
 def test_a_grid_smaller_than_the_block_reaches_the_engine() -> None:
     stream = Stream(read_percent=100, block_size_bytes=8192, alignment_bytes=4096)
     step = Measure(workload=Workload(streams=(stream,)), duration_ns=1)
-    assert compile_measure(step, DRIVE, {}, seed=1).streams[0].stream.alignment_bytes == 4096
+    assert compile_load(step, DRIVE, {}, seed=1).streams[0].stream.alignment_bytes == 4096
     with pytest.raises(AssertionError):
         replace(stream, alignment_bytes=16384)

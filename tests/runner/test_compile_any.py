@@ -12,7 +12,7 @@ from teijo.engine.native import NativeSession
 from teijo.engine.plan import VerifyPlan
 from teijo.engine.session import Lap
 from teijo.errors import PlanError
-from teijo.runner.compile import compile_measure
+from teijo.runner.compile import compile_load
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Measure
 from teijo.terms.workload import (
@@ -98,7 +98,7 @@ def run(descriptor: int, workload: Workload, geometry: Geometry) -> Lap | PlanEr
         backend="null",
     )
     try:
-        return session.run(compile_measure(step, geometry, cursors, 7, STAMPS))
+        return session.run(compile_load(step, geometry, cursors, 7, STAMPS))
     except PlanError as refusal:
         return refusal
     finally:

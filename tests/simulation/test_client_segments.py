@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from teijo.methods.pts.iops.method import Iops
-from teijo.runner.compile import compile_measure
+from teijo.runner.compile import compile_load
 from teijo.terms.geometry import Geometry
 from teijo.terms.placing import place
 from teijo.terms.step import Measure
@@ -66,7 +66,7 @@ def cell(geometry: Geometry, amount: str, segments: int = SEGMENTS, share: str =
 def write(
     path: Path, geometry: Geometry, step: Measure, total_bytes: int, **changes: Access
 ) -> None:
-    plan = compile_measure(step, geometry, {}, 11)
+    plan = compile_load(step, geometry, {}, 11)
     (placed,) = plan.streams
     placed = replace(placed, stream=replace(placed.stream, **changes))
     plan = replace(plan, streams=(placed,), duration_ns=None, total_bytes=total_bytes)

@@ -29,7 +29,7 @@ from teijo.methods.pts.hir.method import Hir
 from teijo.methods.pts.iops.method import Iops
 from teijo.methods.pts.lat.method import Lat
 from teijo.methods.pts.wsat.method import Wsat
-from teijo.runner.compile import compile_measure, compile_precondition
+from teijo.runner.compile import compile_load
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import StepResult
 from teijo.terms.seed import step_seed
@@ -86,7 +86,7 @@ def test_no_minute_repeats_the_offsets_of_another(tmp_path: Path) -> None:
         folder.mkdir()
         path = empty_file(folder)
         seed = step_seed(9, seq, step.round_number, step.cell)
-        plan = compile_measure(step, SMALL, {}, seed)
+        plan = compile_load(step, SMALL, {}, seed)
         driven(path, replace(plan, duration_ns=None, total_bytes=1_000 * BLOCK))
         touched.append(written_blocks(path))
     for one, other in pairwise(touched):
@@ -106,7 +106,7 @@ def test_preconditioning_writes_twice_the_capacity_over_every_lba_and_not_per_th
     steps = steps_of(Iops(), spec, SMALL, threads="4")
     step = next(each for each in steps if isinstance(each, Precondition))
     path = empty_file(tmp_path)
-    lap = driven(path, compile_precondition(step, SMALL, {}, 7))
+    lap = driven(path, compile_load(step, SMALL, {}, 7))
     assert sum(part.bytes for part in lap.result.results) == 2 * SMALL.capacity_bytes
     share = step.workload.streams[0].active_range.share_percent
     in_range = SMALL.capacity_bytes * share // 100 // BLOCK
@@ -165,7 +165,7 @@ def test_threads_are_threads_and_depth_is_depth_and_a_point_counts_reads_and_wri
         spec="2.0.2-enterprise",
     )  # fmt: skip
     step = next(each for each in played.measured if each.cell == "TC 32 QD 8")
-    (plan,) = compile_measure(step, DRIVE, {}, 1).streams
+    (plan,) = compile_load(step, DRIVE, {}, 1).streams
     assert (plan.stream.threads, plan.stream.queue_depth) == (32, 8)
     cells = {cell.labels: cell.iops for cell in findings_of(played.record).cells}
     assert cells[("threads", "32"), ("queue depth", "8")] == pytest.approx(256_000.0)
@@ -197,7 +197,7 @@ def test_bytes_written_are_bytes(tmp_path: Path, engine: str) -> None:
     """Bytes were taken for KiB, so that TGBW was 1024 times too large."""
     step = next(each for each in steps_of(Iops(), "", SMALL) if isinstance(each, Precondition))
     path = empty_file(tmp_path)
-    plan = compile_precondition(replace(step, total_bytes=8 * MIB), SMALL, {}, 7)
+    plan = compile_load(replace(step, total_bytes=8 * MIB), SMALL, {}, 7)
     with opened(path, engine) as session:
         lap = session.run(plan)
     assert sum(part.bytes for part in lap.result.results) == 8 * MIB

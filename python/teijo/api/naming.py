@@ -1,5 +1,6 @@
 """How a run file is named where nobody named it: after method, target and time."""
 
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -18,16 +19,9 @@ def run_file_for(method: str, target: str, output: str | Path | None, now: datet
     if not asked:
         return Path(name)
     path = Path(asked)
-    if asked.endswith("/") or _is_folder(path):
+    if asked.endswith("/") or os.path.isdir(path):  # noqa: PTH112 — False of a name too long
         return path / name
     return path if path.suffix == SEALED_SUFFIX else path.with_name(path.name + SEALED_SUFFIX)
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # a name too long, a folder that may not be entered
-        return False
 
 
 def name_of(target: str) -> str:

@@ -1,5 +1,6 @@
 """Every run file of a folder in a few words: device, method, verdict, date, or what is wrong."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,15 +55,9 @@ def listing(folder: Path | str, *, recursive: bool = False) -> Iterator[Listed]:
             f"{root} cannot be read: {error.strerror}", remedy="Check who may read the folder."
         ) from error
     for path in names:
-        if path.name.endswith(ENDINGS) and not _is_folder(path):
+        # Unlike Path.is_dir it says False of what may not be looked at.
+        if path.name.endswith(ENDINGS) and not os.path.isdir(path):  # noqa: PTH112
             yield _listed(path)
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
 
 
 def _listed(path: Path) -> Listed:

@@ -1,5 +1,6 @@
 """Reads a run file: sealed, growing, or left by a kill. Never writes to it."""
 
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -33,7 +34,7 @@ from teijo.runfile.proof.making import self_check_flaws
 from teijo.runfile.proof.proving import flaws_of, marked
 from teijo.runfile.proof.tables import table_flaws
 from teijo.terms.geometry import NO_CAPACITY, DeviceKind, Geometry, Identity
-from teijo.terms.provenance import Group, GroupName, Provenance, provenance_of
+from teijo.terms.provenance import GroupName, Provenance, provenance_of
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Intervals, StepResult
@@ -89,18 +90,11 @@ def locate(path: Path | str) -> Path:
     given = Path(path)
     names = Names.of(given)
     for candidate in (given, names.sealed, names.open):
-        if _is_file(candidate):
+        if os.path.isfile(candidate):  # noqa: PTH113 — False of a name too long
             return candidate
     raise RunFileError(
         f"There is no run file {given}.", remedy="`teijo run … -o NAME.teijo` writes one."
     )
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name too long, or a folder that may not be entered
-        return False
 
 
 def read(path: Path | str) -> Record:
@@ -325,42 +319,21 @@ def _geometry(row: sqlite3.Row) -> Geometry:
 
 
 def _run(row: sqlite3.Row, kind: DeviceKind) -> RunInfo:
-    named, provenance = "provenance" in dict(row), provenance_of(kind)
-    if named:
+    provenance, group = provenance_of(kind), {}
+    if "provenance" in dict(row):
         provenance = _one_of(Provenance, row["provenance"], "provenance")
-    return RunInfo(
-        id=row["id"],
-        method=row["method"],
-        spec=row["spec"],
-        settings=from_json(row["settings"]),
-        seed=row["seed"],
-        engine=row["engine"],
-        version=row["version"],
-        started_at=row["started_at"],
-        ended_at=row["ended_at"],
-        ending=_one_of(Ending, row["ending"], "ending"),
-        error=row["error"],
-        provenance=provenance,
-        group=_group(row["run_group"]) if named else {},
-    )
-
-
-def _group(text: str) -> Group:
-    return {GroupName(name): value for name, value in texts(text).items()}
+        group = {GroupName(name): value for name, value in texts(row["run_group"]).items()}
+    same = (each.name for each in fields(RunInfo) if each.name not in ("provenance", "group"))
+    stored = {name: row[name] for name in same}
+    ending = _one_of(Ending, row["ending"], "ending")
+    stored |= {"settings": from_json(row["settings"]), "ending": ending}
+    return RunInfo(**stored, provenance=provenance, group=group)
 
 
 def _identity(row: sqlite3.Row) -> Identity:
-    return Identity(
-        kind=_one_of(DeviceKind, row["kind"], "kind of device"),
-        target=row["target"],
-        model=row["model"],
-        serial=row["serial"],
-        firmware=row["firmware"],
-        interface=row["interface"],
-        wwid=row["wwid"],
-        write_cache=row["write_cache"],
-        facts=texts(row["facts"]),
-    )
+    stored = {each.name: row[each.name] for each in fields(Identity)}
+    kind = _one_of(DeviceKind, row["kind"], "kind of device")
+    return Identity(**stored | {"kind": kind, "facts": texts(row["facts"])})
 
 
 def _steps(

@@ -70,7 +70,7 @@ def sign(path: Path, key: Path) -> Path:
         UsageError: there is no such key. RunFileError: the file has a signature.
         HostError: ssh-keygen is missing or refuses, or the signature cannot be written.
     """
-    if not _is_file(key):
+    if not os.path.isfile(key):  # noqa: PTH113 — False of a name too long
         raise UsageError(
             f"There is no key {visible(str(key))}.",
             remedy="Name an SSH key: --sign ~/.ssh/id_ed25519",
@@ -211,13 +211,6 @@ def _status(path: Path) -> os.stat_result | None:
         return path.stat()
     except OSError:
         return None
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _ask(

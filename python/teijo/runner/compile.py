@@ -17,44 +17,32 @@ def interval_ns(step: Step) -> int:
     return step.interval_ns if isinstance(step, Measure) else NS_PER_S
 
 
-def compile_measure(
-    step: Measure,
+def compile_load(
+    step: Measure | Precondition,
     geometry: Geometry,
     cursors: Mapping[str, int],
     seed: int,
     verify: VerifyPlan | None = None,
 ) -> Plan:
-    """Return the plan of a measurement; `verify` is for its verified streams.
+    """Return the plan of a step that moves data; `verify` is for its verified streams.
 
     Raises:
         PlanError: a block size the device cannot serve, or a range smaller than a block.
     """
-    return Plan(
-        streams=_streams(step.workload.streams, geometry, cursors, seed, verify),
-        duration_ns=step.duration_ns,
-        interval_ns=step.interval_ns,
-        open_ended=step.open_ended,
-        continues=step.continues,
-    )
-
-
-def compile_precondition(
-    step: Precondition,
-    geometry: Geometry,
-    cursors: Mapping[str, int],
-    seed: int,
-    verify: VerifyPlan | None = None,
-) -> Plan:
-    """Return the plan of a byte-bounded preconditioning.
-
-    Raises:
-        PlanError: as `compile_measure`.
-    """
-    return Plan(
-        streams=_streams(step.workload.streams, geometry, cursors, seed, verify),
-        total_bytes=step.total_bytes,
-        interval_ns=interval_ns(step),
-    )
+    streams = _streams(step.workload.streams, geometry, cursors, seed, verify)
+    match step:
+        case Measure():
+            return Plan(
+                streams=streams,
+                duration_ns=step.duration_ns,
+                interval_ns=step.interval_ns,
+                open_ended=step.open_ended,
+                continues=step.continues,
+            )
+        case Precondition():
+            return Plan(
+                streams=streams, total_bytes=step.total_bytes, interval_ns=interval_ns(step)
+            )
 
 
 def _streams(

@@ -12,9 +12,8 @@ from teijo.runner.compile import interval_ns
 from teijo.runner.events import Remarked, StepDone, StepStarted
 from teijo.runner.handlers.configure import configure
 from teijo.runner.handlers.idle import idle
-from teijo.runner.handlers.measure import measure
+from teijo.runner.handlers.lap import run_load
 from teijo.runner.handlers.perform import perform
-from teijo.runner.handlers.precondition import precondition
 from teijo.runner.handlers.purge import purge
 from teijo.runner.looks import look_at_the_end, look_before
 from teijo.runner.stage import Outcome, Stage, data_remarks, error_remarks
@@ -106,10 +105,8 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     match step:
         case Purge():
             outcome = purge(stage)
-        case Precondition():
-            outcome = precondition(stage, seq, step, seed)
-        case Measure():
-            outcome = measure(stage, seq, step, seed)
+        case Measure() | Precondition():
+            outcome = run_load(stage, seq, step, seed)
         case Idle():
             outcome = idle(stage, step)
         case Configure():

@@ -9,7 +9,7 @@ from teijo.engine.plan import Plan
 from teijo.errors import PlanError
 from teijo.methods.method import AnyMethod
 from teijo.methods.settings import Settings
-from teijo.runner.compile import compile_measure
+from teijo.runner.compile import compile_load
 from teijo.runner.drive import Conversation
 from teijo.runner.extent import Extent, Preview
 from teijo.runner.paper import (
@@ -94,7 +94,7 @@ def rates_tried(device: Device) -> Rates:
 
 def _trial(stream: Stream, geometry: Geometry) -> Plan:
     step = Measure(workload=Workload(streams=(stream,)), duration_ns=_TRIAL_NS)
-    return compile_measure(step, geometry, {}, seed=1)
+    return compile_load(step, geometry, {}, seed=1)
 
 
 def written_bytes(steps: Sequence[StepRecord]) -> int:

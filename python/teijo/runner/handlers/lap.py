@@ -1,4 +1,4 @@
-"""One plan on the engine: watched, its intervals recorded as they finish, its lap as an answer."""
+"""Measure and precondition: a plan on the engine, its intervals recorded, its lap as an answer."""
 
 from dataclasses import replace
 
@@ -6,19 +6,22 @@ from teijo.engine.plan import Plan
 from teijo.engine.session import Progress as Look
 from teijo.runner.ceiling import ceiling_of
 from teijo.runner.clocks import asleep_ns
+from teijo.runner.compile import compile_load
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
 from teijo.terms.step import Measure, Precondition
 from teijo.units import megabytes_per_second, per_second
 
 
-def run_plan(stage: Stage, seq: int, step: Measure | Precondition, plan: Plan) -> Outcome:
-    """Drive the device by `plan` and return what it answered.
+def run_load(stage: Stage, seq: int, step: Measure | Precondition, seed: int) -> Outcome:
+    """Drive the workload for its time, or until its bytes are moved, and return the answer.
 
     Raises:
         Interrupted: somebody asked to stop; the lap is abandoned.
         DeviceError: the device cannot be driven at all.
     """
+    verify = stage.verify_plan(seq)
+    plan = compile_load(step, stage.device.geometry, stage.cursors, seed, verify)
     watcher = _Watcher(stage, seq, step, plan)
     before_ns = asleep_ns()
     lap = stage.device.session.run(plan, watcher.look)
