@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from teijo.conformance.conversation import heard
-from teijo.conformance.rescoring import rescored
+from teijo.conformance.rescoring import heard, rescored
 from teijo.document.model import Verdict
 from teijo.errors import PlanError
 from teijo.methods.parts import document_of, findings_of, parts_of

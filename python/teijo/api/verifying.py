@@ -6,7 +6,7 @@ from pathlib import Path
 
 from teijo.api import reading
 from teijo.api.signed import signature_on
-from teijo.conformance.conversation import heard
+from teijo.conformance.rescoring import heard
 from teijo.device import parse_target
 from teijo.device.simulated import make_simulated
 from teijo.device.target import SimulatedTarget

@@ -12,14 +12,7 @@ from typing import Final
 
 from teijo.analysis.mean import mean_of
 from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT
-from teijo.compare.limit import (
-    Limit,
-    in_unit,
-    limits_from,
-    parse_limit,
-    spelt,
-    words_of,
-)
+from teijo.compare.limit import Limit, in_unit, limits_from, parse_limit, spelt, words_of
 from teijo.compare.limit_outcome import Judged
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.errors import PlanError
@@ -41,8 +34,8 @@ class Known:
 
     part: str
     name: str
-    place: str
-    words: frozenset[str]
+    place: str = ""
+    words: frozenset[str] = frozenset()
     value: float | None
     unit: str
     low: float | None = None
@@ -130,14 +123,12 @@ def _known_of(part: Part, name: str) -> list[Known]:
         Known(
             part=name,
             name=spelt(scalar.name),
-            place="",
-            words=frozenset(),
             value=scalar.value,
             unit=scalar.unit,
             steady=steady,
         )
         for scalar in part.findings.scalars
-        if not any(one.name == spelt(scalar.name) for one in found)
+        if spelt(scalar.name) not in {one.name for one in found}
     ]
     return found
 
@@ -227,13 +218,13 @@ def _found(limit: Limit, known: Sequence[Known]) -> Known | str:
     if not named:
         names = sorted({each.name for each in known})
         near = get_close_matches(figure, names, n=1, cutoff=0.5)
+        wanted = Verbatim(figure)
         if near:
+            near_by = Verbatim(near[0])
             return say(
-                "there is no figure {name!r}; did you mean {near!r}?",
-                name=Verbatim(figure),
-                near=Verbatim(near[0]),
+                "there is no figure {name!r}; did you mean {near!r}?", name=wanted, near=near_by
             )
-        return say("there is no figure {name!r}", name=Verbatim(figure))
+        return say("there is no figure {name!r}", name=wanted)
     fitting = [each for each in named if limit.places <= each.words]
     exact = [each for each in fitting if each.words == limit.places]
     several = exact or fitting

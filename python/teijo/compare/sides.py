@@ -127,16 +127,14 @@ def matches_of(sides: Sequence[Side]) -> tuple[Match, ...]:
         UsageError: there is none.
     """
     found: dict[tuple[str, str], list[Entry]] = {}
-    methods: dict[tuple[str, str], AnyMethod] = {}
     for side in sides:
         for label, record in zip(side.labels, side.records, strict=True):
             for part in parts_of(record):
-                key = (part.method.id, part.name)
-                methods[key] = part.method
-                found.setdefault(key, []).append(Entry(side=side.name, label=label, part=part))
+                entry = Entry(side=side.name, label=label, part=part)
+                found.setdefault((part.method.id, part.name), []).append(entry)
     matches = tuple(
-        Match(name=key[1], method=methods[key], entries=tuple(entries))
-        for key, entries in found.items()
+        Match(name=name, method=entries[0].part.method, entries=tuple(entries))
+        for (_, name), entries in found.items()
         if len({entry.side for entry in entries}) >= SIDES_LEAST
     )
     if not matches:

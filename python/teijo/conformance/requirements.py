@@ -29,7 +29,8 @@ _IN_CODE = frozenset({_HIR, _XSR}) | _DEMAND
 
 _ALL_OF_THEM = Scope(tests=_IN_CODE)
 
-DEVICE = (
+REQUIREMENTS: tuple[Requirement, ...] = (
+    # The device.
     Requirement(
         id="device.whole",
         name="Device under test",
@@ -58,9 +59,7 @@ DEVICE = (
         check=device_checks.own_io,
         known="own",
     ),
-)
-
-PREPARATION = (
+    # Its preparation.
     Requirement(
         id="wipc.volume",
         name="Preconditioning, volume",
@@ -109,9 +108,7 @@ PREPARATION = (
         unread=(_ALL_OF_THEM,),
         tests=frozenset({_WSAT, _HIR, _XSR}),
     ),
-)
-
-STIMULUS = (
+    # The stimulus.
     Requirement(
         id="stimulus.range",
         name="Active range",
@@ -196,9 +193,7 @@ STIMULUS = (
         unread=(_ALL_OF_THEM,),
         tests=_CONTINUOUS,
     ),
-)
-
-COURSE = (
+    # The course of the test, and its settings.
     Requirement(
         id="course.tracking",
         name="Tracking variables",
@@ -292,5 +287,3 @@ COURSE = (
         optional=True,
     ),
 )
-
-REQUIREMENTS: tuple[Requirement, ...] = (*DEVICE, *PREPARATION, *STIMULUS, *COURSE)

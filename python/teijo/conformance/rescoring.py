@@ -2,21 +2,30 @@
 recorded answers, for as long as it asks for the recorded steps.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from teijo import units
-from teijo.conformance.conversation import Converses, Heard, heard
 from teijo.document.phrase import say
 from teijo.errors import PlanError
+from teijo.terms import step
 from teijo.terms.geometry import Geometry
-from teijo.terms.record import Record, StepRecord
+from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
+from teijo.terms.result import Answer
 
 
-class Rescorable(Converses, Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """How far a conversation got: steps it took, how it ended, and what it asked for then."""
+
+    used: int
+    ending: Ending | None
+    asks: step.Step | None
+
+
+class Rescorable(Protocol):
     """What a method has to say for its runs to be judged by another version of its standard."""
 
     id: str
@@ -34,9 +43,29 @@ class Rescorable(Converses, Protocol):
         """Return what these settings change against the standard."""
         ...
 
+    def steps(self, settings: Any, geometry: Geometry) -> Generator[step.Step, Answer, Ending]:
+        """Return the conversation."""
+        ...
+
     def judging(self, ran: Any, ruled: Any) -> set[str]:
         """Return the fields in which the version has its own way with what was run."""
         ...
+
+
+def heard(method: Rescorable, settings: object, record: Record) -> Heard:
+    """Give a method the recorded answers for as long as it asks for the recorded steps."""
+    steps = method.steps(settings, record.geometry)
+    used = 0
+    try:
+        asks = next(steps)
+        for exchange in record.steps:
+            if step.step_to_json(asks) != step.step_to_json(exchange.step):
+                break
+            used += 1
+            asks = steps.send(exchange.answer)
+    except StopIteration as end:
+        return Heard(used=used, ending=end.value, asks=None)
+    return Heard(used=used, ending=None, asks=asks)
 
 
 def rescored(record: Record, method: Rescorable, spec: str) -> Record:
@@ -103,52 +132,47 @@ def _kept(record: Record, method: Rescorable, used: int) -> tuple[Remark, ...]:
 def _remarks(record: Record, spec: str, heard: Heard) -> Sequence[Remark]:
     text = say("measured under {old}, judged here by {new}", old=record.run.spec, new=spec)
     remarks = [Remark(kind=RemarkKind.RESCORED, text=text)]
-    left = len(record.steps) - heard.used
+    left = record.steps[heard.used :]
     if heard.asks is not None:
-        following: StepRecord | None = record.steps[heard.used] if left else None
-        missing = say("{spec} goes on with {step}", spec=spec, step=_named(heard.asks))
-        if following is None:
-            text = say("{missing}, and the run has no more steps", missing=missing)
-        else:
+        text = say("{spec} goes on with {step}", spec=spec, step=_named(heard.asks))
+        if left:
             text = say(
                 "{missing}; what the run has there (step {number}) is {other}",
-                missing=missing,
-                number=following.seq,
-                other=_named(following.step),
+                missing=text,
+                number=left[0].seq,
+                other=_named(left[0].step),
             )
+        else:
+            text = say("{missing}, and the run has no more steps", missing=text)
         remarks.append(Remark(kind=RemarkKind.STEPS_MISSING, text=text))
     elif left:
         text = say(
             "{spec} ends after step {used}; {left} more are left out",
             spec=spec,
             used=heard.used,
-            left=left,
+            left=len(left),
         )
         remarks.append(Remark(kind=RemarkKind.RESCORED, text=text))
     if heard.ending == "not steady":
-        remarks.append(
-            Remark(
-                kind=RemarkKind.NOT_STEADY,
-                text="Steady state was not reached; the report shows the last rounds.",
-            )
-        )
+        shown = "Steady state was not reached; the report shows the last rounds."
+        remarks.append(Remark(kind=RemarkKind.NOT_STEADY, text=shown))
     return remarks
 
 
-def _named(step: Step) -> str:
-    match step:
-        case Purge():
+def _named(asked: step.Step) -> str:
+    match asked:
+        case step.Purge():
             return "a purge"
-        case Precondition():
-            return say("a preconditioning of {gb:,.1f} GB", gb=step.total_bytes / units.GIGA)
-        case Configure():
-            return say("the configuration {settings}", settings=step.text)
-        case Idle():
-            return say("{seconds:g} s of idleness", seconds=step.duration_ns / units.NS_PER_S)
-        case Measure() | Perform():
-            cell = step.cell or step.phase
-            if step.round_number is None:
+        case step.Precondition():
+            return say("a preconditioning of {gb:,.1f} GB", gb=asked.total_bytes / units.GIGA)
+        case step.Configure():
+            return say("the configuration {settings}", settings=asked.text)
+        case step.Idle():
+            return say("{seconds:g} s of idleness", seconds=asked.duration_ns / units.NS_PER_S)
+        case step.Measure() | step.Perform():
+            cell = asked.cell or asked.phase
+            if asked.round_number is None:
                 return say("the measurement {cell}", cell=cell)
             return say(
-                "{phase} {number}, {cell}", phase=step.phase, number=step.round_number, cell=cell
+                "{phase} {number}, {cell}", phase=asked.phase, number=asked.round_number, cell=cell
             )
