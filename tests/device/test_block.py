@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from teijo.device import (
+    health,
     inspect_target,
     kernel,
     list_devices,
@@ -19,6 +20,7 @@ from teijo.device.nvme import Namespace
 from teijo.device.preflight import claim
 from teijo.device.purge import may_format
 from teijo.device.real import RealDevice
+from teijo.device.tiers import OpeningCondition
 from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
 from teijo.terms.remark import RemarkKind
 from teijo.units import MIB
@@ -259,12 +261,12 @@ def test_a_device_that_is_gone_is_a_device_error(
 def test_the_kernels_counters_count_what_was_written(loop: Path) -> None:
     device = open_to_destroy(loop)
     try:
-        before = device.health()["kernel_write_bytes"]
+        before = device.free_counters().counts["kernel_write_bytes"]
         fd = os.open(loop, os.O_RDWR)
         os.pwrite(fd, b"x" * MIB, 0)
         os.fsync(fd)
         os.close(fd)
-        assert device.health()["kernel_write_bytes"] - before == MIB
+        assert device.free_counters().counts["kernel_write_bytes"] - before == MIB
     finally:
         device.close()
 
@@ -285,16 +287,19 @@ def test_a_serial_for_another_kind_of_target_is_a_mistake(tmp_path: Path) -> Non
         inspect_target("sim:mlc-a")
 
 
-def test_the_counters_of_a_device_can_be_had_before_it_is_opened(loop: Path) -> None:
-    counted = survey(str(loop)).health()
-    assert counted["kernel_write_bytes"] >= 0
-    assert "percentage_used" not in counted  # a loop has no wear, and says nothing of it
+def test_a_drive_can_be_asked_for_its_counters_before_it_is_opened(
+    loop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert survey(str(loop)).asked_counters().counts == {}  # a loop has nobody to ask
+    worn = ({"percentage_used": 3}, OpeningCondition(warnings=(), told_by="a test"))
+    monkeypatch.setattr(health, "_look", lambda fd, roots: worn)
+    assert survey(str(loop)).asked_counters().counts == {"percentage_used": 3}
 
 
 def test_only_a_simulated_device_costs_nothing_to_try(loop: Path) -> None:
     assert survey(str(loop)).simulated is None
     seen = survey("sim:mlc-a?capacity=64MiB&dies=2")
-    assert seen.health() == {}
+    assert seen.asked_counters().counts == {}
     assert seen.simulated is not None
     assert seen.simulated.replayable
     seen.close()

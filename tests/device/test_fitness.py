@@ -11,7 +11,7 @@ import pytest
 from teijo import api
 from teijo.device import health, inspect_target, nvme, open_target
 from teijo.device.asking import NoAnswer
-from teijo.device.health import Condition
+from teijo.device.tiers import OpeningCondition
 from teijo.errors import Interrupted, UnsafeError, UsageError
 from teijo.runner.events import StepDone
 from teijo.terms.drive_warning import COUNTER, named_in_bits
@@ -32,12 +32,12 @@ def says(monkeypatch: pytest.MonkeyPatch) -> Says:
     def script(*answers: int | None) -> None:
         left = list(answers)
 
-        def look(fd: int, roots: object) -> tuple[dict[str, int], Condition]:
+        def look(fd: int, roots: object) -> tuple[dict[str, int], OpeningCondition]:
             os.fstat(fd)
             bits = left.pop(0) if len(left) > 1 else left[0]
             if bits is None:
-                return {}, Condition(warnings=None, told_by="smartctl is not installed")
-            return {COUNTER: bits}, Condition(warnings=named_in_bits(bits), told_by="a test")
+                return {}, OpeningCondition(warnings=None, told_by="smartctl is not installed")
+            return {COUNTER: bits}, OpeningCondition(warnings=named_in_bits(bits), told_by="a test")
 
         monkeypatch.setattr(health, "_look", look)
 
@@ -175,18 +175,18 @@ def test_an_inspection_names_the_warnings_and_does_not_refuse_to_look(
 ) -> None:
     says(READ_ONLY)
     seen = inspect_target(str(loop))
-    assert seen.condition == Condition(warnings=named_in_bits(READ_ONLY), told_by="a test")
+    assert seen.condition == OpeningCondition(warnings=named_in_bits(READ_ONLY), told_by="a test")
     says(None)
     assert inspect_target(str(loop)).identity.facts["health"].startswith("unknown")
 
 
 @pytest.fixture
-def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Condition]:
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., OpeningCondition]:
     """Return a function that looks at a disk of a name; smartctl and the drive answer as told."""
     tree = Tree(tmp_path)
     nodes = {"sda": tree.disk("sda", "8:0"), "nvme0n1": tree.disk("nvme0n1", "259:0")}
 
-    def look(name: str, answer: object, bits: int | None) -> Condition:
+    def look(name: str, answer: object, bits: int | None) -> OpeningCondition:
         node = tree.node(nodes[name])
         monkeypatch.setattr(health, "number_of", lambda fd: node.number)
 
@@ -204,13 +204,13 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Condi
 
         monkeypatch.setattr(health, "_smartctl", smartctl)
         monkeypatch.setattr(nvme, "critical_warning", own_log)
-        return health.condition(3, tree.roots)
+        return health.opening_condition(3, tree.roots)
 
     return look
 
 
 def test_an_nvme_drive_is_asked_itself_whatever_is_installed(
-    disk: Callable[..., Condition],
+    disk: Callable[..., OpeningCondition],
 ) -> None:
     assert disk("nvme0n1", "smartctl is not installed", 4).text == (
         "warns: reliability-degraded (NVMe SMART log)"
@@ -220,7 +220,7 @@ def test_an_nvme_drive_is_asked_itself_whatever_is_installed(
 
 
 def test_a_disk_is_asked_by_smartctl_and_is_unknown_without(
-    disk: Callable[..., Condition],
+    disk: Callable[..., OpeningCondition],
 ) -> None:
     assert disk("sda", ATA, None).text == "no warning (smartctl)"
     assert disk("sda", "did not answer within 20 s", None).text == (

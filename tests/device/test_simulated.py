@@ -43,7 +43,7 @@ def test_it_rests_in_virtual_time_and_can_be_purged() -> None:
         device.idle(3_600_000_000_000, lambda: None)
         assert device.session.now_ns() - before == 3_600_000_000_000
         assert device.purge()
-        assert device.health()["host_writes_bytes"] == 0
+        assert device.free_counters().counts["host_writes_bytes"] == 0
         device.check()
     finally:
         device.close()
@@ -59,7 +59,7 @@ def test_an_array_is_one_device_with_the_facts_of_its_parts() -> None:
         assert device.identity.facts["0-3.write_cache"] == "0 bytes"
         assert device.identity.facts["0-3.seed"] == "3"
         assert device.identity.write_cache == "none"
-        assert "nand_writes_bytes" not in device.health()
+        assert "nand_writes_bytes" not in device.free_counters().counts
     finally:
         device.close()
 

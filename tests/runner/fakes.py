@@ -9,6 +9,7 @@ import numpy as np
 
 from teijo.device.device import Configured
 from teijo.device.purge import PurgeResult
+from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.document.model import Document, Header
 from teijo.engine.plan import Plan, StreamPlan
 from teijo.engine.session import (
@@ -25,7 +26,7 @@ from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Gap, Health, Intervals, OperationResult, StepResult
+from teijo.terms.result import Gap, Intervals, OperationResult, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge
 from teijo.terms.watch import Watch
 from teijo.terms.workload import Access, Stream, Workload
@@ -196,17 +197,16 @@ class FakeDevice:
     def remarks(self) -> tuple[Remark, ...]:
         return (Remark(kind=RemarkKind.SIMULATED, text="It is of paper."),)
 
-    def counters(self) -> Health:
+    def free_counters(self) -> FreeCounters:
         self.session.clock_ns += 7  # looking at the counters takes time, and is a rest
-        return {"laps": len(self.session.plans)}
+        return FreeCounters({"laps": len(self.session.plans)})
 
-    def health(self) -> Health:
+    def asked_counters(self) -> AskedCounters:
         if not self.smart_ns:
-            return self.counters()
+            return AskedCounters()
         self.looks.append((self.session.clock_ns, len(self.session.plans)))
         self.session.clock_ns += self.smart_ns
-        counters = self.counters()
-        return {**counters, **self.smart}
+        return AskedCounters(self.smart)
 
     def counts(self) -> dict[str, int]:
         return {"laps": len(self.session.plans), "faults": 0}

@@ -11,6 +11,7 @@ from teijo.methods.pts.hir.method import Hir
 from teijo.methods.pts.xsr.method import Xsr
 from teijo.methods.settings import Settings
 from teijo.runfile import reader
+from teijo.runner import looks
 from teijo.runner.events import unobserved
 from teijo.runner.run import Order, begin
 from teijo.terms.geometry import Geometry
@@ -167,3 +168,9 @@ def test_a_drive_that_failed_is_asked_at_once(path: Path) -> None:
         run_paper(path, device)
     failed = results_of(reader.read(path))[-1]
     assert "power_on_hours" in failed.health_after
+
+
+def test_nothing_else_in_the_runner_asks_a_drive() -> None:
+    room = Path(looks.__file__).parent
+    asking = [path.name for path in room.rglob("*.py") if "asked_counters(" in path.read_text()]
+    assert asking == ["looks.py"]

@@ -360,7 +360,7 @@ def preview_with_hook(
         if rates is None and seen.simulated is not None:
             rates = paper.rates_tried(seen.simulated)
         told = None if endurance_bytes is None else endurance_told(endurance_bytes)
-        endurance = told or endurance_from(seen.health())
+        endurance = told or endurance_from(seen.asked_counters().counts)
     found = replace(paper.preview(chosen, numbers, seen.geometry, rates), endurance=endurance)
     try:
         return found, hook_to_run(hook_of(numbers), None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from teijo.device import serial
 from teijo.device.checks import Subject
 from teijo.device.fitness import Fitness, fit
-from teijo.device.health import counters, health
+from teijo.device.health import asked_counters, free_counters
 from teijo.device.identify import Identification
 from teijo.device.mounts import mounts_of
 from teijo.device.preflight import Preflight, claim, consent, identify_open, open_to_read
@@ -15,6 +15,7 @@ from teijo.device.presence import check_present
 from teijo.device.purge import PurgeResult, purge
 from teijo.device.stack import above, reach
 from teijo.device.target import BlockTarget
+from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import Moved, unwatched
 from teijo.document.phrase import say
 from teijo.engine.plan import Layout
@@ -22,7 +23,6 @@ from teijo.errors import UnsafeError
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Health
 
 
 class BlockMedium:
@@ -49,19 +49,13 @@ class BlockMedium:
         """Return the blind checks, who else uses it, and what memory may answer for it."""
         return self._remarks
 
-    def counters(self) -> Health:
+    def free_counters(self) -> FreeCounters:
         """Return the kernel's counters (`kernel_…`): one file of sysfs, no word to the drive."""
-        try:
-            return counters(self._subject.fd)
-        except OSError:
-            return {}
+        return free_counters(self._subject.fd)
 
-    def health(self) -> Health:
-        """Return the drive's own counters and the kernel's (`kernel_…`)."""
-        try:
-            return health(self._subject.fd)
-        except OSError:
-            return {}
+    def asked_counters(self) -> AskedCounters:
+        """Ask the drive for its own counters."""
+        return asked_counters(self._subject.fd)
 
     def purge(self, moved: Moved = unwatched) -> PurgeResult | None:
         """Purge by the surest means the drive has; see purge.py."""

@@ -23,13 +23,13 @@ from teijo.device.preflight import Preflight, consent_to_all
 from teijo.device.purge import PurgeResult
 from teijo.device.stack import below, loops, node_of, reach
 from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, Member
+from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import Moved, unwatched
 from teijo.document.phrase import say
 from teijo.errors import TargetError
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Health
 
 
 class Composite:
@@ -62,13 +62,13 @@ class Composite:
             found += [Remark(kind=remark.kind, text=text) for text in named]
         return (*found, *self._purged_in_part)
 
-    def counters(self) -> Health:
+    def free_counters(self) -> FreeCounters:
         """Return the kernel's counters of the members, added up where that has a meaning."""
-        return health_over([member.counters() for member in self._members])
+        return FreeCounters(health_over([each.free_counters().counts for each in self._members]))
 
-    def health(self) -> Health:
-        """Return the members' counters, added up where that has a meaning."""
-        return health_over([member.health() for member in self._members])
+    def asked_counters(self) -> AskedCounters:
+        """Ask the members for their own counters, added up where that has a meaning."""
+        return AskedCounters(health_over([each.asked_counters().counts for each in self._members]))
 
     def purge(self, moved: Moved = unwatched) -> PurgeResult | None:
         """Purge each member that can be. It counts as purged if all were, by the weakest means."""

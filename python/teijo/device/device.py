@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from teijo.device.purge import PurgeResult
+from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
 from teijo.engine.session import Session
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark
-from teijo.terms.result import Health
 from teijo.terms.step import Configure
 
 
@@ -38,15 +38,12 @@ class Device(Protocol):
         """Return what must be said of every run on this device (simulated, buffered …)."""
         ...
 
-    def counters(self) -> Health:
-        """Return the counters that cost the device nothing to read: the kernel's, of a real one."""
+    def free_counters(self) -> FreeCounters:
+        """Return the counters that cost the device nothing to read; see `tiers.py`."""
         ...
 
-    def health(self) -> Health:
-        """Return all counters now, the device's own among them; empty where it has none.
-
-        A real drive is asked for them (SMART), which takes it up to seconds.
-        """
+    def asked_counters(self) -> AskedCounters:
+        """Ask a real drive for its own counters (SMART), which takes it up to seconds."""
         ...
 
     def counts(self) -> Mapping[str, int]:

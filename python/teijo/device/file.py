@@ -22,6 +22,7 @@ from teijo.device.openers import openers
 from teijo.device.retry import retry_for
 from teijo.device.stack import loops
 from teijo.device.target import FileTarget
+from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS, Moved, unwatched, watched
 from teijo.document.phrase import say
 from teijo.engine.plan import Layout
@@ -36,7 +37,6 @@ from teijo.errors import (
 )
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Health
 from teijo.units import format_size
 
 LOCK_WAIT_SECONDS: Final = 0.5
@@ -82,13 +82,13 @@ class FileMedium:
         """Return whether the file is buffered, and what of it could not be checked."""
         return self._remarks
 
-    def counters(self) -> Health:
-        """Return nothing, as `health` does."""
-        return {}
-
-    def health(self) -> Health:
+    def free_counters(self) -> FreeCounters:
         """Return nothing: a file counts nothing of its own."""
-        return {}
+        return FreeCounters()
+
+    def asked_counters(self) -> AskedCounters:
+        """Return nothing: there is nobody to ask."""
+        return AskedCounters()
 
     def purge(self, moved: Moved = unwatched) -> None:
         """Do nothing: what the drive below keeps of a file cannot be purged through it."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from teijo.device.checks import Subject
-from teijo.device.health import Condition, condition
+from teijo.device.health import opening_condition
+from teijo.device.tiers import OpeningCondition
 from teijo.document.phrase import say
 from teijo.errors import UnsafeError
 from teijo.terms.drive_warning import MEANINGS, REFUSING, DriveWarning
@@ -23,7 +24,7 @@ IN_VAIN: Final = "accepted, and the drive does not say so"
 class Fitness:
     """What a drive says of itself, and which of it was accepted."""
 
-    condition: Condition
+    condition: OpeningCondition
     accepted: frozenset[DriveWarning] = frozenset()
 
     @property
@@ -48,13 +49,13 @@ class Fitness:
         )
 
 
-def look(subject: Subject) -> Condition:
+def look(subject: Subject) -> OpeningCondition:
     """Return what a claimed drive says of itself; one that went away says nothing."""
     try:
-        return condition(subject.fd, subject.roots)
+        return opening_condition(subject.fd, subject.roots)
     except OSError as error:
         why = error.strerror or errno.errorcode.get(error.errno or 0, "no answer")
-        return Condition(warnings=None, told_by=why)
+        return OpeningCondition(warnings=None, told_by=why)
 
 
 def fit(subjects: Sequence[Subject], accepted: frozenset[DriveWarning]) -> tuple[Fitness, ...]:

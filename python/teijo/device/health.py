@@ -1,11 +1,10 @@
-"""A drive's counters: its own (SMART, where smartctl is installed) and the kernel's, told apart.
+"""How a block device is asked for each tier of its health (`tiers.py`): kernel, drive, smartctl.
 
 Names ending in `_bytes`, `_kelvin`, `_hours` carry their unit. What is not counted is absent.
 """
 
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
 from teijo.device import nvme
@@ -13,7 +12,8 @@ from teijo.device.asking import NoAnswer, ask
 from teijo.device.kernel import HOST, Number, Roots, number_of
 from teijo.device.smart import answer_of, smart_counters
 from teijo.device.stack import Node, node_of, whole_disk
-from teijo.terms.drive_warning import COUNTER, DriveWarning, named_in_bits
+from teijo.device.tiers import AskedCounters, FreeCounters, OpeningCondition
+from teijo.terms.drive_warning import COUNTER, named_in_bits
 from teijo.units import MIB
 
 SECTOR_BYTES: Final = 512
@@ -32,37 +32,28 @@ _STAT: Final = (
 """The columns of /sys/block/X/stat (kernel: Documentation/block/stat.rst)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Condition:
-    """What a drive says against itself, and who told it.
+def free_counters(fd: int) -> FreeCounters:
+    """Return the kernel's counters of an open block device now; none of one that went away."""
+    try:
+        return FreeCounters(kernel_counters(node_of(number_of(fd))))
+    except OSError:
+        return FreeCounters()
 
-    `warnings` None means that nobody knows, never that there is none; `told_by` then says why.
+
+def asked_counters(fd: int) -> AskedCounters:
+    """Ask the drive under an open block device for its own counters; none of one that is gone."""
+    try:
+        return AskedCounters(_look(fd, HOST)[0])
+    except OSError:
+        return AskedCounters()
+
+
+def opening_condition(fd: int, roots: Roots = HOST) -> OpeningCondition:
+    """Return what the drive under an open block device says against itself.
+
+    Raises:
+        OSError: it went away.
     """
-
-    warnings: tuple[DriveWarning, ...] | None
-    told_by: str
-
-    @property
-    def text(self) -> str:
-        """One line; `terms.drive_warning.told_in` reads the warnings out of it again."""
-        if self.warnings is None:
-            return f"unknown: {self.told_by}"
-        names = ", ".join(self.warnings)
-        return f"warns: {names} ({self.told_by})" if names else f"no warning ({self.told_by})"
-
-
-def counters(fd: int, roots: Roots = HOST) -> dict[str, int]:
-    """Return the kernel's counters of an open block device now; the drive is not asked."""
-    return kernel_counters(node_of(number_of(fd), roots))
-
-
-def health(fd: int, roots: Roots = HOST) -> dict[str, int]:
-    """Return every counter of an open block device now, its warnings among them."""
-    return counters(fd, roots) | _look(fd, roots)[0]
-
-
-def condition(fd: int, roots: Roots = HOST) -> Condition:
-    """Return what the drive under an open block device says against itself."""
     return _look(fd, roots)[1]
 
 
@@ -86,7 +77,7 @@ def kernel_counters(node: Node) -> dict[str, int]:
     return counted
 
 
-def _look(fd: int, roots: Roots) -> tuple[dict[str, int], Condition]:
+def _look(fd: int, roots: Roots) -> tuple[dict[str, int], OpeningCondition]:
     """Return the drive's own counters, and what it says against itself.
 
     An NVMe drive is asked on our own descriptor, whatever else is installed. smartctl is told a
@@ -95,7 +86,7 @@ def _look(fd: int, roots: Roots) -> tuple[dict[str, int], Condition]:
     disk = whole_disk(node_of(number_of(fd), roots), roots)
     if not disk.name.startswith(WITH_SMART):
         why = f"{disk.name} is no drive that tells its health"
-        return {}, Condition(warnings=None, told_by=why)
+        return {}, OpeningCondition(warnings=None, told_by=why)
     told: dict[str, int] = {}
     why = "smartctl tells no health of it"
     try:
@@ -105,11 +96,11 @@ def _look(fd: int, roots: Roots) -> tuple[dict[str, int], Condition]:
     if disk.name.startswith("nvme"):
         with suppress(OSError):
             bits = nvme.critical_warning(fd)
-            own = Condition(warnings=named_in_bits(bits), told_by="NVMe SMART log")
+            own = OpeningCondition(warnings=named_in_bits(bits), told_by="NVMe SMART log")
             return told | {COUNTER: bits}, own
     if COUNTER not in told:
-        return told, Condition(warnings=None, told_by=why)
-    return told, Condition(warnings=named_in_bits(told[COUNTER]), told_by="smartctl")
+        return told, OpeningCondition(warnings=None, told_by=why)
+    return told, OpeningCondition(warnings=named_in_bits(told[COUNTER]), told_by="smartctl")
 
 
 def _smartctl(disk: Node, roots: Roots) -> dict[str, int]:

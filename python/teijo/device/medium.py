@@ -3,11 +3,11 @@
 from typing import Protocol
 
 from teijo.device.purge import PurgeResult
+from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import Moved, unwatched
 from teijo.engine.plan import Layout
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark
-from teijo.terms.result import Health
 
 
 class Medium(Protocol):
@@ -30,12 +30,12 @@ class Medium(Protocol):
         """Return what must be said of every run on it."""
         ...
 
-    def counters(self) -> Health:
-        """Return the kernel's counters of it now, without asking it anything."""
+    def free_counters(self) -> FreeCounters:
+        """Return the counters that cost nothing to read; as `Device.free_counters`."""
         ...
 
-    def health(self) -> Health:
-        """Return all its counters now, its own among them; empty where it has none."""
+    def asked_counters(self) -> AskedCounters:
+        """Ask it for its own counters; as `Device.asked_counters`."""
         ...
 
     def purge(self, moved: Moved = unwatched) -> PurgeResult | None:

@@ -16,7 +16,6 @@ from teijo.device.composition import geometry_over, identity_over
 from teijo.device.device import Device
 from teijo.device.file import open_file
 from teijo.device.fitness import Fitness, look
-from teijo.device.health import Condition
 from teijo.device.hook_consent import Hook
 from teijo.device.layout import Progress
 from teijo.device.marker import NOBODY, Holder
@@ -35,6 +34,7 @@ from teijo.device.target import (
     Target,
     parse_target,
 )
+from teijo.device.tiers import OpeningCondition
 from teijo.device.watched import SILENCE_NS
 from teijo.device.working import WorkingDevice
 from teijo.errors import TargetError
@@ -57,7 +57,7 @@ class Inspection:
     preflight: Preflight
     destroy: str
     members: tuple["Inspection", ...] = ()
-    condition: Condition | None = None
+    condition: OpeningCondition | None = None
 
 
 def open_target(

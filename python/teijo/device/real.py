@@ -12,13 +12,13 @@ from teijo.device.medium import Medium
 from teijo.device.purge import PurgeResult
 from teijo.device.release import open_place, wait_until_free
 from teijo.device.sessions import Engine, open_session
+from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS, watched
 from teijo.engine.session import Session
 from teijo.errors import HostError, IdentityError, PlanError, TargetError, UnsafeError
 from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Health
 from teijo.terms.step import Configure
 from teijo.units import NS_PER_MS, NS_PER_S
 
@@ -60,13 +60,13 @@ class RealDevice:
         """Return the medium's remarks, and after a purge by discard that it is only claimed."""
         return (*self._medium.remarks(), *self._claimed)
 
-    def counters(self) -> Health:
+    def free_counters(self) -> FreeCounters:
         """Return the kernel's counters of the medium."""
-        return self._medium.counters()
+        return self._medium.free_counters()
 
-    def health(self) -> Health:
-        """Return the medium's counters, its own among them."""
-        return self._medium.health()
+    def asked_counters(self) -> AskedCounters:
+        """Ask the medium for its own counters."""
+        return self._medium.asked_counters()
 
     def counts(self) -> dict[str, int]:
         """Return nothing: a real device tells its health, and no more."""

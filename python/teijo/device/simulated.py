@@ -8,6 +8,7 @@ from teijo.device.device import Configured
 from teijo.device.nearest import shortened
 from teijo.device.purge import PurgeResult
 from teijo.device.target import SimulatedTarget, parse_target
+from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
 from teijo.document.phrase import say
 from teijo.engine.session import Session
@@ -15,7 +16,6 @@ from teijo.errors import PlanError, TargetError
 from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Health
 from teijo.terms.step import Configure
 from teijo.units import format_capacity
 
@@ -77,13 +77,13 @@ class SimulatedDevice:
         )
         return (simulated, Remark(kind=RemarkKind.CAPACITY_SCALED, text=text))
 
-    def counters(self) -> Health:
+    def free_counters(self) -> FreeCounters:
         """Return all counters: in virtual time it costs nothing to read them."""
-        return self._simulation.health()
+        return FreeCounters(self._simulation.health())
 
-    def health(self) -> Health:
-        """Return the simulated drive's own counters."""
-        return self._simulation.health()
+    def asked_counters(self) -> AskedCounters:
+        """Return nothing more."""
+        return AskedCounters()
 
     def counts(self) -> dict[str, int]:
         """Return what the model knows and a real device would not tell."""

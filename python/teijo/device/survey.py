@@ -10,7 +10,7 @@ from typing import assert_never
 
 from teijo.device.composite import tell_apart
 from teijo.device.composition import geometry_over
-from teijo.device.health import health
+from teijo.device.health import asked_counters
 from teijo.device.identify import geometry_in_sysfs
 from teijo.device.preflight import claim
 from teijo.device.simulated import SimulatedDevice, make_simulated
@@ -25,8 +25,8 @@ from teijo.device.target import (
     parse_target,
     split_settings,
 )
+from teijo.device.tiers import AskedCounters
 from teijo.terms.geometry import NO_CAPACITY, Geometry
-from teijo.terms.result import Health
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +48,8 @@ class Survey:
         """What a simulated device is made of; nothing of any other, which is not open yet."""
         return {} if self.simulated is None else self.simulated.identity.facts
 
-    def health(self) -> Health:
-        """Return all counters of a block device; none of any other target.
+    def asked_counters(self) -> AskedCounters:
+        """Ask a block device for its own counters; there are none of any other target.
 
         Raises:
             teijo.errors.TargetError: it cannot be opened to look at.
@@ -58,7 +58,7 @@ class Survey:
             case BlockTarget() as target:
                 subject = claim(target.path, write=False)
                 try:
-                    return health(subject.fd)
+                    return asked_counters(subject.fd)
                 finally:
                     os.close(subject.fd)
             case (
@@ -68,7 +68,7 @@ class Survey:
                 | DirectoryTarget()
                 | DatabaseTarget()
             ):
-                return {}
+                return AskedCounters()
             case other:
                 assert_never(other)
 

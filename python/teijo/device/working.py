@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, Protocol
 
 from teijo.device.device import Configured
+from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
 from teijo.engine.plan import Plan
 from teijo.engine.session import Ceilings, Lap, Observer, Session, StuckIo
 from teijo.errors import PlanError
 from teijo.terms.geometry import NO_CAPACITY, Identity
 from teijo.terms.remark import Remark
-from teijo.terms.result import Health, OperationResult
+from teijo.terms.result import OperationResult
 from teijo.terms.step import Configure
 from teijo.terms.work import Files, Sql
 from teijo.units import NS_PER_S
@@ -57,11 +58,13 @@ class WorkingDevice:
         """Return nothing."""
         return ()
 
-    def counters(self) -> Health:
+    def free_counters(self) -> FreeCounters:
         """Return nothing: a directory has no counters of its own."""
-        return {}
+        return FreeCounters()
 
-    health = counters
+    def asked_counters(self) -> AskedCounters:
+        """Return nothing: there is nobody to ask."""
+        return AskedCounters()
 
     def counts(self) -> Mapping[str, int]:
         """Return nothing: it is real."""

@@ -15,7 +15,7 @@ from teijo.runner.handlers.idle import idle
 from teijo.runner.handlers.lap import run_load
 from teijo.runner.handlers.perform import perform
 from teijo.runner.handlers.purge import purge
-from teijo.runner.looks import look_at_the_end, look_before
+from teijo.runner.looks import look_after, look_at_the_end, look_before
 from teijo.runner.stage import Outcome, Stage, data_remarks, error_remarks
 from teijo.terms import seed as seeds
 from teijo.terms.record import Ending, StepRecord
@@ -115,8 +115,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
             outcome = perform(stage, seq, step, seed)
     if not outcome.failure:
         _check_still_the_same(stage)
-    # Of a device that failed, its own counters may tell why.
-    after = stage.device.health() if outcome.failure else stage.device.counters()
+    after = look_after(stage, has_failed=bool(outcome.failure))
     result = replace(
         outcome.result,
         detail={**outcome.result.detail, **drain, **_counted(counts, stage.device.counts())},

@@ -2,11 +2,13 @@
 
 The question takes a drive from milliseconds to seconds, and it rests meanwhile. So it is asked
 where no rest and no measurement is interrupted, and between the start and the end at most once
-a minute. The kernel's counters cost nothing and are read around every step.
+a minute. The kernel's counters cost nothing and are read around every step. Nothing else in this
+room asks a drive.
 """
 
 from typing import Final
 
+from teijo.device.tiers import recorded
 from teijo.runner.events import Remarked
 from teijo.runner.stage import Stage
 from teijo.terms.remark import Remark
@@ -23,14 +25,20 @@ def look_before(stage: Stage, step: Step) -> Health:
     now_ns = stage.now_ns()
     since_ns = None if stage.looked_ns is None else now_ns - stage.looked_ns
     if since_ns is not None and (since_ns < APART_NS or not _is_between_phases(stage.last, step)):
-        return stage.device.counters()
+        return recorded(stage.device.free_counters())
     stage.looked_ns = now_ns
-    return stage.device.health()
+    return recorded(stage.device.free_counters(), stage.device.asked_counters())
+
+
+def look_after(stage: Stage, *, has_failed: bool) -> Health:
+    """Return the counters after a step; of a device that failed, its own may tell why."""
+    asked = stage.device.asked_counters() if has_failed else None
+    return recorded(stage.device.free_counters(), asked)
 
 
 def look_at_the_end(stage: Stage, seq: int, result: StepResult) -> None:
     """Keep the device's own counters with the last step, which was answered without them."""
-    found = {**stage.device.health(), **result.health_after}
+    found = {**stage.device.asked_counters().counts, **result.health_after}
     if found.keys() == result.health_after.keys():
         return  # it has none, or they are with every step
     remarks = [
