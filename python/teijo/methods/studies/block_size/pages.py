@@ -89,7 +89,7 @@ def _times(times: int) -> str:
 
 def _sections(found: BlockSizeFound) -> list[Section]:
     result = (
-        Verdict(text=words.verdict(found), good=None),
+        Verdict(text=words.of_unit(found)[0], good=None),
         Paragraph(text=words.answer(found)),
         _chart(found, "IOPS by block size", IOPS),
         Paragraph(text=words.how(found.settings)),

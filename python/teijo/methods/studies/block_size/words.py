@@ -4,7 +4,7 @@ from typing import Final
 
 from teijo import units
 from teijo.analysis.difference import Difference
-from teijo.analysis.unit_size import LARGEST_BYTES, UnitFound
+from teijo.analysis.unit_size import LARGEST_BYTES
 from teijo.document.phrase import say, sentences
 from teijo.methods.studies.block_size.found import BlockSizeFound, sizes_text
 from teijo.methods.studies.block_size.settings import BlockSizeSettings
@@ -23,29 +23,11 @@ FORMULA: Final = (
 DRIFT_LEAST: Final = 0.05
 
 
-def verdict(found: BlockSizeFound) -> str:
-    """Return the answer in one line."""
-    unit = found.unit
-    if unit is None:
-        sizes = sizes_text(found.settings.block_sizes_bytes)
-        return say("{sizes}: the device's unit was not looked for", sizes=sizes)
-    match unit.outcome:
-        case "unit":
-            size, weight = _likeliest(unit)
-            return say("THE UNIT IS {size} (weight {weight})", size=size, weight=weight)
-        case "none":
-            return "NO UNIT ABOVE THE LOGICAL BLOCK SHOWS"
-        case "disagree":
-            return "THE UNIT IS NOT CERTAIN: reads and writes speak for different ones"
-        case "cannot tell":
-            return "THE UNIT CANNOT BE TOLD FROM THESE DATA"
-
-
 def answer(found: BlockSizeFound) -> str:
     """Return what the study found, in one paragraph."""
     size = None if found.unit is None else found.unit.unit_bytes
     around = () if size is None else (*_around(found, size), _file_system(found, size))
-    parts = (_most(found), _enough(found), _unit(found), *around)
+    parts = (_most(found), _enough(found), of_unit(found)[1], *around)
     return sentences(part for part in (*parts, _buffered(found), _drift(found)) if part)
 
 
@@ -61,13 +43,6 @@ def how(settings: BlockSizeSettings) -> str:
         blocks=settings.repeats,
         warm_up=settings.warm_up,
     )
-
-
-def _share(share: float) -> str:
-    """Return a weight: "97.2 %", or that it is all but one."""
-    if share > 0.999:
-        return say("more than {percent} %", percent=99.9)
-    return say("{percent:.1f} %", percent=100 * share)
 
 
 def _ratio(ratio: float) -> str:
@@ -102,61 +77,77 @@ def _enough(found: BlockSizeFound) -> str:
     )
 
 
-def _likeliest(unit: UnitFound) -> tuple[str, str]:
-    """Return the likeliest unit and its weight."""
-    size, weight = max(unit.weights.items(), key=lambda item: item[1])
-    return format_block_size(size) if size else "no larger unit", _share(weight)
-
-
-def _unit(found: BlockSizeFound) -> str:
-    unit, logical = found.unit, found.record.geometry.logical_block_bytes
+def of_unit(found: BlockSizeFound) -> tuple[str, str]:
+    """Return what is said of the device's unit: in one line, and in a sentence."""
+    settings, unit = found.settings, found.unit
     if unit is None:
-        if found.settings.probe == "off":
-            return "The unit that the device works in was not looked for: the probe is off."
-        return "The unit that the device works in needs two blocks that count."
-    size, weight = _likeliest(unit)
+        sizes = sizes_text(settings.block_sizes_bytes)
+        return (
+            say("{sizes}: the device's unit was not looked for", sizes=sizes),
+            "The unit that the device works in was not looked for: the probe is off."
+            if settings.probe == "off"
+            else "The unit that the device works in needs two blocks that count.",
+        )
+    size_bytes, share = max(unit.weights.items(), key=lambda item: item[1])
+    size = format_block_size(size_bytes) if size_bytes else "no larger unit"
+    weight = say("{percent:.1f} %", percent=100 * share)
+    if share > 0.999:
+        weight = say("more than {percent} %", percent=99.9)
     match unit.outcome:
         case "unit":
-            assert unit.unit_bytes is not None
-            return say(
-                "The device works in units of {size}, with a weight of {weight} among {count} "
-                "sizes: an I/O of {size} that lies across two of them takes longer, and one of "
-                "{double} that lies across three does not.",
-                size=size,
-                weight=weight,
-                count=len(unit.weights),
-                double=format_block_size(2 * unit.unit_bytes),
+            return (
+                say("THE UNIT IS {size} (weight {weight})", size=size, weight=weight),
+                say(
+                    "The device works in units of {size}, with a weight of {weight} among {count} "
+                    "sizes: an I/O of {size} that lies across two of them takes longer, and one of "
+                    "{double} that lies across three does not.",
+                    size=size,
+                    weight=weight,
+                    count=len(unit.weights),
+                    double=format_block_size(2 * size_bytes),
+                ),
             )
         case "none":
             assert unit.step_limit is not None
-            return say(
-                "No unit above the logical block of {logical} shows: one of up to {largest} that "
-                "cost more than {percent:.1f} % of a write would have, unless a buffer takes the "
-                "writes before they meet it.",
-                logical=format_block_size(logical),
-                largest=format_block_size(LARGEST_BYTES),
-                percent=100 * max(unit.step_limit, 0.001),
+            return (
+                "NO UNIT ABOVE THE LOGICAL BLOCK SHOWS",
+                say(
+                    "No unit above the logical block of {logical} shows: one of up to {largest} "
+                    "that cost more than {percent:.1f} % of a write would have, unless a buffer "
+                    "takes the writes before they meet it.",
+                    logical=format_block_size(found.record.geometry.logical_block_bytes),
+                    largest=format_block_size(LARGEST_BYTES),
+                    percent=100 * max(unit.step_limit, 0.001),
+                ),
             )
         case "disagree":
-            return say(
-                "The unit is not certain: reads speak for {read}, writes for {write}.",
-                read=_size(unit.named_by("read")),
-                write=_size(unit.named_by("write")),
-            )
-        case "cannot tell" if found.settings.read_percent == 100:
-            return say(
-                "The unit that the device works in cannot be told from reads alone here "
-                "(likeliest: {likeliest}, weight {weight}); a mix that writes tells more.",
-                likeliest=size,
-                weight=weight,
+            return (
+                "THE UNIT IS NOT CERTAIN: reads and writes speak for different ones",
+                say(
+                    "The unit is not certain: reads speak for {read}, writes for {write}.",
+                    read=_size(unit.named_by("read")),
+                    write=_size(unit.named_by("write")),
+                ),
             )
         case "cannot tell":
-            return say(
-                "The unit that the device works in cannot be told (likeliest: {likeliest}, weight "
-                "{weight}): what it costs is lost in the scatter, or there is none.",
-                likeliest=size,
-                weight=weight,
-            )
+            return "THE UNIT CANNOT BE TOLD FROM THESE DATA", _not_told(settings, size, weight)
+
+
+def _not_told(settings: BlockSizeSettings, likeliest: str, weight: str) -> str:
+    """Say why the unit cannot be told."""
+    if settings.read_percent == 100:
+        return say(
+            "The unit that the device works in cannot be told from reads alone here "
+            "(likeliest: {likeliest}, weight {weight}); a mix that writes tells more.",
+            likeliest=likeliest,
+            weight=weight,
+        )
+    return say(
+        "The unit that the device works in cannot be told (likeliest: {likeliest}, weight "
+        "{weight}): what it costs is lost in the scatter, or there is none.",
+        likeliest=likeliest,
+        weight=weight,
+    )
 
 
 def _around(found: BlockSizeFound, unit_bytes: int) -> list[str]:

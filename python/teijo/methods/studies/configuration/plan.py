@@ -47,18 +47,15 @@ def settings_in(text: str) -> dict[str, str]:
         raise PlanError(f"The plan {error}", remedy="Mend what it names.") from error
     except pydantic.ValidationError as error:
         first = error.errors()[0]
+        unknown = first["type"] == "extra_forbidden"
+        unfit = "is no key of a plan; its value is" if unknown else "cannot be"
         place = ".".join(str(part) for part in first["loc"][:2])
         raise PlanError(
-            f"The plan's {place} {_unfit(first['type'])} {str(first['input'])[:80]!r}",
+            f"The plan's {place} {unfit} {str(first['input'])[:80]!r}",
             remedy=f"A plan has: {', '.join(Plan.model_fields)}.",
         ) from error
     given = plan.model_dump(exclude_none=True)
     return {key: _text(key, value) for key, value in given.items()}
-
-
-def _unfit(kind: str) -> str:
-    """Return what is wrong with a part of a plan, in words that go on to its value."""
-    return "is no key of a plan; its value is" if kind == "extra_forbidden" else "cannot be"
 
 
 def _text(key: str, value: Any) -> str:

@@ -99,13 +99,11 @@ def places_in(text: str, all_factors: Factors) -> set[str]:
     """Return the names in braces, those within the levels that stand in their place among them."""
     named = dict(all_factors)
     found: set[str] = set()
-    waiting = list(_PLACE.findall(text))
+    waiting = _PLACE.findall(text)
     while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
-        waiting += [inner for _, level in named.get(name, ()) for inner in _PLACE.findall(level)]
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            waiting += _PLACE.findall(" ".join(level for _, level in named.get(name, ())))
     return found
 
 
@@ -116,8 +114,6 @@ def filled(template: str, texts: dict[str, str]) -> str:
         ValueError: the texts stand in each other without end.
     """
     for _ in range(_NESTED_MOST):
-        if not _PLACE.search(template):
-            return template
         template = _PLACE.sub(lambda match: texts[match[1]], template)
     if _PLACE.search(template):
         raise ValueError("the levels of its factors stand in each other without end")
@@ -126,9 +122,7 @@ def filled(template: str, texts: dict[str, str]) -> str:
 
 def _from_words(text: str) -> Factors:
     found = []
-    for part in text.split(";"):
-        if not part.strip():
-            continue
+    for part in (each for each in text.split(";") if each.strip()):
         name, equals, rest = part.partition("=")
         if not equals:
             raise ValueError(f"{part.strip()!r} is no FACTOR=LEVEL,LEVEL")
