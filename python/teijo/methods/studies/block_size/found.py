@@ -17,7 +17,7 @@ from teijo.analysis.unit_size import DIRECTIONS, Direction, Sized, UnitFound, in
 from teijo.document.phrase import say
 from teijo.methods.found import Found
 from teijo.methods.phrases import sequential_writes
-from teijo.methods.rounds import Round, Rounds, rounds_of
+from teijo.methods.rounds import Round, Rounds, over, rounds_of
 from teijo.methods.studies.block_size.settings import BlockSizeSettings
 from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell, Scalar
@@ -38,44 +38,33 @@ FILL_DEPTH: Final = 32
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One cell of the matrix."""
+    """One cell: random I/Os of a size and a mix. A cell of the matrix has them on their own grid.
 
-    size_bytes: int
-    load: int
-
-    @property
-    def name(self) -> str:
-        """The cell's name: "4 KiB × 10"."""
-        return f"{format_block_size(self.size_bytes)} × {self.load}"
-
-    @property
-    def labels(self) -> tuple[tuple[str, str], ...]:
-        """Its place on the axes of the matrix."""
-        size = format_block_size(self.size_bytes)
-        return ("outstanding", str(self.load)), ("block size", size)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Probe:
-    """One half of a pair: I/Os of a size on their own grid, or on one of half of it.
-
-    One I/O is outstanding. Half of the I/Os on the smaller grid lie as on their own.
+    A probe has a `grid_bytes`: that of its size, or half of it, on which half of the I/Os lie as
+    on their own. The two are a pair.
     """
 
     size_bytes: int
     read_percent: int
-    shifted: bool
+    load: int = 1
+    grid_bytes: int = 0
 
     @property
     def name(self) -> str:
-        """The cell's name: "probe 80/20 4 KiB on 2 KiB"."""
-        size, grid = map(format_block_size, (self.size_bytes, self.grid_bytes))
-        return f"probe {mix_name(self.read_percent)} {size} on {grid}"
+        """The cell's name: "4 KiB × 10", "probe 80/20 4 KiB on 2 KiB"."""
+        size = format_block_size(self.size_bytes)
+        if not self.grid_bytes:
+            return f"{size} × {self.load}"
+        return f"probe {mix_name(self.read_percent)} {size} on {format_block_size(self.grid_bytes)}"
 
     @property
-    def grid_bytes(self) -> int:
-        """The grid of the offsets."""
-        return self.size_bytes // 2 if self.shifted else self.size_bytes
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """Its place on the axes of the matrix."""
+        return (
+            ("r/w mix", mix_name(self.read_percent)),
+            ("outstanding", str(self.load)),
+            ("block size", format_block_size(self.size_bytes)),
+        )
 
     @property
     def direction(self) -> Direction:
@@ -83,19 +72,16 @@ class Probe:
         return "read" if self.read_percent == 100 else "write"
 
 
-Key = Point | Probe
-
-
 def points_of(settings: BlockSizeSettings) -> tuple[Point, ...]:
     """Return the matrix, sizes within loads."""
     return tuple(
-        Point(size_bytes=size, load=load)
+        Point(size_bytes=size, read_percent=settings.read_percent, load=load)
         for load in settings.loads
         for size in settings.block_sizes_bytes
     )
 
 
-def pairs_of(settings: BlockSizeSettings, geometry: Geometry) -> tuple[tuple[Probe, Probe], ...]:
+def pairs_of(settings: BlockSizeSettings, geometry: Geometry) -> tuple[tuple[Point, Point], ...]:
     """Return the pairs of the probe; none where it is off, and none that write where nothing does.
 
     Half of a size must still be a whole number of logical blocks.
@@ -103,8 +89,8 @@ def pairs_of(settings: BlockSizeSettings, geometry: Geometry) -> tuple[tuple[Pro
     span = settings.span_bytes(geometry)
     return tuple(
         (
-            Probe(size_bytes=size, read_percent=percent, shifted=False),
-            Probe(size_bytes=size, read_percent=percent, shifted=True),
+            Point(size_bytes=size, read_percent=percent, grid_bytes=size),
+            Point(size_bytes=size, read_percent=percent, grid_bytes=size // 2),
         )
         for percent in PROBE_MIXES
         for size in PROBE_SIZES
@@ -120,7 +106,7 @@ def block(settings: BlockSizeSettings, geometry: Geometry, number: int) -> tuple
     The two of a pair stay together, so that whatever drifts touches both; which is first is drawn.
     """
     draw = np.random.default_rng([settings.order, number])
-    groups: list[tuple[Key, ...]] = [(point,) for point in points_of(settings)]
+    groups: list[tuple[Point, ...]] = [(point,) for point in points_of(settings)]
     for pair in pairs_of(settings, geometry):
         groups.append(pair if draw.integers(2) else pair[::-1])
     return tuple(
@@ -170,19 +156,14 @@ def sizes_text(sizes: Iterable[int]) -> str:
     return first if len(ordered) == 1 else say("{first} to {last}", first=first, last=last)
 
 
-def _measure(settings: BlockSizeSettings, cell: Key, number: int) -> Measure:
-    match cell:
-        case Point():
-            read_percent, load, grid = settings.read_percent, cell.load, 0
-        case Probe():
-            read_percent, load, grid = cell.read_percent, 1, cell.grid_bytes
+def _measure(settings: BlockSizeSettings, cell: Point, number: int) -> Measure:
     stream = Stream(
-        read_percent=read_percent,
+        read_percent=cell.read_percent,
         block_size_bytes=cell.size_bytes,
-        queue_depth=load,
+        queue_depth=cell.load,
         active_range=settings.active_range,
         content=settings.content,
-        alignment_bytes=grid,
+        alignment_bytes=cell.grid_bytes,
     )
     return Measure(
         workload=Workload(streams=(stream,)),
@@ -238,7 +219,8 @@ class BlockSizeFound(Found[BlockSizeSettings]):
 
     def at(self, size_bytes: int, load: int) -> PointFound | None:
         """Return a cell, None where it was not measured."""
-        return self.points.get(Point(size_bytes=size_bytes, load=load))
+        percent = self.settings.read_percent
+        return self.points.get(Point(size_bytes=size_bytes, read_percent=percent, load=load))
 
     def ratio(self, size_bytes: int, other_bytes: int, load: int) -> Difference | None:
         """Return IOPS of one size by those of another, with its interval; None without two
@@ -288,7 +270,7 @@ class BlockSizeFound(Found[BlockSizeSettings]):
         )
         return infer(sized, [one for one in shifted if one], geometry.logical_block_bytes)
 
-    def _times_ns(self, probe: Probe) -> list[float | None]:
+    def _times_ns(self, probe: Point) -> list[float | None]:
         """Return the mean latency of a probe, a block each."""
         answers = (each.at(probe.name) for each in self.counted)
         return [measures.latency_ns_of(answer, probe.direction) for answer in answers]
@@ -319,11 +301,7 @@ class BlockSizeFound(Found[BlockSizeSettings]):
     @cached_property
     def cells(self) -> Sequence[Cell]:
         """The cells of the matrix over the blocks that count."""
-        mix = ("r/w mix", mix_name(self.settings.read_percent))
-        return tuple(
-            measures.cell_over((mix, *point.labels), one.answers)
-            for point, one in self.points.items()
-        )
+        return tuple(over(self.counted, points_of(self.settings)).values())
 
     @property
     def watch_running(self) -> Watch:
