@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from teijo import api
-from teijo.api import told_signature
+from teijo.api import signature_words
 from teijo.errors import HostError, RunFileError, UsageError
 from teijo.runfile import signature
 from tests.runfile.samples import sealed_run
@@ -50,7 +50,7 @@ def allowed(path: Path, key: Path, *names: str, options: str = "") -> Path:
 def test_a_file_without_a_signature_is_not_signed(whole: Path, tmp_path: Path, key: Path) -> None:
     assert signature.check(whole).signed is None
     signers = allowed(tmp_path / "allowed", key, "alice@lab")
-    assert told_signature(signature.check(whole, signers)) == "not signed"
+    assert signature_words(signature.check(whole, signers)) == "not signed"
 
 
 def test_a_signed_file_says_by_whom_where_somebody_says_whose_the_key_is(
@@ -59,14 +59,14 @@ def test_a_signed_file_says_by_whom_where_somebody_says_whose_the_key_is(
     unknown = signature.check(signed)
     assert unknown.signed
     assert not unknown.signer
-    assert "nobody was asked" in told_signature(unknown)
+    assert "nobody was asked" in signature_words(unknown)
     options = 'namespaces="teijo"'
     signers = allowed(tmp_path / "allowed", key, "alice@lab,al", options=options)
     known = signature.check(signed, signers)
     assert known.signer == "alice@lab"
     listed = subprocess.run(["ssh-keygen", "-lf", str(key)], capture_output=True, check=True)
     assert known.key in listed.stdout.decode(), "an oracle: ssh-keygen's own listing"
-    assert told_signature(known) == f"signed by alice@lab with {known.key}"
+    assert signature_words(known) == f"signed by alice@lab with {known.key}"
 
 
 def test_openssh_alone_agrees(signed: Path, tmp_path: Path, key: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_changed_byte_breaks_the_signature(signed: Path, tmp_path: Path, key: 
     found = signature.check(signed, allowed(tmp_path / "allowed", key, "alice@lab"))
     assert found.signed is False
     assert not found.signer
-    assert told_signature(found).startswith("WRONG")
+    assert signature_words(found).startswith("WRONG")
 
 
 def test_a_key_that_the_signers_do_not_name_is_nobodys(
@@ -161,7 +161,7 @@ def test_hostile_names_are_shown_and_obeyed_by_nothing(
         found = signature.check(signed, allowed(tmp_path / "allowed", key, name))
         assert found.signer.isprintable()
         assert len(found.signer) < 300
-        assert told_signature(found).isprintable()
+        assert signature_words(found).isprintable()
     assert not proof.exists()
     (tmp_path / "allowed").write_bytes(b"\xff\xfe\0" * 1000)
     assert not signature.check(signed, tmp_path / "allowed").signer

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         rescore,
     )
     from teijo.api.run_files import Listed, listing
-    from teijo.api.signed import told as told_signature
+    from teijo.api.signed import signature_words
     from teijo.api.starting import start, start_resume
     from teijo.api.verifying import Verified, seal, verify
     from teijo.api.watching import watch
@@ -53,11 +53,11 @@ __all__ = [
     "resume",
     "run",
     "seal",
+    "signature_words",
     "start",
     "start_resume",
     "steady",
     "steady_document",
-    "told_signature",
     "verify",
     "watch",
 ]
@@ -68,7 +68,7 @@ _PLACES: Final = {
     "api.quick_look": ("quick",),
     "api.reading": ("Run", "analyse", "export", "open", "parts", "present", "rescore"),
     "api.run_files": ("Listed", "listing"),
-    "api.signed": ("told_signature",),
+    "api.signed": ("signature_words",),
     "api.starting": ("start", "start_resume"),
     "api.verifying": ("Verified", "seal", "verify"),
     "api.watching": ("watch",),
@@ -78,7 +78,6 @@ _PLACES: Final = {
     "runfile.proof.flaw": ("Check",),
 }
 _THERE: Final = {
-    "told_signature": "told",
     "calibrate": "ceilings",
     "steady": "determination_of",
     "steady_document": "determination_document",

@@ -24,7 +24,7 @@ def signature_on(path: Path, signers: Path | None) -> Signature:
     return signature.check(path, signers) if path.name.endswith(SEALED_SUFFIX) else NOT_SIGNED
 
 
-def told(found: Signature) -> str:
+def signature_words(found: Signature) -> str:
     """Return a signature in words."""
     if found.signed is None:
         return "not signed"
@@ -40,7 +40,7 @@ def told(found: Signature) -> str:
 def signature_text(path: Path, signers: Path | None) -> str:
     """Return what a report says of who signed the file it is made of."""
     try:
-        return told(signature_on(path, signers))
+        return signature_words(signature_on(path, signers))
     except (HostError, RunFileError) as error:
         return say("not checked: {why}", why=error.message)
 
@@ -48,7 +48,7 @@ def signature_text(path: Path, signers: Path | None) -> str:
 def doubted(document: Document, record: Record) -> Document:
     """Return a report with the word on page one that its record cannot be true, where that is so.
 
-    Nothing on the page may outshine it: it stands before the method's own verdict.
+    Nothing on the page comes first: it is above the method's own verdict.
     """
     flaws = [each for each in record.remarks if each.kind is RemarkKind.RECORD_INCONSISTENT]
     if not flaws or not document.sections:

@@ -81,14 +81,14 @@ def _look_after_a_child() -> None:
 
 def _look_after(child: int, reader: int, heard: set[signal.Signals]) -> NoReturn:
     while True:
-        told = signal.sigwaitinfo(heard)
-        if told.si_signo == _LEFT and told.si_pid == child:
+        signalled = signal.sigwaitinfo(heard)
+        if signalled.si_signo == _LEFT and signalled.si_pid == child:
             os._exit(os.read(reader, 1)[0])
-        if told.si_signo in _TO_BOTH and told.si_code <= _BY_KERNEL:
-            os.kill(child, told.si_signo)
-        if told.si_signo == signal.SIGTSTP:
-            os.kill(os.getpid(), signal.SIGSTOP)  # until somebody sends a SIGCONT, told of next
-        if told.si_signo == signal.SIGCHLD:
+        if signalled.si_signo in _TO_BOTH and signalled.si_code <= _BY_KERNEL:
+            os.kill(child, signalled.si_signo)
+        if signalled.si_signo == signal.SIGTSTP:
+            os.kill(os.getpid(), signal.SIGSTOP)  # until somebody sends a SIGCONT, reported next
+        if signalled.si_signo == signal.SIGCHLD:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 _end_as(os.waitstatus_to_exitcode(status))

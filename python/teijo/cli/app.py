@@ -148,9 +148,9 @@ def _unforeseen(error: Exception) -> int:
     if isinstance(error, ImportError) and is_no_room(error):
         error = MemoryError()
     if isinstance(error, OSError | MemoryError):
-        told = host_error(error)
-        console.explain(told.message, told.remedy)
-        return told.exit_code
+        seen = host_error(error)
+        console.explain(seen.message, seen.remedy)
+        return seen.exit_code
     first = next(iter(str(error).splitlines()), "")
     console.explain(
         f"Teijo itself failed: {type(error).__name__}: {first}",
@@ -188,7 +188,7 @@ def _spoken(arguments: list[str]) -> int:
 
 
 def _without_lang(arguments: list[str]) -> list[str]:
-    """Return the words without a --lang that stands behind a verb which prints no report.
+    """Return the words without a --lang that follows a verb which prints no report.
 
     Raises:
         UsageError: it names no language.

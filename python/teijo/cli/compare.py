@@ -78,7 +78,7 @@ def verb(
     words = [word for word in allow.split(",") if word.strip()]
     comparison = api.compare(runs, allow=words)
     if as_json:
-        console.put_json(_told(comparison))
+        console.put_json(_json(comparison))
     document = api.comparison_document(comparison)
     if alone:
         print_to_stdout(document, alone, lang)
@@ -87,8 +87,8 @@ def verb(
         from teijo.report import text
         from teijo.report.language import Language
 
-        told = text.render(document, language=Language(lang.value)).rstrip("\n")
-        (console.say_lines if as_json else console.put_lines)(told)
+        page = text.render(document, language=Language(lang.value)).rstrip("\n")
+        (console.say_lines if as_json else console.put_lines)(page)
         return
     first = next(iter(runs.values()))[0] if isinstance(runs, dict) else runs[0]
     for path in print_all(document, document.name, printers, output or first.path.parent, lang):
@@ -116,7 +116,7 @@ def _named(text: str) -> tuple[str, Path]:
     return "", Path(text)
 
 
-def _told(comparison: "Comparison") -> dict[str, Any]:
+def _json(comparison: "Comparison") -> dict[str, Any]:
     return {
         "schema": "teijo.comparison/2",
         "kind": str(comparison.kind),
@@ -151,14 +151,14 @@ def _told(comparison: "Comparison") -> dict[str, Any]:
             {
                 "name": one.match.name,
                 "method": one.match.method.id,
-                "pairings": [_told_pairing(pairing) for pairing in one.pairings],
+                "pairings": [_pairing_json(pairing) for pairing in one.pairings],
             }
             for one in comparison.tests
         ],
     }
 
 
-def _told_pairing(pairing: "Pairing") -> dict[str, Any]:
+def _pairing_json(pairing: "Pairing") -> dict[str, Any]:
     from teijo.compare.judged import Verdict
 
     return {
@@ -166,12 +166,12 @@ def _told_pairing(pairing: "Pairing") -> dict[str, Any]:
         "second": pairing.second,
         "compared": pairing.judged,
         "verdicts": {each.value: pairing.count(each) for each in Verdict},
-        "all_cells": None if pairing.overall is None else _told_judged(pairing.overall),
-        "figures": [_told_judged(row) for row in pairing.rows],
+        "all_cells": None if pairing.overall is None else _judged_json(pairing.overall),
+        "figures": [_judged_json(row) for row in pairing.rows],
     }
 
 
-def _told_judged(row: "Judged") -> dict[str, Any]:
+def _judged_json(row: "Judged") -> dict[str, Any]:
     found, needed = row.difference, row.needed
     return {
         "place": str(row.place),

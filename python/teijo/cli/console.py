@@ -122,7 +122,7 @@ def columns(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]
     """Return the lines of a plain table: a head, then rows, left-aligned, two spaces apart.
 
     The head is in the language of the messages. On a terminal the last column is broken between
-    words; where that leaves no room, each row stands in lines of its own.
+    words; where that leaves no room, each row takes its own lines.
     """
     heads = tuple(tongue.said(text) for text in head)
     shown = [[visible(text, most=CELL_MOST) for text in row] for row in [heads, *rows]]

@@ -14,7 +14,7 @@ from teijo.cli.tongue import said, tr
 from teijo.report.width import columns_of, padded, wrapped
 
 MEANING_LEAST = 30
-"""Columns that the meaning of an option needs; in fewer it stands below the option."""
+"""Columns that the meaning of an option needs; with fewer it is printed below the option."""
 
 
 class Verb(typer.core.TyperCommand):
@@ -136,9 +136,12 @@ def _section(title: str, rows: Sequence[tuple[str, str]], width: int) -> list[st
     indent = " " * (named + 4)
     lines = ["", title]
     for name, meaning in rows:
-        told = list(wrapped(meaning, width, indent=indent))
-        if beside and told:
-            lines += [f"  {padded(name, named)}  {told[0].lstrip()}", *told[1:]]
+        wrapped_meaning = list(wrapped(meaning, width, indent=indent))
+        if beside and wrapped_meaning:
+            lines += [
+                f"  {padded(name, named)}  {wrapped_meaning[0].lstrip()}",
+                *wrapped_meaning[1:],
+            ]
         else:
-            lines += [f"  {name}", *told]
+            lines += [f"  {name}", *wrapped_meaning]
     return lines

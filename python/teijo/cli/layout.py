@@ -20,7 +20,7 @@ _COMMAND: Final = re.compile(r"(?<=: )(?:teijo|sudo|umount|wipefs|mdadm) .*$")
 def lines(text: str, width: int) -> list[str]:
     """Return a message in lines of at most so many columns, its indent kept.
 
-    A command at its end that does not fit stands on a line of its own, whole. A word that is
+    A command at its end that does not fit gets its own line, whole. A word that is
     longer than a line, such as a path, stays whole too.
     """
     if columns_of(text) <= width:

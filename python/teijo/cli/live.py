@@ -69,7 +69,7 @@ def live(follower: Follower, console: Console | None = None) -> Iterator[events.
 def screen(state: RunState, width: int = layout.USUAL, encoding: str = "utf-8") -> RenderableType:
     """Return the screen: what is done, how fast, how near to steady state, how long yet.
 
-    One bar stands for the whole run. No line is longer than the terminal is wide.
+    One bar shows the whole run. No line is longer than the terminal is wide.
     """
     rows = [
         (tr("phase"), " · ".join(filter(None, (phase(state), state.cell)))),
@@ -86,10 +86,10 @@ def screen(state: RunState, width: int = layout.USUAL, encoding: str = "utf-8") 
     for name, value in rows:
         if not value:
             continue
-        told = layout.lines(hang + shown(value, encoding), width - 1)
+        wrapped = layout.lines(hang + shown(value, encoding), width - 1)
         head = Text(padded(name, named, right=True), style="dim")
-        lines.append(head.append(Text(f"  {told[0].lstrip()}", style="not dim")))
-        lines += [Text(part) for part in told[1:]]
+        lines.append(head.append(Text(f"  {wrapped[0].lstrip()}", style="not dim")))
+        lines += [Text(part) for part in wrapped[1:]]
     return Group(*(_fitting(line, width) for line in lines))
 
 

@@ -126,8 +126,8 @@ def _bad_value(error: Any) -> tuple[str, str]:
         return f"{shown}: it is none of {', '.join(choices)}{guess}", f"Write: {name} {choices[0]}"
     kinds: dict[Any, str] = {int: "a whole number", float: "a number", bool: "yes or no"}
     what = kinds.get(getattr(descriptor, "annotation", None), "a value it takes")
-    told = f"{what}{_bounds(parameter)}"
-    return f"{shown}: it is not {told}", f"Write {told}."
+    wanted = f"{what}{_bounds(parameter)}"
+    return f"{shown}: it is not {wanted}", f"Write {wanted}."
 
 
 def _bounds(parameter: Any) -> str:
@@ -170,7 +170,7 @@ def _write_option(context: Any, option: str) -> str:
 
 
 def option_value(parameter: Any) -> str:
-    """Return what stands for an option's value in help: FILE, <en|ja>, or nothing for a flag."""
+    """Return the word for an option's value in help: FILE, <en|ja>, or nothing for a flag."""
     if getattr(parameter, "is_flag", False):
         return ""
     if parameter.metavar:

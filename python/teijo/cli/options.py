@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from teijo.runner.paper import Rates
 
 STDOUT = "-"
-"""What a folder or a file is called that stands for stdout."""
+"""The name of a folder or a file that means stdout."""
 IOPS_MOST = TERA
 _THOUSANDS = {"": 1, "k": KILO, "M": MEGA}
 PRINTERS = ("html", "pdf", "text", "csv")
@@ -37,7 +37,7 @@ class Lang(StrEnum):
 
 
 class ProgressMode(StrEnum):
-    """How a run tells where it stands, on stderr."""
+    """How a run shows its progress, on stderr."""
 
     RICH = "rich"
     PLAIN = "plain"
@@ -174,7 +174,7 @@ def settings_from(*given: Sequence[str] | None) -> dict[str, str]:
     """Return KEY=VALUE texts as a mapping.
 
     Raises:
-        PlanError: a text is no KEY=VALUE, or one key stands twice with different values.
+        PlanError: a text is no KEY=VALUE, or one key is given twice with different values.
     """
     texts = [text for each in given for text in each or ()]
     return _pairs(texts, "setting", "--set minute=1s")
@@ -201,7 +201,7 @@ def notes_from(given: Sequence[str] | None) -> dict[str, str]:
     """Return the notes of the line, and of the person's defaults those it does not say.
 
     Raises:
-        PlanError: a text is no KEY=VALUE, stands twice, or the defaults cannot be read.
+        PlanError: a text is no KEY=VALUE, is given twice, or the defaults cannot be read.
     """
     from teijo.cli.defaults import default_notes
 
@@ -212,7 +212,7 @@ def group_from(given: Sequence[str] | None) -> dict[str, str]:
     """Return the names and values of a group.
 
     Raises:
-        PlanError: a text is no NAME=VALUE, or stands twice.
+        PlanError: a text is no NAME=VALUE, or is given twice.
     """
     return _pairs(given or (), "group", "--group campaign=spring")
 

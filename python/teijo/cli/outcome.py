@@ -46,7 +46,7 @@ def carry_out(act: Act, mode: ProgressMode | None) -> "Run":
 
     Raises:
         TeijoError: what ended the run early.
-        typer.Exit: the same, where a program reads stderr as JSON lines and was told so.
+        typer.Exit: the same, where a program has read it on stderr as a JSON line.
     """
     from teijo.cli.progress import telling
     from teijo.cli.signals import heard
@@ -78,8 +78,8 @@ def carry_out(act: Act, mode: ProgressMode | None) -> "Run":
         if mode is not ProgressMode.NDJSON:
             raise
         code = error.exit_code
-        told = {"event": "error", "message": error.message, "remedy": error.remedy, "code": code}
-        console.say_json(told)
+        event = {"event": "error", "message": error.message, "remedy": error.remedy, "code": code}
+        console.say_json(event)
         raise typer.Exit(code) from error
 
 
@@ -165,8 +165,8 @@ def leave(
     text = verdict(run)
     if mode is ProgressMode.NDJSON:
         limits = [asdict(each) for each in run.judged]
-        told = {"event": "verdict", "converged": run.findings.converged, "text": text}
-        console.say_json(told | {"limits": limits} if limits else told)
+        event = {"event": "verdict", "converged": run.findings.converged, "text": text}
+        console.say_json(event | {"limits": limits} if limits else event)
     else:
         console.say_lines(text)
         if in_vain := run.record.identity.facts.get(IN_VAIN):
@@ -257,7 +257,7 @@ def print_all(
     """Write a document by each printer; return the paths, named STEM and what the printer adds.
 
     A report in another language than English is named after it, so that both may lie there.
-    `tell` is told of each before it is made: that takes seconds.
+    `tell` is called before each is made: that takes seconds.
 
     Raises:
         HostError: it cannot be written there.

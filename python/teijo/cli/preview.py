@@ -46,12 +46,12 @@ def verb(
 ) -> None:
     """Say how long METHOD would take on TARGET and how much it would write. Writes nothing."""
     given = options.planned(options.settings_from(settings, more), plan)
-    told, rated_bytes = options.rates_from(rates), options.endurance_from(endurance)
+    known_rates, rated_bytes = options.rates_from(rates), options.endurance_from(endurance)
 
     from teijo import api
 
     seen, hook = api.preview_with_hook(
-        method, target, spec=spec, settings=given, rates=told, endurance_bytes=rated_bytes
+        method, target, spec=spec, settings=given, rates=known_rates, endurance_bytes=rated_bytes
     )
     if as_json:
         console.put_json(as_object(seen) | {"hook": hook_as_object(hook)})

@@ -1,4 +1,4 @@
-"""How a run tells a person or a program where it stands: a live screen, lines, or JSON lines.
+"""How a run shows a person or a program how far it is: a live screen, lines, or JSON lines.
 
 All of it goes to stderr; stdout is for what a run leaves behind.
 """
@@ -92,7 +92,7 @@ class Plain:
 
 
 def line_of(state: RunState) -> str:
-    """Return where a run stands, in one line."""
+    """Return how far a run is, in one line."""
     parts = [phase(state)]
     if state.cell:
         parts.append(state.cell)

@@ -119,8 +119,8 @@ def _tell(run: "Run", printed: list[Path]) -> None:
     from teijo.report import text
     from teijo.report.language import Language
 
-    told = text.first_section(run.document(), width=80, language=Language(tongue.spoken()))
-    console.put_lines(told.rstrip("\n"))
+    first_page = text.first_section(run.document(), width=80, language=Language(tongue.spoken()))
+    console.put_lines(first_page.rstrip("\n"))
     kinds = dict.fromkeys(tongue.reported(remark.kind.value) for remark in run.remarks)
     console.put("")
     console.put(tongue.tr("remarks: {kinds}", kinds=", ".join(kinds)))

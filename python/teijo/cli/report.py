@@ -77,31 +77,31 @@ def verb(
 
     from teijo.cli.outcome import leave_limits, print_to_stdout, reports
 
-    told = []
+    reported = []
     for file in files:
         for run, name in _runs(file, spec, limit or (), signers, each=each):
-            told.append(run)
+            reported.append(run)
             if alone or (output is None and printers == ("text",)):
                 print_to_stdout(run.document(), alone or "text", lang)
                 continue
             for path in reports(run.document(), name, printers, output or file.parent, lang):
                 console.put(str(path))
-    leave_limits(told)
+    leave_limits(reported)
 
 
 def _runs(
     file: Path, spec: str, limits: Sequence[str], signers: Path | None, *, each: bool
 ) -> "list[tuple[Run, Path]]":
-    """Return what is to be reported of a file, with the name its reports go by."""
+    """Return what is to be reported of a file, with the name of its reports."""
     from teijo import api
 
     run = api.open(file, signers=signers).within(limits)
     named = [("", run)] if not each else list(api.parts(run).items())
-    told = []
+    files = []
     for part, one in named:
         stem = f"{file.stem}-{part.replace(' ', '-').replace('%', 'pct')}" if part else file.stem
         if spec:
             one = api.rescore(one, spec)
             stem = f"{stem}-{one.record.run.spec}"
-        told.append((one, file.with_stem(stem)))
-    return told
+        files.append((one, file.with_stem(stem)))
+    return files

@@ -56,7 +56,7 @@ def number_of(text: str, *, place: str, decimal_comma: bool = False) -> Decimal:
     """Return the number of a text as it is written, if it can be of a measurement.
 
     Raises:
-        UsageError: it is none, or may be two; `place` says where it stands.
+        UsageError: it is none, or may be two; `place` says where it is.
     """
     written = text.strip()
     if decimal_comma and "," in written:

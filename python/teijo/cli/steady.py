@@ -73,7 +73,7 @@ def verb(
         print_to_stdout(document, alone)
         return
     if as_json:
-        console.put_json(_told(states))
+        console.put_json(_json(states))
     elif not printers:
         from teijo.report import text
 
@@ -110,25 +110,30 @@ def _values(
             remedy="Name a column with one value a round.",
         )
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        lengths_named = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise UsageError(
-            f"The columns are not of one length: {told}",
+            f"The columns are not of one length: {lengths_named}",
             remedy="Give each round a value in every column.",
         )
     return found
 
 
-def _told(states: "tuple[SteadyState, ...]") -> dict[str, Any]:
+def _json(states: "tuple[SteadyState, ...]") -> dict[str, Any]:
     """Return the determination as JSON has it, in one shape for one variable and for several.
 
     The rounds are those of all variables: what stops a run is a window in which each is steady.
     """
-    told = [_told_variable(state) for state in states]
-    window, stop = told[0]["window"], told[0]["stops_at"]
-    return {"steady": stop is not None, "stops_at": stop, "window": window, "variables": told}
+    variables = [_variable_json(state) for state in states]
+    window, stop = variables[0]["window"], variables[0]["stops_at"]
+    return {
+        "steady": stop is not None,
+        "stops_at": stop,
+        "window": window,
+        "variables": variables,
+    }
 
 
-def _told_variable(state: "SteadyState") -> dict[str, Any]:
+def _variable_json(state: "SteadyState") -> dict[str, Any]:
     reached = None if state.reached is None else state.windows[state.reached]
     return {
         "variable": state.variable,
@@ -136,11 +141,11 @@ def _told_variable(state: "SteadyState") -> dict[str, Any]:
         "stops_at": None if reached is None else reached.last_round,
         "window": None if reached is None else [reached.first_round, reached.last_round],
         "average": None if reached is None else reached.average,
-        "windows": [_told_window(window) for window in state.windows],
+        "windows": [_window_json(window) for window in state.windows],
     }
 
 
-def _told_window(window: "Window") -> dict[str, Any]:
+def _window_json(window: "Window") -> dict[str, Any]:
     average = window.average
     return {
         "window": [window.first_round, window.last_round],

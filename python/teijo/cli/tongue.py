@@ -52,7 +52,7 @@ def is_english() -> bool:
 
 
 def asked(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Return the language that --lang names, or the locale, wherever --lang stands."""
+    """Return the language that --lang names, or the locale, wherever --lang is given."""
     for place, word in enumerate(arguments):
         if word == "--":
             break
@@ -73,16 +73,16 @@ def tr(template: str, /, **values: Any) -> str:
 def said(text: str) -> str:
     """Return a text in the language, found as a whole, or by the template it was made from.
 
-    What stands in the place of a value stays, unless its field is a capital: then it is a text.
+    The text in the place of a value stays, unless its field is a capital: then it is a text.
     A sentence is found with its full stop or without.
     """
     if _SPOKEN.code == ENGLISH or not text.strip():
         return text
-    told = _found(text)
-    if told is None and text.endswith("."):
-        told = _found(text[:-1])
-        return text if told is None else f"{told.removesuffix('。')}。"
-    return told or text
+    translated = _found(text)
+    if translated is None and text.endswith("."):
+        translated = _found(text[:-1])
+        return text if translated is None else f"{translated.removesuffix('。')}。"
+    return translated or text
 
 
 def _found(text: str) -> str | None:
@@ -94,8 +94,8 @@ def _found(text: str) -> str | None:
             continue  # the full stop is no part of a value at the end
         if match := pattern.fullmatch(text):
             values = match.groupdict()
-            told = {name: said(each) if name.isupper() else each for name, each in values.items()}
-            found = translation.format(**told)
+            values = {name: said(each) if name.isupper() else each for name, each in values.items()}
+            found = translation.format(**values)
             if found != text:  # one of the most general templates may say nothing of its own
                 return found
     return None
@@ -125,7 +125,7 @@ def catalogue(code: str) -> tuple[dict[str, str], tuple[tuple[re.Pattern[str], s
         name: table if isinstance(table, dict) else {each["en"]: each[code] for each in table}
         for name, table in tomllib.loads((CATALOGUES / f"{code}.toml").read_text("utf-8")).items()
     }
-    texts = {text: told for table in tables.values() for text, told in table.items()}
+    texts = {text: words for table in tables.values() for text, words in table.items()}
     found = (text for name in tables if name not in BY_TEMPLATE for text in tables[name])
     with_values = sorted((text for text in found if "{" in text), key=len, reverse=True)
     return texts, tuple((pattern_of(text), texts[text]) for text in with_values)

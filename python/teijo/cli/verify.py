@@ -107,12 +107,12 @@ class _Telling:
         if isinstance(event, StepStarted) and now_ns - self._said_ns >= QUIET_NS:
             self._said_ns = now_ns
             if console.width(sys.stderr) is not None:
-                told = tr("{file}: step {seq} again …", file=self._file, seq=event.seq)
-                console.say(told)
+                line = tr("{file}: step {seq} again …", file=self._file, seq=event.seq)
+                console.say(line)
 
 
 def _lines(one: "Verified") -> list[str]:
-    from teijo.api import Check, told_signature
+    from teijo.api import Check, signature_words
     from teijo.runfile.proof.flaw import MEANINGS
 
     run = one.record.run
@@ -135,15 +135,15 @@ def _lines(one: "Verified") -> list[str]:
         flaws, unknown = one.of(check), one.unknown_of(check)
         word = "WRONG" if flaws else "not known" if unknown else "ok"
         rows.append((check.value, word, MEANINGS[check]))
-        rows += [("", "", text) for text in _told((*flaws, *unknown))]
+        rows += [("", "", text) for text in _flaw_lines((*flaws, *unknown))]
     word = "ok" if one.signature_holds else "WRONG"
-    rows.append(("signature", word, told_signature(one.signature).removeprefix("WRONG: ")))
-    told = tuple((said(check), said(word), said(text)) for check, word, text in rows)
-    lines = console.columns(("check", "", ""), told)
+    rows.append(("signature", word, signature_words(one.signature).removeprefix("WRONG: ")))
+    translated = tuple((said(check), said(word), said(text)) for check, word, text in rows)
+    lines = console.columns(("check", "", ""), translated)
     return [head, *(f"  {line}" for line in lines), _verdict(one)]
 
 
-def _told(flaws: "Sequence[Flaw]") -> list[str]:
+def _flaw_lines(flaws: "Sequence[Flaw]") -> list[str]:
     lines = [_flaw_line(flaw) for flaw in flaws[:FLAWS_MOST]]
     more = len(flaws) - FLAWS_MOST
     if more > 0:

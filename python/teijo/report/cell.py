@@ -46,7 +46,7 @@ def render(document: Document, language: Language = Language.ENGLISH) -> str:
 
 
 def _about(document: Document, said: Document) -> str:
-    """Return the device's model and what stands on top of the report."""
+    """Return the device's model and the top of the report."""
     rows = [row for group in document.header.groups for row in group.rows]
     model = next((value for name, value in rows if name == "Model"), "")
     pairs = zip(document.header.top, said.header.top, strict=True)

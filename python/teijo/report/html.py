@@ -86,8 +86,8 @@ def page(document: Document, *, library: str, language: Language = Language.ENGL
         files={},
     )
     sections = _sections(said, sheet)
-    told = {name: words.text(text) for name, text in _SCRIPT_WORDS.items()}
-    data = {"charts": sheet.charts, "tables": sheet.files, "words": told}
+    texts = {name: words.text(text) for name, text in _SCRIPT_WORDS.items()}
+    data = {"charts": sheet.charts, "tables": sheet.files, "words": texts}
     header = said.header
     return Template((_ROOM / "page.html").read_text("utf-8")).substitute(
         language=language.value,
@@ -130,7 +130,7 @@ def _font_faces() -> str:
 
 
 def _script_safe(text: str) -> str:
-    """Return JSON that cannot end the script element it stands in."""
+    """Return JSON that cannot end the script element around it."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
@@ -167,7 +167,7 @@ def _contents_line(place: int, section: Section) -> str:
 
 
 def _masthead(header: Header, *, level: int = 1) -> str:
-    """Return a header; one of level 2 stands before the sections of one test among several."""
+    """Return a header; one of level 2 comes before the sections of one test among several."""
     issuer = _joined(header.organisation, header.revision)
     parts = [
         f'<p class="issuer">{escape(issuer)}</p>' if issuer else "",

@@ -34,7 +34,7 @@ def heading_of(named: Column | Axis) -> str:
 
 
 def numeric_columns(table: Table) -> tuple[bool, ...]:
-    """Return for each column whether it holds numbers (and stands on the right)."""
+    """Return for each column whether it holds numbers (and is aligned right)."""
     return tuple(
         column.digits is not None or any(isinstance(row[place], int | float) for row in table.rows)
         for place, column in enumerate(table.columns)

@@ -24,7 +24,7 @@ ROOMY_ROWS: Final = 12
 ROWS_LIMIT: Final = 400
 """A longer table is for programs: paper says where it is, the HTML and the CSV have every row."""
 INLINE_ROWS_LIMIT: Final = 20
-"""A chart's table this short stands under its chart, a longer one in the appendix."""
+"""A chart's table this short is put under its chart, a longer one in the appendix."""
 STRIP_ROWS: Final = 52
 """Rows of a strip of a long and narrow table: as many as stand on a page of the appendix."""
 TAGGED_CELLS: Final = 4000
@@ -99,12 +99,12 @@ def _data(document: model.Document, words: Translator) -> Json:
             for part in _parts(block, section, tables.get((place, at)), appendix)
         ]
         if blocks and all(part["kind_of"] == "pointer" and not part["alone"] for part in blocks):
-            continue  # it all stands in the appendix
+            continue  # it is all in the appendix
         head = _head(section.header or said.header, full=not section.appendix)
         if not chapters or chapters[-1]["head"] != head:
             chapters.append({"head": head, "sections": []})
-        told = {"title": section.title, "label": section.label, "blocks": blocks}
-        chapters[-1]["sections"].append(told)
+        chapter = {"title": section.title, "label": section.label, "blocks": blocks}
+        chapters[-1]["sections"].append(chapter)
     return {
         "title": said.header.title,
         "chapters": chapters or [{"head": _head(said.header), "sections": []}],
@@ -121,7 +121,7 @@ def _data(document: model.Document, words: Translator) -> Json:
 
 
 def _head(header: model.Header, *, full: bool = True) -> Json:
-    """Return what stands on top of every page of a chapter: the sections under one header.
+    """Return the top of every page of a chapter: the sections under one header.
 
     The pages behind the last test (settings, device, every step) repeat its title and stamp.
     """
@@ -210,7 +210,7 @@ def _chart(section: model.Section, title: str, drawn: str, *, note: str) -> Json
 
 
 def _table_or_pointer(numbered: NumberedTable, appendix: _Appendix, *, size: float = 9.0) -> Json:
-    """Return the table itself, or a line that tells where in the appendix it stands.
+    """Return the table itself, or a line that says where in the appendix it is.
 
     Charts that share one table share its place in the appendix.
     """
@@ -228,8 +228,8 @@ def _table_or_pointer(numbered: NumberedTable, appendix: _Appendix, *, size: flo
         place = len(parts)
         name = table.caption or numbered.title
         title = words.text(say("Table A.{number}: {name}", number=place + 1, name=name))
-        told = {"table": table, "title": title}
-        parts.append(_strips(_table(table, size=6.5), _abreast(table)) | told)
+        base = {"table": table, "title": title}
+        parts.append(_strips(_table(table, size=6.5), _abreast(table)) | base)
     if numbered.of_chart:
         pointer = say("Numbers: table A.{number} in the appendix.", number=place + 1)
     else:

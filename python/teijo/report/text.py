@@ -25,21 +25,21 @@ def render(
     above = said.header
     lines = list(_header(above))
     for section in said.sections:
-        told = [line for block in section.blocks for line in _block(block, section, width, words)]
-        if not told:
+        body = [line for block in section.blocks for line in _block(block, section, width, words)]
+        if not body:
             continue
         header = section.header or said.header
         if header != above:
             lines += ["", "=" * width, *_header(header)]
             above = header
-        lines += ["", *_title(section), *told]
+        lines += ["", *_title(section), *body]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def first_section(
     document: model.Document, *, width: int, language: Language = Language.ENGLISH
 ) -> str:
-    """Return what stands in the first section of a report, as `render` has it."""
+    """Return the first section of a report, as `render` has it."""
     words = translator(language)
     said = words.document(replace(document, sections=document.sections[:1])).sections[0]
     lines = [line for block in said.blocks for line in _block(block, said, width, words)]
@@ -86,8 +86,8 @@ def _block(
 
 
 def _captioned(caption: str, section: model.Section, lines: list[str]) -> list[str]:
-    told = [f"{caption}:"] if caption and caption != section.title else []
-    return ["", *told, *lines] if told else lines
+    above = [f"{caption}:"] if caption and caption != section.title else []
+    return ["", *above, *lines] if above else lines
 
 
 def _pairs(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -110,6 +110,6 @@ def _table(table: model.Table, words: Translator) -> list[str]:
     ]
     lines.insert(1, "  ".join("-" * width for width in widths))
     if len(kept) < len(rows):
-        told = say("({kept:,} of {rows:,} rows)", kept=len(kept), rows=len(rows))
-        lines.append(words.text(told))
+        kept_of = say("({kept:,} of {rows:,} rows)", kept=len(kept), rows=len(rows))
+        lines.append(words.text(kept_of))
     return lines

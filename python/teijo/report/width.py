@@ -1,4 +1,4 @@
-"""How wide a text stands, in columns of a terminal: what is East Asian and wide takes two."""
+"""How wide a text is, in columns of a terminal: what is East Asian and wide takes two."""
 
 import re
 import unicodedata

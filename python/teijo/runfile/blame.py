@@ -16,7 +16,7 @@ _PIECE_BYTES: Final = 1 << 20
 
 
 def blame(path: Path, error: sqlite3.Error) -> TeijoError:
-    """Return what a user is told when SQLite could not read a run file."""
+    """Return what a user reads when SQLite could not read a run file."""
     if str(error) == "interrupted":
         return RunFileError(
             f"{path} is damaged: it takes more work to read than a file of its size can.",

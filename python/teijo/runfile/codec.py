@@ -285,7 +285,7 @@ def _histogram(row: Mapping[str, Value], column: str, name: str) -> Histogram:
 
 
 def check_histograms(results: Sequence[OperationResult]) -> None:
-    """Open the histograms of results, and hold each to the count that stands beside it.
+    """Open the histograms of results, and check each against the count beside it.
 
     Raises:
         ValueError: one is damaged, or of other I/Os.

@@ -107,7 +107,7 @@ def size_bytes(path: Path) -> int:
 
 
 def unreadable(path: Path, error: OSError) -> HostError:
-    """Return what a user is told when the disk refuses to give a file."""
+    """Return what a user reads when the disk refuses to give a file."""
     return HostError(
         f"{path} cannot be read: {error.strerror or error}.",
         remedy="Look at the kernel log for its disk, and at who may read it.",

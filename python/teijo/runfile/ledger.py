@@ -16,7 +16,7 @@ _WHOLE: Final = 1 << 32
 class Ledger:
     """What one transaction writes. `settle` must be its last call.
 
-    A checksum guards what stands in a row; the tally (how many rows there are in all tables, and
+    A checksum guards the values of a row; the tally (how many rows there are in all tables, and
     the sum of their checksums) guards against rows that vanish, appear, or return as they were.
     """
 

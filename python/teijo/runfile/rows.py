@@ -1,4 +1,4 @@
-"""The checksum of a row: 64 bits over its table's name and all its other values, told apart."""
+"""The checksum of a row: 64 bits over its table's name and all its other values, kept apart."""
 
 import hashlib
 import struct

@@ -108,7 +108,7 @@ def sign(path: Path, key: Path) -> Path:
 def check(path: Path, signers: Path | None = None) -> Signature:
     """Return whether a file is signed, by which key, and by whom as `signers` says.
 
-    `signers` is a file in the format of ssh-keygen's ALLOWED SIGNERS. Without one the key is told,
+    `signers` is a file in the format of ssh-keygen's ALLOWED SIGNERS. Without one the key is shown,
     and nobody vouches for it.
 
     Raises:
@@ -157,8 +157,8 @@ def _without_names(signature: Path, file: BinaryIO) -> Signature:
 def _named(found: Signature, signature: Path, signers: Path, file: BinaryIO) -> Signature:
     """Return the signature with the name of its signer, as far as the signers file has one."""
     listed = ["-Y", "find-principals", "-s", str(signature), "-f", str(signers)]
-    told = _ask(listed, None)
-    text = told.stdout.decode("utf-8", "replace") if told.returncode == 0 else ""
+    answer = _ask(listed, None)
+    text = answer.stdout.decode("utf-8", "replace") if answer.returncode == 0 else ""
     names = [name.strip() for line in text.splitlines() for name in line.split(",")]
     why = "its key is none of the signers'"
     for name in list(filter(None, names))[:_NAMES_MOST]:

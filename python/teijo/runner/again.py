@@ -30,7 +30,7 @@ def replayed(
     """Give each step of a record that a device answers otherwise when it is asked again.
 
     The device is one that gives the same answers to the same steps, and fresh. What it answers
-    now is what later steps build on, so that a number changed in one place is told once.
+    now is what later steps build on, so that a number changed in one place gives one remark.
 
     Raises:
         IdentityError: it is not the device of the record.
@@ -68,10 +68,10 @@ def _beginning(record: Record, method: AnyMethod, device: Device) -> Flaws:
     """Give the remarks of the beginning that are missing, or there without a reason."""
     settings = method.settings_from(record.run.settings)
     due = {*device.remarks(), *method.deviations(settings, record.geometry)}
-    told = {each for each in record.remarks if each.step is None}
-    for remark in _in_order(due - told):
+    recorded = {each for each in record.remarks if each.step is None}
+    for remark in _in_order(due - recorded):
         yield _flaw(say("the remark {kind} is missing: {text}", **_words(remark)))
-    for remark in _in_order(each for each in told - due if each.kind in _OF_THE_BEGINNING):
+    for remark in _in_order(each for each in recorded - due if each.kind in _OF_THE_BEGINNING):
         yield _flaw(say("the remark {kind} has no reason: {text}", **_words(remark)))
 
 

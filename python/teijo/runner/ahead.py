@@ -14,7 +14,7 @@ from teijo.terms.step import Precondition, Purge, Step
 from teijo.terms.watch import Watch
 
 PACE_NS_LEAST: Final = 100_000_000
-"""How long to look at a run before its pace is told: the first moments are all beginning."""
+"""How long to look at a run before its pace is shown: the first moments say little."""
 SETTLES_AT: Final = 0.2
 """Where between the least and the most time a run ends, as long as nothing else is known."""
 FILL_SHARE: Final = 0.2

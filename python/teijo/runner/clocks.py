@@ -1,6 +1,6 @@
 """The host's clocks held against each other: whether it slept, and whether it was set anew.
 
-And whether the program itself stood still, because somebody stopped it.
+And whether the program itself was stopped by somebody.
 """
 
 import os
@@ -42,7 +42,7 @@ class Clocks:
         self._stopped_ns += time.monotonic_ns() - began_ns
 
     def stopped_ns(self) -> int:
-        """Return how long this process stood still since this was last asked."""
+        """Return how long this process was stopped since this was last asked."""
         stopped_ns, self._stopped_ns = self._stopped_ns, 0
         return stopped_ns
 

@@ -26,7 +26,7 @@ from teijo.units import format_duration
 
 
 class Conversation:
-    """A conversation and where it stands: `step` is asked for, or `ending` was reached."""
+    """A conversation and its state: `step` is asked for, or `ending` was reached."""
 
     def __init__(self, steps: Steps) -> None:
         """Ask for the first step."""
@@ -48,11 +48,11 @@ class Conversation:
 
 
 def drive(
-    stage: Stage, conversation: Conversation, seq: int, told: Callable[[StepRecord], None]
+    stage: Stage, conversation: Conversation, seq: int, report: Callable[[StepRecord], None]
 ) -> Ending:
     """Carry out what is asked for, from step number `seq` on, until the method has its answer.
 
-    `told` is given every exchange once it is on the disk.
+    `report` is called with every exchange once it is on the disk.
 
     Raises:
         DeviceError: the device failed; what it answered before is recorded.
@@ -77,7 +77,7 @@ def drive(
         for remark in (*jumps, *outcome.result.remarks):
             stage.observer(Remarked(remark=remark))
         stage.observer(StepDone(seq=seq, step=step, answer=outcome.result))
-        told(StepRecord(seq=seq, step=step, seed=seed, answer=outcome.result))
+        report(StepRecord(seq=seq, step=step, seed=seed, answer=outcome.result))
         if outcome.failure:
             raise DeviceError(
                 f"The device failed in step {seq} ({step.phase}): {outcome.failure}.",
@@ -182,7 +182,7 @@ def _sleep_remarks(stage: Stage, result: StepResult) -> tuple[Remark, ...]:
 
 
 def _stop_remarks(stage: Stage) -> tuple[Remark, ...]:
-    """Return a remark where somebody stopped the program; virtual time stood still as well."""
+    """Return a remark where somebody stopped the program; virtual time stopped as well."""
     stopped_ns = stage.clocks.stopped_ns()
     if stage.device.replayable or not stopped_ns:
         return ()

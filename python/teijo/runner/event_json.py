@@ -12,8 +12,8 @@ def as_json(event: events.Event) -> dict[str, object]:
     """Return an event as one JSON object; times in ns on the run's clock, sizes in bytes."""
     match event:
         case events.HookNamed(hook=hook):
-            told = {"argv": list(hook.argv), "program": hook.program, "digest": hook.digest}
-            return {"event": "hook", **told}
+            program = {"argv": list(hook.argv), "program": hook.program, "digest": hook.digest}
+            return {"event": "hook", **program}
         case events.LayingOut():
             return {"event": "laying_out", **asdict(event)}
         case events.RunStarted():

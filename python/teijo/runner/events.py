@@ -1,4 +1,4 @@
-"""What an observer is told while a run goes on: frozen facts, for a terminal or a browser."""
+"""What an observer receives while a run goes on: frozen facts, for a terminal or a browser."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -91,7 +91,7 @@ class StepDone:
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """Where the method stands after a step."""
+    """The progress of the method after a step."""
 
     watch: Watch
 

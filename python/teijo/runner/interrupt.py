@@ -37,7 +37,7 @@ class Interrupt:
         self.notify: Callable[[str], None] | None = None
         """Hears the reason of the first request."""
         self.stand_still: Callable[[], None] | None = None
-        """Stops the whole process until it is told to go on, and takes note of how long."""
+        """Stops the whole process until a SIGCONT, and takes note of how long."""
 
     @property
     def requested(self) -> bool:

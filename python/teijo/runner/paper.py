@@ -1,6 +1,6 @@
 """A device on paper: it answers every step at once, at rates that are assumed.
 
-How it bears up is one of three ways: always at full speed, never steady, or settling as drives do.
+Its speed is one of three ways: always at full speed, never steady, or settling as drives do.
 """
 
 import math
@@ -49,7 +49,7 @@ class Rates:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """Where a device on paper stands: its steps so far, and writes since the purge.
+    """The state of a device on paper: its steps so far, and writes since the purge.
 
     `drive_writes` are in user capacities, sequential ones by their weight.
     """

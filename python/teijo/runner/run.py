@@ -63,7 +63,7 @@ from teijo.units import NS_PER_S
 IO_TIMEOUT_NS: Final = 120 * NS_PER_S
 """Longer than the kernel itself gives a drive: 30 s an attempt, and a reset or two."""
 _ALL_JUDGED: Final = 100
-"""Up to so many steps, each is followed by a look at where the method stands."""
+"""Up to so many steps, each is followed by a look at the method's progress."""
 _LOOK_SHARE: Final = 20
 """Beyond, the time from one look to the next is so many times that of a look: 5 % of it all."""
 
@@ -208,7 +208,7 @@ class _Act:
         try:
             with interrupt.listening():
                 stage, conversation = self._prepared(interrupt, ahead, resumed=resumed)
-                ending = drive(stage, conversation, len(self._steps) + 1, self._told)
+                ending = drive(stage, conversation, len(self._steps) + 1, self._recorded)
                 self._check_end()
                 return self._end(ending)
         except (Interrupted, KeyboardInterrupt, IdentityError, StuckDevice) as stop:
@@ -307,13 +307,13 @@ class _Act:
     def _answers(self) -> list[StepResult]:
         return [each.answer for each in self._steps if isinstance(each.answer, StepResult)]
 
-    def _told(self, exchange: StepRecord) -> None:
+    def _recorded(self, exchange: StepRecord) -> None:
         self._steps.append(exchange)
         if len(self._steps) <= _ALL_JUDGED or monotonic_ns() >= self._next_look_ns:
             self._judge()
 
     def _judge(self) -> None:
-        """Tell where the method stands. It reads the whole record, so it must not be asked often:
+        """Report the method's progress. It reads the whole record, so it must not be asked often:
         of a record of thousands of short steps it would take longer than the steps.
         """
         self._seen = len(self._steps)

@@ -32,13 +32,13 @@ def identity_in(detail: Mapping[str, str], before: Identity) -> Identity:
 
 
 def geometry_in(detail: Mapping[str, str]) -> Geometry | None:
-    """Return the sizes that a detail holds, None where nobody told them (a device on paper)."""
+    """Return the sizes that a detail holds, None where they are not known (a device on paper)."""
     if not all(name in detail for name in _SIZES):
         return None
     return Geometry(**{name: int(detail[name]) for name in _SIZES})
 
 
 def facts_in(detail: Mapping[str, str]) -> dict[str, str]:
-    """Return the device's further facts by name; empty where nobody told them."""
+    """Return the device's further facts by name; empty where they are not known."""
     found = json.loads(detail.get("facts", "{}"))
     return {str(name): str(value) for name, value in found.items()}

@@ -191,17 +191,17 @@ class StepResult:
     @property
     def rest_ns(self) -> int:
         """How long the device rested before: what was still in flight was no rest."""
-        told = self.detail.get(DRAIN, "")[:_DIGITS_MOST]
-        return max(0, self.gap_ns - (int(told) if told.isdecimal() else 0))
+        text = self.detail.get(DRAIN, "")[:_DIGITS_MOST]
+        return max(0, self.gap_ns - (int(text) if text.isdecimal() else 0))
 
     @property
     def in_flight_mean(self) -> float | None:
         """I/Os in flight on average while I/O was to be issued; None where nobody counted."""
         if self.witness is not None:
             return self.witness.in_flight_mean
-        told = self.detail.get(IN_FLIGHT, "")[:_DIGITS_MOST]
-        whole, _, part = told.partition(".")
-        return float(told) if whole.isdecimal() and part.isdecimal() else None
+        text = self.detail.get(IN_FLIGHT, "")[:_DIGITS_MOST]
+        whole, _, part = text.partition(".")
+        return float(text) if whole.isdecimal() and part.isdecimal() else None
 
     @property
     def iops(self) -> float:

@@ -7,7 +7,7 @@ from typing import Final
 PREFIX: Final = "note: "
 """What the name of a note begins with among the facts of a run's environment."""
 LONGEST: Final = 200
-"""Characters of one note: it stands in a header."""
+"""Characters of one note: it is shown in a header."""
 
 
 class RunNote(StrEnum):

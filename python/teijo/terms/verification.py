@@ -1,6 +1,6 @@
 """What verified reads were found to hold, by class; and what ordered writes leave to hold them to.
 
-A sector is 512 B. How each class is told from the others: crates/engine/src/verify.
+A sector is 512 B. How each class is distinguished: crates/engine/src/verify.
 """
 
 from collections.abc import Iterable

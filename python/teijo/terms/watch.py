@@ -1,4 +1,4 @@
-"""Where a run stands, for a live screen: told by the method from the record so far."""
+"""How far a run is, for a live screen: computed by the method from the record so far."""
 
 from dataclasses import dataclass
 

@@ -130,7 +130,7 @@ class FioSession:
         self._cpus = tuple(cpus)
 
     def stuck(self) -> tuple[StuckIo, ...]:
-        """Return nothing: which of fio's I/Os are in flight is not told."""
+        """Return nothing: which of fio's I/Os are in flight is not known."""
         return ()
 
     def finish(self) -> None:
@@ -262,9 +262,9 @@ class Silence:
 
 
 def _stuck(fio: FioProcess, silence: Silence, waiting: int) -> StuckDevice:
-    told = silence.text(waiting)
+    words = silence.text(waiting)
     error = StuckDevice(
-        f"{told[:1].upper()}{told[1:]}",
+        f"{words[:1].upper()}{words[1:]}",
         remedy="Look at the kernel's log (dmesg), and at what the device stands on.",
     )
     error.has_stuck_ios = fio.is_left

@@ -45,7 +45,7 @@ class _Stage:
     log: bool
 
     def at(self, row: float, column: float, value: float) -> Point:
-        """Return where a value stands at a (fractional) cell."""
+        """Return where a value is drawn at a (fractional) cell."""
         share = column / max(1, self.columns)
         return (
             round(row / max(1, self.rows) * FRONT_PX + share * DEPTH_PX[0], 2),

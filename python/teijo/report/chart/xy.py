@@ -25,7 +25,7 @@ HOVER_POINTS_LIMIT: Final = 4000
 """Charts with more points than this in all do not answer to pointing; their tables do."""
 RULE_LABEL_PITCH_PX: Final = 13
 LINE_SIGN: Final = "M-1.6,0L1.6,0"
-"""What stands in the legend for a series without points."""
+"""What the legend shows for a series without points."""
 _RULE_DASHES: Final = {"solid": (1, 0), "dashed": (6, 4), "dotted": (1.5, 3)}
 
 
@@ -338,9 +338,9 @@ ZOOM: Final[Json] = {
 def _hover_layer(chart: XYChart, encoding: Json, words: Translator) -> Json:
     # Pointing finds the nearest point through a cell around it, whose datum is that point's mark.
     names = (("s", words.text("Series")), ("u", heading_of(chart.x)), ("t", heading_of(chart.y)))
-    told = ", ".join(f"{_key(name)}: (datum.datum || datum).{key}" for key, name in names)
+    shown = ", ".join(f"{_key(name)}: (datum.datum || datum).{key}" for key, name in names)
     mark = {"type": "point", "filled": True, "size": 90, "clip": True}
-    mark |= {"tooltip": {"expr": f"{{{told}}}"}}
+    mark |= {"tooltip": {"expr": f"{{{shown}}}"}}
     near = {"type": "point", "on": "pointerover", "nearest": True, "clear": "pointerout"}
     return {
         "params": [{"name": "near", "select": near}],
@@ -382,7 +382,7 @@ def _span_layers(chart: XYChart, x: Json, canvas: Canvas) -> list[Json]:
 
 
 def _lift_px(row: int) -> int:
-    """Return how far over the plot a label stands: each in a row of its own, none on another."""
+    """Return how far over the plot a label is: each in its own row, none on another."""
     return 8 + RULE_LABEL_PITCH_PX * row
 
 

@@ -48,7 +48,7 @@ MEANINGS: Final[Mapping[Check, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Flaw:
-    """One thing that cannot be as it stands there. `step` is the sequence number, if it has one."""
+    """One contradiction in a record. `step` is the sequence number, if it has one."""
 
     check: Check
     text: str

@@ -79,14 +79,14 @@ class _Held:
         self._area_ns = 0.0
         self._latency_ns = 0
         self._host_ns = 0
-        self._told = True
+        self._is_comparable = True
 
     def add(self, step: Measure | Precondition, answer: StepResult, depth: int) -> None:
         """Take in a step; failed I/Os were in flight and have no latency, so they end it."""
         witness = answer.witness
         failed = any(part.errors for part in (*answer.results, *answer.commands))
         if witness is None or failed or "failure" in answer.detail:
-            self._told = False
+            self._is_comparable = False
             return
         self._area_ns += witness.in_flight_mean * witness.wall_ns
         self._latency_ns += _latency_ns(answer)
@@ -101,7 +101,7 @@ class _Held:
         """Give the flaw of a stimulus that has ended, if there is one."""
         off = abs(self._latency_ns - self._area_ns)
         most = _AREA_SHARE * self._area_ns + self._host_ns + _SLACK_NS
-        if self._told and not (isfinite(most) and off <= most):
+        if self._is_comparable and not (isfinite(most) and off <= most):
             text = say(
                 "latencies add up to {latency:,} ns, and {held:,.0f} ns were in flight",
                 latency=self._latency_ns,
@@ -134,10 +134,10 @@ def self_check_flaws(record: Record) -> Flaws:
     for each, answer in answered(record):
         if not isinstance(each.step, Measure | Precondition):
             continue
-        told = Counter(remark.kind for remark in answer.remarks)
+        recorded = Counter(remark.kind for remark in answer.remarks)
         due = Counter(remark.kind for remark in validity.remarks_on(each.step, answer))
-        missing = [kind for kind in due if kind not in told]
-        added = [kind for kind in told if kind in _DERIVED and kind not in due]
+        missing = [kind for kind in due if kind not in recorded]
+        added = [kind for kind in recorded if kind in _DERIVED and kind not in due]
         if missing:
             text = say(
                 "its numbers call for a remark that is missing: {kinds}", kinds=_named(missing)

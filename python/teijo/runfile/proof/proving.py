@@ -1,4 +1,4 @@
-"""All checks of a record in their order, and what a reader is told of what does not hold."""
+"""All checks of a record in their order, and what a reader learns of those that fail."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +29,7 @@ _ALWAYS: Final[tuple[Callable[[Record], Flaws], ...]] = (
 
 
 def flaws_of(record: Record, *, checksummed: bool) -> tuple[Flaw, ...]:
-    """Return what cannot be as it stands in a record, whichever Teijo made it.
+    """Return what contradicts itself in a record, whichever Teijo made it.
 
     `checksummed` says that the file is of a version that recorded all remarks.
     """

@@ -113,7 +113,7 @@ def _bytes_of(
 
 @dataclass(frozen=True)
 class _Part:
-    """A result with where it stands."""
+    """A result with its place."""
 
     seq: int
     stream: Stream | None

@@ -32,12 +32,12 @@ def table_flaws(
     were read already, by their numbers.
     """
     series = tuple(series)
-    stands = dict(db.execute("SELECT seq, status FROM step NOT INDEXED").fetchall())
+    statuses = dict(db.execute("SELECT seq, status FROM step NOT INDEXED").fetchall())
     place = ", ".join(name for name in schema.columns("result", version)[:4] if name != "place")
     found = db.execute(f"SELECT {place} FROM result NOT INDEXED WHERE intervals IS NOT NULL")
     timed = {tuple(row) for row in found}
-    loose = {each[0] for each in series if each not in timed and stands.get(each[0]) == "done"}
-    loose |= {each[0] for each in series if each[0] not in stands}
+    loose = {each[0] for each in series if each not in timed and statuses.get(each[0]) == "done"}
+    loose |= {each[0] for each in series if each[0] not in statuses}
     loose |= {seq for (seq,) in db.execute(_OF_NO_STEP)}
     for seq in sorted(loose):
         yield Flaw(check=Check.TABLES, text="rows of it belong to nothing it did", step=seq)
@@ -53,5 +53,5 @@ def _column_flaws(db: sqlite3.Connection, steps: Mapping[int, Step]) -> Flaws:
         length = step.interval_ns if isinstance(step, Measure) else NS_PER_S
         round_number, cell = (getattr(step, name, None) for name in ("round_number", "cell"))
         if columns != [step.kind, step.phase, round_number, cell, length]:
-            told = say("its columns are not those of the step: {kind}", kind=step.kind)
-            yield Flaw(check=Check.TABLES, text=told, step=seq)
+            reason = say("its columns are not those of the step: {kind}", kind=step.kind)
+            yield Flaw(check=Check.TABLES, text=reason, step=seq)
