@@ -151,14 +151,28 @@ class SteadyRoundsFound(PtsRoundsFound[S, K]):
     """What rounds until steady state show."""
 
     @property
-    def is_preconditioned(self) -> bool:
-        """Whether the preconditioning has been written, where there is any."""
-        return not self.settings.precondition_times or self.has_done(Precondition)
-
-    @property
     def is_over(self) -> bool:
         """Whether no further round follows."""
         return self.converged or len(self.course.unbroken) >= self.settings.rounds_most
+
+    @property
+    def first_round(self) -> tuple[Measure, ...]:
+        """The cells of the first round."""
+        raise NotImplementedError
+
+    @property
+    def left_bytes(self) -> int:
+        """What the preconditioning still has to write."""
+        settings = self.settings
+        if self.has_done(Precondition):
+            return 0
+        return wipc(settings, self.record.geometry, settings.block_sizes_bytes[0])[1]
+
+    @property
+    def watch_measuring(self) -> Watch:
+        """How far the rounds have come."""
+        limit = self.settings.rounds_most
+        return rounds_watch(self.first_round, self.course, self.states, limit)
 
 
 class MatrixFound(SteadyRoundsFound[M, MatrixCell]):
@@ -178,15 +192,9 @@ class MatrixFound(SteadyRoundsFound[M, MatrixCell]):
         return self.compared(places, self.compared_figures)
 
     @property
-    def left_bytes(self) -> int:
-        """What the preconditioning still has to write."""
-        return 0 if self.is_preconditioned else wipc(self.settings, self.record.geometry)[1]
-
-    @property
-    def watch_measuring(self) -> Watch:
-        """How far the rounds have come."""
-        cells = matrix_round(self.settings, 1)
-        return rounds_watch(cells, self.course, self.states, self.settings.rounds_most)
+    def first_round(self) -> tuple[Measure, ...]:
+        """The cells of the first round."""
+        return matrix_round(self.settings, 1)
 
 
 class RoundsMethod(PtsMethod[S, F]):

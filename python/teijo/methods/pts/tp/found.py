@@ -5,15 +5,15 @@ rounds and steady state.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Annotated
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.quantities import THROUGHPUT, Quantity
-from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.conformance.versions import THROUGHPUT_READ_PERCENTS
 from teijo.document.curve import Curve
-from teijo.document.phrase import Phrase, Verbatim, say
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.forms import BLOCK_SIZE, BLOCK_SIZES, optional
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.phrases import is_steady
@@ -26,13 +26,10 @@ from teijo.methods.pts.matrix import (
     determined,
     round_of,
     stimulus,
-    wipc,
 )
-from teijo.methods.rounds import Rounds, rounds_watch
+from teijo.methods.rounds import Rounds
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
-from teijo.terms.geometry import Geometry
-from teijo.terms.record import StepRecord
 from teijo.terms.result import StepResult
 from teijo.terms.step import ROUND, Measure, Purge
 from teijo.terms.watch import Watch
@@ -60,11 +57,6 @@ class TpCell(MatrixCell):
     def name(self) -> str:
         """The name that the record has for it: "SEQ 1024 KiB 0/100"."""
         return f"SEQ {self.block} {self.mix}"
-
-    @property
-    def words(self) -> Phrase:
-        """Its name in a report."""
-        return say("SEQ {block} {mix}", block=self.block, mix=self.mix)
 
     def workload(self, settings: TpSettings) -> Workload:
         """Return what is driven in it.
@@ -126,24 +118,9 @@ class BlockFound(SteadyRoundsFound[TpSettings, TpCell]):
         return self.compared(places, (THROUGHPUT,))
 
     @property
-    def watch_running(self) -> Watch:
-        """How far the rounds have come, or that they are to come."""
-        settings, block = self.settings, self.block_size_bytes
-        if self.is_preconditioned:
-            first = cells(settings, block, 1)
-            return rounds_watch(first, self.course, self.states, settings.rounds_most)
-        return replace(to_come(settings, block, self.record.geometry), phase="precondition")
-
-
-def to_come(settings: TpSettings, block_size_bytes: int, geometry: Geometry) -> Watch:
-    """Return the watch of a test that has not begun."""
-    round_ns = len(THROUGHPUT_READ_PERCENTS) * settings.minute_ns
-    return Watch(
-        phase="purge",
-        remaining_ns_least=WINDOW_ROUNDS * round_ns,
-        remaining_ns_most=settings.rounds_most * round_ns,
-        remaining_bytes=wipc(settings, geometry, block_size_bytes)[1],
-    )
+    def first_round(self) -> tuple[Measure, ...]:
+        """The cells of the first round."""
+        return cells(self.settings, self.block_size_bytes, 1)
 
 
 class TpFound(PtsFound[TpSettings]):
@@ -154,23 +131,30 @@ class TpFound(PtsFound[TpSettings]):
     """
 
     @cached_property
-    def blocks(self) -> tuple[BlockFound, ...]:
-        """The tests that have begun, in their order: each purge that took place begins one."""
-        begun: list[list[StepRecord]] = []
-        for each in self.record.steps:
-            if isinstance(each.step, Purge):
-                if isinstance(each.answer, StepResult):
-                    begun.append([])
-            elif begun:
-                begun[-1].append(each)
+    def all_blocks(self) -> tuple[BlockFound, ...]:
+        """The test of each block size in their order; those to come have no steps yet."""
+        steps = self.record.steps
+        begins = [
+            place
+            for place, each in enumerate(steps)
+            if isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
+        ]
+        begun = [steps[first:last] for first, last in pairwise((*begins, len(steps)))]
+        blocks = self.settings.block_sizes_bytes
+        parts = (*begun, *((),) * (len(blocks) - len(begun)))
         return tuple(
             BlockFound(
                 settings=self.settings,
-                record=replace(self.record, steps=tuple(steps)),
+                record=replace(self.record, steps=tuple(part)),
                 block_size_bytes=block,
             )
-            for block, steps in zip(self.settings.block_sizes_bytes, begun, strict=False)
+            for block, part in zip(blocks, parts, strict=True)
         )
+
+    @cached_property
+    def blocks(self) -> tuple[BlockFound, ...]:
+        """The tests that have begun: each purge that took place begins one."""
+        return tuple(each for each in self.all_blocks if each.record.steps)
 
     @property
     def states(self) -> tuple[SteadyState, ...]:
@@ -235,16 +219,16 @@ class TpFound(PtsFound[TpSettings]):
     @property
     def watch_running(self) -> Watch:
         """How far the test under way has come, with the time of those to come."""
-        settings, geometry = self.settings, self.record.geometry
-        over = sum(each.is_over for each in self.blocks)
-        left = [to_come(settings, b, geometry) for b in settings.block_sizes_bytes[over:]]
+        left = [each.watch_running for each in self.all_blocks if not each.is_over]
         if not left:
             return Watch(phase=ROUND, steady=self.steady_words)
-        now = self.blocks[-1].watch_running if len(self.blocks) > over else left[0]
-        later = left[1:]
+        now = left[0]
+        measuring = now.phase == ROUND
         return replace(
             now,
-            remaining_ns_least=now.remaining_ns_least + sum(e.remaining_ns_least for e in later),
-            remaining_ns_most=now.remaining_ns_most + sum(e.remaining_ns_most for e in later),
-            remaining_bytes=now.remaining_bytes + sum(e.remaining_bytes for e in later),
+            rounds_least=now.rounds_least if measuring else None,
+            rounds_most=now.rounds_most if measuring else None,
+            remaining_ns_least=sum(each.remaining_ns_least for each in left),
+            remaining_ns_most=sum(each.remaining_ns_most for each in left),
+            remaining_bytes=sum(each.remaining_bytes for each in left),
         )

@@ -148,7 +148,7 @@ def _cell_sections(found: BlockFound) -> list[Section]:
 def _tables(cells: _Cells) -> tuple[Table, Table]:
     """Return throughput by block size and mix, and the same cells with all their figures."""
     fields: Fields[TpCell] = (
-        ("Workload", "", None, lambda key: key.words),
+        ("Workload", "", None, lambda key: say("SEQ {block} {mix}", block=key.block, mix=key.mix)),
         ("Throughput", "MB/s", 2, lambda key: cells[key].throughput_mb_s),
         ("IOPS", "", 1, lambda key: cells[key].iops),
         ("Mean latency", "ms", 4, lambda key: ms(cells[key].latency_ns_mean)),
