@@ -4,12 +4,17 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from teijo import units
-from teijo.analysis import measures
-from teijo.analysis.overflow import Overflow, Series, fluid_bytes, overflow_of
+from teijo.analysis.overflow import fluid_bytes
 from teijo.analysis.overflow_proof import CameBack, Verdict, came_back, verdict_of
 from teijo.methods.found import Found
-from teijo.methods.studies.cache_overflow import bursts
-from teijo.methods.studies.cache_overflow.bursts import Burst, Stop
+from teijo.methods.studies.cache_overflow.bursts import (
+    BURST,
+    REST,
+    Burst,
+    bursts_of,
+    first_burst,
+    rests_after,
+)
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings, stimulus_name
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.result import StepResult
@@ -21,52 +26,9 @@ class OverflowFound(Found[OverflowSettings]):
     """What a record of the study shows, from the last purge or gap on."""
 
     @cached_property
-    def _pieces(self) -> tuple[dict[int, list[StepResult]], dict[int, int]]:
-        return bursts.pieces_of(self.exchanges)
-
-    @cached_property
-    def _series(self) -> dict[int, Series]:
-        own = self._pieces[0].items()
-        return {at: bursts.series_of(self.settings, self.record.geometry, each) for at, each in own}
-
-    @cached_property
-    def _first(self) -> Overflow | None:
-        return overflow_of(self._series[1]) if 1 in self._series else None
-
-    @cached_property
-    def _rests(self) -> tuple[tuple[int, ...], int]:
-        return bursts.rests_after(self.settings, self._first)
-
-    def _samples_most(self, number: int) -> int:
-        """Return how many samples a burst has at most."""
-        return self.settings.samples_most if number == 1 else self._rests[1]
-
-    def _stop(self, number: int) -> Stop | None:
-        most, geometry = self._samples_most(number), self.record.geometry
-        return bursts.why_stop(self.settings, geometry, self._series[number], samples_most=most)
-
-    @cached_property
     def bursts(self) -> tuple[Burst, ...]:
         """The bursts, the one under way among them."""
-        return tuple(self._burst(number) for number in self._series)
-
-    def _burst(self, number: int) -> Burst:
-        pieces, rests = self._pieces
-        series, answers, stop = self._series[number], pieces[number], self._stop(number)
-        overflow = self._first if number == 1 else overflow_of(series)
-        assert overflow is not None, "a burst has a piece"
-        timed = [part.timed for answer in answers for part in answer.results]
-        count = sum(part.count for part in timed)
-        return Burst(
-            number=number,
-            rest_s=rests.get(number, 0) * self.record.geometry.scale / units.NS_PER_S,
-            series=series,
-            overflow=overflow,
-            latency_ns_mean=sum(part.sum_ns for part in timed) / count if count else 0.0,
-            latency_ns_max=max(measures.latency_ns_max(answer) for answer in answers),
-            stop=stop,
-            ended=stop is not None,
-        )
+        return bursts_of(self.settings, self.record.geometry, self.exchanges)
 
     @property
     def first(self) -> Burst:
@@ -100,7 +62,7 @@ class OverflowFound(Found[OverflowSettings]):
             return None
         return verdict_of(
             self.first.overflow,
-            self.later,
+            [each.again for each in self.later],
             sample_s=self.settings.sample_ns / units.NS_PER_S,
             capacity_bytes=self.record.geometry.nominal_capacity_bytes,
             is_purged=self.is_purged,
@@ -113,7 +75,7 @@ class OverflowFound(Found[OverflowSettings]):
 
     def came_back(self, burst: Burst) -> CameBack | None:
         """Return what the rest before a later burst brought back; None where that is not known."""
-        return came_back(self.first.overflow, burst)
+        return came_back(self.first.overflow, burst.again)
 
     def model_bytes(self, burst: Burst) -> float | None:
         """Return the fluid model's V* of the cache's stated size, at the rates of this burst."""
@@ -179,24 +141,23 @@ class OverflowFound(Found[OverflowSettings]):
     @property
     def watch_running(self) -> Watch:
         """Which burst is under way, and what its bounds leave of it."""
-        settings, geometry = self.settings, self.record.geometry
-        begun = bool(self._series)
-        number = max(self._series, default=1)
-        over = begun and self._stop(number) is not None
-        planned = self._rests[0] if over or number > 1 else settings.rests_ns
+        settings, scale = self.settings, self.record.geometry.scale
+        burst = self.bursts[-1] if self.bursts else first_burst(settings, self.record.geometry)
+        number, over, planned = burst.number, burst.stop is not None, settings.rests_ns
+        if over or number > 1:
+            planned, _ = rests_after(settings, self.first.overflow)
         rests, count = planned[number - 1 :], len(planned) + 1
-        done = self._series[number].lengths_s.size if begun else 0
-        left = 0 if over else max(0, self._samples_most(number) - done)
+        left = 0 if over else max(0, burst.samples_most - burst.samples)
         most_ns = left * settings.sample_ns + sum(rests) + len(rests) * settings.most_ns
-        begun = begun or settings.purged == "no"
+        begun = bool(self.bursts) or settings.purged == "no"
         return Watch(
-            phase=bursts.REST if over and number < count else bursts.BURST if begun else "purge",
+            phase=REST if over and number < count else BURST if begun else "purge",
             round_number=number if begun else None,
             rounds_least=count,
             rounds_most=count,
             cell=stimulus_name(settings),
-            remaining_ns_least=round(sum(rests) / geometry.scale),
-            remaining_ns_most=round(most_ns / geometry.scale),
+            remaining_ns_least=round(sum(rests) / scale),
+            remaining_ns_most=round(most_ns / scale),
         )
 
 

@@ -4,15 +4,15 @@ What a burst is and when it ends is in bursts, what it shows in found, the repor
 """
 
 from collections.abc import Generator, Mapping
+from dataclasses import replace
 
-from teijo.analysis.overflow import Series, overflow_of
 from teijo.methods.method import Method, Steps, no_standard
 from teijo.methods.phrases import purge
-from teijo.methods.studies.cache_overflow import bursts
+from teijo.methods.studies.cache_overflow.bursts import REST, Burst, first_burst, rests_after
 from teijo.methods.studies.cache_overflow.found import OverflowFound
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings, settings_of
 from teijo.terms.geometry import Geometry
-from teijo.terms.result import Answer, Gap, StepResult
+from teijo.terms.result import Answer, Gap
 from teijo.terms.step import Idle, Step
 
 
@@ -42,32 +42,26 @@ class CacheOverflow(Method[OverflowSettings, OverflowFound]):
 
 def _bursts(settings: OverflowSettings, geometry: Geometry) -> Generator[Step, Answer, bool]:
     """Write every burst with the rests between; False when a gap broke one."""
-    first = yield from _burst(settings, geometry, 1, settings.samples_most)
+    begun = first_burst(settings, geometry)
+    first = yield from _written(begun)
     if first is None:
         return False
-    rests_ns, most = bursts.rests_after(settings, overflow_of(first))
+    rests_ns, most = rests_after(settings, first.overflow)
     for number, rest_ns in enumerate(rests_ns, start=2):
         scaled = settings.scaled_ns(rest_ns, geometry)
-        answer = yield Idle(duration_ns=scaled, phase=bursts.REST, round_number=number - 1)
+        answer = yield Idle(duration_ns=scaled, phase=REST, round_number=number - 1)
         if isinstance(answer, Gap):
             return False
-        if (yield from _burst(settings, geometry, number, most)) is None:
+        if (yield from _written(replace(begun, number=number, samples_most=most))) is None:
             return False
     return True
 
 
-def _burst(
-    settings: OverflowSettings, geometry: Geometry, number: int, samples_most: int
-) -> Generator[Step, Answer, Series | None]:
-    """Write until the burst ends, and return its series; None when a gap broke it."""
-    answers: list[StepResult] = []
-    series = bursts.series_of(settings, geometry, answers)
-    while bursts.why_stop(settings, geometry, series, samples_most=samples_most) is None:
-        answer = yield bursts.next_piece(
-            settings, geometry, series, number=number, samples_most=samples_most
-        )
+def _written(burst: Burst) -> Generator[Step, Answer, Burst | None]:
+    """Write until the burst ends; None when a gap broke it."""
+    while burst.stop is None:
+        answer = yield burst.next_piece()
         if isinstance(answer, Gap):
             return None
-        answers.append(answer)
-        series = bursts.series_of(settings, geometry, answers)
-    return series
+        burst = replace(burst, answers=(*burst.answers, answer))
+    return burst
