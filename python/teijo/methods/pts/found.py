@@ -1,14 +1,18 @@
 """What a record of a PTS test shows: how it kept to its standard, and the rounds it is made of."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
+from teijo import units
+from teijo.analysis.measures import written_bytes
 from teijo.conformance.ledger import ledger
 from teijo.methods.found import Found, RoundsFound
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts.settings import PtsSettings
+from teijo.methods.rounds import minutes_of
 from teijo.terms.cell import CellKey
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Window
@@ -91,3 +95,31 @@ class ChecksFound(PtsFound[S]):
         """The first and the last check minute of the window."""
         window = self.states[0].window if self.states else None
         return (window.first_round, window.last_round) if window else None
+
+
+class MinutesFound(PtsFound[S]):
+    """What the minutes of continuous stimuli show, since the purge and unbroken by a gap."""
+
+    @cached_property
+    def answers(self) -> Sequence[StepResult]:
+        """The minutes."""
+        return tuple(answer for _, answer in minutes_of(self.exchanges))
+
+    @cached_property
+    def written_until(self) -> tuple[int, ...]:
+        """The bytes that were written until the end of each minute."""
+        return tuple(itertools.accumulate(map(written_bytes, self.answers)))
+
+    @property
+    def written_bytes(self) -> int:
+        """What was written in all minutes."""
+        return self.written_until[-1] if self.answers else 0
+
+    @property
+    def written_rows(self) -> tuple[tuple[str, float, str], ...]:
+        """What was written, in GB and by the capacity."""
+        written = self.written_bytes
+        return (
+            ("total written (TGBW)", written / units.GIGA, "GB"),
+            ("drive fills", written / self.record.geometry.capacity_bytes, "user capacities"),
+        )

@@ -8,9 +8,11 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.document.curve import Curve
+from teijo.document.grid import Edge
 from teijo.document.model import Axis
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.pages import ms
+from teijo.methods.pts import settings as shared
 from teijo.methods.pts.histogram_pages import five_nines_ms
 from teijo.methods.rounds import Round
 from teijo.terms.finding import Cell, Scalar, SteadyState
@@ -24,6 +26,17 @@ def checked(variable: str, checks: Sequence[StepResult]) -> tuple[SteadyState, .
     values = tuple(measures.exact_iops(answer) for answer in checks)
     tracked = Tracked(variable=variable, unit="IOPS", values=values)
     return determine(range(1, len(checks) + 1), [tracked])
+
+
+def by_minute(minute_ns: int, places: Sequence[float]) -> Edge:
+    """Return the edge of the standard's minutes, named by what one is here."""
+    return Edge(
+        name=shared.time_name(minute_ns),
+        unit="min",
+        digits=0,
+        places=tuple(places),
+        from_zero=not places or places[0] == 1,
+    )
 
 
 def written_in(record: Record) -> Scalar:

@@ -14,7 +14,6 @@ from teijo.document.model import Block, Document, Facts, Paragraph, Section, XYC
 from teijo.document.phrase import capitalised, say
 from teijo.methods.found import Found
 from teijo.methods.pages import assemble, ms
-from teijo.methods.pts import settings as shared
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.found import PtsFound, PtsRoundsFound
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
@@ -135,17 +134,6 @@ def run_rows(
 def by_round(rounds: Sequence[Round]) -> Edge:
     """Return the edge that the rounds are on."""
     return Edge(name="Round", digits=0, places=tuple(each.number for each in rounds))
-
-
-def by_minute(minute_ns: int, places: Sequence[float]) -> Edge:
-    """Return the edge of the standard's minutes, named by what one is here."""
-    return Edge(
-        name=shared.time_name(minute_ns),
-        unit="min",
-        digits=0,
-        places=tuple(places),
-        from_zero=places[0] == 1,
-    )
 
 
 def every_minute(count: int, columns: Sequence[Beside]) -> Section:

@@ -1,7 +1,7 @@
 """What PTS WSAT measures and finds: minutes and stop rules, the saturation curve, steady state."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Literal
@@ -12,16 +12,18 @@ from teijo.analysis.quantities import IOPS, LATENCY, Quantity, of_series
 from teijo.analysis.saturation import Sample, Saturation, saturation_of
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.curve import Curve
-from teijo.document.model import Axis, Column, Table
+from teijo.document.grid import Edge
+from teijo.document.model import Axis, Column, Table, Value
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.forms import BLOCK_SIZE, MIX, number, optional, whole
 from teijo.methods.knobs import Knob, meaning
+from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.found import ChecksFound
-from teijo.methods.pts.loop import checked, histogram_scalars
+from teijo.methods.pts.found import ChecksFound, MinutesFound
+from teijo.methods.pts.loop import by_minute, checked, histogram_scalars
 from teijo.methods.pts.matrix import stimulus
-from teijo.methods.rounds import histogram_run_of, minutes_of, rounds_left, steady_words
+from teijo.methods.rounds import histogram_run_of, rounds_left, steady_words
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
@@ -114,16 +116,11 @@ def determination(settings: WsatSettings, answers: Sequence[StepResult]) -> tupl
     return checked(variable, check_answers(settings, answers))
 
 
-class WsatFound(ChecksFound[WsatSettings]):
+class WsatFound(MinutesFound[WsatSettings], ChecksFound[WsatSettings]):
     """What a record of the test shows: the saturation curve, minute by minute since the purge.
 
     Steady state is determined where the version asks for it, on check minutes.
     """
-
-    @cached_property
-    def answers(self) -> Sequence[StepResult]:
-        """The minutes since the purge, unbroken by a gap."""
-        return tuple(answer for _, answer in minutes_of(self.exchanges))
 
     @cached_property
     def checks(self) -> Sequence[StepResult]:
@@ -138,16 +135,8 @@ class WsatFound(ChecksFound[WsatSettings]):
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
         """The curve: one sample a minute, with what was written until its end."""
-        samples, written = [], 0
-        for answer in self.answers:
-            written += measures.written_bytes(answer)
-            samples.append(Sample(iops=answer.iops, written_bytes=written))
-        return tuple(samples)
-
-    @property
-    def written_bytes(self) -> int:
-        """What was written in all minutes."""
-        return self.samples[-1].written_bytes if self.samples else 0
+        minutes = zip(self.answers, self.written_until, strict=True)
+        return tuple(Sample(iops=answer.iops, written_bytes=written) for answer, written in minutes)
 
     @cached_property
     def curve(self) -> Saturation | None:
@@ -192,18 +181,13 @@ class WsatFound(ChecksFound[WsatSettings]):
     @cached_property
     def scalars(self) -> Sequence[Scalar]:
         """The curve's figures, what was written, steady state, the histogram's levels."""
-        tail, written = self.answers[-WINDOW_ROUNDS:], self.written_bytes
+        amplification = measures.write_amplification(self.answers[-WINDOW_ROUNDS:])
         rows = [
             *([] if self.curve is None else _curve_rows(self.curve)),
-            ("minutes measured", float(len(self.samples)), "min"),
-            ("total written (TGBW)", written / units.GIGA, "GB"),
-            ("drive fills", written / self.record.geometry.capacity_bytes, "user capacities"),
+            ("minutes measured", float(len(self.answers)), "min"),
+            *self.written_rows,
             *self._steady_rows(),
-            (
-                f"write amplification, last {WINDOW_ROUNDS} minutes",
-                measures.write_amplification(tail),
-                "",
-            ),
+            (f"write amplification, last {WINDOW_ROUNDS} minutes", amplification, ""),
         ]
         has_run = self.settings.histogram_minutes is not None
         return (
@@ -220,11 +204,11 @@ class WsatFound(ChecksFound[WsatSettings]):
         if self.settings.check_minutes is None:
             return []
         window, since = self.steady_window, self.steady_since
-        at = self.samples[since - 1] if since else None
+        written = self.written_until[since - 1] / units.GIGA if since else None
         return [
             ("steady state, mean of the window", window.average if window else None, "IOPS"),
             ("minutes to steady state", None if since is None else float(since), "min"),
-            ("written to steady state", at.written_bytes / units.GIGA if at else None, "GB"),
+            ("written to steady state", written, "GB"),
         ]
 
     @cached_property
@@ -240,22 +224,37 @@ class WsatFound(ChecksFound[WsatSettings]):
         )
 
     @cached_property
+    def rulers(self) -> Mapping[str, Edge]:
+        """What the curve is drawn against, by name: the place of the end of every minute."""
+        capacity_bytes, minutes = (
+            self.record.geometry.capacity_bytes,
+            range(1, len(self.answers) + 1),
+        )
+        return {
+            "time": by_minute(self.settings.minute_ns, [float(number) for number in minutes]),
+            "TGBW": Edge(
+                name="Total written (TGBW)",
+                unit="GB",
+                digits=3,
+                places=tuple(each / units.GIGA for each in self.written_until),
+                from_zero=True,
+            ),
+            "drive fills": Edge(
+                name="Drive fills",
+                unit="user capacities",
+                digits=4,
+                places=tuple(each / capacity_bytes for each in self.written_until),
+                from_zero=True,
+            ),
+        }
+
+    @cached_property
     def comparison_curves(self) -> Sequence[Curve]:
         """The minutes against time, what was written, and drive fills."""
-        capacity_bytes, iops = self.record.geometry.capacity_bytes, Axis(name="IOPS", scale="log")
-        time = Axis(name=shared.time_name(self.settings.minute_ns), unit="min")
-        rows = tuple(
-            (
-                number,
-                sample.iops,
-                measures.latency_ns_mean(answer) / units.NS_PER_MS,
-                sample.written_bytes / units.GIGA,
-                sample.written_bytes / capacity_bytes,
-            )
-            for number, (sample, answer) in enumerate(
-                zip(self.samples, self.answers, strict=True), start=1
-            )
-        )
+        time, written, fills = self.rulers.values()
+        numbers = tuple(range(1, len(self.answers) + 1))
+        rates = tuple(answer.iops for answer in self.answers)
+        means_ms = tuple(ms(measures.latency_ns_mean(answer)) for answer in self.answers)
 
         def table(run: str) -> Table:
             name = Verbatim(run)
@@ -266,26 +265,21 @@ class WsatFound(ChecksFound[WsatSettings]):
                 Column(name=say("{run}, TGBW", run=name), unit="GB", digits=3),
                 Column(name=say("{run}, drive fills", run=name), digits=4),
             )
-            return Table(columns=columns, rows=rows, caption="Every minute")
+            rows = zip(numbers, rates, means_ms, written.places, fills.places, strict=True)
+            return Table(columns=columns, rows=tuple(rows), caption="Every minute")
 
-        written = Axis(name="Total written (TGBW)", unit="GB")
-        fills = Axis(name="Drive fills", unit="user capacities")
-        latency = Axis(name="ART", unit="ms", scale="log")
-        return tuple(
-            Curve(
-                title=title,
-                x=x,
-                y=y,
-                points=tuple((row[at], row[of]) for row in rows),
-                style="line",
-                table=table,
-            )
-            for title, x, at, y, of in (
-                ("IOPS against time", time, 0, iops, 1),
-                ("IOPS against total written", written, 3, iops, 1),
-                ("IOPS against drive fills", fills, 4, iops, 1),
-                ("Mean latency against time", time, 0, latency, 2),
-            )
+        def curve(
+            title: str, x: Edge, places: Sequence[Value], y: Axis, of: Sequence[float]
+        ) -> Curve:
+            points = tuple(zip(places, of, strict=True))
+            return Curve(title=title, x=x.axis(), y=y, points=points, style="line", table=table)
+
+        iops, latency = Axis(name="IOPS", scale="log"), Axis(name="ART", unit="ms", scale="log")
+        return (
+            curve("IOPS against time", time, numbers, iops, rates),
+            curve("IOPS against total written", written, written.places, iops, rates),
+            curve("IOPS against drive fills", fills, fills.places, iops, rates),
+            curve("Mean latency against time", time, numbers, latency, means_ms),
         )
 
     @property

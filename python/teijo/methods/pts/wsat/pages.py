@@ -20,7 +20,7 @@ from teijo.document.model import (
     Span,
     Verdict,
 )
-from teijo.document.phrase import capitalised, say
+from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.header import Loop
@@ -28,13 +28,12 @@ from teijo.methods.pts.histogram_pages import five_nines_ms, run_section
 from teijo.methods.pts.report import (
     RESPONSE_TIME,
     answered,
-    by_minute,
     every_minute,
     numbered,
     report,
+    run_rows,
 )
 from teijo.methods.pts.wsat.found import WsatFound, WsatSettings
-from teijo.methods.scaled import scalar_told
 from teijo.terms.result import StepResult
 
 CHECK = "Check minute"
@@ -83,15 +82,11 @@ def _loop(settings: WsatSettings) -> Loop:
 
 
 def _summary(found: WsatFound) -> tuple[Block, ...]:
-    rows = tuple(
-        (capitalised(scalar.name), scalar_told(scalar, ",.6g", found.record.geometry))
-        for scalar in found.scalars
-        if scalar.value is not None or found.converged is not None
-    )
+    blanks = found.converged is not None
     return (
         _verdict(found),
         Paragraph(text=_stop_sentence(found)),
-        Facts(caption="Write saturation", rows=rows),
+        Facts(caption="Write saturation", rows=run_rows(found, form=",.6g", blanks=blanks)),
         Paragraph(text=_explanation(found.settings)),
     )
 
@@ -153,61 +148,28 @@ def _explanation(settings: WsatSettings) -> str:
 
 
 def _plots(found: WsatFound, curve: Saturation) -> list[Section]:
-    edges = _edges(found)
     plots = [
-        _iops_section(found, curve, ruler, edges[ruler], log=log)
+        _iops_section(found, curve, ruler, scale)
         for ruler in ("time", "TGBW")
-        for log in (False, True)
+        for scale in ("linear", "log")
     ]
     last = "time"
     if version_of(found.settings.spec).layout == "2.0":
         last = "drive fills"
-        plots.append(_iops_section(found, curve, last, edges[last], log=True))
-    return [*plots, _latency_section(found, last, edges[last])]
+        plots.append(_iops_section(found, curve, last, "log"))
+    return [*plots, _latency_section(found, last)]
 
 
-def _edges(found: WsatFound) -> dict[str, Edge]:
-    """Return what the curve is drawn against, by name: the place of every minute's end."""
-    written = [sample.written_bytes for sample in found.samples]
-    capacity_bytes = found.record.geometry.capacity_bytes
-    return {
-        "time": by_minute(
-            found.settings.minute_ns, [float(each + 1) for each in range(len(written))]
-        ),
-        "TGBW": Edge(
-            name="Total written (TGBW)",
-            unit="GB",
-            digits=3,
-            places=tuple(each / units.GIGA for each in written),
-            from_zero=True,
-        ),
-        "drive fills": Edge(
-            name="Drive fills",
-            unit="user capacities",
-            digits=4,
-            places=tuple(each / capacity_bytes for each in written),
-            from_zero=True,
-        ),
-    }
-
-
-def _iops_section(
-    found: WsatFound, curve: Saturation, ruler: str, edge: Edge, *, log: bool
-) -> Section:
-    scale = "log" if log else "linear"
+def _iops_section(found: WsatFound, curve: Saturation, ruler: str, scale: str) -> Section:
     title = say("IOPS against {ruler}, {scale}", ruler=ruler, scale=scale)
-    line = Line(
-        figure=IOPS,
-        name=found.settings.cell.stimulus,
-        values=tuple(sample.iops for sample in found.samples),
-        style="line",
-    )
+    edge, iops = found.rulers[ruler], tuple(answer.iops for answer in found.answers)
+    line = Line(figure=IOPS, name=found.settings.cell.stimulus, values=iops, style="line")
     grid = Grid(rows=edge, columns=(line,))
     plateau = Span(name="FOB plateau", first=0.0, last=edge.number(curve.plateau_samples - 1))
     chart = grid.chart(
         title,
         IOPS,
-        log=log,
+        log=scale == "log",
         table=grid.table(folded=True),
         rules=_rules(found, curve, edge),
         spans=(plateau,),
@@ -230,7 +192,7 @@ def _rules(found: WsatFound, curve: Saturation, edge: Edge) -> list[Rule]:
     return rules
 
 
-def _latency_section(found: WsatFound, ruler: str, edge: Edge) -> Section:
+def _latency_section(found: WsatFound, ruler: str) -> Section:
     title = say("Response time against {ruler}", ruler=ruler)
     named: tuple[tuple[str, Callable[[StepResult], float | None]], ...] = (
         ("mean (ART)", lambda answer: ms(measures.latency_ns_mean(answer))),
@@ -245,7 +207,7 @@ def _latency_section(found: WsatFound, ruler: str, edge: Edge) -> Section:
         )
         for name, of in named
     )
-    grid = Grid(rows=edge, columns=tuple(lines))
+    grid = Grid(rows=found.rulers[ruler], columns=tuple(lines))
     chart = grid.chart(
         title,
         RESPONSE_TIME,
@@ -257,12 +219,12 @@ def _latency_section(found: WsatFound, ruler: str, edge: Edge) -> Section:
 
 
 def _table_section(found: WsatFound) -> Section:
-    edges, answers = _edges(found), found.answers
+    (_, written, fills), answers = found.rulers.values(), found.answers
     rates = tuple(measures.throughput_mb_s(answer) for answer in answers)
     iops, *times = answered(answers)
     columns = (
-        Beside(column=Column(name="TGBW", unit="GB", digits=3), values=edges["TGBW"].places),
-        Beside(column=Column(name="Drive fills", digits=4), values=edges["drive fills"].places),
+        Beside(column=Column(name="TGBW", unit="GB", digits=3), values=written.places),
+        Beside(column=Column(name="Drive fills", digits=4), values=fills.places),
         iops,
         Beside(column=Column(name="Throughput", unit="MB/s", digits=2), values=rates),
         *times,

@@ -1,6 +1,6 @@
 """What PTS XSR measures and finds: three groups of minutes, and how the third came back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, TypeVar
@@ -15,8 +15,8 @@ from teijo.document.phrase import say
 from teijo.methods.forms import BLOCK_SIZE, whole
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.found import PtsFound
-from teijo.methods.rounds import minutes_of
+from teijo.methods.pts.found import MinutesFound
+from teijo.methods.pts.loop import by_minute
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.result import StepResult
 from teijo.terms.step import MINUTE, Measure
@@ -138,16 +138,11 @@ def minute_step(settings: XsrSettings, minute: int) -> Measure:
     )
 
 
-class XsrFound(PtsFound[XsrSettings]):
+class XsrFound(MinutesFound[XsrSettings]):
     """What a record of the test shows: its minutes since the purge, group by group.
 
     There is no steady state in this test; its rounds are minutes.
     """
-
-    @cached_property
-    def answers(self) -> Sequence[StepResult]:
-        """The minutes since the purge, unbroken by a gap."""
-        return tuple(answer for _, answer in minutes_of(self.exchanges))
 
     @property
     def rounds(self) -> int:
@@ -182,11 +177,6 @@ class XsrFound(PtsFound[XsrSettings]):
         """Return MB/s of each minute of a group."""
         return group.of(self.rates)
 
-    @property
-    def written_bytes(self) -> int:
-        """What was written in all minutes."""
-        return sum(measures.written_bytes(answer) for answer in self.answers)
-
     @cached_property
     def recovery(self) -> Recovery | None:
         """How group 3 came back to group 1; None as long as group 3 has not begun."""
@@ -196,29 +186,24 @@ class XsrFound(PtsFound[XsrSettings]):
     @cached_property
     def scalars(self) -> Sequence[Scalar]:
         """The recovery's figures, without values before group 3, and what was written."""
-        found, written = self.recovery, self.written_bytes
-        capacity_bytes = self.record.geometry.capacity_bytes
-        rows = (
-            *zip(RECOVERY_ROWS, (None,) * 6 if found is None else _figures(found), strict=True),
-            (("total written (TGBW)", "GB"), written / units.GIGA),
-            (("drive fills", "user capacities"), written / capacity_bytes),
-        )
-        return tuple(Scalar(name=name, value=value, unit=unit) for (name, unit), value in rows)
+        recovery = ((name, _value(self.recovery, of), unit) for name, unit, of in RECOVERY)
+        rows = (*recovery, *self.written_rows)
+        return tuple(Scalar(name=name, value=value, unit=unit) for name, value, unit in rows)
 
     @property
     def headlines(self) -> Sequence[Scalar]:
         """When sequential writes recovered, and what they recovered to."""
         return self.scalars[:2]
 
+    def over(self, group: Group) -> Cell:
+        """Return a group's means."""
+        labels = (("group", str(group.number)), ("stimulus", group.name))
+        return measures.cell_over(labels, self.of(group))
+
     @cached_property
     def cells(self) -> Sequence[Cell]:
         """Each group's means."""
-        return tuple(
-            measures.cell_over(
-                (("group", str(group.number)), ("stimulus", group.name)), self.of(group)
-            )
-            for group in self.begun
-        )
+        return tuple(map(self.over, self.begun))
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
@@ -239,7 +224,7 @@ class XsrFound(PtsFound[XsrSettings]):
         return (
             Curve(
                 title="Throughput against time, all groups",
-                x=Axis(name=shared.time_name(self.settings.minute_ns), unit="min"),
+                x=by_minute(self.settings.minute_ns, ()).axis(),
                 y=Axis(name="Throughput", unit="MB/s"),
                 points=tuple(enumerate(self.rates, start=1)),
                 style="line",
@@ -263,23 +248,16 @@ class XsrFound(PtsFound[XsrSettings]):
         )
 
 
-RECOVERY_ROWS = (
-    ("recovery, first minute not below group 1", "min"),
-    ("mean of group 1", "MB/s"),
-    ("highest minute of group 3", "MB/s"),
-    ("95 % of group 1's end regained for good", "min"),
-    ("mean of the last two hours of group 1", "MB/s"),
-    ("last two hours of group 3, by those of group 1", "%"),
+RECOVERY: tuple[tuple[str, str, Callable[[Recovery], float | None]], ...] = (
+    ("recovery, first minute not below group 1", "min", lambda each: each.recovered_samples),
+    ("mean of group 1", "MB/s", lambda each: each.reference),
+    ("highest minute of group 3", "MB/s", lambda each: each.highest),
+    ("95 % of group 1's end regained for good", "min", lambda each: each.regained_samples),
+    ("mean of the last two hours of group 1", "MB/s", lambda each: each.level),
+    ("last two hours of group 3, by those of group 1", "%", lambda each: each.end_share * 100),
 )
 
 
-def _figures(found: Recovery) -> tuple[float | None, ...]:
-    recovered, regained = found.recovered_samples, found.regained_samples
-    return (
-        None if recovered is None else float(recovered),
-        found.reference,
-        found.highest,
-        None if regained is None else float(regained),
-        found.level,
-        found.end_share * 100,
-    )
+def _value(found: Recovery | None, of: Callable[[Recovery], float | None]) -> float | None:
+    value = None if found is None else of(found)
+    return None if value is None else float(value)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.recovery import Recovery
-from teijo.document.grid import Beside, Figure, Grid, Line
+from teijo.document.grid import Beside, Figure, Grid, Line, listing
 from teijo.document.model import (
     Block,
     Column,
@@ -16,18 +16,17 @@ from teijo.document.model import (
     Section,
     Span,
     Table,
-    Value,
     Verdict,
 )
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts.header import Loop
+from teijo.methods.pts.loop import by_minute
 from teijo.methods.pts.report import (
     ART,
     MRT,
     RESPONSE_TIME,
     answered,
-    by_minute,
     every_minute,
     numbered,
     report,
@@ -148,40 +147,36 @@ def _recovery_facts(found: Recovery) -> Facts:
 
 
 def _groups_table(found: XsrFound) -> Table:
-    columns = (
-        Column(name="Group", digits=0),
-        Column(name="Stimulus"),
-        Column(name="Minutes", digits=0),
-        Column(name="Gap before", unit="ms", digits=3),
-        Column(name="First minute", unit="MB/s", digits=2),
-        Column(name="Mean", unit="MB/s", digits=2),
-        Column(name="Last two hours", unit="MB/s", digits=2),
-        Column(name="ART", unit="ms", digits=3),
-        Column(name="MRT", unit="ms", digits=2),
-        Column(name="Drive fills", digits=3),
-        Column(name="WA", digits=2),
+    def fills(group: Group) -> float:
+        written = sum(map(measures.written_bytes, found.of(group)))
+        return written / found.record.geometry.capacity_bytes
+
+    return listing(
+        found.begun,
+        (
+            ("Group", "", 0, lambda each: each.number),
+            ("Stimulus", "", None, lambda each: each.words),
+            ("Minutes", "", 0, lambda each: len(found.of(each))),
+            ("Gap before", "ms", 3, lambda each: ms(found.of(each)[0].gap_ns)),
+            ("First minute", "MB/s", 2, lambda each: found.rates_of(each)[0]),
+            ("Mean", "MB/s", 2, lambda each: _mean(found.rates_of(each))),
+            (
+                "Last two hours",
+                "MB/s",
+                2,
+                lambda each: _mean(found.rates_of(each)[-LEVEL_MINUTES:]),
+            ),
+            ("ART", "ms", 3, lambda each: ms(found.over(each).latency_ns_mean)),
+            ("MRT", "ms", 2, lambda each: ms(found.over(each).latency_ns_max)),
+            ("Drive fills", "", 3, fills),
+            ("WA", "", 2, lambda each: measures.write_amplification(found.of(each))),
+        ),
+        caption="The groups",
     )
-    rows = tuple(_group_row(found, group) for group in found.begun)
-    return Table(columns=columns, rows=rows, caption="The groups")
 
 
-def _group_row(found: XsrFound, group: Group) -> tuple[Value, ...]:
-    answers, rates = found.of(group), found.rates_of(group)
-    written = sum(measures.written_bytes(answer) for answer in answers)
-    tail = rates[-LEVEL_MINUTES:]
-    return (
-        group.number,
-        group.words,
-        len(answers),
-        ms(answers[0].gap_ns),
-        rates[0],
-        sum(rates) / len(rates),
-        sum(tail) / len(tail),
-        ms(measures.cell_over((), answers).latency_ns_mean),
-        ms(max(measures.latency_ns_max(answer) for answer in answers)),
-        written / found.record.geometry.capacity_bytes,
-        measures.write_amplification(answers),
-    )
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
 
 
 def _explanation(settings: XsrSettings) -> str:
@@ -207,8 +202,8 @@ def _plots(found: XsrFound) -> list[Section]:
     longest = [ms(measures.latency_ns_max(answer)) for answer in found.answers]
     return [
         *plots,
-        _latency_section(found, "Average response time against time", ART, means),
-        _latency_section(found, "Maximum response time against time", MRT, longest),
+        _section(found, whole, "Average response time against time", (ART, means), RESPONSE_TIME),
+        _section(found, whole, "Maximum response time against time", (MRT, longest), RESPONSE_TIME),
     ]
 
 
@@ -220,37 +215,41 @@ def _throughput_section(found: XsrFound, minutes: range, title: str) -> Section:
         at = found.groups[2].first_minute - 1 + (recovered or 0)
         if recovered is not None and at in minutes:
             rules.append(Rule(name="recovered", value=float(at), at="x"))
-    grid, spans = _against_time(found, minutes, THROUGHPUT, found.rates)
-    chart = grid.chart(title, THROUGHPUT, table=grid.table(folded=True), rules=rules, spans=spans)
-    return Section(title=title, blocks=(chart,))
+    return _section(found, minutes, title, (THROUGHPUT, found.rates), THROUGHPUT, rules)
 
 
-def _latency_section(
-    found: XsrFound, title: str, figure: Figure, latencies_ms: Sequence[float]
+def _section(
+    found: XsrFound,
+    minutes: range,
+    title: str,
+    line: tuple[Figure, Sequence[float]],
+    y: Figure,
+    rules: Sequence[Rule] = (),
 ) -> Section:
-    minutes = range(1, found.rounds + 1)
-    grid, spans = _against_time(found, minutes, figure, latencies_ms)
-    chart = grid.chart(title, RESPONSE_TIME, log=True, table=grid.table(folded=True), spans=spans)
-    return Section(title=title, blocks=(chart,))
-
-
-def _against_time(
-    found: XsrFound, minutes: range, figure: Figure, values: Sequence[float]
-) -> tuple[Grid, tuple[Span, ...]]:
-    """Return a figure of these minutes, a line for each group, and the span of the random one."""
-    names = [
+    """Return a figure against time, a line for each group, the random one shaded; response times
+    are on a logarithmic axis.
+    """
+    (figure, values), shown = line, slice(minutes.start - 1, minutes.stop - 1)
+    names = tuple(
         say("{number}: {stimulus}", number=group.number, stimulus=group.words)
         for group in found.begun
         for _ in found.of(group)
-    ]
-    shown = slice(minutes.start - 1, minutes.stop - 1)
-    line = Line(figure=figure, values=tuple(values[shown]), parts=tuple(names[shown]), style="line")
+    )
+    column = Line(figure=figure, values=tuple(values[shown]), parts=names[shown], style="line")
+    grid = Grid(rows=by_minute(found.settings.minute_ns, minutes), columns=(column,))
     random = found.groups[1]
     first = max(minutes.start, random.first_minute)
     last = min(minutes.stop - 1, random.first_minute + random.minutes - 1)
     span = Span(name="random writes", first=float(first), last=float(last))
-    grid = Grid(rows=by_minute(found.settings.minute_ns, minutes), columns=(line,))
-    return grid, ((span,) if first <= last else ())
+    chart = grid.chart(
+        title,
+        y,
+        log=y is RESPONSE_TIME,
+        table=grid.table(folded=True),
+        rules=rules,
+        spans=(span,) if first <= last else (),
+    )
+    return Section(title=title, blocks=(chart,))
 
 
 def _table_section(found: XsrFound) -> Section:
