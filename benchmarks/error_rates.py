@@ -19,8 +19,7 @@ from pathlib import Path
 
 from teijo import api
 from teijo.analysis.quantities import Quantity
-from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict, pairing_of
-from teijo.compare.repeated import repeated
+from teijo.compare.judged import SHOWN, Judged, Pairing, Verdict, pairing_of, repeated
 from teijo.methods.parts import parts_of
 from teijo.methods.pts.hir.found import HirFound
 

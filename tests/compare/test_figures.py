@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.analysis.quantities import IOPS, LATENCY, LATENCY_MAX, THROUGHPUT, Quantity
-from teijo.compare.judged import Verdict, pairing_of
-from teijo.compare.repeated import repeated
+from teijo.compare.judged import Verdict, pairing_of, repeated
 from teijo.compare.sides import Match, matches_of
 from teijo.document.grid import Figure
 from teijo.methods.parts import parts_of

@@ -10,8 +10,7 @@ import pytest
 
 from teijo.analysis.difference import difference_of
 from teijo.analysis.quantities import IOPS, Quantity
-from teijo.compare.judged import Judged, Pairing, Reason, Verdict, pairing_of
-from teijo.compare.repeated import repeated
+from teijo.compare.judged import Judged, Pairing, Reason, Verdict, pairing_of, repeated
 
 PAIRS = 120
 CELLS = 6

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from teijo.compare.limit_outcome import FACT, Judged, exit_code, fact_of, recorded_limits
+from teijo.compare.limit import FACT, Judged, exit_code, fact_of, recorded_limits
 from teijo.compare.limit_pages import line_of, table_of, with_limits
 from teijo.compare.limits import check_named, judged, known_in
 from teijo.document.model import Table, Verdict

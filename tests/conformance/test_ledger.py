@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from teijo.conformance.ledger import ledger
+from teijo.conformance.ledger import ledger, stamp_of_ledger
 from teijo.conformance.page import VERDICT_COLUMN
 from teijo.conformance.requirements import REQUIREMENTS
-from teijo.conformance.stamp import stamp_of_ledger
 from teijo.conformance.versions import VERSIONS
 from teijo.document.model import Table, Verdict
 from teijo.methods.parts import document_of, findings_of

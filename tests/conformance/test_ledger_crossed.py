@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 
 from teijo.analysis import measures
+from teijo.conformance.ledger import stamp_of_ledger
 from teijo.conformance.requirements import REQUIREMENTS
-from teijo.conformance.stamp import stamp_of_ledger
 from teijo.conformance.versions import VERSIONS, version_of
 from teijo.methods.pts.campaign.plan import TESTS
 from teijo.terms.geometry import Geometry

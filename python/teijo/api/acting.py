@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from teijo.api import reading
 from teijo.api.reading import Run
-from teijo.compare.limit import limits_from
-from teijo.compare.limit_outcome import FACT, fact_of, recorded_limits
+from teijo.compare.limit import FACT, fact_of, limits_from, recorded_limits
 from teijo.device import Hook, Survey, hook_to_resume, hook_to_run, open_target, survey
 from teijo.device.device import Device
 from teijo.device.marker import Holder

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from teijo.api.signed import doubted, signature_text, signed
-from teijo.compare.limit import limits_from, spelt
-from teijo.compare.limit_outcome import FACT, Judged, recorded_limits
+from teijo.compare.limit import FACT, Judged, limits_from, recorded_limits, spelt
 from teijo.compare.limit_pages import with_limits
 from teijo.document.model import Document
 from teijo.errors import RunFileError, TeijoError, host_error

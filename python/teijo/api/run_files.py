@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from teijo.api import reading
-from teijo.compare.limit_outcome import EXIT_NOT_KNOWN, EXIT_NOT_MET, exit_code
+from teijo.compare.limit import EXIT_NOT_KNOWN, EXIT_NOT_MET, exit_code
 from teijo.document.model import Verdict
 from teijo.errors import HostError, RunFileError, TeijoError, host_error
 from teijo.outside.text import visible

@@ -186,7 +186,7 @@ def leave_limits(runs: "Sequence[Run]") -> None:
     Raises:
         typer.Exit: 9 where one is not met, 11 where one cannot be known.
     """
-    from teijo.compare.limit_outcome import exit_code
+    from teijo.compare.limit import exit_code
 
     code = exit_code(each for run in runs for each in run.judged)
     if code:

@@ -1,4 +1,5 @@
-"""The text of a limit, read: `iops[0/100,4KiB] >= 6000`. What it is held against is in limits.py.
+"""The text of a limit, read: `iops[0/100,4KiB] >= 6000`, and what can become of a limit. What it
+is held against is in limits.py.
 
     LIMIT = [TEST "/"] FIGURE ["[" PLACE {"," PLACE} "]"] SIGN NUMBER [UNIT]
 
@@ -14,6 +15,7 @@ from typing import Final, Literal
 from teijo import units
 from teijo.errors import PlanError
 from teijo.outside.text import unspeakable
+from teijo.terms.record import Record
 
 Sign = Literal[">=", "<=", ">", "<"]
 
@@ -55,6 +57,14 @@ _SIZE_WORD: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[kmgt]i?b?|b)", re.IGNORE
 _APART: Final = re.compile(r"(?<=[0-9]) (?=(?:[kmgt]i?)?b\b)", re.IGNORECASE)
 
 
+FACT: Final = "limits"
+"""The row of the run file's environment that holds the limits a run was begun with."""
+EXIT_NOT_MET: Final = 9
+EXIT_NOT_KNOWN: Final = 11
+
+Verdict = Literal["met", "not met", "not known"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limit:
     """A limit as it was asked for. `figure` and `part` are spelt as `spelt` does, `places` are
@@ -68,6 +78,19 @@ class Limit:
     sign: Sign
     value: float
     unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What became of one limit. `why` says what stands in the way where it is not known."""
+
+    text: str
+    verdict: Verdict
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    why: str = ""
 
 
 def parse_limit(text: str) -> Limit:
@@ -147,3 +170,22 @@ def _word(word: str) -> str:
         return f"{units.parse_size(word)}b"
     except ValueError:
         return word
+
+
+def recorded_limits(record: Record) -> tuple[str, ...]:
+    """Return the limits that a run was begun with."""
+    text = record.environment.get(FACT, "")
+    return tuple(part for part in text.split(SEPARATOR) if part.strip())
+
+
+def fact_of(limits: Iterable[str]) -> str:
+    """Return limits as the run file has them."""
+    return SEPARATOR.join(limits)
+
+
+def exit_code(several: Iterable[Judged]) -> int:
+    """Return the exit code that says how the limits stand: the worst of them counts."""
+    verdicts = {each.verdict for each in several}
+    if "not met" in verdicts:
+        return EXIT_NOT_MET
+    return EXIT_NOT_KNOWN if "not known" in verdicts else 0

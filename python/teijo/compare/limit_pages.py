@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from teijo.compare.limit_outcome import Judged
+from teijo.compare.limit import Judged
 from teijo.document.grid import Fields, listing
 from teijo.document.model import Block, Document, Table, Value, Verdict
 from teijo.document.phrase import Verbatim, say

@@ -12,8 +12,7 @@ from typing import Final
 
 from teijo.analysis.mean import mean_of
 from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT
-from teijo.compare.limit import Limit, in_unit, limits_from, parse_limit, spelt, words_of
-from teijo.compare.limit_outcome import Judged
+from teijo.compare.limit import Judged, Limit, in_unit, limits_from, parse_limit, spelt, words_of
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.errors import PlanError
 from teijo.methods.pages import ms

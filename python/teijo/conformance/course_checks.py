@@ -7,11 +7,19 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.analysis.window_shares import range_percent, share_digits, slope_percent
-from teijo.conformance.figures import digits_beside
 from teijo.conformance.requirement import Case, Found, Measured
 from teijo.conformance.rounds import BURST_PHASE, is_prewrite, rounds_in
 from teijo.conformance.stimulus_checks import MINUTE_SHARES
-from teijo.conformance.verdicts import at_the_end, ends, in_shares, judging, met_if, ruled, untold
+from teijo.conformance.verdicts import (
+    at_the_end,
+    digits_beside,
+    ends,
+    in_shares,
+    judging,
+    met_if,
+    ruled,
+    untold,
+)
 from teijo.conformance.versions import MINUTE_NS, ROUNDS_MOST
 from teijo.document.phrase import joined, listed, say
 from teijo.terms.finding import SteadyState, Window

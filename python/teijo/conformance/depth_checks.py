@@ -10,9 +10,8 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.cross_check import DEPTH_LIMITS, Depth, depths_of, stimuli
 from teijo.analysis.validity import LEAST_NS
-from teijo.conformance.figures import digits_beside
 from teijo.conformance.requirement import Case, Found
-from teijo.conformance.verdicts import met_if, untold
+from teijo.conformance.verdicts import digits_beside, met_if, untold
 from teijo.document.phrase import joined, say
 from teijo.terms.step import Measure, Precondition
 

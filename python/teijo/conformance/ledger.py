@@ -1,14 +1,16 @@
-"""The ledger of a record: each requirement of its version and test, with verdict and evidence.
+"""The ledger of a record: each requirement of its version and test, with verdict and evidence;
+and the words that it puts on every page.
 
 Pure: it can be drawn up from an old file, and under another version of the standard.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from teijo.conformance.requirement import Case, Found, Known, Requirement
 from teijo.conformance.requirements import REQUIREMENTS
 from teijo.conformance.versions import version_of
-from teijo.document.phrase import say
+from teijo.document.phrase import listed, say
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Findings
 from teijo.terms.record import Record
@@ -53,3 +55,17 @@ def _held_to_the_text(known: Known, found: Found) -> Found:
                 "{told}; what is asked was not checked against the text", told=found.evidence
             )
             return replace(found, verdict="not verifiable", evidence=text)
+
+
+def stamp_of_ledger(lines: Sequence[LedgerLine]) -> str:
+    """Return what a page's header must show of a ledger; nothing where the run conforms.
+
+    A run conforms if nothing deviates and what decides is shown: a whole device, purged by a
+    method the standard names.
+    """
+    spoilt = [line for line in lines if line.spoils]
+    if not spoilt:
+        deviates = any(line.verdict == "deviated" for line in lines)
+        return "OPTIONAL" if deviates else ""
+    reasons = listed(dict.fromkeys(line.short for line in spoilt if line.decisive and line.short))
+    return say("NON-CONFORMING: {reason}", reason=reasons) if reasons else "NON-CONFORMING"

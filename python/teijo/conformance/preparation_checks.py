@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.conformance.figures import digits_beside
 from teijo.conformance.offsets import Course, courses
 from teijo.conformance.requirement import Case, Check, Found, Measured, Stretch
-from teijo.conformance.verdicts import judging, met_if, untold
+from teijo.conformance.verdicts import digits_beside, judging, met_if, pause, untold
 from teijo.conformance.versions import PRECONDITION_TIMES
 from teijo.document.phrase import joined, say
 from teijo.terms.result import StepResult
@@ -110,7 +109,7 @@ def no_delay(case: Case) -> Found:
     longest_ns = max(pause for pause in pauses if pause is not None)
     text = say(
         "{ms:,.{digits}f} ms without I/O (this program's limit: {limit:,.{digits}f} ms)",
-        **case.pause(longest_ns),
+        **pause(case, longest_ns),
     )
     return met_if(longest_ns < case.rest_ns_most, text)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeVar
 
-from teijo.conformance.figures import digits_beside
 from teijo.conformance.versions import MINUTE_NS, Version
 from teijo.terms.conformance import Conformance
 from teijo.terms.finding import Findings
@@ -13,7 +12,6 @@ from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Measure, Precondition, Purge, Step
-from teijo.units import NS_PER_MS
 
 Measured = tuple[StepRecord, Measure, StepResult]
 Preconditioned = tuple[StepRecord, Precondition, StepResult]
@@ -123,11 +121,6 @@ class Case:
         minute_ns = self.record.run.settings.get("minute_ns")
         length_ns = minute_ns if isinstance(minute_ns, int) else MINUTE_NS
         return min(length_ns, MINUTE_NS) / 60
-
-    def pause(self, longest_ns: int) -> dict[str, float]:
-        """Return a pause beside what is allowed, in ms, with the digits that tell their side."""
-        ms, limit = longest_ns / NS_PER_MS, self.rest_ns_most / NS_PER_MS
-        return {"ms": ms, "limit": limit, "digits": digits_beside([(ms, limit)], least=3)}
 
     def loaded(self) -> Iterator[Loaded]:
         """Yield every step that moved data, in order."""

@@ -9,7 +9,7 @@ from teijo import units
 from teijo.conformance.offsets import Course, courses
 from teijo.conformance.requirement import Case, Found, Loaded, Measured
 from teijo.conformance.rounds import is_prewrite, minutes_in, rounds_in
-from teijo.conformance.verdicts import ends, in_shares, judging, met_if, untold
+from teijo.conformance.verdicts import ends, in_shares, judging, met_if, pause, untold
 from teijo.conformance.versions import (
     BLOCK_SIZES,
     DEMAND_LEVELS,
@@ -143,7 +143,7 @@ def rests(case: Case) -> Found:
         "(this program's limit: {limit:,.{digits}f} ms)",
         mean=sum(answer.rest_ns for answer in later) / len(later) / units.NS_PER_MS,
         count=len(later),
-        **case.pause(max(answer.rest_ns for answer in later)),
+        **pause(case, max(answer.rest_ns for answer in later)),
     )
     drain_ns = max(answer.gap_ns - answer.rest_ns for answer in later)
     if drain_ns:
@@ -193,7 +193,7 @@ def uninterrupted(case: Case, measured: Sequence[Measured]) -> Found:
         "{count:,} minutes went on from the one before with I/O in flight; {ms:,.{digits}f} ms "
         "between two of them at most (this program's limit: {limit:,.{digits}f} ms)",
         count=len(measured),
-        **case.pause(longest_ns),
+        **pause(case, longest_ns),
     )
     return met_if(longest_ns < case.rest_ns_most, text)
 

@@ -1,11 +1,14 @@
 """How checks come to a verdict: met or not, or not verifiable, and what many of them have alike."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
 
 from teijo.conformance.requirement import Case, Check, Found
+from teijo.units import NS_PER_MS
 
 T = TypeVar("T")
+MOST: Final = 12
+"""Digits after the point: doubles of the size of a percentage have no more to give."""
 
 
 def met_if(holds: bool, evidence: str, short: str = "") -> Found:
@@ -68,3 +71,34 @@ def ruled(rule: T | None) -> T:
 def ends(values: Sequence[float]) -> dict[str, float]:
     """Return the least and the greatest of several values, as sentences have them."""
     return {"low": min(values), "high": max(values)}
+
+
+def pause(case: Case, longest_ns: int) -> dict[str, float]:
+    """Return a pause beside what is allowed, in ms, with the digits that tell their side."""
+    ms, limit = longest_ns / NS_PER_MS, case.rest_ns_most / NS_PER_MS
+    return {"ms": ms, "limit": limit, "digits": digits_beside([(ms, limit)], least=3)}
+
+
+def digits_beside(pairs: Iterable[tuple[float, float]], *, least: int) -> int:
+    """Return after how many digits each number is as much above or below its limit as it is.
+
+    `pairs` are numbers with their limits, both printed with so many digits; `least` are usual.
+    """
+    judged = list(pairs)
+    enough = (
+        digits
+        for digits in range(least, MOST)
+        if all(
+            _side(_printed(value, digits), _printed(limit, digits)) == _side(value, limit)
+            for value, limit in judged
+        )
+    )
+    return next(enough, MOST)
+
+
+def _printed(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}f}")
+
+
+def _side(value: float, limit: float) -> int:
+    return (value > limit) - (value < limit)

@@ -9,7 +9,7 @@ from typing import Any
 
 from teijo import units
 from teijo.conformance.device_checks import cache_state
-from teijo.conformance.stamp import stamp_of_ledger
+from teijo.conformance.ledger import stamp_of_ledger
 from teijo.conformance.versions import Version
 from teijo.document.model import Header, HeaderGroup
 from teijo.document.phrase import Verbatim, say

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from teijo.analysis.cross_check import Check
-from teijo.conformance.stamp import stamp_of_ledger
+from teijo.conformance.ledger import stamp_of_ledger
 from teijo.conformance.versions import Version, version_of
 from teijo.document.grid import Fields, listing
 from teijo.document.model import (

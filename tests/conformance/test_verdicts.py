@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from teijo.conformance.figures import digits_beside
+from teijo.conformance.verdicts import digits_beside
 
 NEAR = st.integers(-(10**9), 10**9)
 
