@@ -20,10 +20,9 @@ class FilesSettings(PassSettings, frozen=True):
     size_bytes: Annotated[int, Knob(CONTENT_SIZE, "size=4KiB")] = meaning(
         "how large each file is", units.kib(4)
     )
-    fsync: Annotated[
-        bool,
-        Knob(YES_OR_NO, "fsync=yes"),
-    ] = meaning("whether each file is flushed once it is written", False)
+    fsync: Annotated[bool, Knob(YES_OR_NO, "fsync=yes")] = meaning(
+        "whether each file is flushed once it is written", False
+    )
     order: Annotated[FileOrder, Knob(one_of("sequential", "random"), "order=random")] = meaning(
         "in which order the files are created, looked at and deleted", "sequential"
     )

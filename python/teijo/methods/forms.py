@@ -98,6 +98,11 @@ def optional(form: Form[T], nothing: Any = None) -> Form[Any]:
     )
 
 
+def ascending(form: Form[tuple[int, ...]]) -> Form[tuple[int, ...]]:
+    """Return the form of a list that is put in order."""
+    return Form(lambda text: tuple(sorted(form.parse(text))), form.show)
+
+
 def or_unset(form: Form[T]) -> Form[Any]:
     """Return the form of a value that may be missing by default, and can only be set."""
     return Form(form.parse, optional(form).show)

@@ -105,7 +105,7 @@ def describe(settings: Settings) -> tuple[Setting, ...]:
     )
 
 
-def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict[str, object]:
+def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict[str, Any]:
     """Return the fields that `--set` asks for, parsed.
 
     Raises:
@@ -113,7 +113,7 @@ def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict
     """
     knobs = knobs_of(model)
     field_of = {word: name for name, knob in knobs.items() for word in (*knob.names, name)}
-    parsed: dict[str, object] = {}
+    parsed: dict[str, Any] = {}
     for key, text in overrides.items():
         check_text(key, text)
         name = field_of.get(key.strip().lower().replace("-", "_"))

@@ -48,7 +48,30 @@ class Method(Protocol[S, F]):
             teijo.errors.PlanError: an unknown version or key (the valid ones are listed), or a
                 bad value.
         """
-        ...
+        if spec:
+            raise PlanError(
+                f"The method {self.id} follows no standard, so it has no version {spec!r}",
+                remedy="Leave --spec out.",
+            )
+        settings = self.settings_type.model_validate(self.asked(overrides, geometry))
+        self.check(settings, geometry)
+        return settings
+
+    def asked(
+        self,
+        overrides: Mapping[str, str],
+        geometry: Geometry,  # noqa: ARG002 — of those whose defaults follow from it
+    ) -> dict[str, Any]:
+        """Return the fields that are set: by the overrides, or as follows from them."""
+        return knobs.parse_overrides(self.settings_type, overrides)
+
+    def check(self, settings: S, geometry: Geometry) -> None:  # noqa: ARG002 — of some
+        """Make sure that the settings go together, and that the target can carry them out.
+
+        Raises:
+            teijo.errors.PlanError: they do not, or it cannot.
+        """
+        return
 
     def settings_from(self, stored: Mapping[str, object]) -> S:
         """Return the settings a run file holds (`Settings.model_dump(mode="json")`)."""
@@ -104,14 +127,6 @@ class Method(Protocol[S, F]):
 
 AnyMethod = Method[Any, Any]
 """A method by its name: its settings and findings go from one of its functions to another."""
-
-
-def no_standard(method_id: str, spec: str) -> PlanError:
-    """Return the error that a version was asked of a method that follows no standard."""
-    return PlanError(
-        f"The method {method_id} follows no standard, so it has no version {spec!r}",
-        remedy="Leave --spec out.",
-    )
 
 
 @runtime_checkable

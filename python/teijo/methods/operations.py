@@ -1,6 +1,6 @@
 """Passes of named operations, on files or by statements: what the methods of both are made of."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated
@@ -13,8 +13,8 @@ from teijo.document.model import Column, Document, Section, Verdict
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.methods.forms import SIZE, Form, whole
 from teijo.methods.found import Found
-from teijo.methods.knobs import Knob, build, describe, meaning, parse_overrides
-from teijo.methods.method import Method, Steps, no_standard
+from teijo.methods.knobs import Knob, describe, meaning
+from teijo.methods.method import Method, Steps
 from teijo.methods.report import study_report
 from teijo.methods.settings import Settings
 from teijo.terms.finding import Cell
@@ -119,17 +119,6 @@ class Operations(Method[PassSettings, OperationsFound]):
         self.id = self.work = work
         self.title = title
         self.settings_type = model
-
-    def settings(
-        self,
-        spec: str,
-        overrides: Mapping[str, str],
-        geometry: Geometry,  # noqa: ARG002 — there are no blocks to fit in
-    ) -> PassSettings:
-        """Return the settings; see Method.settings."""
-        if spec:
-            raise no_standard(self.id, spec)
-        return build(self.settings_type, parse_overrides(self.settings_type, overrides))
 
     def steps(self, settings: PassSettings, geometry: Geometry) -> Steps:  # noqa: ARG002
         """Return the passes; one that was interrupted begins anew, for what it had made is gone."""

@@ -16,7 +16,7 @@ from teijo.methods.studies.block_size.found import (
     points_of,
 )
 from teijo.methods.studies.block_size.method import BlockSize
-from teijo.methods.studies.block_size.settings import BlockSizeSettings, settings_of
+from teijo.methods.studies.block_size.settings import BlockSizeSettings
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Measure, Precondition, Step
@@ -71,7 +71,8 @@ class UnitDrive(Canned):
 
 
 def settled(**overrides: str) -> BlockSizeSettings:
-    return settings_of(overrides, DRIVE)
+    settings: BlockSizeSettings = METHOD.settings("", overrides, DRIVE)
+    return settings
 
 
 def played(device: Canned | None = None, **overrides: str) -> Played:
@@ -217,17 +218,17 @@ def test_a_file_says_that_its_file_system_may_be_what_shows() -> None:
 
 
 def test_sizes_that_a_device_has_no_blocks_for_are_left_out_and_refused_by_name() -> None:
-    assert settings_of({}, LARGE).block_sizes_bytes[0] == 4096
+    assert METHOD.settings("", {}, LARGE).block_sizes_bytes[0] == 4096
     for overrides, word in (
         ({"sizes": "512"}, "logical"),
         ({"loads": "0"}, "between"),
         ({"mix": "50/50,100/0"}, "more than one"),
     ):
         with pytest.raises(PlanError, match=word):
-            settings_of(overrides, LARGE)
+            METHOD.settings("", overrides, LARGE)
     small = Geometry(capacity_bytes=1 << 20, nominal_capacity_bytes=1 << 20)
     with pytest.raises(PlanError, match="no choice of places"):
-        settings_of({}, small)
+        METHOD.settings("", {}, small)
     with pytest.raises(PlanError, match="no standard"):
         METHOD.settings("2.0.2", {}, DRIVE)
 

@@ -16,7 +16,6 @@ from teijo.methods.studies.tier.method import Tier, between
 from teijo.methods.studies.tier.settings import (
     TierSettings,
     asked_on,
-    settings_of,
 )
 from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry
@@ -366,32 +365,32 @@ def test_volumes_are_divided_by_a_simulated_devices_scale() -> None:
 
 
 def test_what_only_reads_writes_nothing_unless_a_fill_is_asked_for() -> None:
-    reads = settings_of({"patterns": "randread,read"}, WHOLE)
+    reads = METHOD.settings("", {"patterns": "randread,read"}, WHOLE)
     assert not METHOD.writes(reads)
-    assert METHOD.writes(settings_of({"patterns": "read", "fill": "1"}, WHOLE))
-    assert METHOD.writes(settings_of({}, WHOLE))
+    assert METHOD.writes(METHOD.settings("", {"patterns": "read", "fill": "1"}, WHOLE))
+    assert METHOD.writes(METHOD.settings("", {}, WHOLE))
 
 
 PAIR = {"fast": "nvme?seed=1", "slow": "disks?seed=2", "holds": "2000398934016 bytes"}
 
 
 def test_a_simulated_pair_says_what_it_is_made_of_and_what_the_fast_one_holds() -> None:
-    settings = settings_of(asked_on({}, PAIR), WHOLE)
+    settings = METHOD.settings("", asked_on({}, PAIR), WHOLE)
     assert (settings.fast, settings.slow) == ("sim:nvme?seed=1", "sim:disks?seed=2")
     assert settings.tier_bytes == 2_000_398_934_016
     assert settings.stages == ("tier", "fast", "slow")
 
 
 def test_a_pair_that_fills_by_misses_is_given_longer_slices() -> None:
-    of_tiers = settings_of(asked_on({}, PAIR), WHOLE)
-    of_cache = settings_of(asked_on({}, PAIR | {"promote_reads": "second"}), WHOLE)
+    of_tiers = METHOD.settings("", asked_on({}, PAIR), WHOLE)
+    of_cache = METHOD.settings("", asked_on({}, PAIR | {"promote_reads": "second"}), WHOLE)
     assert of_cache.slice_ns == 20 * of_tiers.slice_ns
     assert of_cache.block_sizes_bytes == (4096, 1 << 20)
 
 
 def test_what_is_set_is_not_taken_from_the_pair() -> None:
     asked = asked_on({"fast": "none", "Tier-Size": "1TB", "slice": "2s"}, PAIR)
-    settings = settings_of(asked, WHOLE)
+    settings = METHOD.settings("", asked, WHOLE)
     assert (settings.fast, settings.slow) == ("", "sim:disks?seed=2")
     assert (settings.tier_bytes, settings.slice_ns) == (TB, 2 * 10**9)
 
@@ -402,12 +401,12 @@ def test_nothing_is_taken_from_what_is_no_pair_or_beside_a_hook() -> None:
 
 
 def test_the_sets_lie_about_the_tiers_size_as_far_as_the_device_goes() -> None:
-    settings = settings_of({"tier_size": "2000398934016B"}, WHOLE)
+    settings = METHOD.settings("", {"tier_size": "2000398934016B"}, WHOLE)
     sets = list(map(VOLUME.show, settings.sets_of(WHOLE)))
     assert sets == ["250GB", "500GB", "1TB", "2TB", "4TB", "8TB"]
     large = Geometry(capacity_bytes=300 * TB, nominal_capacity_bytes=300 * TB)
     assert settings.sets_of(large)[-1] == 16 * TB
-    larger_than_all = settings_of({"tier_size": "200TB"}, WHOLE)
+    larger_than_all = METHOD.settings("", {"tier_size": "200TB"}, WHOLE)
     assert larger_than_all.sets_of(WHOLE)[-1] == 10 * TB
 
 
@@ -423,7 +422,7 @@ def test_the_sets_lie_about_the_tiers_size_as_far_as_the_device_goes() -> None:
 )
 def test_what_cannot_be_measured_is_refused_by_name(overrides: dict[str, str], word: str) -> None:
     with pytest.raises(PlanError, match=word):
-        settings_of(overrides, WHOLE)
+        METHOD.settings("", overrides, WHOLE)
 
 
 def test_the_standard_has_no_version_of_it() -> None:
@@ -482,7 +481,7 @@ def test_sets_are_told_in_the_unit_that_suits_the_largest(
 
 
 def test_a_record_without_a_cell_has_a_report_that_says_so() -> None:
-    settings = settings_of(ASKED, WHOLE)
+    settings = METHOD.settings("", ASKED, WHOLE)
     record = record_of(METHOD, settings, (), geometry=WHOLE)
     assert "No cell has been measured" in text_of(document_of(record))
     assert findings_of(replace(record, steps=())).cells == ()

@@ -1,12 +1,12 @@
 """The method `quick`: the first question people bring, answered in a minute. Of no standard."""
 
 from collections.abc import Generator, Mapping
+from typing import Any
 
 from teijo import units
 from teijo.document.phrase import say
 from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.method import Method, Steps, no_standard
+from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import insist
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.quick.found import QuickFound
@@ -33,21 +33,29 @@ class Quick(Method[QuickSettings, QuickFound]):
     settings_type = QuickSettings
     found_type = QuickFound
 
-    def settings(
-        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
-    ) -> QuickSettings:
-        """Return what is asked for; see Method."""
-        if spec:
-            raise no_standard(self.id, spec)
-        asked = knobs.parse_overrides(QuickSettings, overrides)
+    def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
+        """Return what is asked for, at the device's scale where that is left open; see Method."""
+        asked = super().asked(overrides, geometry)
         usual = QuickSettings()
         asked.setdefault("pass_ns", _scaled_ns(usual.pass_ns, geometry))
         asked.setdefault("rest_ns", _scaled_ns(usual.rest_ns, geometry))
         asked.setdefault("amount_bytes", _scaled_bytes(usual.amount_bytes, geometry))
-        settings = QuickSettings.model_validate(asked)
+        return asked
+
+    def check(self, settings: QuickSettings, geometry: Geometry) -> None:
+        """Make sure that the largest block fits; see Method."""
         check_blocks(tuple(stimulus.block_bytes for stimulus in STIMULI), geometry)
-        _check_room(settings, geometry)
-        return settings
+        largest = max(stimulus.block_bytes for stimulus in STIMULI)
+        for what, room in (
+            ("an amount", settings.amount_bytes),
+            ("a target", geometry.capacity_bytes),
+        ):
+            if room < largest:
+                raise PlanError(
+                    f"A block of {units.format_block_size(largest)} does not fit in {what} of "
+                    f"{units.format_size(room)}",
+                    remedy="Ask for a larger amount, or name a larger target.",
+                )
 
     def writes(self, settings: QuickSettings) -> bool:
         """Return whether anything is written."""
@@ -117,17 +125,3 @@ def _scaled_bytes(full_bytes: int, geometry: Geometry) -> int:
     least = 8 * max(stimulus.block_bytes for stimulus in STIMULI)
     amount = max(least, round(full_bytes / max(1.0, geometry.scale)))
     return min(amount, geometry.capacity_bytes) // units.MIB * units.MIB
-
-
-def _check_room(settings: QuickSettings, geometry: Geometry) -> None:
-    largest = max(stimulus.block_bytes for stimulus in STIMULI)
-    for what, room in (
-        ("an amount", settings.amount_bytes),
-        ("a target", geometry.capacity_bytes),
-    ):
-        if room < largest:
-            raise PlanError(
-                f"A block of {units.format_block_size(largest)} does not fit in {what} of "
-                f"{units.format_size(room)}",
-                remedy="Ask for a larger amount, or name a larger target.",
-            )

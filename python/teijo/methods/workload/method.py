@@ -4,10 +4,11 @@ What it finds is in found, the report in pages.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from teijo import units
 from teijo.errors import PlanError
-from teijo.methods.method import Method, Steps, no_standard
+from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import insist
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.workload.found import WorkloadFound, step_of
@@ -16,7 +17,8 @@ from teijo.methods.workload.settings import (
     THREADS_MOST,
     StreamSettings,
     WorkloadSettings,
-    settings_of,
+    asked_in,
+    check_streams,
 )
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import ActiveRange
@@ -29,14 +31,18 @@ class FreeWorkload(Method[WorkloadSettings, WorkloadFound]):
     settings_type = WorkloadSettings
     found_type = WorkloadFound
 
-    def settings(
-        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
-    ) -> WorkloadSettings:
+    def asked(
+        self,
+        overrides: Mapping[str, str],
+        geometry: Geometry,  # noqa: ARG002 — no default follows from it
+    ) -> dict[str, Any]:
         """Return the stimulus asked for; see Method."""
-        if spec:
-            raise no_standard(self.id, spec)
-        settings = settings_of(overrides)
+        return asked_in(overrides)
+
+    def check(self, settings: WorkloadSettings, geometry: Geometry) -> None:
+        """Make sure that the streams go together and the device can serve them; see Method."""
         stimuli = [stimulus for _, stimulus in settings.stimuli]
+        check_streams(stimuli)
         sizes = [stimulus.stream("").sizes_bytes for stimulus in stimuli]
         check_blocks(tuple(size for each in sizes for size in each), geometry)
         for stimulus in stimuli:
@@ -47,7 +53,6 @@ class FreeWorkload(Method[WorkloadSettings, WorkloadFound]):
                 f"The streams have {threads} threads together, and {THREADS_MOST} is the most",
                 remedy="Give them fewer threads, and more depth (qd) each.",
             )
-        return settings
 
     def writes(self, settings: WorkloadSettings) -> bool:
         """Return whether any I/O writes."""

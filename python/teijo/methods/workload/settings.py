@@ -1,8 +1,8 @@
 """What a free workload may be asked for, in fio's words: one stream, or several by name."""
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Final, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, Literal
 
 from teijo import units
 from teijo.errors import PlanError
@@ -216,27 +216,21 @@ class WorkloadSettings(StreamSettings, frozen=True):
         return any(stimulus.verify == "after" for _, stimulus in self.stimuli)
 
 
-def settings_of(overrides: Mapping[str, str]) -> WorkloadSettings:
-    """Return the settings that `--set` asks for.
+def asked_in(overrides: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields that `--set` asks for, and those that follow from them.
 
     Raises:
         PlanError: an unknown or repeated key, a bad value, two bounds, a name that is none.
     """
     plain = {key: text for key, text in overrides.items() if not key.startswith(PREFIX)}
     asked = parse_overrides(WorkloadSettings, _split_sizes(plain))
-    pairs = asked.pop("streams", ())
-    assert isinstance(pairs, tuple)
-    named: dict[str, str] = dict(pairs)
+    named: dict[str, str] = dict(asked.pop("streams", ()))
     named |= {key.removeprefix(PREFIX): text for key, text in overrides.items() if key not in plain}
     shared = {name: value for name, value in asked.items() if name in StreamSettings.model_fields}
     streams = tuple(named_stream(name, text, shared) for name, text in named.items())
     if not streams:
         asked |= _mix(asked) | _largest(asked)
-    settings = WorkloadSettings.model_validate({**asked, **_bound(asked), "streams": streams})
-    for _, stimulus in settings.stimuli:
-        check_stream(stimulus)
-    _check_verify([stimulus for _, stimulus in settings.stimuli])
-    return settings
+    return {**asked, **_bound(asked), "streams": streams}
 
 
 def named_stream(name: str, text: str, shared: Mapping[str, object]) -> NamedStream:
@@ -331,7 +325,14 @@ def check_stream(stimulus: StreamSettings) -> None:
         )
 
 
-def _check_verify(stimuli: list[StreamSettings]) -> None:
+def check_streams(stimuli: Sequence[StreamSettings]) -> None:
+    """Make sure that each stream's words go together, and that all or none are verified.
+
+    Raises:
+        PlanError: they do not.
+    """
+    for stimulus in stimuli:
+        check_stream(stimulus)
     words = {each.verify for each in stimuli}
     if words == {"off"}:
         return

@@ -93,9 +93,7 @@ def planned(spec: str, overrides: Mapping[str, str], geometry: Geometry) -> Camp
     version = version_of(spec)
     own = {key: text for key, text in overrides.items() if key.strip().lower() == "tests"}
     asked = knobs.parse_overrides(CampaignSettings, own)
-    tests = tests_of(version)
-    if "tests" in asked:
-        tests = asked["tests"]  # type: ignore[assignment]
+    tests: tuple[str, ...] = asked.get("tests") or tests_of(version)
     if foreign := [name for name in tests if version.id not in TESTS[name].specs]:
         raise PlanError(
             f"{version.id} has no test {foreign[0]!r}",

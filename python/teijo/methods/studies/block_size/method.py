@@ -3,12 +3,16 @@ works in.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
-from teijo.methods.method import Method, Steps, no_standard
+from teijo import units
+from teijo.errors import PlanError
+from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import insist
+from teijo.methods.pts.settings import check_blocks
 from teijo.methods.rounds import Exchange, rounds_of
 from teijo.methods.studies.block_size.found import BlockSizeFound, block, preconditioning
-from teijo.methods.studies.block_size.settings import BlockSizeSettings, settings_of
+from teijo.methods.studies.block_size.settings import SIZES, BlockSizeSettings
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Gap
 
@@ -20,13 +24,29 @@ class BlockSize(Method[BlockSizeSettings, BlockSizeFound]):
     settings_type = BlockSizeSettings
     found_type = BlockSizeFound
 
-    def settings(
-        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
-    ) -> BlockSizeSettings:
-        """Return the settings with these overrides; there is no version of a standard."""
-        if spec:
-            raise no_standard(self.id, spec)
-        return settings_of(overrides, geometry)
+    def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
+        """Return what is asked for; see Method.
+
+        By default no size is smaller than the device's logical block, and a mix that only reads
+        fills nothing.
+        """
+        asked = super().asked(overrides, geometry)
+        logical = geometry.logical_block_bytes
+        asked.setdefault("block_sizes_bytes", tuple(size for size in SIZES if size >= logical))
+        if asked.get("read_percent") == 100:
+            asked.setdefault("fill_times", 0)
+        return asked
+
+    def check(self, settings: BlockSizeSettings, geometry: Geometry) -> None:
+        """Make sure that the device can serve the sizes, the largest at several places."""
+        check_blocks(settings.block_sizes_bytes, geometry)
+        largest, share = settings.block_sizes_bytes[-1], settings.active_range_percent
+        if settings.span_bytes(geometry) < 2 * largest:
+            raise PlanError(
+                f"Blocks of {units.format_block_size(largest)} have no choice of places in "
+                f"{share} % of {units.format_size(geometry.capacity_bytes)}",
+                remedy="Set smaller sizes or a larger active_range, or take a larger device.",
+            )
 
     def writes(self, settings: BlockSizeSettings) -> bool:
         """Return whether the mix writes, or the range is filled before."""

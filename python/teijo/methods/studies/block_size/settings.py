@@ -2,13 +2,11 @@
 long an I/O takes does not scale.
 """
 
-from collections.abc import Mapping
 from typing import Annotated, Final
 
 from teijo import units
-from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.forms import BLOCK_SIZES, DURATION, MIX, ON_OFF, OnOff, whole, whole_list
+from teijo.methods import forms
+from teijo.methods.forms import ascending, whole, whole_list
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pts import settings as shared
 from teijo.methods.settings import Settings
@@ -25,17 +23,18 @@ class BlockSizeSettings(Settings, frozen=True):
     """Sizes by loads, one mix, measured in blocks: each has every cell once, in its own order."""
 
     block_sizes_bytes: Annotated[
-        tuple[int, ...], Knob(BLOCK_SIZES, "sizes=1KiB,2KiB,4KiB,8KiB", ("bs", "block_sizes"))
+        tuple[int, ...],
+        Knob(ascending(forms.BLOCK_SIZES), "sizes=1KiB,2KiB,4KiB,8KiB", ("bs", "block_sizes")),
     ] = meaning("block sizes of the matrix", SIZES)
     loads: Annotated[
         tuple[int, ...],
-        Knob(whole_list(1, LOAD_MOST, "loads"), "loads=1,4,16", ("outstanding", "qd")),
+        Knob(ascending(whole_list(1, LOAD_MOST, "loads")), "loads=1,4,16", ("outstanding", "qd")),
     ] = meaning("outstanding I/Os of the matrix, of one thread", LOADS)
-    read_percent: Annotated[int, Knob(MIX, "mix=100/0", ("mixes",))] = meaning(
+    read_percent: Annotated[int, Knob(forms.MIX, "mix=100/0", ("mixes",))] = meaning(
         "R/W mix of the matrix, random; 100/0 writes nothing", 80
     )
-    duration_ns: Annotated[int, Knob(DURATION, "seconds=5s", ("runtime", "duration"))] = meaning(
-        "how long a cell is measured, each time", 2 * units.NS_PER_S
+    duration_ns: Annotated[int, Knob(forms.DURATION, "seconds=5s", ("runtime", "duration"))] = (
+        meaning("how long a cell is measured, each time", 2 * units.NS_PER_S)
     )
     repeats: Annotated[int, Knob(whole(1, 1_000), "repeats=3")] = meaning(
         "how often each cell is measured; an interval needs two", 5
@@ -50,7 +49,7 @@ class BlockSizeSettings(Settings, frozen=True):
         "times the range's size is written at random, 4 KiB, after that", 0
     )
     active_range_percent: shared.RangePercent = 100
-    probe: Annotated[OnOff, Knob(ON_OFF, "probe=off", ("alignment",))] = meaning(
+    probe: Annotated[forms.OnOff, Knob(forms.ON_OFF, "probe=off", ("alignment",))] = meaning(
         "whether I/Os shifted by half their size look for the device's unit: on or off", "on"
     )
     content: shared.DataPattern = Content.RANDOM
@@ -76,36 +75,3 @@ class BlockSizeSettings(Settings, frozen=True):
     def span_bytes(self, geometry: Geometry) -> int:
         """Return the size of that range on a device."""
         return self.active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
-
-
-def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> BlockSizeSettings:
-    """Return the settings that `--set` asks for on this device, in ascending sizes and loads.
-
-    By default no size is smaller than the device's logical block, and a mix that only reads fills
-    nothing.
-
-    Raises:
-        PlanError: an unknown key, a bad value, sizes the device cannot serve.
-    """
-    asked = knobs.parse_overrides(BlockSizeSettings, overrides)
-    logical = geometry.logical_block_bytes
-    asked.setdefault("block_sizes_bytes", tuple(size for size in SIZES if size >= logical))
-    if asked.get("read_percent") == 100:
-        asked.setdefault("fill_times", 0)
-    settings = BlockSizeSettings.model_validate(asked)
-    settings = knobs.changed(
-        settings,
-        {
-            "block_sizes_bytes": tuple(sorted(settings.block_sizes_bytes)),
-            "loads": tuple(sorted(settings.loads)),
-        },
-    )
-    shared.check_blocks(settings.block_sizes_bytes, geometry)
-    largest = settings.block_sizes_bytes[-1]
-    if settings.span_bytes(geometry) < 2 * largest:
-        raise PlanError(
-            f"Blocks of {units.format_block_size(largest)} have no choice of places in "
-            f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}",
-            remedy="Set smaller sizes or a larger active_range, or take a larger device.",
-        )
-    return settings

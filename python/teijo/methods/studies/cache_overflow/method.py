@@ -3,14 +3,18 @@
 What a burst is and when it ends is in bursts, what it shows in found, the report in pages.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import replace
 
-from teijo.methods.method import Method, Steps, no_standard
+from teijo import units
+from teijo.errors import PlanError
+from teijo.methods import forms
+from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import purge
+from teijo.methods.pts.settings import check_blocks
 from teijo.methods.studies.cache_overflow.bursts import REST, Burst, first_burst, rests_after
 from teijo.methods.studies.cache_overflow.found import OverflowFound
-from teijo.methods.studies.cache_overflow.settings import OverflowSettings, settings_of
+from teijo.methods.studies.cache_overflow.settings import OverflowSettings
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Answer, Gap
 from teijo.terms.step import Idle, Step
@@ -23,13 +27,25 @@ class CacheOverflow(Method[OverflowSettings, OverflowFound]):
     settings_type = OverflowSettings
     found_type = OverflowFound
 
-    def settings(
-        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
-    ) -> OverflowSettings:
-        """Return the settings asked for; see Method."""
-        if spec:
-            raise no_standard(self.id, spec)
-        return settings_of(overrides, geometry)
+    def check(self, settings: OverflowSettings, geometry: Geometry) -> None:
+        """Make sure that the device has room for a block, and a sample some time; see Method."""
+        block, share = settings.block_size_bytes, settings.active_range_percent
+        check_blocks((block,), geometry)
+        span = settings.workload.streams[0].active_range.span_bytes(
+            geometry.capacity_bytes, geometry.physical_block_bytes
+        )
+        if block > span:
+            raise PlanError(
+                f"A block of {units.format_block_size(block)} does not fit in "
+                f"{share} % of {units.format_size(geometry.capacity_bytes)}",
+                remedy="Set a smaller bs, a larger active_range, or take a larger device.",
+            )
+        if settings.scaled_ns(settings.sample_ns, geometry) < units.NS_PER_MS:
+            raise PlanError(
+                f"sample={forms.DURATION.show(settings.sample_ns)}: at the device's scale of "
+                f"1:{geometry.scale:.3g} that is less than a millisecond",
+                remedy="Set a longer sample, or ?scale=1.",
+            )
 
     def steps(self, settings: OverflowSettings, geometry: Geometry) -> Steps:
         """Purge, then burst after burst with the rests between; from the start after a gap."""

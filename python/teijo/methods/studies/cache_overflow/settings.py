@@ -5,14 +5,12 @@ by it. Rates are never scaled.
 """
 
 import math
-from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 from teijo import units
-from teijo.errors import PlanError
 from teijo.methods import forms
 from teijo.methods.forms import Form, optional
-from teijo.methods.knobs import Knob, meaning, parse_overrides
+from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pts import settings as shared
 from teijo.methods.settings import Settings
 from teijo.methods.workload import words as workload_words
@@ -134,34 +132,6 @@ class OverflowSettings(Settings, frozen=True):
         if self.flat_ns is None:
             return None
         return max(FLAT_SAMPLES_LEAST, math.ceil(self.flat_ns / self.sample_ns))
-
-
-def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> OverflowSettings:
-    """Return the settings that `--set` asks for on this device.
-
-    Raises:
-        PlanError: an unknown key, a bad value, a block the device cannot serve, samples so short
-            that they are nothing on a device of this scale.
-    """
-    asked = parse_overrides(OverflowSettings, overrides)
-    settings = OverflowSettings.model_validate(asked)
-    shared.check_blocks((settings.block_size_bytes,), geometry)
-    span = settings.workload.streams[0].active_range.span_bytes(
-        geometry.capacity_bytes, geometry.physical_block_bytes
-    )
-    if settings.block_size_bytes > span:
-        raise PlanError(
-            f"A block of {units.format_block_size(settings.block_size_bytes)} does not fit in "
-            f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}",
-            remedy="Set a smaller bs, a larger active_range, or take a larger device.",
-        )
-    if settings.scaled_ns(settings.sample_ns, geometry) < units.NS_PER_MS:
-        raise PlanError(
-            f"sample={forms.DURATION.show(settings.sample_ns)}: at the device's scale of "
-            f"1:{geometry.scale:.3g} that is less than a millisecond",
-            remedy="Set a longer sample, or ?scale=1.",
-        )
-    return settings
 
 
 def stimulus_name(settings: OverflowSettings) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from teijo.errors import PlanError
-from teijo.methods import knobs
-from teijo.methods.method import Method, Steps, no_standard
+from teijo.methods.method import Method, Steps
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.studies.configuration import plan, words
 from teijo.methods.studies.configuration.found import MEASURE, ConfigurationFound, Visit, visits_of
@@ -27,18 +27,15 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
     settings_type = ConfigurationSettings
     found_type = ConfigurationFound
 
-    def settings(
-        self, spec: str, overrides: Mapping[str, str], geometry: Geometry
-    ) -> ConfigurationSettings:
+    def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
         """Return the study asked for: a plan's, with single settings put over it; see Method."""
-        if spec:
-            raise no_standard(self.id, spec)
         own = dict(overrides)
         text = own.pop(plan.KEY, None)
         planned = {} if text is None else plan.settings_in(text)
-        asked = knobs.parse_overrides(ConfigurationSettings, planned)
-        asked |= knobs.parse_overrides(ConfigurationSettings, own)
-        settings = ConfigurationSettings.model_validate(asked)
+        return super().asked(planned, geometry) | super().asked(own, geometry)
+
+    def check(self, settings: ConfigurationSettings, geometry: Geometry) -> None:
+        """Make sure that the study can be made, and that it ends; see Method."""
         check(settings)
         sizes = (each.stream("").sizes_bytes for each in settings.workloads)
         check_blocks(tuple(size for each in sizes for size in each), geometry)
@@ -50,7 +47,6 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
             )
         for visit in visits:
             _configure(settings, visit)
-        return settings
 
     def writes(self, settings: ConfigurationSettings) -> bool:
         """Return whether any configuration is purged, filled or written."""

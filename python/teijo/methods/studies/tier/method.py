@@ -4,18 +4,21 @@ stops helping, and where it hurts.
 
 from collections.abc import Generator, Mapping
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.slices import is_over, rate_over
 from teijo.analysis.tiering import Cliff, cliff_of, settled
-from teijo.methods.method import Method, Steps, no_standard
+from teijo.errors import PlanError
+from teijo.methods import forms
+from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import insist
+from teijo.methods.pts.settings import check_blocks
 from teijo.methods.studies.tier import cells
 from teijo.methods.studies.tier.cells import AGAIN, TIER, Key, is_random
 from teijo.methods.studies.tier.found import TierFound
-from teijo.methods.studies.tier.settings import PATTERNS, TierSettings, asked_on, settings_of
+from teijo.methods.studies.tier.settings import PATTERNS, TierSettings, asked_on
 from teijo.terms.configured import geometry_in
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Answer, Gap
@@ -34,11 +37,37 @@ class Tier(Method[TierSettings, TierFound]):
     settings_type = TierSettings
     found_type = TierFound
 
-    def settings(self, spec: str, overrides: Mapping[str, str], geometry: Geometry) -> TierSettings:
-        """Return the settings with these overrides; there is no version of a standard."""
-        if spec:
-            raise no_standard(self.id, spec)
-        return settings_of(overrides, geometry)
+    def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
+        """Return what is asked for; where no pattern writes, nothing is filled by default."""
+        asked = super().asked(overrides, geometry)
+        if all(PATTERNS[word][1] == 100 for word in asked.get("patterns", PATTERNS)):
+            asked.setdefault("fill_times", 0)
+        return asked
+
+    def check(self, settings: TierSettings, geometry: Geometry) -> None:
+        """Make sure that the sets and blocks fit on the device; see Method."""
+        check_blocks(settings.block_sizes_bytes, geometry)
+        if settings.hook and (settings.fast or settings.slow):
+            raise PlanError(
+                "The setting hook is given with fast or slow, and a device is real or simulated",
+                remedy="Set hook for a real target, fast and slow for a simulated one.",
+            )
+        sets = settings.sets_of(geometry)
+        dropped = [each for each in settings.sets_bytes if each not in sets]
+        if dropped or not sets:
+            raise PlanError(
+                f"A working set of {forms.VOLUME.show(max(dropped, default=0))} does not lie on "
+                f"{units.format_capacity(geometry.nominal_capacity_bytes)}",
+                remedy="Set smaller sets, or take a larger device.",
+            )
+        largest = settings.block_sizes_bytes[-1]
+        if sets[0] / geometry.scale < 2 * largest:
+            blocks = units.format_block_size(largest)
+            raise PlanError(
+                f"Blocks of {blocks} have no choice of places in a set of "
+                f"{forms.VOLUME.show(sets[0])} at 1:{geometry.scale:g}",
+                remedy="Set smaller block_sizes or larger sets.",
+            )
 
     def asked_on(self, overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[str, str]:
         """Return the overrides with what a simulated pair says of itself; see KnowsPairs."""

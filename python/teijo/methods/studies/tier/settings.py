@@ -7,10 +7,9 @@ from typing import Annotated, Final
 
 from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.errors import PlanError
 from teijo.methods import forms
-from teijo.methods.forms import Form, optional
-from teijo.methods.knobs import Knob, changed, meaning, parse_overrides
+from teijo.methods.forms import Form, ascending, optional
+from teijo.methods.knobs import Knob, meaning, parse_overrides
 from teijo.methods.pts import settings as shared
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
@@ -59,9 +58,6 @@ def _alone(which: str) -> str:
 
 
 DEVICE: Final = optional(Form(_device), "")
-SORTED_VOLUMES: Final = Form(
-    lambda text: tuple(sorted(forms.VOLUMES.parse(text))), forms.VOLUMES.show
-)
 
 
 def _rounded(size_bytes: int) -> int:
@@ -81,14 +77,15 @@ class TierSettings(Settings, frozen=True):
 
     sets_bytes: Annotated[
         tuple[int, ...],
-        Knob(optional(SORTED_VOLUMES, ()), "sets=256GB,1TB,8TB", ("working_sets",)),
+        Knob(optional(ascending(forms.VOLUMES), ()), "sets=256GB,1TB,8TB", ("working_sets",)),
     ] = meaning(
         "working sets from LBA 0, or none: tier_size / 8, doubled up to 8 × tier_size; "
         "where that is none, 1/32 of the device, doubled up to all of it",
         (),
     )
     block_sizes_bytes: Annotated[
-        tuple[int, ...], Knob(forms.BLOCK_SIZES, "block_sizes=4KiB,1MiB", ("bs", "block_size"))
+        tuple[int, ...],
+        Knob(ascending(forms.BLOCK_SIZES), "block_sizes=4KiB,1MiB", ("bs", "block_size")),
     ] = meaning("block sizes", BLOCKS)
     patterns: Annotated[
         tuple[str, ...], Knob(Form(_patterns, ",".join), "patterns=randread,read", ("rw",))
@@ -158,40 +155,3 @@ def asked_on(overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[
         if not asked.keys() & parse_overrides(TierSettings, {key: text}).keys()
     }
     return added | dict(overrides)
-
-
-def settings_of(overrides: Mapping[str, str], geometry: Geometry) -> TierSettings:
-    """Return the settings that `--set` asks for on this device.
-
-    Raises:
-        PlanError: an unknown key, a bad value, sets or blocks that the device cannot serve.
-    """
-    asked = parse_overrides(TierSettings, overrides)
-    patterns = asked.get("patterns", tuple(PATTERNS))
-    assert isinstance(patterns, tuple)
-    if all(PATTERNS[word][1] == 100 for word in patterns):
-        asked.setdefault("fill_times", 0)
-    settings = TierSettings.model_validate(asked)
-    blocks = tuple(sorted(settings.block_sizes_bytes))
-    settings = changed(settings, {"block_sizes_bytes": blocks})
-    shared.check_blocks(settings.block_sizes_bytes, geometry)
-    if settings.hook and (settings.fast or settings.slow):
-        raise PlanError(
-            "The setting hook is given with fast or slow, and a device is real or simulated",
-            remedy="Set hook for a real target, fast and slow for a simulated one.",
-        )
-    sets = settings.sets_of(geometry)
-    dropped = [each for each in settings.sets_bytes if each not in sets]
-    if dropped or not sets:
-        raise PlanError(
-            f"A working set of {forms.VOLUME.show(max(dropped, default=0))} does not lie on "
-            f"{units.format_capacity(geometry.nominal_capacity_bytes)}",
-            remedy="Set smaller sets, or take a larger device.",
-        )
-    if sets[0] / geometry.scale < 2 * blocks[-1]:
-        raise PlanError(
-            f"Blocks of {units.format_block_size(blocks[-1])} have no choice of places in a set of "
-            f"{forms.VOLUME.show(sets[0])} at 1:{geometry.scale:g}",
-            remedy="Set smaller block_sizes or larger sets.",
-        )
-    return settings
