@@ -3,7 +3,6 @@
 from teijo.analysis.steady_state import Tracked, determine
 from teijo.methods.phrases import (
     histogram_run,
-    idle,
     insist,
     is_steady,
     precondition,
@@ -38,7 +37,6 @@ def test_a_phrase_insists_until_its_step_took_place():
     answers: list[Answer] = [Gap(), Gap(), result(7)]
     for phrase, step in (
         (purge(), Purge()),
-        (idle(5), Idle(duration_ns=5)),
         (
             histogram_run(WORKLOAD, 9, cell="a"),
             Measure(workload=WORKLOAD, duration_ns=9, phase=HISTOGRAM, cell="a"),

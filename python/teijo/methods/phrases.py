@@ -11,7 +11,7 @@ from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.methods.rounds import Exchange, Rounds, rounds_of
 from teijo.terms.finding import SteadyState
 from teijo.terms.result import Answer, Gap, StepResult
-from teijo.terms.step import HISTOGRAM, Configure, Idle, Measure, Precondition, Purge, Step
+from teijo.terms.step import HISTOGRAM, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access, ActiveRange, Content, Stream, Workload
 
 Cells = Callable[[int], Sequence[Measure]]
@@ -37,16 +37,6 @@ def purge() -> Generator[Step, Answer, StepResult]:
 def precondition(workload: Workload, total_bytes: int) -> Generator[Step, Answer, StepResult]:
     """Write this much, from the start again after a gap (PTS: WIPC)."""
     return (yield from insist(Precondition(workload=workload, total_bytes=total_bytes)))
-
-
-def idle(duration_ns: int) -> Generator[Step, Answer, StepResult]:
-    """Leave the device alone."""
-    return (yield from insist(Idle(duration_ns=duration_ns)))
-
-
-def configure(step: Configure) -> Generator[Step, Answer, StepResult]:
-    """Put the device in another configuration; what it is then is in the answer's `detail`."""
-    return (yield from insist(step))
 
 
 def rounds_until_steady(

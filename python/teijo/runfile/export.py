@@ -26,6 +26,11 @@ SCHEMA: Final = "teijo.run/1"
 
 Format = Literal["json", "csv", "parquet"]
 
+_TIMES: Final = ("started_ns", "elapsed_ns", "gap_ns")
+_LEDGER_COLUMNS: Final = (
+    "requirement", "name", "asked", "evidence", "verdict", "optional", "decisive",
+)  # fmt: skip
+
 
 def export(
     record: Record,
@@ -150,14 +155,10 @@ def _step(record: StepRecord) -> dict[str, Any]:
     match record.answer:
         case Gap() as gap:
             answer, reason = StepResult(started_ns=0, elapsed_ns=0), gap.reason
-            times: dict[str, Any] = dict.fromkeys(("started_ns", "elapsed_ns", "gap_ns"))
+            times: dict[str, Any] = dict.fromkeys(_TIMES)
         case StepResult() as answer:
             reason = ""
-            times = {
-                "started_ns": answer.started_ns,
-                "elapsed_ns": answer.elapsed_ns,
-                "gap_ns": answer.gap_ns,
-            }
+            times = {name: getattr(answer, name) for name in _TIMES}
     return {
         **head,
         "gap": reason or None,
@@ -174,14 +175,7 @@ def _step(record: StepRecord) -> dict[str, Any]:
 
 
 def _witness(witness: Witness) -> dict[str, Any]:
-    return {
-        **asdict(witness),
-        "techniques": list(witness.techniques),
-        "stream_in_flight_mean": list(witness.stream_in_flight_mean),
-        "stream_in_flight_asked": list(witness.stream_in_flight_asked),
-        "places": [list(place) for place in witness.places],
-        "clock": witness.clock,
-    }
+    return {**asdict(witness), "clock": witness.clock}
 
 
 def _workload(record: StepRecord) -> list[dict[str, Any]] | None:
@@ -220,27 +214,17 @@ def _findings(findings: Findings) -> dict[str, Any]:
         "spec": findings.spec,
         "converged": findings.converged,
         "rounds": findings.rounds,
-        "window_rounds": None if findings.window_rounds is None else list(findings.window_rounds),
+        "window_rounds": findings.window_rounds,
         "steady_states": [_steady_state(state) for state in findings.steady_states],
         "scalars": [
-            {"name": scalar.name, "value": _finite(scalar.value), "unit": scalar.unit}
-            for scalar in findings.scalars
+            {**asdict(scalar), "value": _finite(scalar.value)} for scalar in findings.scalars
         ],
         "cells": [{**asdict(cell), "labels": dict(cell.labels)} for cell in findings.cells],
         "parts": [
             {"name": part.name, "findings": _findings(part.findings)} for part in findings.parts
         ],
         "ledger": [
-            {
-                "requirement": line.requirement,
-                "name": line.name,
-                "asked": line.asked,
-                "evidence": line.evidence,
-                "verdict": line.verdict,
-                "optional": line.optional,
-                "decisive": line.decisive,
-            }
-            for line in findings.ledger
+            {name: getattr(line, name) for name in _LEDGER_COLUMNS} for line in findings.ledger
         ],
     }
 

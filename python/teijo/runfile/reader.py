@@ -15,17 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teijo.errors import RunFileError, host_error
-from teijo.runfile import guard, log, program, schema, seal
+from teijo.runfile import codec, guard, log, program, schema, seal
 from teijo.runfile.blame import blame
-from teijo.runfile.codec import (
-    RESULT_COLUMNS,
-    Value,
-    answer_of,
-    check_histograms,
-    from_json,
-    series_of,
-    texts,
-)
 from teijo.runfile.content import AllSeries, content_of
 from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
 from teijo.runfile.phrases import recalled
@@ -40,7 +31,7 @@ from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Intervals, StepResult
 from teijo.terms.step import Step, step_from_json
 
-_Rows = dict[str, Value]
+_Rows = dict[str, codec.Value]
 _Series = dict[tuple[str, str], NDArray[np.int64]]
 _FAULTS = (
     ValueError,
@@ -168,7 +159,7 @@ def read_running(path: Path | str) -> RunningStep | None:
             step=step_from_json(row["step"]),
             seed=row["seed"],
             intervals={
-                place: series_of(rows, row["interval_ns"])
+                place: codec.series_of(rows, row["interval_ns"])
                 for place, rows in _by_step(view.series).get(seq, {}).items()
             },
         )
@@ -322,18 +313,18 @@ def _run(row: sqlite3.Row, kind: DeviceKind) -> RunInfo:
     provenance, group = provenance_of(kind), {}
     if "provenance" in dict(row):
         provenance = _one_of(Provenance, row["provenance"], "provenance")
-        group = {GroupName(name): value for name, value in texts(row["run_group"]).items()}
+        group = {GroupName(name): value for name, value in codec.texts(row["run_group"]).items()}
     same = (each.name for each in fields(RunInfo) if each.name not in ("provenance", "group"))
     stored = {name: row[name] for name in same}
     ending = _one_of(Ending, row["ending"], "ending")
-    stored |= {"settings": from_json(row["settings"]), "ending": ending}
+    stored |= {"settings": codec.from_json(row["settings"]), "ending": ending}
     return RunInfo(**stored, provenance=provenance, group=group)
 
 
 def _identity(row: sqlite3.Row) -> Identity:
     stored = {each.name: row[each.name] for each in fields(Identity)}
     kind = _one_of(DeviceKind, row["kind"], "kind of device")
-    return Identity(**stored | {"kind": kind, "facts": texts(row["facts"])})
+    return Identity(**stored | {"kind": kind, "facts": codec.texts(row["facts"])})
 
 
 def _steps(
@@ -346,7 +337,7 @@ def _steps(
     results: dict[int, list[_Rows]] = defaultdict(list)
     for row in db.execute("SELECT * FROM result NOT INDEXED ORDER BY step, place"):
         # By place: older versions name some columns otherwise, and lack the last.
-        results[row["step"]].append(dict(zip(("step", *RESULT_COLUMNS), row, strict=False)))
+        results[row["step"]].append(dict(zip(("step", *codec.RESULT_COLUMNS), row, strict=False)))
     remarks_of: dict[int | None, list[Remark]] = defaultdict(list)
     for remark in remarks:
         remarks_of[remark.step].append(remark)
@@ -355,7 +346,7 @@ def _steps(
             seq=row["seq"],
             step=step_from_json(row["step"]),
             seed=row["seed"],
-            answer=answer_of(
+            answer=codec.answer_of(
                 dict(row),
                 results.get(row["seq"], []),
                 intervals.get(row["seq"], {}),
@@ -366,7 +357,7 @@ def _steps(
         for row in db.execute("SELECT * FROM step WHERE status <> 'running' ORDER BY seq")
     )
     answers = [each.answer for each in found if isinstance(each.answer, StepResult)]
-    check_histograms([part for each in answers for part in (*each.results, *each.commands)])
+    codec.check_histograms([part for each in answers for part in (*each.results, *each.commands)])
     return found
 
 

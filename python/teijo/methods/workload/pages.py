@@ -7,20 +7,8 @@ import numpy as np
 from teijo import units
 from teijo.analysis import measures, percentile
 from teijo.analysis.quantities import IOPS
+from teijo.document import model
 from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing
-from teijo.document.model import (
-    Axis,
-    Block,
-    Column,
-    Document,
-    Paragraph,
-    Section,
-    Series,
-    Table,
-    Value,
-    Verdict,
-    XYChart,
-)
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.methods.pages import ms, threads_by_depth
 from teijo.methods.report import study_report
@@ -32,9 +20,9 @@ from teijo.terms.result import Intervals, OperationResult, StepResult
 
 POINTS_MOST = 1440
 """Points of a line; a day by the minute."""
-_DIRECTION = Column(name="Direction")
+_DIRECTION = model.Column(name="Direction")
 _TIMES = tuple(
-    Column(name=name, unit="ms", digits=4)
+    model.Column(name=name, unit="ms", digits=4)
     for name in ("min", "mean", *map(percentile.percentile_name, percentile.HEADLINE), "max")
 )
 _OVER_TIME = (
@@ -44,7 +32,7 @@ _OVER_TIME = (
 )
 
 
-def pages(found: WorkloadFound) -> Document:
+def pages(found: WorkloadFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
     settings, answer = found.settings, found.answer
     bound = (
@@ -63,7 +51,7 @@ def pages(found: WorkloadFound) -> Document:
     )
 
 
-def _sections(found: WorkloadFound, answer: StepResult) -> list[Section]:
+def _sections(found: WorkloadFound, answer: StepResult) -> list[model.Section]:
     verified = verification_section(found.record.steps)
     return [
         _result_section(found, answer),
@@ -99,7 +87,7 @@ def _headline(found: WorkloadFound, answer: StepResult) -> str:
     return say("{headline} (response {latency})", headline=headline, latency=latency)
 
 
-def _result_section(found: WorkloadFound, answer: StepResult) -> Section:
+def _result_section(found: WorkloadFound, answer: StepResult) -> model.Section:
     parts = {_name(answer, part): (part,) for part in answer.results}
     rows = [_row(name, answer, flows) for name, flows in parts.items()]
     if len(rows) > 1:
@@ -107,24 +95,24 @@ def _result_section(found: WorkloadFound, answer: StepResult) -> Section:
     rows += [_row(_name(answer, part), answer, (part,)) for part in answer.commands]
     columns = (
         _DIRECTION,
-        Column(name="I/Os", digits=0),
-        Column(name="IOPS", digits=1),
-        Column(name="Throughput", unit="MB/s", digits=2),
+        model.Column(name="I/Os", digits=0),
+        model.Column(name="IOPS", digits=1),
+        model.Column(name="Throughput", unit="MB/s", digits=2),
         *_TIMES,
-        Column(name="Failed", unit="I/Os", digits=0),
+        model.Column(name="Failed", unit="I/Os", digits=0),
     )
-    table = Table(columns=columns, rows=tuple(rows), caption="Result")
-    blocks: tuple[Block, ...] = (
-        Verdict(text=_headline(found, answer), good=None),
+    table = model.Table(columns=columns, rows=tuple(rows), caption="Result")
+    blocks: tuple[model.Block, ...] = (
+        model.Verdict(text=_headline(found, answer), good=None),
         table,
     )
     blocks += _open_loop_blocks(found.settings, answer)
     if kinds := listed(dict.fromkeys(remark.kind.value for remark in answer.remarks)):
         text = say("To be read with the remarks on this step: {kinds}.", kinds=kinds)
-        blocks += (Paragraph(text=text),)
+        blocks += (model.Paragraph(text=text),)
     if answer.commands:
         aside = "Flushes and discards move no data: they are in no figure of the rows above them."
-        blocks += (Paragraph(text=aside),)
+        blocks += (model.Paragraph(text=aside),)
     failed = measures.errors_of(answer)
     if failed:
         told: str = "1 I/O failed; it is counted in no rate and no latency."
@@ -132,8 +120,8 @@ def _result_section(found: WorkloadFound, answer: StepResult) -> Section:
             told = say(
                 "{failed:,} I/Os failed; they are counted in no rate and no latency.", failed=failed
             )
-        blocks += (Paragraph(text=told), *_error_tables(answer))
-    return Section(title="Result", blocks=blocks)
+        blocks += (model.Paragraph(text=told), *_error_tables(answer))
+    return model.Section(title="Result", blocks=blocks)
 
 
 def _name(answer: StepResult, part: OperationResult) -> str:
@@ -145,7 +133,7 @@ def _name(answer: StepResult, part: OperationResult) -> str:
     return say("{stream} {direction}", stream=stream, direction=part.operation)
 
 
-def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[Block, ...]:
+def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[model.Block, ...]:
     """Return service and response side by side, for every stream that ran at a rate."""
     asked = {name: one.ios_per_second for name, one in settings.stimuli if one.ios_per_second}
     if not asked:
@@ -153,8 +141,8 @@ def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[B
             "The loop is closed: an I/O is due when it is issued, so its response time is its "
             "latency, and is not printed twice."
         )
-        return (Paragraph(text=text),)
-    rows: list[tuple[Value, ...]] = []
+        return (model.Paragraph(text=text),)
+    rows: list[tuple[model.Value, ...]] = []
     for part in answer.results:
         if part.stream not in asked:
             continue
@@ -162,39 +150,39 @@ def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[B
         rows.append((name, "service", *_times(part.timed)))
         if part.response is not None:
             rows.append((name, "response", *_times(part.response)))
-    columns = (_DIRECTION, Column(name="Time"), *_TIMES)
+    columns = (_DIRECTION, model.Column(name="Time"), *_TIMES)
     text = "Service counts from the issue of an I/O, response from the moment it was due."
     if all(part.response is None for part in answer.results):
         text = (
             "Service counts from the issue of an I/O, response from the moment it was due. This "
             "engine measures no response."
         )
-    table = Table(columns=columns, rows=tuple(rows), caption="Service and response")
-    return (table, _schedule_table(asked, answer), Paragraph(text=text))
+    table = model.Table(columns=columns, rows=tuple(rows), caption="Service and response")
+    return (table, _schedule_table(asked, answer), model.Paragraph(text=text))
 
 
-def _schedule_table(asked: Mapping[str, float], answer: StepResult) -> Table:
-    rows: list[tuple[Value, ...]] = []
+def _schedule_table(asked: Mapping[str, float], answer: StepResult) -> model.Table:
+    rows: list[tuple[model.Value, ...]] = []
     for name, rate in asked.items():
         parts = [part for part in answer.results if part.stream == name]
         done = sum(part.count + sum(part.errors.values()) for part in parts)
         backlogs = [(part.backlog_max, part.backlog_end) for part in parts]
         most, end = backlogs[0] if backlogs else (None, None)
         rows.append((Verbatim(name), rate, units.per_second(done, answer.elapsed_ns), most, end))
-    return Table(
+    return model.Table(
         columns=(
-            Column(name="Stream"),
-            Column(name="Asked", unit="I/Os per second", digits=1),
-            Column(name="Achieved", unit="I/Os per second", digits=1),
-            Column(name="Backlog at most", unit="I/Os", digits=0),
-            Column(name="Backlog at the end", unit="I/Os", digits=0),
+            model.Column(name="Stream"),
+            model.Column(name="Asked", unit="I/Os per second", digits=1),
+            model.Column(name="Achieved", unit="I/Os per second", digits=1),
+            model.Column(name="Backlog at most", unit="I/Os", digits=0),
+            model.Column(name="Backlog at the end", unit="I/Os", digits=0),
         ),
         rows=tuple(rows),
         caption="Schedule",
     )
 
 
-def _times(latency: Histogram) -> tuple[Value, ...]:
+def _times(latency: Histogram) -> tuple[model.Value, ...]:
     """Return minimum, mean, headline percentiles and maximum in ms, None for none."""
     if not latency.count:
         return (None,) * (3 + len(percentile.HEADLINE))
@@ -206,7 +194,9 @@ def _times(latency: Histogram) -> tuple[Value, ...]:
     )
 
 
-def _row(name: str, answer: StepResult, parts: Sequence[OperationResult]) -> tuple[Value, ...]:
+def _row(
+    name: str, answer: StepResult, parts: Sequence[OperationResult]
+) -> tuple[model.Value, ...]:
     ios = sum(part.count for part in parts)
     size = sum(part.moved_bytes for part in parts)
     return (
@@ -219,7 +209,7 @@ def _row(name: str, answer: StepResult, parts: Sequence[OperationResult]) -> tup
     )
 
 
-def _time_section(answer: StepResult) -> Section:
+def _time_section(answer: StepResult) -> model.Section:
     title = "Over time"
     points = [
         (_name(answer, part), *row)
@@ -228,7 +218,7 @@ def _time_section(answer: StepResult) -> Section:
     ]
     if not points:
         text = "The engine kept no time series of this run."
-        return Section(title=title, blocks=(Paragraph(text=text),))
+        return model.Section(title=title, blocks=(model.Paragraph(text=text),))
     names, ends_s, *measured = zip(*points, strict=True)
     edge = Edge(name="Time", unit="s", digits=3, places=ends_s, from_zero=True)
     charts = []
@@ -241,7 +231,7 @@ def _time_section(answer: StepResult) -> Section:
         over_time = say("{name} over time", name=figure.name)
         table, note = grid.table(folded=True), _joined_note(answer)
         charts.append(grid.chart(over_time, figure, table=table, note=note))
-    return Section(title=title, blocks=tuple(charts))
+    return model.Section(title=title, blocks=tuple(charts))
 
 
 def _joined_note(answer: StepResult) -> str:
@@ -291,7 +281,7 @@ def _per_interval(answer: StepResult, part: OperationResult) -> list[Interval]:
     return rows
 
 
-def _latency_section(answer: StepResult) -> Section:
+def _latency_section(answer: StepResult) -> model.Section:
     title = "Latency distribution"
     times = [
         (name, times)
@@ -303,13 +293,13 @@ def _latency_section(answer: StepResult) -> Section:
     ]
     curves = [(name, percentile.curve_ns(one)) for name, one in times if one and one.count]
     if not curves:
-        return Section(title=title, blocks=(Paragraph(text="No I/O completed."),))
-    table = Table(
+        return model.Section(title=title, blocks=(model.Paragraph(text="No I/O completed."),))
+    table = model.Table(
         columns=(
-            Column(name="Direction"),
-            Column(name="Latency", unit="ms", digits=5),
-            Column(name="I/Os as slow or slower", unit="%", digits=6),
-            Column(name="Percentile", digits=6),
+            model.Column(name="Direction"),
+            model.Column(name="Latency", unit="ms", digits=5),
+            model.Column(name="I/Os as slow or slower", unit="%", digits=6),
+            model.Column(name="Percentile", digits=6),
         ),
         rows=tuple(
             (direction, ms(value), share * 100, (1 - share) * 100)
@@ -319,12 +309,12 @@ def _latency_section(answer: StepResult) -> Section:
         caption="The distribution of every I/O's latency",
         folded=True,
     )
-    chart = XYChart(
+    chart = model.XYChart(
         title="Share of I/Os as slow or slower",
-        x=Axis(name="Latency", unit="ms", scale="log"),
-        y=Axis(name="I/Os as slow or slower", unit="%", scale="log"),
+        x=model.Axis(name="Latency", unit="ms", scale="log"),
+        y=model.Axis(name="I/Os as slow or slower", unit="%", scale="log"),
         series=tuple(
-            Series(
+            model.Series(
                 name=direction,
                 x=tuple(ms(value) or None for _, value in points),
                 y=tuple(share * 100 for share, _ in points),
@@ -335,10 +325,10 @@ def _latency_section(answer: StepResult) -> Section:
         table=table,
         note="10 % is p90, 1 % p99, 0.1 % p99.9; the line ends at the slowest I/O.",
     )
-    return Section(title=title, blocks=(chart,))
+    return model.Section(title=title, blocks=(chart,))
 
 
-def _error_tables(answer: StepResult) -> tuple[Block, ...]:
+def _error_tables(answer: StepResult) -> tuple[model.Block, ...]:
     errors = [
         (part, number, count)
         for part in (*answer.results, *answer.commands)
