@@ -134,7 +134,7 @@ def of_unit(found: BlockSizeFound) -> tuple[str, str]:
 
 
 def _not_told(settings: BlockSizeSettings, likeliest: str, weight: str) -> str:
-    """Say why the unit cannot be told."""
+    """Say that the data do not show a unit, and why."""
     if settings.read_percent == 100:
         return say(
             "The unit that the device works in cannot be told from reads alone here "

@@ -30,7 +30,6 @@ from teijo.terms.watch import Watch
 from teijo.terms.workload import Access
 
 _LARGE_BYTES: Final = 64 * units.KIB
-AS_IT_IS = "as it is"
 MEASURE = "measure"
 APART_SHARE: Final = 0.01
 """What the same settings differ by at least where no cache is in the way."""
@@ -50,8 +49,7 @@ class Setup:
     @property
     def name(self) -> str:
         """The levels in one line: "chunk=64KiB, cache=wb"."""
-        named = ", ".join(f"{name}={level}" for name, level in self.levels)
-        return Verbatim(named) if named else AS_IT_IS
+        return Verbatim(", ".join(map("=".join, self.levels))) or "as it is"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,7 +311,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
 
     @cached_property
     def choice(self) -> Choice | None:
-        """The configuration to choose, None where none can be told from the others."""
+        """The configuration to choose, None where no factor makes a difference."""
         return judging.choice_of(self.judged)
 
     @cached_property

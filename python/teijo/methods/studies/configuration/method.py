@@ -28,7 +28,7 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
     found_type = ConfigurationFound
 
     def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
-        """Return the study asked for: a plan's, with single settings put over it; see Method."""
+        """Return the settings of a plan, with single settings put over it; see Method."""
         own = dict(overrides)
         text = own.pop(plan.KEY, None)
         planned = {} if text is None else plan.settings_in(text)

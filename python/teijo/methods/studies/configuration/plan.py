@@ -10,7 +10,7 @@ from teijo.errors import PlanError
 from teijo.outside.file import Unreadable, toml_of
 
 KEY = "plan"
-"""The setting that holds the text of a plan; the others stand above what it says."""
+"""The setting that holds the text of a plan; the other settings go before what it says."""
 
 Scalar = str | int | float
 

@@ -1,4 +1,4 @@
-"""What a configuration study may be asked for: factors, how they are applied, what is measured."""
+"""The settings of a configuration study: factors, how they are applied, what is measured."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final
@@ -24,7 +24,7 @@ PRESETS: Final[Mapping[str, str]] = {
     "4k-write": "rw=randwrite bs=4KiB qd=1",
 }
 """The eight workloads of CrystalDiskMark 5, in its order, by names of our own."""
-GROUPS: Final[Mapping[str, tuple[str, ...]]] = {"cdm5": tuple(PRESETS)}
+GROUPS: Final = {"cdm5": tuple(PRESETS)}
 WORKLOADS_MOST: Final = 64
 
 
@@ -32,7 +32,7 @@ def parse_workloads(text: str) -> tuple[NamedStream, ...]:
     """Return the workloads of "4k-write; mine: rw=randrw read=70 bs=8KiB", presets by their name.
 
     Raises:
-        ValueError: a part is no preset and no NAME: WORDS, or a name stands twice.
+        ValueError: a part is no preset and no NAME: WORDS, or two have one name.
         teijo.errors.PlanError: a workload's words are refused.
     """
     found: list[NamedStream] = []
@@ -41,8 +41,7 @@ def parse_workloads(text: str) -> tuple[NamedStream, ...]:
         if colon:
             found.append(_workload(name, said))
             continue
-        names = GROUPS.get(name, (name,))
-        for preset in names:
+        for preset in GROUPS.get(name, (name,)):
             if preset not in PRESETS:
                 known = ", ".join((*GROUPS, *PRESETS))
                 raise ValueError(f"{preset!r} is none of {known}, and no NAME: rw=… bs=…")

@@ -15,7 +15,7 @@ _RESERVED: Final = frozenset(",;={}")
 _NESTED_MOST: Final = 4
 
 Levels = tuple[tuple[str, str], ...]
-"""(name, text) of each level: the name stands in the report, the text is put in place."""
+"""(name, text) of each level: reports have the name, templates and hooks the text."""
 Factors = tuple[tuple[str, Levels], ...]
 """(name, levels) of each factor, in the order of the plan."""
 
@@ -96,7 +96,7 @@ def levels_in(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def places_in(text: str, all_factors: Factors) -> set[str]:
-    """Return the names in braces, those within the levels that stand in their place among them."""
+    """Return the names in braces, and those in braces within their levels."""
     named = dict(all_factors)
     found: set[str] = set()
     waiting = _PLACE.findall(text)
@@ -111,7 +111,7 @@ def filled(template: str, texts: dict[str, str]) -> str:
     """Return a template with every {factor} replaced by its level's text, which may have places.
 
     Raises:
-        ValueError: the texts stand in each other without end.
+        ValueError: the texts contain each other without end.
     """
     for _ in range(_NESTED_MOST):
         template = _PLACE.sub(lambda match: texts[match[1]], template)
