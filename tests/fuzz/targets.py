@@ -17,7 +17,7 @@ from teijo.errors import RunFileError, TeijoError
 from teijo.methods import knobs
 from teijo.methods.method import settings_on
 from teijo.methods.registry import METHODS, method_named
-from teijo.methods.studies.configuration.plan import settings_in
+from teijo.methods.studies.configuration.words import settings_in
 from teijo.outside.text import visible, visible_json
 from teijo.report import text as printer
 from teijo.terms.geometry import Geometry

@@ -7,7 +7,7 @@ from typing import Any
 from teijo.errors import PlanError
 from teijo.methods.method import Method, Steps
 from teijo.methods.pts.settings import check_blocks
-from teijo.methods.studies.configuration import plan, words
+from teijo.methods.studies.configuration import words
 from teijo.methods.studies.configuration.found import MEASURE, ConfigurationFound, Visit, visits_of
 from teijo.methods.studies.configuration.settings import ConfigurationSettings, check
 from teijo.terms.configured import geometry_in
@@ -30,8 +30,8 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
     def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
         """Return the settings of a plan, with single settings put over it; see Method."""
         own = dict(overrides)
-        text = own.pop(plan.KEY, None)
-        planned = {} if text is None else plan.settings_in(text)
+        text = own.pop(words.PLAN, None)
+        planned = {} if text is None else words.settings_in(text)
         return super().asked(planned, geometry) | super().asked(own, geometry)
 
     def check(self, settings: ConfigurationSettings, geometry: Geometry) -> None:
