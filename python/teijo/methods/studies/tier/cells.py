@@ -133,8 +133,12 @@ def slice_of(settings: TierSettings, key: Key, geometry: Geometry, number: int) 
 
 def is_random(pattern: str) -> bool:
     """Return whether a pattern can show a tier: random I/O goes over the whole of a set at once."""
-    access, _ = PATTERNS[pattern]
-    return access is Access.RANDOM
+    return PATTERNS[pattern][0] is Access.RANDOM
+
+
+def reads(pattern: str) -> bool:
+    """Return whether a pattern writes nothing."""
+    return PATTERNS[pattern][1] == 100
 
 
 def cells_in(exchanges: Iterable[Exchange]) -> dict[Key, CellFound]:

@@ -3,7 +3,7 @@ the models beside the measured rates; and what follows for a buyer.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -16,7 +16,7 @@ from teijo.document.phrase import say
 from teijo.methods.found import Found
 from teijo.methods.studies.tier import cells
 from teijo.methods.studies.tier.cells import AGAIN, TIER, CellFound, Key, is_random
-from teijo.methods.studies.tier.settings import PATTERNS, TierSettings
+from teijo.methods.studies.tier.settings import TierSettings
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Measure, Precondition
@@ -60,9 +60,7 @@ class Curve:
         """
         rates, _ = self._settled
         cliff = tiering.cliff_of(rates)
-        return (
-            None if cliff is None else (over_sets.certain_cliff(cliff, rates, self._cells) or cliff)
-        )
+        return cliff and (over_sets.certain_cliff(cliff, rates, self._cells) or cliff)
 
     @property
     def held(self) -> tuple[int, int] | tuple[None, None]:
@@ -97,7 +95,7 @@ class Curve:
     @property
     def reads(self) -> bool:
         """Whether nothing is written."""
-        return PATTERNS[self.pattern][1] == 100
+        return cells.reads(self.pattern)
 
     @cached_property
     def _settled(self) -> tuple[tuple[tuple[int, float], ...], tiering.Fall | None]:
@@ -229,8 +227,12 @@ class TierFound(Found[TierSettings]):
     @cached_property
     def proven(self) -> tuple[Curve, ...]:
         """The curves that fall as only a tier or a cache makes them, of reads if there are any."""
-        own = tuple(each for each in self.witnesses if each.fall and each.fall.kind == "tier")
+        own = self.falling("tier")
         return tuple(each for each in own if each.reads) or own
+
+    def falling(self, kind: tiering.FallKind) -> tuple[Curve, ...]:
+        """Return those that can show a tier whose fall is of this kind."""
+        return tuple(each for each in self.witnesses if each.fall and each.fall.kind == kind)
 
     @property
     def seen(self) -> Seen:
@@ -259,7 +261,7 @@ class TierFound(Found[TierSettings]):
     @property
     def deepest(self) -> Curve | None:
         """The curve with a tier's fall by the largest factor, the smallest block among equals."""
-        return _deepest(self.proven)
+        return deepest_of(self.proven)
 
     @property
     def hero(self) -> Curve | None:
@@ -267,8 +269,8 @@ class TierFound(Found[TierSettings]):
         one that falls deepest of reads, else the first that was measured.
         """
         curves = self.best_witnesses or tuple(curve for curve in self.curves if curve.tier)
-        falling = [curve for curve in curves if curve.cliff is not None]
-        return self.deepest or _deepest(falling) or next(iter(curves), None)
+        falling = (curve for curve in curves if curve.cliff is not None)
+        return self.deepest or deepest_of(falling) or next(iter(curves), None)
 
     @property
     def looked_at(self) -> tuple[int, int]:
@@ -362,7 +364,7 @@ class TierFound(Found[TierSettings]):
         )
 
 
-def _deepest(curves: Sequence[Curve]) -> Curve | None:
+def deepest_of(curves: Iterable[Curve]) -> Curve | None:
     """Return the curve that falls by the largest factor."""
     return max(curves, key=lambda curve: curve.fall_factor, default=None)
 

@@ -3,6 +3,7 @@ stops helping, and where it hurts.
 """
 
 from collections.abc import Generator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import insist
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.studies.tier import cells
-from teijo.methods.studies.tier.cells import AGAIN, TIER, Key, is_random
+from teijo.methods.studies.tier.cells import AGAIN, TIER, Key, is_random, reads
 from teijo.methods.studies.tier.found import TierFound
 from teijo.methods.studies.tier.settings import PATTERNS, TierSettings, asked_on
 from teijo.terms.configured import geometry_in
@@ -40,7 +41,7 @@ class Tier(Method[TierSettings, TierFound]):
     def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
         """Return what is asked for; where no pattern writes, nothing is filled by default."""
         asked = super().asked(overrides, geometry)
-        if all(PATTERNS[word][1] == 100 for word in asked.get("patterns", PATTERNS)):
+        if all(map(reads, asked.get("patterns", PATTERNS))):
             asked.setdefault("fill_times", 0)
         return asked
 
@@ -75,7 +76,7 @@ class Tier(Method[TierSettings, TierFound]):
 
     def writes(self, settings: TierSettings) -> bool:
         """Return whether a pattern writes, or the largest set is filled before."""
-        return settings.writes
+        return settings.fill_times > 0 or not all(map(reads, settings.patterns))
 
     def steps(self, settings: TierSettings, geometry: Geometry) -> Steps:
         """Measure the tier, look closer at its cliffs and at each twice, then each device alone.
@@ -84,11 +85,13 @@ class Tier(Method[TierSettings, TierFound]):
         """
         for stage in settings.stages:
             sizes = yield from _begin(settings, stage, geometry)
-            rates: dict[Key, float] = {}
+            curves: dict[Key, dict[int, float]] = {}
             for key in cells.keys_of(settings, stage, sizes):
-                rates[key] = yield from _cell(settings, key, sizes)
+                rates = curves.setdefault(replace(key, set_bytes=0), {})
+                rates[key.set_bytes] = yield from _cell(settings, key, sizes)
             if stage == TIER:
-                yield from _closer(settings, sizes, rates)
+                for curve, rates in curves.items():
+                    yield from _closer(settings, sizes, curve, rates)
         return "done"
 
 
@@ -126,45 +129,36 @@ def _cell(
 
 
 def _closer(
-    settings: TierSettings, geometry: Geometry, rates: dict[Key, float]
+    settings: TierSettings, geometry: Geometry, curve: Key, rates: dict[int, float]
 ) -> Generator[Step, Answer, None]:
-    """Halve the stretch in which each curve falls, as often as asked, and see whether it comes
-    back and falls again: a tier does, a drive that was worn by writing does not come back.
+    """Halve the stretch in which a curve falls, as often as asked, and see whether it comes back
+    and falls again: a tier does, a drive that was worn by writing does not come back.
     """
-    for block in settings.block_sizes_bytes:
-        for pattern in settings.patterns:
-            own = {
-                key.set_bytes: rate
-                for key, rate in rates.items()
-                if (key.block_bytes, key.pattern) == (block, pattern)
-            }
-            for _ in range(settings.refine):
-                cliff = cliff_of(sorted(own.items()))
-                if cliff is None or cliff.bad_bytes - cliff.good_bytes <= NARROW_BYTES:
-                    break
-                middle = between(cliff)
-                key = Key(stage=TIER, pattern=pattern, block_bytes=block, set_bytes=middle)
-                own[middle] = yield from _cell(settings, key, geometry)
-            if is_random(pattern):
-                yield from _turned_back(settings, geometry, (pattern, block), own)
+    for _ in range(settings.refine):
+        cliff = cliff_of(sorted(rates.items()))
+        if cliff is None or cliff.bad_bytes - cliff.good_bytes <= NARROW_BYTES:
+            break
+        middle = between(cliff)
+        rates[middle] = yield from _cell(settings, replace(curve, set_bytes=middle), geometry)
+    if is_random(curve.pattern):
+        yield from _turned_back(settings, geometry, curve, rates)
 
 
 def _turned_back(
-    settings: TierSettings, geometry: Geometry, of: tuple[str, int], own: dict[int, float]
+    settings: TierSettings, geometry: Geometry, curve: Key, rates: dict[int, float]
 ) -> Generator[Step, Answer, None]:
     """Go back to a smaller set after a fall, and, if it is as fast as before, forth again.
 
     A set that is read as fast then was not warm before: the next one is measured again too.
     """
-    pattern, block = of
     later: dict[int, float] = {}
     while True:
-        rates, fall = settled(sorted(own.items()), later, reads=PATTERNS[pattern][1] == 100)
+        own, fall = settled(sorted(rates.items()), later, reads=reads(curve.pattern))
         if fall is None or fall.kind != "unfinished":
             return
-        back_to = dict(rates)[fall.back_bytes] if fall.back is None else None
+        back_to = dict(own)[fall.back_bytes] if fall.back is None else None
         size = fall.bad_bytes if back_to is None else fall.back_bytes
-        key = Key(stage=AGAIN, pattern=pattern, block_bytes=block, set_bytes=size)
+        key = replace(curve, stage=AGAIN, set_bytes=size)
         later[size] = yield from _cell(settings, key, geometry, back_to=back_to)
 
 

@@ -117,11 +117,6 @@ class TierSettings(Settings, frozen=True):
     content: shared.DataPattern = Content.RANDOM
 
     @property
-    def writes(self) -> bool:
-        """Whether anything is written."""
-        return self.fill_times > 0 or any(PATTERNS[word][1] < 100 for word in self.patterns)
-
-    @property
     def stages(self) -> tuple[str, ...]:
         """The tier, and what it is made of as far as that can be had alone."""
         alone = [("fast", self.fast), ("slow", self.slow)]

@@ -6,7 +6,7 @@ from teijo import units
 from teijo.analysis.replicates import Estimate
 from teijo.analysis.tiering import KEPT, Fall, FallKind
 from teijo.document.phrase import capitalised, say, sentences
-from teijo.methods.studies.tier.found import Curve, Reason, TierFound
+from teijo.methods.studies.tier.found import Curve, Reason, TierFound, deepest_of
 from teijo.methods.studies.tier.settings import PATTERNS
 
 MODELS: Final = (
@@ -170,8 +170,8 @@ def _none(found: TierFound) -> str:
     """Say what tells that there is no tier among the sets."""
     low, high = map(volume, found.looked_at)
     curves = found.best_witnesses
-    falling = [curve for curve in curves if curve.fall is not None]
-    if not falling:
+    curve = deepest_of(each for each in curves if each.fall is not None)
+    if curve is None:
         return say(
             "From {low} to {high} {what} of every block size keep at least {percent:.0f} % of the "
             "smallest set's rate: nothing that answers a small set faster is in the way, or it "
@@ -181,7 +181,6 @@ def _none(found: TierFound) -> str:
             what="random reads" if curves[0].reads else "random writes",
             percent=100 * KEPT,
         )
-    curve = max(falling, key=lambda each: each.fall_factor)
     return say(
         "From {low} to {high} {what} get slower with every set, to 1/{factor:.1f}, and nowhere "
         "sharply: the seeks of a disk grow so with the stroke. A tier is level as far as it "
@@ -279,20 +278,15 @@ def _held(found: TierFound) -> str:
 
 def _worn(found: TierFound) -> str:
     """Say why writes fall that do not come back at the smaller set."""
-    worn = [
-        (curve, curve.fall)
-        for curve in found.witnesses
-        if not curve.reads and curve.fall and curve.fall.kind == "worn"
-    ]
-    if not worn:
+    curve = deepest_of(each for each in found.falling("worn") if not each.reads)
+    if curve is None or curve.fall is None:
         return ""
-    curve, fall = max(worn, key=lambda each: each[0].fall_factor)
     return say(
         "{what} fall from {fast} at {good} to {slow} at {bad}, and stay at {again} when {good} is "
         "written again: what falls is the device as it is written over (a drive's saturation, or "
         "a full cache of writes, which the study cache-overflow tells apart), not the set.",
         what=capitalised(curve_name(curve)),
-        **_values(fall) | {"again": rate(fall.back or 0.0)},
+        **_values(curve.fall) | {"again": rate(curve.fall.back or 0.0)},
     )
 
 
