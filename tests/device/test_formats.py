@@ -118,7 +118,9 @@ def test_random_content_is_taken_for_a_format_less_than_once_in_a_thousand_devic
     rng = random.Random(1)
     heads = 20_000
     hits = sum(
-        1 for _ in range(heads) if any(True for _ in weak_formats.traces(random_reads(rng), 2**40))
+        1
+        for _ in range(heads)
+        if any(True for _ in weak_formats.weak_signatures(random_reads(rng), 2**40))
     )
     assert hits == 0  # of 20,000: below 1.5e-4 with 95 % certainty
     chance = places + uberblocks + with_two_bytes_given(rng)
@@ -155,7 +157,7 @@ def with_two_bytes_given(rng: random.Random) -> float:
                     data = data[:inside] + value + data[inside + len(value) :]
                 return data
 
-            fits += any(True for _ in weak_formats.traces(given, 2**40))
+            fits += any(True for _ in weak_formats.weak_signatures(given, 2**40))
         chance += 2.0**-16 * ALIKE.get((place, value), 1) * (fits + 3) / 1000
     return chance
 

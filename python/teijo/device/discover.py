@@ -7,10 +7,8 @@ from pathlib import Path
 from teijo.device import ground, mounts, stack
 from teijo.device.checks import PROTECTED
 from teijo.device.identify import describe
-from teijo.device.kernel import HOST, Number, Roots, read_count, read_text
+from teijo.device.kernel import HOST, SECTOR_BYTES, Number, Roots, read_count, read_text
 from teijo.device.stack import Node
-
-SECTOR_BYTES = 512
 
 
 @dataclass(frozen=True, kw_only=True)

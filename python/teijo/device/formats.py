@@ -15,6 +15,27 @@ SECTOR_SIZES: Final = (512, 1024, 2048, 4096)
 
 
 @dataclass(frozen=True, kw_only=True)
+class Signature:
+    """One thing found. `offset_bytes` counts from the start of the device.
+
+    `length_bytes` is what has to go for it to be gone. `erased_by` is "wipefs" where that sees it.
+    """
+
+    kind: str
+    offset_bytes: int
+    uuid: str = ""
+    label: str = ""
+    length_bytes: int = 1
+    erased_by: str = "dd"
+
+    def __str__(self) -> str:
+        parts = [self.kind]
+        parts += [f"{self.label!r}"] if self.label else []
+        parts += [f"UUID {self.uuid}"] if self.uuid else []
+        return " ".join(parts) + f" at byte {self.offset_bytes}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Magic:
     """A value at a fixed place; a negative offset counts from the end of the device.
 
@@ -61,7 +82,6 @@ def _hex(text: str) -> bytes:
     return bytes.fromhex(text)
 
 
-MD_MAGIC: Final = _hex("fc4e2ba9")
 BCACHE: Final = _hex("c68573f64e1a45ca8265f57f48ba6d81")
 BCACHEFS: Final = _hex("c68573f666ce90a9d96a60cf803df7ef")
 STRATIS: Final = b"!Stra0tis\x86\xff\x02^\x41rh"

@@ -9,14 +9,13 @@ from typing import Final
 
 from teijo.device import nvme
 from teijo.device.asking import NoAnswer, ask
-from teijo.device.kernel import HOST, Number, Roots, number_of
+from teijo.device.kernel import HOST, SECTOR_BYTES, Number, Roots, number_of
 from teijo.device.smart import answer_of, smart_counters
 from teijo.device.stack import Node, node_of, whole_disk
 from teijo.device.tiers import AskedCounters, FreeCounters, OpeningCondition
 from teijo.terms.drive_warning import COUNTER, named_in_bits
 from teijo.units import MIB
 
-SECTOR_BYTES: Final = 512
 SMART_SECONDS: Final = 20
 SMART_BYTES: Final = 4 * MIB
 WITH_SMART: Final = ("nvme", "sd")

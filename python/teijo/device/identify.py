@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from teijo.device import bus, kernel, nvme, serial
-from teijo.device.kernel import HOST, Number, Roots, read_count, read_text
+from teijo.device.kernel import HOST, SECTOR_BYTES, Number, Roots, read_count, read_text
 from teijo.device.stack import Node, disks, node_of, whole_disk
 from teijo.terms.geometry import Geometry, Identity
 
-SECTOR_BYTES: Final = 512
-"""What sysfs counts sizes in, whatever the blocks of the device are."""
+WWIDS: Final = ("wwid", "device/wwid", "uuid", "nguid", "eui", "dm/uuid", "md/uuid")
 BOOT_ID: Final = Path("sys/kernel/random/boot_id")
 KERNEL_NAMES: Final = (
     ("loop", "loop"),
@@ -76,7 +75,7 @@ def identify(fd: int, target: str, roots: Roots = HOST) -> Identification:
             serial=name,
             firmware=_first(disk, "device/firmware_rev", "device/rev"),
             interface=_interface(disk),
-            wwid=_first(disk, "wwid", "device/wwid", "uuid", "nguid", "eui", "dm/uuid", "md/uuid"),
+            wwid=_first(disk, *WWIDS),
             write_cache=write_cache,
             facts=_facts(disk, own=bool(own)) | _further(node, read_by if write_cache else ""),
         ),
@@ -90,8 +89,7 @@ def identify(fd: int, target: str, roots: Roots = HOST) -> Identification:
 
 def describe(node: Node) -> tuple[str, str, str]:
     """Return model, serial and WWID of a disk that is not opened; empty where unknown."""
-    wwid = _first(node, "wwid", "device/wwid", "uuid", "nguid", "eui", "dm/uuid", "md/uuid")
-    return _sysfs_model(node), serial.of_disk(node.folder), wwid
+    return _sysfs_model(node), serial.of_disk(node.folder), _first(node, *WWIDS)
 
 
 def _geometry(fd: int) -> Geometry:

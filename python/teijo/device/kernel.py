@@ -26,8 +26,8 @@ LOOP_GET_STATUS64: Final = 0x4C05
 
 DIRECT_ALIGNMENT_BYTES: Final = 4096
 
-GONE: Final = frozenset({errno.ENXIO, errno.ENODEV, errno.ENOMEDIUM, errno.EBADF, errno.ENOTTY})
-"""What an ioctl answers when the device under an open descriptor is no longer there."""
+SECTOR_BYTES: Final = 512
+"""What sysfs counts sizes and traffic in, whatever the blocks of the device are."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -201,11 +201,6 @@ def started(pid: int, roots: Roots = HOST) -> str:
     return fields[19] if len(fields) > 19 and fields[0] not in {"Z", "X"} else ""
 
 
-def remove_mark(path: Path) -> None:
-    """Remove the file beside, when its target is removed."""
-    beside(path).unlink(missing_ok=True)
-
-
 def beside(path: Path) -> Path:
     """Return the name of the file beside, where file systems without attributes have the mark."""
     return path.with_name(f".{path.name}.teijo-target")

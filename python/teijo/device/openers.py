@@ -43,7 +43,20 @@ def openers(
             return Number.of(status.st_rdev) in numbers
         return (Number.of(status.st_dev), status.st_ino) in files
 
-    return _scan(hits, except_fds, roots)
+    own_pid = str(os.getpid())
+    found: list[str] = []
+    hidden: list[str] = []
+    for entry in sorted(roots.proc.glob("[0-9]*"), key=lambda path: int(path.name)):
+        skip = except_fds if entry.name == own_pid else frozenset()
+        name = f"{read_text(entry / 'comm') or 'a process'} (pid {entry.name})"
+        try:
+            if any(_hit(path, hits) for path in _descriptors(entry / "fd", skip)):
+                found.append(name)
+        except PermissionError:
+            hidden.append(name)
+        except OSError:
+            continue  # the process ended while it was looked at
+    return Openers(processes=tuple(found), hidden=tuple(hidden))
 
 
 def sees_every_process(roots: Roots = HOST) -> bool:
@@ -65,23 +78,6 @@ def may_see_all(roots: Roots = HOST) -> bool:
     held = re.search(r"^CapEff:\s*([0-9a-f]+)$", read_text(own / "status"), re.MULTILINE)
     whole_host = read_text(own / "uid_map").split() == ["0", "0", str(2**32 - 1)]
     return whole_host and held is not None and bool(int(held[1], 16) >> CAP_SYS_PTRACE & 1)
-
-
-def _scan(hits: Test, except_fds: frozenset[int], roots: Roots) -> Openers:
-    own_pid = str(os.getpid())
-    found: list[str] = []
-    hidden: list[str] = []
-    for entry in sorted(roots.proc.glob("[0-9]*"), key=lambda path: int(path.name)):
-        skip = except_fds if entry.name == own_pid else frozenset()
-        name = f"{read_text(entry / 'comm') or 'a process'} (pid {entry.name})"
-        try:
-            if any(_hit(path, hits) for path in _descriptors(entry / "fd", skip)):
-                found.append(name)
-        except PermissionError:
-            hidden.append(name)
-        except OSError:
-            continue  # the process ended while it was looked at
-    return Openers(processes=tuple(found), hidden=tuple(hidden))
 
 
 def _descriptors(folder: Path, skip: frozenset[int]) -> list[Path]:

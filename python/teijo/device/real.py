@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Final
 
 from teijo.device.device import Configured
 from teijo.device.hook import run_hook
@@ -11,6 +10,7 @@ from teijo.device.hook_consent import Hook
 from teijo.device.medium import Medium
 from teijo.device.purge import PurgeResult
 from teijo.device.release import open_place, wait_until_free
+from teijo.device.retry import rest
 from teijo.device.sessions import Engine, open_session
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS, watched
@@ -20,9 +20,6 @@ from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Configure
-from teijo.units import NS_PER_MS, NS_PER_S
-
-_LOOK_UP_NS: Final = 100 * NS_PER_MS
 
 
 class RealDevice:
@@ -83,10 +80,7 @@ class RealDevice:
 
     def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
         """Let the device rest; the program looks up from time to time."""
-        until_ns = time.monotonic_ns() + duration_ns
-        while (left_ns := until_ns - time.monotonic_ns()) > 0:
-            time.sleep(min(left_ns, _LOOK_UP_NS) / NS_PER_S)
-            look()
+        rest(duration_ns, look)
 
     def configure(self, step: Configure) -> Configured:
         """Give up the claim, let the hook work, and claim the same device with the same consent.

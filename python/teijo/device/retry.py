@@ -1,11 +1,14 @@
-"""Asking again for a moment: a device is not always free the instant its last user ended."""
+"""Waiting: for a device that is not free the instant its last user ended, and while one rests."""
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
+
+from teijo.units import NS_PER_S
 
 Got = TypeVar("Got")
-PAUSE_SECONDS = 0.01
+PAUSE_SECONDS: Final = 0.01
+LOOK_UP_NS: Final = NS_PER_S // 10
 
 
 def retry_for(attempt: Callable[[], Got], *, errors: frozenset[int], seconds: float) -> Got:
@@ -25,3 +28,11 @@ def retry_for(attempt: Callable[[], Got], *, errors: frozenset[int], seconds: fl
             if error.errno not in errors or time.monotonic() >= deadline:
                 raise
             time.sleep(PAUSE_SECONDS)
+
+
+def rest(duration_ns: int, look: Callable[[], None]) -> None:
+    """Wait in real time; `look` is called several times a second and may end it by an exception."""
+    until_ns = time.monotonic_ns() + duration_ns
+    while (left_ns := until_ns - time.monotonic_ns()) > 0:
+        time.sleep(min(left_ns, LOOK_UP_NS) / NS_PER_S)
+        look()

@@ -12,36 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from teijo.device.formats import MAGICS, SECTOR
+from teijo.device.formats import MAGICS, SECTOR, Signature
 from teijo.device.kernel import edges, read_blocks
-from teijo.device.weak_formats import traces
+from teijo.device.weak_formats import weak_signatures
 from teijo.outside.text import shell_path
 from teijo.units import KIB
 
 PIECE_BYTES: Final = 64 * KIB
 PROBE_SECONDS: Final = 60
 _SEARCH: Final = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Signature:
-    """One thing found. `offset_bytes` counts from the start of the device.
-
-    `length_bytes` is what has to go for it to be gone. `erased_by` is "wipefs" where that sees it.
-    """
-
-    kind: str
-    offset_bytes: int
-    uuid: str = ""
-    label: str = ""
-    length_bytes: int = 1
-    erased_by: str = "dd"
-
-    def __str__(self) -> str:
-        parts = [self.kind]
-        parts += [f"{self.label!r}"] if self.label else []
-        parts += [f"UUID {self.uuid}"] if self.uuid else []
-        return " ".join(parts) + f" at byte {self.offset_bytes}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,11 +89,8 @@ def read_signatures(fd: int, size_bytes: int) -> tuple[Signature, ...]:
                 found[place] = Signature(
                     kind=magic.kind, offset_bytes=place, length_bytes=len(magic.value)
                 )
-    for trace in traces(read, size_bytes):
-        sign = Signature(
-            kind=trace.kind, offset_bytes=trace.offset_bytes, length_bytes=trace.length_bytes
-        )
-        found.setdefault(trace.offset_bytes, sign)
+    for sign in weak_signatures(read, size_bytes):
+        found.setdefault(sign.offset_bytes, sign)
     return tuple(found[place] for place in sorted(found))
 
 

@@ -320,11 +320,15 @@ def _member(word: str, text: str) -> Member:
 
 
 def _directory(text: str, path: Path) -> DirectoryTarget:
+    _check_folder(path)
+    return DirectoryTarget(text=text, path=path)
+
+
+def _check_folder(path: Path) -> None:
     if not path.is_dir():
         raise TargetError(
             f"There is no folder {path}{sibling(path)}", remedy="Make it, or check the path."
         )
-    return DirectoryTarget(text=text, path=path)
 
 
 def _database(text: str, path: Path, pairs: dict[str, str]) -> DatabaseTarget:
@@ -395,11 +399,7 @@ def _new_file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
             f"There is no device {path}{sibling(path)}",
             remedy="`teijo devices` lists the ones there are.",
         )
-    if not path.parent.is_dir():
-        raise TargetError(
-            f"There is no folder {path.parent}{sibling(path.parent)}",
-            remedy="Make it, or check the path.",
-        )
+    _check_folder(path.parent)
     target = _file(text, path, pairs)
     if target.size_bytes is None:
         raise TargetError(

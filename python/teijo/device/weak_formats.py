@@ -6,10 +6,9 @@ each rule here asks for more bits, but never for a checksum: a damaged table is 
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
-from teijo.device.formats import SECTOR
+from teijo.device.formats import SECTOR, Signature
 from teijo.units import KIB, MIB
 
 Read = Callable[[int, int], bytes]
@@ -29,16 +28,7 @@ ATARI_IDS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trace:
-    """One format found: the place of its value, and how many bytes have to go."""
-
-    kind: str
-    offset_bytes: int
-    length_bytes: int = 1
-
-
-def traces(read: Read, size_bytes: int) -> Iterator[Trace]:
+def weak_signatures(read: Read, size_bytes: int) -> Iterator[Signature]:
     """Yield what the rules find on a device of a size."""
     for fixed in (_boot_sector, _ext, _minix, _at_the_start, _sun, _mac):
         yield from fixed(read)
@@ -54,16 +44,16 @@ def _number(data: bytes, at: int, length: int, order: str = "<") -> int:
     )
 
 
-def _boot_sector(read: Read) -> Iterator[Trace]:
+def _boot_sector(read: Read) -> Iterator[Signature]:
     """Find a master boot record, a boot sector with code, and FAT without its name."""
     sector = read(0, 512)
     if sector[510:] == b"\x55\xaa":
         if all(sector[446 + 16 * entry] in {0x00, 0x80} for entry in range(4)):
-            yield Trace(kind="dos", offset_bytes=510)
+            yield Signature(kind="dos", offset_bytes=510)
         elif sector[0] in {0xEB, 0xE9}:
-            yield Trace(kind="boot sector", offset_bytes=510)
+            yield Signature(kind="boot sector", offset_bytes=510)
     if _looks_like_fat(sector):
-        yield Trace(kind="vfat", offset_bytes=0)
+        yield Signature(kind="vfat", offset_bytes=0)
 
 
 def _looks_like_fat(sector: bytes) -> bool:
@@ -81,7 +71,7 @@ def _looks_like_fat(sector: bytes) -> bool:
     )
 
 
-def _ext(read: Read) -> Iterator[Trace]:
+def _ext(read: Read) -> Iterator[Signature]:
     """Find the superblock of ext2, ext3, ext4 or of a journal, and its first copies."""
     places = [("ext2/3/4", 1024)] + [
         ("ext2/3/4 (copy)", (group * 8 * block + (1 if block == KIB else 0)) * block)
@@ -93,43 +83,43 @@ def _ext(read: Read) -> Iterator[Trace]:
         if block[0x38:0x3A] != b"\x53\xef":
             continue
         if 0 <= _number(block, 0x18, 4) <= 6 or _number(block, 0x4C, 4) in {0, 1}:
-            yield Trace(kind=kind, offset_bytes=place + 0x38)
+            yield Signature(kind=kind, offset_bytes=place + 0x38)
 
 
-def _minix(read: Read) -> Iterator[Trace]:
+def _minix(read: Read) -> Iterator[Signature]:
     block = read(1024, 32)
     for order in ("<", ">"):
         first_two = _number(block, 16, 2, order) in MINIX_MAGICS and _number(block, 0, 2) > 0
         if first_two and _number(block, 10, 2) == 0:
-            yield Trace(kind="minix", offset_bytes=1040)
+            yield Signature(kind="minix", offset_bytes=1040)
         third = _number(block, 24, 2, order) == MINIX3_MAGIC and _number(block, 0, 4) > 0
         if third and _number(block, 12, 2) == 0:
-            yield Trace(kind="minix", offset_bytes=1048)
+            yield Signature(kind="minix", offset_bytes=1048)
 
 
-def _hfs(read: Read, size_bytes: int) -> Iterator[Trace]:
+def _hfs(read: Read, size_bytes: int) -> Iterator[Signature]:
     """Find HFS and HFS+, and the copy each keeps in the last sector but one."""
     for kind, place in (("", 1024), (" (copy)", size_bytes - 1024)):
         block = read(place, 64)
         name, version = block[:2], _number(block, 2, 2, ">")
         allocation, own = _number(block, 20, 4, ">"), _number(block, 40, 4, ">")
         if name == b"BD" and allocation > 0 and allocation % 512 == 0:
-            yield Trace(kind=f"hfs{kind}", offset_bytes=place)
+            yield Signature(kind=f"hfs{kind}", offset_bytes=place)
         sane = version in {4, 5} or (own >= 512 and own.bit_count() == 1)
         if name in {b"H+", b"HX"} and sane:
-            yield Trace(kind=f"hfsplus{kind}", offset_bytes=place)
+            yield Signature(kind=f"hfsplus{kind}", offset_bytes=place)
 
 
-def _at_the_start(read: Read) -> Iterator[Trace]:
+def _at_the_start(read: Read) -> Iterator[Signature]:
     """Find what stands in the first sector with two bytes and a version of its own."""
     sector = read(0, 512)
     if sector[:2] == b"HM" and _number(sector, 2, 2) in {1, 2}:
-        yield Trace(kind="LVM1_member", offset_bytes=0)
+        yield Signature(kind="LVM1_member", offset_bytes=0)
     if sector[88:90] == b"CS" and _number(sector, 8, 2) == 1:
-        yield Trace(kind="cs_fvault2", offset_bytes=88)
+        yield Signature(kind="cs_fvault2", offset_bytes=88)
 
 
-def _sun(read: Read) -> Iterator[Trace]:
+def _sun(read: Read) -> Iterator[Signature]:
     sector = read(0, 512)
     if sector[508:510] != b"\xda\xbe":
         return
@@ -139,10 +129,10 @@ def _sun(read: Read) -> Iterator[Trace]:
     heads, sectors = _number(sector, 436, 2, ">"), _number(sector, 438, 2, ">")
     geometry = 0 < heads <= 255 and 0 < sectors <= 255
     if checksum == 0 or geometry or sector[188:192] == b"\x60\x0d\xde\xee":
-        yield Trace(kind="sun", offset_bytes=508)
+        yield Signature(kind="sun", offset_bytes=508)
 
 
-def _mac(read: Read) -> Iterator[Trace]:
+def _mac(read: Read) -> Iterator[Signature]:
     """Find an Apple partition map: the driver's block, or the first entry, or both."""
     sector = read(0, 512)
     block_bytes = _number(sector, 2, 2, ">")
@@ -151,46 +141,46 @@ def _mac(read: Read) -> Iterator[Trace]:
         block_bytes in {512, 1024, 2048, 4096}
         or (block_bytes >= 136 and read(block_bytes, 2) in {b"PM", b"TS"})
     ):
-        yield Trace(kind="mac", offset_bytes=0)
+        yield Signature(kind="mac", offset_bytes=0)
     for place in (512, 1024, 2048, 4096):
         entry = read(place, 16)
         if entry[:2] == b"PM" and 1 <= _number(entry, 4, 4, ">") <= 256:
-            yield Trace(kind="mac", offset_bytes=place)
+            yield Signature(kind="mac", offset_bytes=place)
 
 
-def _atari(read: Read, size_bytes: int) -> Iterator[Trace]:
+def _atari(read: Read, size_bytes: int) -> Iterator[Signature]:
     sector = read(0, 512)
     for at in range(454, 502, 12):
         entry = sector[at : at + 12]
         start, length = _number(entry, 4, 4, ">"), _number(entry, 8, 4, ">")
         known = entry[:1] in {b"\x01", b"\x81"} and entry[1:4] in ATARI_IDS
         if known and 0 < start < start + length <= size_bytes // SECTOR:
-            yield Trace(kind="atari", offset_bytes=at)
+            yield Signature(kind="atari", offset_bytes=at)
             return
 
 
-def _nilfs(read: Read, size_bytes: int) -> Iterator[Trace]:
+def _nilfs(read: Read, size_bytes: int) -> Iterator[Signature]:
     for kind, place in (("nilfs2", 1024), ("nilfs2 (copy)", (size_bytes // SECTOR - 8) * SECTOR)):
         block = read(place, 16)
         if block[6:8] == b"\x34\x34" and 0 < _number(block, 0, 4) < 256:
-            yield Trace(kind=kind, offset_bytes=place + 6)
+            yield Signature(kind=kind, offset_bytes=place + 6)
 
 
-def _at_the_end(read: Read, size_bytes: int) -> Iterator[Trace]:
+def _at_the_end(read: Read, size_bytes: int) -> Iterator[Signature]:
     """Find members of the arrays of simple controllers, which stand in the last sector."""
     place = (size_bytes // SECTOR - 1) * SECTOR
     sector = read(place, 512)
     if len(sector) < SECTOR:
         return
     if sector[:2] == b"\x55\xaa" and sector[2] <= 2:
-        yield Trace(kind="via_raid_member", offset_bytes=place)
+        yield Signature(kind="via_raid_member", offset_bytes=place)
     if sector[:2] == b"JM" and sector[0x30] <= 5:
-        yield Trace(kind="jmicron_raid_member", offset_bytes=place)
+        yield Signature(kind="jmicron_raid_member", offset_bytes=place)
     if sector[0x60:0x64] == b"\0\0\0\x2f" and sector[0x116] < 8:
-        yield Trace(kind="silicon_medley_raid_member", offset_bytes=place + 0x60)
+        yield Signature(kind="silicon_medley_raid_member", offset_bytes=place + 0x60)
 
 
-def _zfs(read: Read, size_bytes: int) -> Iterator[Trace]:
+def _zfs(read: Read, size_bytes: int) -> Iterator[Signature]:
     """Find the two labels at each end: their list of names, or one uberblock of the 128."""
     end = size_bytes // ZFS_LABEL_BYTES * ZFS_LABEL_BYTES
     starts = (0, ZFS_LABEL_BYTES, end - 2 * ZFS_LABEL_BYTES, end - ZFS_LABEL_BYTES)
@@ -200,14 +190,14 @@ def _zfs(read: Read, size_bytes: int) -> Iterator[Trace]:
         ring = read(start + 128 * KIB, 128 * KIB)
         named = read(start + 16 * KIB, len(ZFS_NAMES)) == ZFS_NAMES
         if named or any(ring[at : at + 4] in ZFS_UBERBLOCKS for at in range(0, len(ring), KIB)):
-            yield Trace(kind="zfs_member", offset_bytes=start, length_bytes=ZFS_LABEL_BYTES)
+            yield Signature(kind="zfs_member", offset_bytes=start, length_bytes=ZFS_LABEL_BYTES)
 
 
-def _xfs_groups(read: Read, size_bytes: int) -> Iterator[Trace]:
+def _xfs_groups(read: Read, size_bytes: int) -> Iterator[Signature]:
     """Find the superblocks that XFS repeats, where mkfs puts four groups (the usual count)."""
     blocks = size_bytes // (4 * KIB)
     for group_blocks in dict.fromkeys((blocks // 4, -(-blocks // 4))):
         for group in (1, 2, 3):
             place = group * group_blocks * 4 * KIB
             if size_bytes >= 16 * MIB and read(place, 4) == b"XFSB":
-                yield Trace(kind="xfs (copy)", offset_bytes=place)
+                yield Signature(kind="xfs (copy)", offset_bytes=place)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, Protocol
 
 from teijo.device.device import Configured
+from teijo.device.retry import rest
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
 from teijo.engine.plan import Plan
@@ -15,9 +16,6 @@ from teijo.terms.remark import Remark
 from teijo.terms.result import OperationResult
 from teijo.terms.step import Configure
 from teijo.terms.work import Files, Sql
-from teijo.units import NS_PER_S
-
-_LOOK_UP_NS = NS_PER_S // 10
 
 Look = Callable[[int], bool]
 """Called after each operation with how many were done; False stops the work."""
@@ -76,10 +74,7 @@ class WorkingDevice:
 
     def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
         """Wait; the program looks up from time to time."""
-        until_ns = time.monotonic_ns() + duration_ns
-        while (left_ns := until_ns - time.monotonic_ns()) > 0:
-            time.sleep(min(left_ns, _LOOK_UP_NS) / NS_PER_S)
-            look()
+        rest(duration_ns, look)
 
     def configure(self, step: Configure) -> Configured:
         """Refuse: only devices are configured.
