@@ -3,19 +3,11 @@
 PTS words: ART is the mean response time, MRT the longest, 5 9s the one that 99.999 % kept.
 """
 
+from collections.abc import Iterable, Iterator
+
 from teijo.analysis import measures, percentile
-from teijo.document.model import (
-    Axis,
-    Block,
-    Column,
-    Paragraph,
-    Rule,
-    Section,
-    Series,
-    Table,
-    Value,
-    XYChart,
-)
+from teijo.document import model
+from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.phrase import Phrase, say
 from teijo.methods.pages import ms
 from teijo.terms.histogram import EMPTY, Histogram
@@ -26,25 +18,27 @@ FIVE_NINES_IOS = 100_000
 """I/Os of which one lies beyond 99.999 %: fewer cannot tell that level from the maximum."""
 
 
-def histogram_section(title: str, stimulus: str, latency: Histogram, *, label: str = "") -> Section:
+def histogram_section(
+    title: str, stimulus: str, latency: Histogram, *, label: str = ""
+) -> model.Section:
     """Return one page: the levels as a table, the histogram, and the confidence levels.
 
     `latency` is the merged histogram of all the I/Os shown, `stimulus` the name of what they
     are ("RND 4 KiB 0/100"), `label` the page's place among the plots.
     """
     if not latency.count:
-        text = Paragraph(text="No I/O was measured for it yet.")
-        return Section(title=title, blocks=(text,), label=label)
-    blocks: tuple[Block, ...] = (
+        text = model.Paragraph(text="No I/O was measured for it yet.")
+        return model.Section(title=title, blocks=(text,), label=label)
+    blocks: tuple[model.Block, ...] = (
         levels_table(stimulus, latency),
-        Paragraph(text=backing_words(latency)),
+        model.Paragraph(text=backing_words(latency)),
         _counts_chart(stimulus, latency),
         _confidence_chart(stimulus, latency),
     )
-    return Section(title=title, blocks=blocks, label=label)
+    return model.Section(title=title, blocks=blocks, label=label)
 
 
-def run_section(stimulus: str, run: StepResult | None) -> Section:
+def run_section(stimulus: str, run: StepResult | None) -> model.Section:
     """Return the page of the histogram's run, None before it took place."""
     latency = EMPTY if run is None else measures.latency_of(run)
     return histogram_section("Response-time histogram and confidence levels", stimulus, latency)
@@ -78,96 +72,93 @@ def level_name(percent: float) -> Phrase:
     return say("{percent:g} %", percent=percent)
 
 
-def levels_table(stimulus: str, latency: Histogram) -> Table:
+def levels_table(stimulus: str, latency: Histogram) -> model.Table:
     """Return ART, every confidence level and MRT, one a row; a level not resolved is empty."""
-    rows: list[tuple[Value, ...]] = [("mean (ART)", ms(latency.mean_ns), "")]
+    rows: list[tuple[model.Value, ...]] = [("mean (ART)", ms(latency.mean_ns), "")]
     for percent, value in percentile.percentiles_ns(latency):
         beyond = None if value is None else percentile.ios_beyond(latency.count, percent)
         rows.append((level_name(percent), _ms(value), beyond))
     rows.append(("maximum (MRT)", ms(latency.max_ns), 0))
-    return Table(
+    return model.Table(
         columns=(
-            Column(name="Level"),
-            Column(name="Response time", unit="ms", digits=4),
-            Column(name="I/Os beyond", digits=0),
+            model.Column(name="Level"),
+            model.Column(name="Response time", unit="ms", digits=4),
+            model.Column(name="I/Os beyond", digits=0),
         ),
         rows=tuple(rows),
         caption=say("Response time, {stimulus}", stimulus=stimulus),
     )
 
 
-def _counts_chart(stimulus: str, latency: Histogram) -> XYChart:
+def _counts_chart(stimulus: str, latency: Histogram) -> model.XYChart:
     bins = percentile.decade_bins(latency)
+    lows, highs, counts = zip(*bins, strict=True)
     # Where a bin is drawn; its edges are exact in the table, so that few digits will do here.
-    middles = tuple(float(f"{ms((low * high) ** 0.5):.4g}") for low, high, _ in bins)
-    counts = tuple(count for _, _, count in bins)
-    table = Table(
+    middles = [float(f"{ms((low * high) ** 0.5):.4g}") for low, high, _ in bins]
+    grid = Grid(
+        leading=(_beside("From", "ms", map(ms, lows)), _beside("Below", "ms", map(ms, highs))),
+        rows=_times("Middle", middles),
         columns=(
-            Column(name="From", unit="ms", digits=5),
-            Column(name="Below", unit="ms", digits=5),
-            Column(name="Middle", unit="ms", digits=5),
-            Column(name="I/Os", digits=0),
-            Column(name="Share", unit="%", digits=5),
+            Line(figure=Figure(name="I/Os", digits=0), name=stimulus, values=counts),
+            _beside("Share", "%", (100 * count / latency.count for count in counts)),
         ),
-        rows=tuple(
-            (ms(low), ms(high), middle, count, 100 * count / latency.count)
-            for (low, high, count), middle in zip(bins, middles, strict=True)
-        ),
-        caption="Response-time histogram",
-        folded=True,
     )
-    return XYChart(
-        title="Response-time histogram",
-        x=Axis(name="Response time", unit="ms", scale="log"),
-        y=Axis(name="I/Os", scale="log"),
-        series=(Series(name=stimulus, x=middles, y=tuple(count or None for count in counts)),),
-        table=table,
+    return grid.chart(
+        "Response-time histogram",
+        Figure(name="I/Os"),
+        log=True,
+        table=grid.table("Response-time histogram", folded=True),
         rules=_levels(latency),
         note="Forty bins a decade; a bin without I/Os breaks the line.",
     )
 
 
-def _levels(latency: Histogram) -> tuple[Rule, ...]:
-    """Return the levels the standard names, drawn up the chart."""
-    nines = five_nines_ms(latency)
-    found = (
-        ("ART", ms(latency.mean_ns)),
-        ("5 9s", nines),
-        ("MRT", ms(latency.max_ns)),
-    )
-    return tuple(
-        Rule(name=name, value=value, at="x", style="dotted")
-        for name, value in found
-        if value is not None
+def _times(name: str, places: Iterable[float]) -> Edge:
+    """Return the axis of response times, under the name that the table has for them."""
+    return Edge(
+        name=name,
+        drawn_as="Response time",
+        unit="ms",
+        digits=5,
+        places=tuple(places),
+        scale="log",
+        from_zero=True,
     )
 
 
-def _confidence_chart(stimulus: str, latency: Histogram) -> XYChart:
+def _beside(name: str, unit: str, values: Iterable[float], digits: int = 5) -> Beside:
+    return Beside(column=model.Column(name=name, unit=unit, digits=digits), values=tuple(values))
+
+
+def _levels(latency: Histogram) -> Iterator[model.Rule]:
+    """Yield the levels the standard names, drawn up the chart."""
+    mean, longest = ms(latency.mean_ns), ms(latency.max_ns)
+    for name, value in (("ART", mean), ("5 9s", five_nines_ms(latency)), ("MRT", longest)):
+        if value is not None:
+            yield model.Rule(name=name, value=value, at="x", style="dotted")
+
+
+def _confidence_chart(stimulus: str, latency: Histogram) -> model.XYChart:
     points = percentile.curve_ns(latency)
     shares = tuple(100 * share for share, _ in points)
-    times = tuple(ms(value) for _, value in points)
-    table = Table(
+    figure = Figure(name="I/Os as slow or slower", unit="%", digits=6)
+    grid = Grid(
+        rows=_times("Response time", (ms(value) for _, value in points)),
         columns=(
-            Column(name="Response time", unit="ms", digits=5),
-            Column(name="I/Os as slow or slower", unit="%", digits=6),
-            Column(name="Confidence level", unit="%", digits=6),
+            Line(figure=figure, name=stimulus, values=shares, style="line"),
+            _beside("Confidence level", "%", (100 - share for share in shares), digits=6),
         ),
-        rows=tuple((time, share, 100 - share) for time, share in zip(times, shares, strict=True)),
-        caption="Confidence levels",
-        folded=True,
     )
-    levels = [percent for percent in percentile.HEADLINE if percent >= 99]
-    rules = tuple(
-        Rule(name=level_name(percent), value=round(100 - percent, 9), style="dotted")
-        for percent in levels
-        if percentile.is_resolved(latency.count, percent)
+    rules = (
+        model.Rule(name=level_name(percent), value=round(100 - percent, 9), style="dotted")
+        for percent in percentile.HEADLINE
+        if percent >= 99 and percentile.is_resolved(latency.count, percent)
     )
-    return XYChart(
-        title="Confidence levels of the response time",
-        x=Axis(name="Response time", unit="ms", scale="log"),
-        y=Axis(name="I/Os as slow or slower", unit="%", scale="log"),
-        series=(Series(name=stimulus, x=times, y=shares, style="line"),),
-        table=table,
+    return grid.chart(
+        "Confidence levels of the response time",
+        figure,
+        log=True,
+        table=grid.table("Confidence levels", folded=True),
         rules=rules,
         note="Where the curve crosses a level's line, that share of the I/Os was faster.",
     )

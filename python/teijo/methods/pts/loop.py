@@ -46,22 +46,21 @@ def written_in(record: Record) -> Scalar:
     return Scalar(name="written in the run", value=written / units.GIGA, unit="GB")
 
 
+def scalars_of(rows: Iterable[tuple[str, float | None, str]]) -> tuple[Scalar, ...]:
+    """Return scalars of names, values and units."""
+    return tuple(Scalar(name=name, value=value, unit=unit) for name, value, unit in rows)
+
+
 def window_scalars(record: Record, window: Sequence[Round]) -> tuple[Scalar, ...]:
     """Return what was written in the run, and over the window its amplification and gaps."""
     in_window = [answer for each in window for _, answer in each.cells]
-    return (
-        written_in(record),
-        Scalar(
-            name="write amplification over the window",
-            value=measures.write_amplification(in_window),
-            unit="",
-        ),
-        Scalar(
-            name="longest gap between the window's steps",
-            value=ms(max((a.gap_ns for a in in_window), default=0)) if in_window else None,
-            unit="ms",
-        ),
+    amplification = measures.write_amplification(in_window)
+    gap_ms = max((ms(answer.gap_ns) for answer in in_window), default=None)
+    rows = (
+        ("write amplification over the window", amplification, ""),
+        ("longest gap between the window's steps", gap_ms, "ms"),
     )
+    return (written_in(record), *scalars_of(rows))
 
 
 def histogram_scalars(run: StepResult | None) -> tuple[Scalar, ...]:
@@ -72,10 +71,7 @@ def histogram_scalars(run: StepResult | None) -> tuple[Scalar, ...]:
         ("5 9s of the histogram's run", five_nines_ms(latency)),
         ("MRT of the histogram's run", ms(latency.max_ns)),
     )
-    return tuple(
-        Scalar(name=name, value=value if latency.count else None, unit="ms")
-        for name, value in levels
-    )
+    return scalars_of((name, value if latency.count else None, "ms") for name, value in levels)
 
 
 def tracking_curves(states: Sequence[SteadyState]) -> tuple[Curve, ...]:

@@ -18,7 +18,7 @@ from teijo.methods.pts.demand import stages
 from teijo.methods.pts.demand.settings import DemandSettings
 from teijo.methods.pts.found import PtsRoundsFound
 from teijo.methods.pts.histogram_pages import five_nines_ms
-from teijo.methods.pts.loop import tracking_curves, window_scalars
+from teijo.methods.pts.loop import scalars_of, tracking_curves, window_scalars
 from teijo.terms.finding import Scalar, SteadyState, Window
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import HISTOGRAM, Measure, Purge
@@ -122,21 +122,18 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
     def scalars(self) -> Sequence[Scalar]:
         """What each point showed, the preconditioning, the window's figures."""
         window = self.window_before
+        mean = None if window is None else window.average
         shares = self.in_flight.values()
+        farthest = max(shares, key=lambda share: abs(share - 1), default=None)
+        rows = (
+            ("preconditioning, mean of its steady window", mean, "IOPS"),
+            ("minutes of preconditioning", float(len(self.minutes)), "min"),
+        )
         return (
             *(scalar for run in self.runs.values() for scalar in _scalars(run)),
-            Scalar(
-                name="preconditioning, mean of its steady window",
-                value=None if window is None else window.average,
-                unit="IOPS",
-            ),
-            Scalar(name="minutes of preconditioning", value=float(len(self.minutes)), unit="min"),
+            *scalars_of(rows),
             *window_scalars(self.record, self.window),
-            Scalar(
-                name="I/Os in flight by TOIO, farthest from 1 in the sweep",
-                value=max(shares, key=lambda share: abs(share - 1), default=None),
-                unit="",
-            ),
+            *scalars_of([("I/Os in flight by TOIO, farthest from 1 in the sweep", farthest, "")]),
         )
 
     @property
@@ -292,7 +289,5 @@ def _scalars(run: PointRun) -> tuple[Scalar, ...]:
         (say("{point}: 5 9s", point=run.name), "ms"),
         (say("{point}: MRT", point=run.name), "ms"),
     )
-    return tuple(
-        Scalar(name=name, value=value, unit=unit)
-        for (name, unit), value in zip(names, run.figures, strict=False)
-    )
+    rows = zip(names, run.figures, strict=False)
+    return scalars_of((name, value, unit) for (name, unit), value in rows)

@@ -5,34 +5,16 @@ take at three operating points. What is driven is in stages, what it finds in fo
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from teijo.conformance.versions import (
-    COMPOSITE_BLOCKS,
-    COMPOSITE_READ_PERCENT,
-    COMPOSITE_ZONES,
-    DEMAND_LEVELS,
-    DEMAND_SPECS,
-    DIRTH_BLOCK_BYTES,
-    DIRTH_READ_PERCENT,
-    ROUNDS_MOST,
-    Version,
-    version_of,
-)
+from teijo.conformance import versions
+from teijo.conformance.versions import Version, version_of
 from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods.method import Steps
 from teijo.methods.phrases import is_steady, purge, rounds_until_steady
 from teijo.methods.pts import settings as shared
+from teijo.methods.pts.demand import stages
 from teijo.methods.pts.demand.found import DemandFound
 from teijo.methods.pts.demand.settings import DemandSettings
-from teijo.methods.pts.demand.stages import (
-    chosen_points,
-    determination,
-    measure_point,
-    named_points,
-    precondition,
-    round_cells,
-    sweep_of,
-)
 from teijo.methods.pts.method import PtsMethod, more_rounds
 from teijo.methods.rounds import Rounds, over, window_rounds_of
 from teijo.methods.workload import words as workload_words
@@ -47,7 +29,7 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
 
     settings_type = DemandSettings
     found_type = DemandFound
-    specs = DEMAND_SPECS
+    specs = versions.DEMAND_SPECS
     # What a drive gives under many users is the enterprise's question; clients may ask it too.
     default_spec = "2.0.2-enterprise"
 
@@ -75,21 +57,24 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
         assert rule is not None, "the version has this test"
         defaults = shared.shared_defaults(version, geometry)
         del defaults["threads"], defaults["queue_depth"]
-        composite, logical = self.composite, geometry.logical_block_bytes
-        zones = COMPOSITE_ZONES if composite else ()
-        access = Access.ZONED if composite else Access.RANDOM
+        if self.composite:
+            logical = geometry.logical_block_bytes
+            blocks = tuple(block for block in versions.COMPOSITE_BLOCKS if not block[0] % logical)
+            mix = versions.COMPOSITE_READ_PERCENT
+            access = workload_words.show_access(Access.ZONED, 0.0, versions.COMPOSITE_ZONES)
+        else:
+            blocks, mix = ((versions.DIRTH_BLOCK_BYTES, 1),), versions.DIRTH_READ_PERCENT
+            access = workload_words.show_access(Access.RANDOM, 0.0, ())
         return DemandSettings.model_validate(
             {
                 **defaults,
-                "read_percent": COMPOSITE_READ_PERCENT if composite else DIRTH_READ_PERCENT,
-                "blocks": tuple(block for block in COMPOSITE_BLOCKS if not block[0] % logical)
-                if composite
-                else ((DIRTH_BLOCK_BYTES, 1),),
-                "access": workload_words.show_access(access, 0.0, zones),
-                "thread_counts": DEMAND_LEVELS,
-                "queue_depths": DEMAND_LEVELS,
-                "rounds_most": ROUNDS_MOST,
-                "precondition_rounds_most": ROUNDS_MOST,
+                "read_percent": mix,
+                "blocks": blocks,
+                "access": access,
+                "thread_counts": versions.DEMAND_LEVELS,
+                "queue_depths": versions.DEMAND_LEVELS,
+                "rounds_most": versions.ROUNDS_MOST,
+                "precondition_rounds_most": versions.ROUNDS_MOST,
                 "precondition_minutes": rule.precondition_minutes,
                 "prewrite_minutes": rule.prewrite_minutes,
                 "point_prewrite_minutes": rule.point_prewrite_minutes,
@@ -127,7 +112,7 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
                 block=format_block_size(block),
                 logical=format_block_size(logical),
             )
-            for block, _ in COMPOSITE_BLOCKS
+            for block, _ in versions.COMPOSITE_BLOCKS
             if self.composite and block % logical
         )
 
@@ -135,21 +120,20 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
         """Purge, precondition, sweep until steady, then look closely at three points of it."""
         del geometry
         yield from purge()
-        yield from precondition(settings)
+        yield from stages.precondition(settings)
         seen: list[Rounds] = []
 
         def judge(rounds: Rounds) -> tuple[SteadyState, ...]:
             seen.append(rounds)
-            return determination(settings, rounds)
+            return stages.determination(settings, rounds)
 
         states = yield from rounds_until_steady(
-            partial(round_cells, settings), judge=judge, limit_rounds=settings.rounds_most
+            partial(stages.round_cells, settings), judge=judge, limit_rounds=settings.rounds_most
         )
         window = window_rounds_of(states, seen[-1])
-        points = chosen_points(settings, over(window, sweep_of(settings)))
-        if points is not None:
-            for number, (name, point) in enumerate(named_points(points), start=1):
-                yield from measure_point(settings, number, name, point)
+        points = stages.chosen_points(settings, over(window, stages.sweep_of(settings)))
+        for number, (name, point) in enumerate(stages.named_points(points), start=1):
+            yield from stages.measure_point(settings, number, name, point)
         return "steady" if is_steady(states) else "not steady"
 
 

@@ -13,21 +13,8 @@ from teijo import units
 from teijo.analysis.demand import DemandPoint, SweepCell
 from teijo.analysis.quantities import IOPS
 from teijo.conformance.versions import version_of
+from teijo.document import model
 from teijo.document.grid import Beside, Edge, Figure, Grid, listing, matrix
-from teijo.document.model import (
-    Axis,
-    Block,
-    Column,
-    Document,
-    Paragraph,
-    Rule,
-    Section,
-    Series,
-    Span,
-    Table,
-    Verdict,
-    XYChart,
-)
 from teijo.document.phrase import capitalised, say
 from teijo.methods.pages import NOT_KNOWN, ms
 from teijo.methods.phrases import is_steady
@@ -46,7 +33,7 @@ OUTSTANDING = "IOPS against total OIO"
 SWEEP_TITLES = ("Demand Variation", "Demand Intensity", "System CPU", OUTSTANDING)
 
 
-def pages(found: DemandFound) -> Document:
+def pages(found: DemandFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
     sweep = report.sections_of(SWEEP_TITLES, _sweep_blocks(found) if found.window else [])
     plots = [
@@ -139,9 +126,9 @@ def _precondition_remarks(found: DemandFound) -> tuple[Remark, ...]:
     return (Remark(kind=RemarkKind.NOT_STEADY, text=text),)
 
 
-def _precondition_verdict(found: DemandFound) -> Verdict:
+def _precondition_verdict(found: DemandFound) -> model.Verdict:
     if not found.before:
-        return Verdict(text="PRECONDITIONING: none", good=None)
+        return model.Verdict(text="PRECONDITIONING: none", good=None)
     window = found.window_before
     if window is not None:
         text = say(
@@ -149,12 +136,12 @@ def _precondition_verdict(found: DemandFound) -> Verdict:
             first=window.first_round,
             last=window.last_round,
         )
-        return Verdict(text=text, good=True)
+        return model.Verdict(text=text, good=True)
     text = say("PRECONDITIONING: not steady in {count} check minutes", count=found.checks)
-    return Verdict(text=text, good=None if found.before[0].window is None else False)
+    return model.Verdict(text=text, good=None if found.before[0].window is None else False)
 
 
-def _precondition_section(found: DemandFound) -> Section:
+def _precondition_section(found: DemandFound) -> model.Section:
     settings, minutes = found.settings, found.minutes
     title, every = "Pre-conditioning IOPS", settings.precondition_minutes
     if not minutes:
@@ -167,21 +154,23 @@ def _precondition_section(found: DemandFound) -> Section:
         minutes,
         stimulus_with(settings, 0),
         drawn_as=say("Minute (of {length})", length=length),
-        beside=(Beside(column=Column(name="Check minute"), values=checks),),
+        beside=(Beside(column=model.Column(name="Check minute"), values=checks),),
         style="line",
     )
     iops = grid.lines[0].values
     chart = grid.chart(
         "IOPS of the preconditioning by minute",
         IOPS,
-        more=(Series(name="check minutes", x=numbers[::every], y=iops[::every], style="points"),),
+        more=(
+            model.Series(name="check minutes", x=numbers[::every], y=iops[::every], style="points"),
+        ),
         table=grid.table(folded=True),
         spans=_window_spans(found),
     )
-    return Section(title=title, blocks=(chart,))
+    return model.Section(title=title, blocks=(chart,))
 
 
-def _window_spans(found: DemandFound) -> tuple[Span, ...]:
+def _window_spans(found: DemandFound) -> tuple[model.Span, ...]:
     """Return the window of the preconditioning to shade, over an axis of minutes."""
     window, every = found.window_before, found.settings.precondition_minutes
     if window is None:
@@ -189,23 +178,23 @@ def _window_spans(found: DemandFound) -> tuple[Span, ...]:
     first, last = (
         float((number - 1) * every + 1) for number in (window.first_round, window.last_round)
     )
-    return (Span(name=window_pages.WINDOW_NAME, first=first, last=last),)
+    return (model.Span(name=window_pages.WINDOW_NAME, first=first, last=last),)
 
 
-def _precondition_window_section(found: DemandFound) -> Section:
+def _precondition_window_section(found: DemandFound) -> model.Section:
     title = "Pre-conditioning steady state window"
     if not found.before:
         return report.plot(title, None, empty="No preconditioning.")
     return replace(window_pages.close_up_section(found.before[0], CHECK), title=title)
 
 
-def _prewrites_section(found: DemandFound) -> Section:
+def _prewrites_section(found: DemandFound) -> model.Section:
     settings, whole = found.settings, found.course.whole
     title = "Pre-writes between rounds"
     if not settings.prewrite_minutes:
         return report.plot(title, None, empty="No pre-writes.")
 
-    def chart() -> XYChart:
+    def chart() -> model.XYChart:
         name = partial(say, "minute {number}")
         grid = matrix(
             report.by_round(whole),
@@ -226,7 +215,7 @@ def _prewrites_section(found: DemandFound) -> Section:
     return report.plot(title, chart if whole else None)
 
 
-def _tracking_section(found: DemandFound) -> Section:
+def _tracking_section(found: DemandFound) -> model.Section:
     """Return the IOPS at the greatest queue depth by round, the tracking variable among them."""
     depth, most = found.settings.queue_depth, found.settings.threads
     counts = sorted(found.settings.thread_counts, reverse=True)
@@ -246,7 +235,7 @@ def _tracking_section(found: DemandFound) -> Section:
     )
 
 
-def _sweep_blocks(found: DemandFound) -> list[Sequence[Block]]:
+def _sweep_blocks(found: DemandFound) -> list[Sequence[model.Block]]:
     """Return what the sections of the sweep hold, in the order of their titles."""
     cells = found.over_window
     variation = _by_depth(found, 1, lambda key: cells[key].iops)
@@ -259,13 +248,13 @@ def _sweep_blocks(found: DemandFound) -> list[Sequence[Block]]:
         y=report.ART.axis(log=True),
         x_of=lambda point: point.iops,
         y_of=lambda point: ms(point.latency_ns_mean) or None,
-        rules=(Rule(name=say("{limit:g} ms", limit=limit), value=limit, style="dotted"),),
+        rules=(model.Rule(name=say("{limit:g} ms", limit=limit), value=limit, style="dotted"),),
         note="ART counts reads and writes together, each I/O once; mean over the window's rounds.",
     )
     outstanding = _curves(
         found,
         OUTSTANDING,
-        x=Axis(name="Total OIO (TC × QD)", scale="log"),
+        x=model.Axis(name="Total OIO (TC × QD)", scale="log"),
         y=IOPS.axis(),
         x_of=lambda point: point.outstanding_ios,
         y_of=lambda point: point.iops,
@@ -281,13 +270,13 @@ def _curves(
     found: DemandFound,
     what: str,
     *,
-    x: Axis,
-    y: Axis,
+    x: model.Axis,
+    y: model.Axis,
     x_of: Callable[[DemandPoint], float],
     y_of: Callable[[DemandPoint], float | None],
-    rules: tuple[Rule, ...] = (),
+    rules: tuple[model.Rule, ...] = (),
     note: str,
-) -> XYChart:
+) -> model.XYChart:
     """Return the points of the sweep, a line for each thread count, the operating points marked."""
     points = sorted(
         stages.demand_points(found.over_window), key=lambda each: (each.threads, each.queue_depth)
@@ -296,13 +285,15 @@ def _curves(
     for threads, group in itertools.groupby(points, lambda each: each.threads):
         line = tuple(group)
         series.append(
-            Series(name=_threads_name(threads), x=tuple(map(x_of, line)), y=tuple(map(y_of, line)))
+            model.Series(
+                name=_threads_name(threads), x=tuple(map(x_of, line)), y=tuple(map(y_of, line))
+            )
         )
     marks = (
-        Rule(name=say("{name}IOPS", name=name), value=x_of(point), at="x", style="dashed")
+        model.Rule(name=say("{name}IOPS", name=name), value=x_of(point), at="x", style="dashed")
         for name, point in stages.named_points(found.points)
     )
-    return XYChart(
+    return model.XYChart(
         title=_over(found, what),
         x=x,
         y=y,
@@ -313,11 +304,11 @@ def _curves(
     )
 
 
-def _cpu_block(found: DemandFound) -> Block:
+def _cpu_block(found: DemandFound) -> model.Block:
     """Return the CPU that the sweep took, where anybody gave an account of it."""
     grid = _by_depth(found, 2, lambda key: _cpu_percent(found.at(key)))
     if all(share is None for line in grid.lines for share in line.values):
-        return Paragraph(
+        return model.Paragraph(
             text=say("CPU: {value}. Nobody gave an account of it in this run.", value=NOT_KNOWN)
         )
     return grid.chart(
@@ -372,7 +363,7 @@ def _by_depth(found: DemandFound, digits: int, at: Callable[[SweepCell], float |
     )
 
 
-def _points_table(found: DemandFound) -> Table:
+def _points_table(found: DemandFound) -> model.Table:
     """Return every point of the sweep as a row, from little demand to much."""
     cells = found.over_window
     return listing(

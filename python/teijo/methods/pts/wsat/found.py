@@ -21,7 +21,7 @@ from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import ChecksFound, MinutesFound
-from teijo.methods.pts.loop import by_minute, checked, histogram_scalars
+from teijo.methods.pts.loop import by_minute, checked, histogram_scalars, scalars_of
 from teijo.methods.pts.matrix import stimulus
 from teijo.methods.rounds import histogram_run_of, rounds_left, steady_words
 from teijo.terms.cell import MatrixCell
@@ -191,7 +191,7 @@ class WsatFound(MinutesFound[WsatSettings], ChecksFound[WsatSettings]):
         ]
         has_run = self.settings.histogram_minutes is not None
         return (
-            *(Scalar(name=name, value=value, unit=unit) for name, value, unit in rows),
+            *scalars_of(rows),
             *(histogram_scalars(self.histogram_run) if has_run else ()),
         )
 

@@ -8,18 +8,8 @@ from teijo.analysis.quantities import IOPS
 from teijo.analysis.saturation import Saturation
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.conformance.versions import version_of
+from teijo.document import model
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Rule,
-    Section,
-    Span,
-    Verdict,
-)
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts import window_pages
@@ -39,7 +29,7 @@ from teijo.terms.result import StepResult
 CHECK = "Check minute"
 
 
-def pages(found: WsatFound) -> Document:
+def pages(found: WsatFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
     settings, curve = found.settings, found.curve
     plots = [] if curve is None else _plots(found, curve)
@@ -81,13 +71,13 @@ def _loop(settings: WsatSettings) -> Loop:
     )
 
 
-def _summary(found: WsatFound) -> tuple[Block, ...]:
+def _summary(found: WsatFound) -> tuple[model.Block, ...]:
     blanks = found.converged is not None
     return (
         _verdict(found),
-        Paragraph(text=_stop_sentence(found)),
-        Facts(caption="Write saturation", rows=run_rows(found, form=",.6g", blanks=blanks)),
-        Paragraph(text=_explanation(found.settings)),
+        model.Paragraph(text=_stop_sentence(found)),
+        model.Facts(caption="Write saturation", rows=run_rows(found, form=",.6g", blanks=blanks)),
+        model.Paragraph(text=_explanation(found.settings)),
     )
 
 
@@ -109,17 +99,17 @@ def _stop_sentence(found: WsatFound) -> str:
             return "The run has not come to its end."
 
 
-def _verdict(found: WsatFound) -> Verdict:
+def _verdict(found: WsatFound) -> model.Verdict:
     if found.settings.check_minutes is None:
         text = "STEADY STATE: not determined by this version"
-        return Verdict(text=_with_levels(text, found.curve), good=None)
+        return model.Verdict(text=_with_levels(text, found.curve), good=None)
     if found.converged is None:
         text = say(
             "STEADY STATE: not determined, {count} of {needed} check minutes",
             count=found.rounds,
             needed=WINDOW_ROUNDS,
         )
-        return Verdict(text=_with_levels(text, found.curve), good=None)
+        return model.Verdict(text=_with_levels(text, found.curve), good=None)
     return window_pages.verdict_of(found.record, found, "check minutes")
 
 
@@ -147,7 +137,7 @@ def _explanation(settings: WsatSettings) -> str:
     )
 
 
-def _plots(found: WsatFound, curve: Saturation) -> list[Section]:
+def _plots(found: WsatFound, curve: Saturation) -> list[model.Section]:
     plots = [
         _iops_section(found, curve, ruler, scale)
         for ruler in ("time", "TGBW")
@@ -160,12 +150,12 @@ def _plots(found: WsatFound, curve: Saturation) -> list[Section]:
     return [*plots, _latency_section(found, last)]
 
 
-def _iops_section(found: WsatFound, curve: Saturation, ruler: str, scale: str) -> Section:
+def _iops_section(found: WsatFound, curve: Saturation, ruler: str, scale: str) -> model.Section:
     title = say("IOPS against {ruler}, {scale}", ruler=ruler, scale=scale)
     edge, iops = found.rulers[ruler], tuple(answer.iops for answer in found.answers)
     line = Line(figure=IOPS, name=found.settings.cell.stimulus, values=iops, style="line")
     grid = Grid(rows=edge, columns=(line,))
-    plateau = Span(name="FOB plateau", first=0.0, last=edge.number(curve.plateau_samples - 1))
+    plateau = model.Span(name="FOB plateau", first=0.0, last=edge.number(curve.plateau_samples - 1))
     chart = grid.chart(
         title,
         IOPS,
@@ -174,25 +164,25 @@ def _iops_section(found: WsatFound, curve: Saturation, ruler: str, scale: str) -
         rules=_rules(found, curve, edge),
         spans=(plateau,),
     )
-    return Section(title=title, blocks=(chart,))
+    return model.Section(title=title, blocks=(chart,))
 
 
-def _rules(found: WsatFound, curve: Saturation, edge: Edge) -> list[Rule]:
-    rules = [Rule(name="FOB", value=curve.plateau_iops, style="dotted")]
+def _rules(found: WsatFound, curve: Saturation, edge: Edge) -> list[model.Rule]:
+    rules = [model.Rule(name="FOB", value=curve.plateau_iops, style="dotted")]
     window = found.steady_window if found.converged else None
     if window is not None:
-        rules.append(Rule(name="steady state", value=window.average))
+        rules.append(model.Rule(name="steady state", value=window.average))
     elif curve.level_iops is not None:
-        rules.append(Rule(name="level at the end", value=curve.level_iops))
+        rules.append(model.Rule(name="level at the end", value=curve.level_iops))
     since, name = found.steady_since, "steady state begins"
     if since is None:
         since, name = curve.settled_samples, "settled"
     if since:
-        rules.append(Rule(name=name, value=edge.number(since - 1), at="x"))
+        rules.append(model.Rule(name=name, value=edge.number(since - 1), at="x"))
     return rules
 
 
-def _latency_section(found: WsatFound, ruler: str) -> Section:
+def _latency_section(found: WsatFound, ruler: str) -> model.Section:
     title = say("Response time against {ruler}", ruler=ruler)
     named: tuple[tuple[str, Callable[[StepResult], float | None]], ...] = (
         ("mean (ART)", lambda answer: ms(measures.latency_ns_mean(answer))),
@@ -215,18 +205,18 @@ def _latency_section(found: WsatFound, ruler: str) -> Section:
         table=grid.table(folded=True),
         note="A minute of fewer than 100,000 I/Os has no 99.999 % of its own.",
     )
-    return Section(title=title, blocks=(chart,))
+    return model.Section(title=title, blocks=(chart,))
 
 
-def _table_section(found: WsatFound) -> Section:
+def _table_section(found: WsatFound) -> model.Section:
     (_, written, fills), answers = found.rulers.values(), found.answers
     rates = tuple(measures.throughput_mb_s(answer) for answer in answers)
     iops, *times = answered(answers)
     columns = (
-        Beside(column=Column(name="TGBW", unit="GB", digits=3), values=written.places),
-        Beside(column=Column(name="Drive fills", digits=4), values=fills.places),
+        Beside(column=model.Column(name="TGBW", unit="GB", digits=3), values=written.places),
+        Beside(column=model.Column(name="Drive fills", digits=4), values=fills.places),
         iops,
-        Beside(column=Column(name="Throughput", unit="MB/s", digits=2), values=rates),
+        Beside(column=model.Column(name="Throughput", unit="MB/s", digits=2), values=rates),
         *times,
     )
     return every_minute(len(answers), columns)

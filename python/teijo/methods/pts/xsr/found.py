@@ -16,7 +16,7 @@ from teijo.methods.forms import BLOCK_SIZE, whole
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import MinutesFound
-from teijo.methods.pts.loop import by_minute
+from teijo.methods.pts.loop import by_minute, scalars_of
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.result import StepResult
 from teijo.terms.step import MINUTE, Measure
@@ -187,8 +187,7 @@ class XsrFound(MinutesFound[XsrSettings]):
     def scalars(self) -> Sequence[Scalar]:
         """The recovery's figures, without values before group 3, and what was written."""
         recovery = ((name, _value(self.recovery, of), unit) for name, unit, of in RECOVERY)
-        rows = (*recovery, *self.written_rows)
-        return tuple(Scalar(name=name, value=value, unit=unit) for name, value, unit in rows)
+        return scalars_of((*recovery, *self.written_rows))
 
     @property
     def headlines(self) -> Sequence[Scalar]:

@@ -5,19 +5,8 @@ from collections.abc import Sequence
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.recovery import Recovery
+from teijo.document import model
 from teijo.document.grid import Beside, Figure, Grid, Line, listing
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Facts,
-    Paragraph,
-    Rule,
-    Section,
-    Span,
-    Table,
-    Verdict,
-)
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
 from teijo.methods.pts.header import Loop
@@ -37,7 +26,7 @@ THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=3)
 SWITCH_NAMES = ("Switch to random writes", "Switch back to sequential writes")
 
 
-def pages(found: XsrFound) -> Document:
+def pages(found: XsrFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
     table = [_table_section(found)] if found.answers else []
     return report(
@@ -63,27 +52,27 @@ def _loop(found: XsrFound) -> Loop:
     )
 
 
-def _summary(found: XsrFound) -> list[Block]:
-    blocks: list[Block] = [_verdict(found)]
+def _summary(found: XsrFound) -> list[model.Block]:
+    blocks: list[model.Block] = [_verdict(found)]
     if found.recovery is not None and found.is_whole:
-        blocks.append(Paragraph(text=_second_reading(found.recovery)))
+        blocks.append(model.Paragraph(text=_second_reading(found.recovery)))
         blocks.append(_recovery_facts(found.recovery))
     if found.answers:
         blocks.append(_groups_table(found))
-    return [*blocks, Paragraph(text=_explanation(found.settings))]
+    return [*blocks, model.Paragraph(text=_explanation(found.settings))]
 
 
-def _verdict(found: XsrFound) -> Verdict:
+def _verdict(found: XsrFound) -> model.Verdict:
     recovery = found.recovery
     if recovery is None:
-        return Verdict(text="RECOVERY: not measured yet", good=None)
+        return model.Verdict(text="RECOVERY: not measured yet", good=None)
     if recovery.recovered_samples is not None:
         text = say(
             "RECOVERED: after {minutes:,} min of group 3, at or above {reference:,.2f} MB/s",
             minutes=recovery.recovered_samples,
             reference=recovery.reference,
         )
-        return Verdict(text=text, good=True)
+        return model.Verdict(text=text, good=True)
     values = {
         "samples": recovery.samples,
         "highest": recovery.highest,
@@ -95,12 +84,12 @@ def _verdict(found: XsrFound) -> Verdict:
             "{reference:,.2f} MB/s",
             **values,
         )
-        return Verdict(text=text, good=None)
+        return model.Verdict(text=text, good=None)
     text = say(
         "NOT RECOVERED: in {samples:,} min; at most {highest:,.2f} of {reference:,.2f} MB/s",
         **values,
     )
-    return Verdict(text=text, good=False)
+    return model.Verdict(text=text, good=False)
 
 
 def _second_reading(found: Recovery) -> str:
@@ -126,11 +115,11 @@ def _second_reading(found: Recovery) -> str:
     )
 
 
-def _recovery_facts(found: Recovery) -> Facts:
+def _recovery_facts(found: Recovery) -> model.Facts:
     def after(minutes: int | None) -> str:
         return "not recovered" if minutes is None else say("{minutes:,} min", minutes=minutes)
 
-    return Facts(
+    return model.Facts(
         caption="Recovery",
         rows=(
             ("Recovery, first minute not below group 1", after(found.recovered_samples)),
@@ -146,7 +135,7 @@ def _recovery_facts(found: Recovery) -> Facts:
     )
 
 
-def _groups_table(found: XsrFound) -> Table:
+def _groups_table(found: XsrFound) -> model.Table:
     def fills(group: Group) -> float:
         written = sum(map(measures.written_bytes, found.of(group)))
         return written / found.record.geometry.capacity_bytes
@@ -189,7 +178,7 @@ def _explanation(settings: XsrSettings) -> str:
     )
 
 
-def _plots(found: XsrFound) -> list[Section]:
+def _plots(found: XsrFound) -> list[model.Section]:
     if not found.answers:
         return []
     whole = range(1, found.rounds + 1)
@@ -207,14 +196,14 @@ def _plots(found: XsrFound) -> list[Section]:
     ]
 
 
-def _throughput_section(found: XsrFound, minutes: range, title: str) -> Section:
+def _throughput_section(found: XsrFound, minutes: range, title: str) -> model.Section:
     rules = []
     if found.recovery is not None:
         mean, recovered = found.recovery.reference, found.recovery.recovered_samples
-        rules.append(Rule(name="mean of group 1", value=mean, style="dotted"))
+        rules.append(model.Rule(name="mean of group 1", value=mean, style="dotted"))
         at = found.groups[2].first_minute - 1 + (recovered or 0)
         if recovered is not None and at in minutes:
-            rules.append(Rule(name="recovered", value=float(at), at="x"))
+            rules.append(model.Rule(name="recovered", value=float(at), at="x"))
     return _section(found, minutes, title, (THROUGHPUT, found.rates), THROUGHPUT, rules)
 
 
@@ -224,8 +213,8 @@ def _section(
     title: str,
     line: tuple[Figure, Sequence[float]],
     y: Figure,
-    rules: Sequence[Rule] = (),
-) -> Section:
+    rules: Sequence[model.Rule] = (),
+) -> model.Section:
     """Return a figure against time, a line for each group, the random one shaded; response times
     are on a logarithmic axis.
     """
@@ -240,7 +229,7 @@ def _section(
     random = found.groups[1]
     first = max(minutes.start, random.first_minute)
     last = min(minutes.stop - 1, random.first_minute + random.minutes - 1)
-    span = Span(name="random writes", first=float(first), last=float(last))
+    span = model.Span(name="random writes", first=float(first), last=float(last))
     chart = grid.chart(
         title,
         y,
@@ -249,13 +238,13 @@ def _section(
         rules=rules,
         spans=(span,) if first <= last else (),
     )
-    return Section(title=title, blocks=(chart,))
+    return model.Section(title=title, blocks=(chart,))
 
 
-def _table_section(found: XsrFound) -> Section:
+def _table_section(found: XsrFound) -> model.Section:
     numbers = tuple(group.number for group in found.begun for _ in found.of(group))
     columns = (
-        Beside(column=Column(name="Group", digits=0), values=numbers),
+        Beside(column=model.Column(name="Group", digits=0), values=numbers),
         Beside(column=THROUGHPUT.column(), values=found.rates),
         *answered(found.answers),
     )
