@@ -107,6 +107,11 @@ class Judged:
         return 0.0 if self.control is None else self.control.percent
 
     @property
+    def control_failed(self) -> bool:
+        """Whether the control and its copy differ by more than chance."""
+        return self.control is not None and self.control.shown
+
+    @property
     def is_judged(self) -> bool:
         """Whether anything could be judged."""
         return any((self.variance, self.control, self.drift))
@@ -290,7 +295,7 @@ def choice_of(found: Sequence[Judged]) -> Choice | None:
     not judged, or the control fails.
     """
     telling = {effect.factor for effect in effects_of(found)}
-    failed = any(each.control is not None and each.control.shown for each in found)
+    failed = any(each.control_failed for each in found)
     if not telling or failed or any(each.variance is None for each in found):
         return None
     scores = np.mean([np.log(each.rates.values.mean(axis=-1)) for each in found], axis=0)

@@ -16,14 +16,13 @@ from teijo.methods.studies.configuration.answer import cached_sentences
 from teijo.methods.studies.configuration.found import (
     Cached,
     ConfigurationFound,
-    setups_of,
     visits_of,
 )
 from teijo.methods.studies.configuration.method import Configuration
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.report.language import Language, translator
 from teijo.terms.result import Answer, Gap
-from teijo.terms.step import Configure, Measure, Precondition, Purge, Step
+from teijo.terms.step import Configure, Measure, Precondition, Step
 from tests.methods.canned import DRIVE, Canned, Played, play, record_of
 from tests.methods.documents import charts_of, text_of
 from tests.report.english import data_of, untranslated
@@ -371,7 +370,7 @@ def test_rates_that_are_equal_whatever_lies_behind_are_said_to_be_a_caches() -> 
 
 def test_what_a_cache_cannot_answer_is_told_beside_what_was_measured() -> None:
     cached = Cached(
-        workload="4k-write", factor=1, level=2, settings=3, spread=0.0004, written_bytes=4e9,
+        workload="4k-write", factor=1, level=2, spread=0.0004, written_bytes=4e9,
         holds_bytes=8e9, rate_mb_s=4_000.0, fill_ns=2 * 10**9,
     )  # fmt: skip
     drive = replace(DRIVE, capacity_bytes=10**12, nominal_capacity_bytes=10**12)
@@ -524,9 +523,3 @@ def test_every_text_of_its_reports_is_translated(plan: str, device: Array) -> No
     data |= {step.cell for step in played.asked if isinstance(step, Configure | Measure)}
     japanese = translator(Language.JAPANESE)
     assert untranslated(replace(document, name=""), japanese, frozenset(data)) == set()
-
-
-def test_purged_configurations_are_purged_each() -> None:
-    played = run(Array(), purge="on", repeats="2")
-    assert sum(isinstance(step, Purge) for step in played.asked) == 20
-    assert len(setups_of(settings_of())) == 9

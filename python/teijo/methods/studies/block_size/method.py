@@ -50,7 +50,7 @@ class BlockSize(Method[BlockSizeSettings, BlockSizeFound]):
 
     def writes(self, settings: BlockSizeSettings) -> bool:
         """Return whether the mix writes, or the range is filled before."""
-        return settings.writes
+        return settings.read_percent < 100 or settings.fill_times + settings.random_times > 0
 
     def steps(self, settings: BlockSizeSettings, geometry: Geometry) -> Steps:
         """Fill the range, then measure block after block; a block anew after a gap in it."""

@@ -58,11 +58,6 @@ class BlockSizeSettings(Settings, frozen=True):
     )
 
     @property
-    def writes(self) -> bool:
-        """Whether anything is written."""
-        return self.read_percent < 100 or self.fill_times > 0 or self.random_times > 0
-
-    @property
     def blocks(self) -> int:
         """Blocks in all, those of the warm-up among them."""
         return self.warm_up + self.repeats

@@ -22,7 +22,8 @@ SEEN_SHARE = 0.00005
 
 def verdict_of(found: ConfigurationFound) -> Verdict:
     """Return the answer in one line; it is bad where the control fails."""
-    return Verdict(text=_verdict(found), good=False if any(map(_failed, found.judged)) else None)
+    failed = any(each.control_failed for each in found.judged)
+    return Verdict(text=_verdict(found), good=False if failed else None)
 
 
 def _verdict(found: ConfigurationFound) -> str:
@@ -128,16 +129,16 @@ def cached_sentences(found: ConfigurationFound, cached: Sequence[Cached]) -> lis
             level=words[level],
             workloads=listed(Verbatim(each.workload) for each in own),
         )
-        said += [say("{told}{why}", told=lead, why=_why(own)), _beyond(found, own)]
+        why = _why(own, len(found.setups) // len(words))
+        said += [say("{told}{why}", told=lead, why=why), _beyond(found, own)]
     return said
 
 
-def _why(cached: Sequence[Cached]) -> str:
-    """Say what tells that a cache answered these workloads, all at one level."""
-    spreads = [each.spread for each in cached if each.spread is not None]
-    if not spreads:
+def _why(cached: Sequence[Cached], count: int) -> str:
+    """Say what shows that a cache answered at a level with so many settings behind it."""
+    spread = max((each.spread for each in cached if each.spread is not None), default=None)
+    if spread is None:
         return "all that a visit wrote fits it."
-    count, spread = cached[0].settings, max(spreads)
     if spread < SEEN_SHARE:
         return say("the rates are equal whatever is set behind it ({count} settings).", count=count)
     return say(
@@ -267,7 +268,7 @@ def _control_sentence(judged: Sequence[Judged]) -> str:
     if not controlled:
         return "There was no control: how far equal configurations differ is not known."
     worst = max(controlled, key=lambda each: each.noise_percent)
-    failed = [each for each in controlled if _failed(each)]
+    failed = [each for each in controlled if each.control_failed]
     if failed:
         return say(
             "THE CONTROL FAILED: one configuration under two names differs for {workloads}, by "
@@ -317,7 +318,3 @@ def _values(found: ConfigurationFound, effect: Effect) -> dict[str, Any]:
 def _three_digits(value: float) -> float:
     """Return a value with no more digits than can be trusted: 1.82, 2,660."""
     return float(f"{value:.3g}")
-
-
-def _failed(judged: Judged) -> bool:
-    return judged.control is not None and judged.control.shown

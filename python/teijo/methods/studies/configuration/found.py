@@ -145,16 +145,15 @@ class Group:
 class Cached:
     """One workload, by its name, that a cache answered at one level of a factor, by their places.
 
-    `settings` is how many settings the other factors have, `spread` how far the rates differ over
-    them, None where there is only one. `written_bytes` is the most that a visit wrote until its
-    end, `holds_bytes` what the device says that the cache holds, None where that is less or not
-    said: both of the full-size device.
+    `spread` is how far the rates differ over the settings of the other factors, None where there
+    is only one. `written_bytes` is the most that a visit wrote until its end, `holds_bytes` what
+    the device says that the cache holds, None where that is less or not said: both of the
+    full-size device.
     """
 
     workload: str
     factor: int
     level: int
-    settings: int
     spread: float | None
     written_bytes: float
     holds_bytes: float | None
@@ -300,7 +299,6 @@ class ConfigurationFound(Found[ConfigurationSettings]):
             workload=rates.name,
             factor=factor,
             level=level,
-            settings=int(own.size),
             spread=float(spreads[level]) if own.size > 1 else None,
             written_bytes=written,
             holds_bytes=holds,

@@ -9,7 +9,7 @@ from teijo.methods.method import Method, Steps
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.studies.configuration import words
 from teijo.methods.studies.configuration.found import MEASURE, ConfigurationFound, Visit, visits_of
-from teijo.methods.studies.configuration.settings import ConfigurationSettings, check
+from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.terms.configured import geometry_in
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Answer, Gap
@@ -36,7 +36,7 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
 
     def check(self, settings: ConfigurationSettings, geometry: Geometry) -> None:
         """Make sure that the study can be made, and that it ends; see Method."""
-        check(settings)
+        _check_factors(settings)
         sizes = (each.stream("").sizes_bytes for each in settings.workloads)
         check_blocks(tuple(size for each in sizes for size in each), geometry)
         visits = visits_of(settings)
@@ -59,6 +59,37 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
             while not (yield from _visit(settings, visit, geometry)):
                 pass
         return "done"
+
+
+def _check_factors(settings: ConfigurationSettings) -> None:
+    """Make sure that something applies each factor, and that there is something to compare."""
+    names = [name for name, _ in settings.factors]
+    if settings.device and settings.hook:
+        raise PlanError(
+            "The settings device and hook are both given, and only one can apply a configuration",
+            remedy="Leave hook out for simulated devices, and device for a real target.",
+        )
+    if names and not (settings.device or settings.hook):
+        raise PlanError(
+            f"Nothing applies the factors {', '.join(names)}",
+            remedy="Set device for simulated devices, or hook for a real target.",
+        )
+    places = words.places_in(settings.device, settings.factors)
+    if strange := sorted(places - set(names)):
+        raise PlanError(
+            f"The setting device has a place for {', '.join(strange)}, which is no factor",
+            remedy=f"Factors are: {', '.join(names) or 'none'}.",
+        )
+    if settings.device and (idle := [name for name in names if name not in places]):
+        raise PlanError(
+            f"The factor {idle[0]} stands nowhere in the device, so it changes nothing",
+            remedy=f"Write {{{idle[0]}}} where its levels stand, or leave the factor out.",
+        )
+    if settings.control == "none" and not names:
+        raise PlanError(
+            "There are no factors and no control, so nothing is compared",
+            remedy="Set factors, or control=first.",
+        )
 
 
 def _visit(

@@ -123,38 +123,3 @@ class ConfigurationSettings(Settings, frozen=True):
     shuffle: Annotated[int, Knob(forms.whole(0, 2**53 - 1), "shuffle=7")] = meaning(
         "the seed of the order of measuring", 1
     )
-
-
-def check(settings: ConfigurationSettings) -> None:
-    """Make sure that the settings go together.
-
-    Raises:
-        teijo.errors.PlanError: they do not.
-    """
-    names = [name for name, _ in settings.factors]
-    if settings.device and settings.hook:
-        raise PlanError(
-            "The settings device and hook are both given, and only one can apply a configuration",
-            remedy="Leave hook out for simulated devices, and device for a real target.",
-        )
-    if names and not (settings.device or settings.hook):
-        raise PlanError(
-            f"Nothing applies the factors {', '.join(names)}",
-            remedy="Set device for simulated devices, or hook for a real target.",
-        )
-    places = words.places_in(settings.device, settings.factors)
-    if strange := sorted(places - set(names)):
-        raise PlanError(
-            f"The setting device has a place for {', '.join(strange)}, which is no factor",
-            remedy=f"Factors are: {', '.join(names) or 'none'}.",
-        )
-    if settings.device and (idle := [name for name in names if name not in places]):
-        raise PlanError(
-            f"The factor {idle[0]} stands nowhere in the device, so it changes nothing",
-            remedy=f"Write {{{idle[0]}}} where its levels stand, or leave the factor out.",
-        )
-    if settings.control == "none" and not names:
-        raise PlanError(
-            "There are no factors and no control, so nothing is compared",
-            remedy="Set factors, or control=first.",
-        )
