@@ -134,6 +134,9 @@ Seed = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Repeat the offsets and contents of another run."),
 ]
+Report = Annotated[
+    str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
+]
 ReportDir = Annotated[
     Path | None,
     typer.Option("--report-dir", metavar="DIR", help="[default: where the run file is]"),

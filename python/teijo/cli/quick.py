@@ -60,9 +60,7 @@ def verb(
     engine: options.WhichEngine = options.Engine.NATIVE,
     seed: options.Seed = None,
     limit: options.Limits = None,
-    report: Annotated[
-        str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
-    ] = "html",
+    report: options.Report = "html",
     report_dir: options.ReportDir = None,
     lang: options.ReportLang = options.Lang.EN,
     as_json: options.Json = False,

@@ -26,13 +26,8 @@ def verb(
     hook: options.Hook = None,
     limit: options.Limits = None,
     io_timeout: options.IoTimeout = "120s",
-    report: Annotated[
-        str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
-    ] = "html,pdf",
-    report_dir: Annotated[
-        Path | None,
-        typer.Option("--report-dir", metavar="DIR", help="[default: where the run file is]"),
-    ] = None,
+    report: options.Report = "html,pdf",
+    report_dir: options.ReportDir = None,
     lang: options.ReportLang = options.Lang.EN,
     progress: options.Progress = None,
 ) -> None:

@@ -48,9 +48,7 @@ def verb(
     engine: options.WhichEngine = options.Engine.NATIVE,
     seed: options.Seed = None,
     limit: options.Limits = None,
-    report: Annotated[
-        str, typer.Option("--report", metavar="FORMATS", help="html,pdf,text,csv or none.")
-    ] = "html,pdf",
+    report: options.Report = "html,pdf",
     report_dir: options.ReportDir = None,
     lang: options.ReportLang = options.Lang.EN,
     progress: options.Progress = None,

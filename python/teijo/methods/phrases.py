@@ -89,16 +89,13 @@ def sequential_writes(
     content: Content,
 ) -> Workload:
     """Return the stimulus of workload independent preconditioning (PTS: SEQ 128 KiB)."""
-    return Workload(
-        streams=(
-            Stream(
-                read_percent=0,
-                block_size_bytes=block_size_bytes,
-                access=Access.SEQUENTIAL,
-                threads=threads,
-                queue_depth=queue_depth,
-                active_range=active_range,
-                content=content,
-            ),
-        )
+    stream = Stream(
+        read_percent=0,
+        block_size_bytes=block_size_bytes,
+        access=Access.SEQUENTIAL,
+        threads=threads,
+        queue_depth=queue_depth,
+        active_range=active_range,
+        content=content,
     )
+    return Workload(streams=(stream,))
