@@ -57,7 +57,7 @@ class Check:
 
     @property
     def holds(self) -> bool | None:
-        """Return whether the two agree, None where that cannot be told."""
+        """Return whether the two agree, None where nobody can know."""
         quotient = self.quotient
         if self.reason or quotient is None or not math.isfinite(quotient):
             return None
@@ -86,7 +86,7 @@ class Depth:
 
     @property
     def kept(self) -> bool | None:
-        """Return whether it stayed within the limits, None where what is known does not tell."""
+        """Return whether it stayed within the limits, None where it cannot be known."""
         low, high = DEPTH_LIMITS
         if low <= self.least and self.most <= high:
             return True
@@ -116,7 +116,7 @@ class Occupancy:
 
     @property
     def depth(self) -> Depth:
-        """Return how deep the loop was, as far as latencies tell, its drain included."""
+        """Return how deep the loop was, as far as latencies show, its drain included."""
         least, most = max(0.0, self.quotient - self.extra), self.quotient + self.missing
         return Depth(asked=self.asked, least=least, most=most, counted=False)
 
@@ -144,7 +144,7 @@ def stimuli(steps: Iterable[StepRecord]) -> tuple[Stimulus, ...]:
 
 
 def occupancy_of(stimulus: Stimulus) -> Occupancy | None:
-    """Return Little's law for a stimulus, over all its steps; None where it cannot be told.
+    """Return Little's law for a stimulus, over all its steps; None where it cannot be known.
 
     That is where nothing was done, where some I/Os are in no latency (they failed, flushed or
     discarded), and where arrivals have a rate of their own.
@@ -174,7 +174,7 @@ def occupancy_of(stimulus: Stimulus) -> Occupancy | None:
 def depths_of(stimulus: Stimulus) -> tuple[Depth, ...]:
     """Return how deep a stimulus was: by step where it was counted, else over all of it.
 
-    Nothing for an open loop, for what is too short to say, and where no latency tells.
+    Nothing for an open loop, for what is too short to say, and where no latency says.
     """
     asked = _asked(stimulus.parts[0][0])
     if not asked:

@@ -62,10 +62,10 @@ class RestedPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class OperatingPoints:
-    """The points of a sweep that are looked at closely (PTS: MaxIOPS, MidIOPS, MinIOPS).
+    """The points of a sweep that are measured closely (PTS: MaxIOPS, MidIOPS, MinIOPS).
 
     `target_iops` is halfway between the maximum's and the minimum's IOPS, where the middle is
-    looked for. `within_limit` tells whether the maximum keeps the latency limit: if no point
+    looked for. `within_limit` is whether the maximum keeps the latency limit: if no point
     does, the maximum is the point of the lowest mean latency instead.
     """
 
@@ -122,7 +122,7 @@ def rested_points(points: Sequence[DemandPoint]) -> tuple[RestedPoint, ...]:
 
 
 def in_flight_share(answers: Sequence[StepResult], outstanding_ios: int) -> float:
-    """Return the I/Os in flight over these steps by those asked for, by Little's law.
+    """Return the I/Os in flight over these steps by those demanded, by Little's law.
 
     That is the time all I/Os took together, by the time that went by: 1 where the demand was
     kept up from the first moment to the last, 0 where nothing was answered.

@@ -22,7 +22,7 @@ class Difference:
     """One mean by another: `ratio` 1.05 is 5 % more. `low` and `high` bound it at 95 %.
 
     `p_value` is how often a ratio as far from 1 would come about if there were no difference;
-    `freedom` is the degrees of freedom that the interval stands on.
+    `freedom` is the degrees of freedom of the interval.
     """
 
     ratio: float

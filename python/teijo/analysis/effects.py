@@ -66,7 +66,7 @@ class Contrast:
     """A weighted sum of cell means with its interval at 95 %, in the unit of the values.
 
     `p_value` is how often a sum as far from 0 comes about where there is none; `freedom` the
-    degrees of freedom that the interval stands on.
+    degrees of freedom of the interval.
     """
 
     estimate: float
@@ -134,7 +134,7 @@ def residuals(values: Values) -> Values:
 def contrast(values: Values, weights: NDArray[Any]) -> Contrast:
     """Return the weighted sum of cell means, `weights` having the cells' shape.
 
-    Every cell has a scatter of its own, told from its residuals about cell and block; degrees of
+    Every cell has its own scatter, estimated from its residuals about cell and block; degrees of
     freedom by Satterthwaite, never more than the design has. Of two cells this is the paired t
     interval of their differences. Needs two blocks and two cells.
     """
@@ -169,7 +169,7 @@ def drift(values: Values, places: NDArray[Any]) -> Contrast | None:
     """Return how far values drift from the first place in the order of measuring to the last.
 
     The line is fitted to values about their cell's mean, over places about theirs, so that no
-    order of the cells can make a drift. None where the order leaves nothing to tell it by.
+    order of the cells can make a drift. None where the order leaves nothing to estimate it from.
     """
     x = places - places.mean(axis=-1, keepdims=True)
     y = values - values.mean(axis=-1, keepdims=True)

@@ -14,7 +14,7 @@ PERCENT_MOST = 254
 class Endurance:
     """Terabytes written (TBW) that a drive is rated for, in bytes.
 
-    `low_bytes` and `high_bytes` are the ends of what it may be; equal where it was told. `source`
+    `low_bytes` and `high_bytes` are the ends of what it may be; equal where it is rated. `source`
     says where it is from.
     """
 
@@ -29,7 +29,7 @@ class Endurance:
 
 
 def endurance_told(rated_bytes: int) -> Endurance:
-    """Return the endurance on a data sheet, as somebody told it."""
+    """Return the endurance of a data sheet, as a person stated it."""
     assert rated_bytes > 0, rated_bytes
     return Endurance(
         rated_bytes=rated_bytes, low_bytes=rated_bytes, high_bytes=rated_bytes, source="as told"

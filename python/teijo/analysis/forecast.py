@@ -55,7 +55,7 @@ def rounds_left(states: Sequence[SteadyState], *, limit_rounds: int) -> RoundsLe
 
 @lru_cache(maxsize=64)
 def _forecast(values: tuple[tuple[float, ...], ...], limit_rounds: int) -> RoundsLeft:
-    # A run is looked at after every cell, and its rounds change only after the last of them.
+    # Called after every cell, and the rounds change only after the last cell of one.
     done = len(values[0])
     draw = np.random.default_rng(_seed(values))
     steady = np.ones((FUTURES, limit_rounds - max(done, WINDOW_ROUNDS - 1)), np.bool_)

@@ -18,7 +18,7 @@ from teijo.analysis.difference import difference_of, holm
 from teijo.analysis.effects import Contrast, Source, Variance
 
 LIMIT: Final = 0.05
-"""A p-value below it, as it counts among all that were asked, is a difference."""
+"""A p-value below it, as it counts among all that were tested, is a difference."""
 WORTH_SHARE: Final = 0.01
 """A factor or a pair of them is worth a sentence from this share of the variation on."""
 ALIKE_SHARE: Final = 0.001
@@ -206,7 +206,7 @@ def _drift(rates: Rates) -> Ratio | None:
     logs = np.log(rates.values.reshape(-1, blocks))
     places = rates.places.reshape(-1, blocks)
     if rates.again.size:
-        # The copy is a cell of its own here: whatever it is, its order tells of the drift too.
+        # The copy is another cell here: whatever it is, its order shows the drift too.
         logs = np.vstack([logs, np.log(rates.again)])
         places = np.vstack([places, rates.places_again])
     found = effects.drift(logs, places)

@@ -26,10 +26,10 @@ from teijo.analysis.recovery import mean_of
 from teijo.analysis.replicates import standard_error
 
 SAMPLES_MOST: Final = 7200
-"""A longer series is looked at in longer samples."""
+"""A longer series is analysed in longer samples."""
 FALL_SHARE: Final = 0.20
 SEEN_SAMPLES: Final = 4
-"""A fast beginning of fewer samples, of which the last may be one in part, is too short to tell."""
+"""A fast beginning of fewer samples, of which the last may be partial, is too short to see."""
 LOCAL_SAMPLES: Final = 20
 RETURN_SHARE: Final = 0.90
 ALIKE_SHARE: Final = 0.10
@@ -127,7 +127,7 @@ class Overflow:
 
 
 def overflow_of(series: Series, *, samples_most: int = SAMPLES_MOST) -> Overflow | None:
-    """Return what the series shows, None for no samples; at most so many are told apart."""
+    """Return what the series shows, None for no samples; at most so many are kept apart."""
     series = _joined(series, samples_most)
     rates = series.rates
     whole = mean_of(rates.tolist())
@@ -175,7 +175,7 @@ def _falls(rates: Floats, changes: Sequence[int]) -> list[tuple[int, float]]:
 
     The deepest is the change that parts the series best in two levels; those before it are looked
     for in the same way. One after which the rate comes back before the next is where the turns of
-    one cache begin: the next is none of its own.
+    one cache begin: the next is not another cliff.
     """
     found: list[tuple[int, float]] = []
     end = rates.size

@@ -27,7 +27,7 @@ what it brings back is seen."""
 FAST_SAMPLES: Final = 10
 """What a rest brings back is written in so many samples at least, if the cache holds as much."""
 TOLD_SAMPLES: Final = 5
-"""In fewer it is not told from a full cache."""
+"""In fewer it looks like a full cache."""
 SLOW_SAMPLES: Final = 60
 """How long the burst goes on after what the rest should bring back."""
 BACK_SHARE: Final = 0.50
@@ -76,7 +76,7 @@ class CameBack:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """Why the first burst fell, and the place of the later burst that tells, None without one.
+    """Why the first burst fell, and the place of the later burst that shows it, None without one.
 
     `back_bytes` is what its rest brought back, None where that burst did not fill it.
     """
@@ -91,7 +91,7 @@ def has_settled(series: Series, samples: int) -> bool:
     """Return whether the rate fell off a cliff so many samples ago, and has settled since.
 
     Settled is a level below that before, but not nothing, at which the means of both halves of the
-    last `samples` lie within 10 % of each other; or four whole turns. A long series is looked at in
+    last `samples` lie within 10 % of each other; or four whole turns. A long series is analysed in
     fewer, longer samples.
     """
     if not _is_slower(series.rates, samples):

@@ -51,7 +51,7 @@ def level_ns(latency: Histogram, percent: float) -> int | None:
 def decade_bins(latency: Histogram, per_decade: int = 40) -> tuple[tuple[float, float, int], ...]:
     """Return (from, below in ns; I/Os) of bins of equal width on a log axis, first to last.
 
-    Between the fastest and the slowest I/O empty bins stand too. A histogram's bucket falls in
+    Empty bins between the fastest and the slowest I/O are included. A histogram's bucket falls in
     the bin that its middle lies in; latencies below 1 ns count as 1 ns.
     """
     if not latency.count:

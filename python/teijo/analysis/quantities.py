@@ -31,8 +31,9 @@ FIGURES = (IOPS, THROUGHPUT, LATENCY, LATENCY_MAX)
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
     """One figure at one place of a test. `value` is what the test's report says; `batches` are
-    what its uncertainty is told from, each of `batch_samples` neighbours. `by_round` holds of the
-    window's rounds, in order. `resolution` is the share that one I/O is of those behind a batch.
+    what its uncertainty is estimated from, each of `batch_samples` neighbours. `by_round`: they
+    are the window's rounds, in order. `resolution` is the share that one I/O
+    is of those behind a batch.
 
     `steady` is what was determined of the window that it is measured in, None where nothing was.
     Of several `runs` each one's value is a batch, and `own_error` the squared relative error
@@ -67,7 +68,7 @@ def of_rounds(
     *,
     steady: bool | None = None,
 ) -> tuple[Quantity, ...]:
-    """Return a cell's figures over the rounds of a window: each round is a batch of its own."""
+    """Return a cell's figures over the rounds of a window: each round is one batch."""
     return tuple(
         _quantity(place, figure, answers, by_round=True, steady=steady)
         for figure in figures

@@ -25,11 +25,11 @@ LIKENESS = 0.8
 """The autocorrelation of neighbouring samples that is allowed for where it cannot be measured."""
 LEVEL_SHARE = 0.1
 """How far a run's level may lie from that of the next: the standard calls rounds steady that keep
-within ±10 % of their mean, and so does not tell apart what lies in there (PTS 2.0.2 §2.1.24)."""
+within ±10 % of their mean, and so sees no difference within that (PTS 2.0.2 §2.1.24)."""
 TOLERANCE = math.log((1 + LEVEL_SHARE) / (1 - LEVEL_SHARE))
 """How far two single runs of one device may lie apart, as a logarithm: one at either end."""
 SHOWN_SHARE = 0.8
-"""How often the number of runs that is told shows a difference of the size that was found."""
+"""How often the number of runs that is named shows a difference of the size that was found."""
 RUNS_MOST = 100
 
 

@@ -129,7 +129,7 @@ def fall_of(
 
     A tier of C bytes leaves the share 1 − C / W to what lies behind it, so just above C the rate
     falls steeply, as often as one looks. The seeks of a disk grow with no more than the root of the
-    stroke, and what a drive writes of its own, at spare flash S, with no more than W / S.
+    stroke, and what a drive writes by itself, at spare flash S, with no more than W / S.
     """
     cliff = cliff_of(rates)
     if cliff is None:

@@ -1,7 +1,7 @@
-"""Self-checks of a measurement: of the device, alone, at the load that was asked for.
+"""Self-checks of a measurement: whether it was of this device alone, at the load that was set.
 
-Each check sees one answer and tells what it may have been instead. What cannot be looked at is
-told apart (None), never taken for good.
+Each check sees one answer and says what it may have been instead. What cannot be checked is
+None, never taken for good.
 """
 
 from dataclasses import dataclass
@@ -141,7 +141,7 @@ def witness_remarks(step: Load, witness: Witness) -> list[Remark]:
 
 
 def depth_remarks(step: Load, witness: Witness) -> list[Remark]:
-    """Return a remark for each closed loop that was not as deep as it was asked to be."""
+    """Return a remark for each closed loop that was not as deep as it was set to be."""
     streams = step.workload.streams
     if len(streams) == 1 or len(streams) != len(witness.stream_in_flight_asked):
         share = depth_share(step, witness)
@@ -213,7 +213,7 @@ def device_shares(answer: StepResult) -> DeviceShares:
     """Return the kernel's counters of the device over the step by the step's own.
 
     A discard of the engine reaches a block device as a write of zeroes without data, and the
-    kernel counts those among the writes; what it counts as discards stands apart already.
+    kernel counts those among the writes; what it counts as discards is apart already.
     """
     moved = _counted(answer, "kernel_read_bytes", "kernel_write_bytes")
     ios = _counted(answer, "kernel_reads", "kernel_writes")
@@ -234,7 +234,7 @@ def device_shares(answer: StepResult) -> DeviceShares:
 
 
 def depth_share(step: Load, witness: Witness) -> float | None:
-    """Return I/Os in flight by those asked for; None for an open loop, which asks for none."""
+    """Return I/Os in flight by those set; None for an open loop, which sets none."""
     if any(stream.rate is not None for stream in step.workload.streams):
         return None
     asked = witness.in_flight_asked
@@ -248,7 +248,7 @@ def delay_share(witness: Witness) -> float:
 
 
 def content_share(witness: Witness) -> float | None:
-    """Return the share of the time that threads made or judged data; None where not told."""
+    """Return the share of the time that threads made or judged data; None where not known."""
     if witness.made_ns is None or witness.judged_ns is None:
         return None
     available_ns = witness.wall_ns * witness.workers

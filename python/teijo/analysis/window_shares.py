@@ -25,7 +25,7 @@ def slope_percent(window: Window) -> float | None:
 
 
 def _beside(share: float | None, limit: int, *, ok: bool) -> float | None:
-    """Return a share; one that is nearer to its limit than a double tells, as its verdict has it.
+    """Return a share; one too near to its limit for a double is put on the side of its verdict.
 
     The verdict comes from whole numbers, and the share from doubles.
     """

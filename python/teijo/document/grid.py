@@ -79,7 +79,7 @@ class Edge:
 class Line:
     """A column of numbers that is drawn too, one at each row; None where nothing was measured.
 
-    `figure` names it in the table, and in the chart where it has no `name` of its own there.
+    `figure` names it in the table, and in the chart where it has no other `name` there.
     `parts` are names for each row: the chart then has a series for each of them. A row without
     a value breaks the line; a `sparse` one goes on to its next value. `spread` is the interval of
     each value, which is drawn through it.
@@ -127,7 +127,7 @@ class Beside:
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """Lines over the rows of one edge, and what stands beside them in the table, in its order.
+    """Lines over the rows of one edge, and the columns beside them in the table, in its order.
 
     `leading` are columns before the edge: whose row it is.
     """
@@ -230,8 +230,8 @@ def matrix(
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
-    """A line over its own places. A row has the place, the value, and what stands beside it in
-    the table. `key` is what the table calls it, and the chart where it has no `name` there.
+    """A line over its own places. A row has the place, the value, and what is beside it in the
+    table. `key` is what the table calls it, and the chart where it has no `name` there.
     """
 
     key: str | int
@@ -256,7 +256,7 @@ def traced(
 ) -> model.XYChart:
     """Return lines over each other, each with its own places on a logarithmic axis.
 
-    The table has them one below the other, and `keys` is the column that tells them apart. Beside
+    The table has them one below the other, and the column `keys` names them. Beside
     a value are both ends of its interval at 95 %, which are drawn, or what `beside` names.
     """
     value = y.column()

@@ -24,7 +24,7 @@ class HeaderGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """The header that stands on every page (PTS whitepaper figure 6, and the 2.0 layout)."""
+    """The header of every page (PTS whitepaper figure 6, and the 2.0 layout)."""
 
     title: str
     subtitle: str
@@ -47,8 +47,8 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows of values. `marked` are (row, column) places to point out; `folded` asks a printer
-    to keep it out of the way where it can (behind a fold, in an appendix).
+    """Rows of values. `marked` are (row, column) places to point out; `folded` says that a printer
+    should keep it out of the way where it can (behind a fold, in an appendix).
     """
 
     columns: tuple[Column, ...]
@@ -79,7 +79,7 @@ class Axis:
 class Series:
     """One line, one set of points, or bars. x and y have one length; y may hold None (a break).
 
-    Bars stand over categories, and then all of a chart's series are bars. `spread` is (low, high)
+    Bars are over categories, and then all of a chart's series are bars. `spread` is (low, high)
     of each y, drawn through it as an upright stroke: its interval; empty for none.
     """
 
@@ -198,7 +198,7 @@ Block = Table | XYChart | Bars3D | Headline | Facts | Paragraph | Verdict | Note
 class Section:
     """One page's worth of the report. `label` is the plot's place in the standard's order.
 
-    `header` stands on its pages instead of the document's, where a report is made of several
+    `header` is on its pages instead of the document's, where a report is made of several
     tests. `appendix` marks what all methods add at the end: settings, device, every step.
     """
 

@@ -55,7 +55,7 @@ _LITTLE_TEXT = (
 
 
 def occupancies(record: Record) -> list[tuple[int, Occupancy]]:
-    """Return Little's law in every stimulus it can be told of, by the number of its first step."""
+    """Return Little's law in every stimulus it is known of, by the number of its first step."""
     return [
         (each.seq, told)
         for each in stimuli(record.steps)

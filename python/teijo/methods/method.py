@@ -27,8 +27,8 @@ F = TypeVar("F", bound=Found[Any])
 class Method(Protocol[S, F]):
     """One way to measure: `S` are its settings, `F` is what it finds in a record.
 
-    `specs` are the versions of its standard, empty where it follows none; `work` is what it asks
-    its target to do. What it is called and what it measures is on its card in the registry.
+    `specs` are the versions of its standard, empty where it follows none; `work` is what its
+    target must be able to do. Its title and summary are on its card in the registry.
     """
 
     id: str
@@ -112,7 +112,7 @@ class Method(Protocol[S, F]):
         return rescored(record, self, spec)
 
     def find(self, settings: S, record: Record) -> F:
-        """Return what a record shows, growing or sealed; each number is computed when asked for."""
+        """Return what a record shows, growing or sealed; a number is computed when first read."""
         return self.found_type(settings=settings, record=record)
 
     def document(self, found: F) -> Document:
@@ -143,7 +143,7 @@ def hook_of(settings: Settings) -> tuple[str, ...]:
 
 @runtime_checkable
 class KnowsPairs(Protocol):
-    """A method that asks for what a device is made of, where nobody has said it."""
+    """A method that needs to know what a device is made of, where nobody has said it."""
 
     def asked_on(self, overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[str, str]:
         """Return the overrides, and those that follow from the facts of the device's identity."""

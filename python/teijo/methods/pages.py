@@ -98,7 +98,7 @@ def appendix_sections(record: Record, settings: Settings) -> tuple[model.Section
 
 
 def run_rows(record: Record) -> tuple[tuple[str, str], ...]:
-    """Return what stands on top of the reports that follow no standard: when, on what, how."""
+    """Return what is on top of the reports that follow no standard: when, on what, how."""
     return (
         ("Run", date_of(record.run.started_at)),
         ("Target", record.identity.target),
@@ -119,7 +119,7 @@ def device_group(record: Record) -> model.HeaderGroup:
 
 
 def threads_by_depth(threads: int, depth: int | str) -> str:
-    """Return the outstanding I/Os as they are asked for: "2 threads × QD 16"."""
+    """Return the outstanding I/Os in words: "2 threads × QD 16"."""
     if threads == 1:
         return say("1 thread × QD {depth}", depth=depth)
     return say("{threads} threads × QD {depth}", threads=threads, depth=depth)
@@ -160,7 +160,7 @@ def stamp_of(record: Record, conformance: str = "") -> str:
 
 
 def purge_method(record: Record) -> str:
-    """Return how the device was purged, as its answer says; never what was merely asked."""
+    """Return how the device was purged, as its answer says, not as it was planned."""
     answers = [
         each.answer
         for each in record.steps
@@ -238,7 +238,7 @@ def conditions_section(record: Record, settings: Settings) -> model.Section:
 
 
 def _places(record: Record) -> tuple[tuple[str, str], ...]:
-    """Return which thread was kept on which processor, as the kernel told it; else nothing."""
+    """Return which thread was kept on which processor, as the kernel reported it; else nothing."""
     answers = (each.answer for each in record.steps if isinstance(each.answer, StepResult))
     witnesses = (answer.witness for answer in answers if answer.witness is not None)
     places = max((witness.places for witness in witnesses), key=len, default=())
@@ -278,7 +278,7 @@ def device_section(record: Record) -> model.Section:
 
 
 def steps_section(record: Record) -> model.Section:
-    """Return every step of the run as a folded table: all that the other pages stand on."""
+    """Return every step of the run as a folded table: all that the other pages are made from."""
     table = model.Table(
         columns=STEP_COLUMNS,
         rows=tuple(_step_row(each) for each in record.steps),
@@ -342,7 +342,7 @@ def _with_steps(text: str, steps: list[int]) -> str:
 
 
 def _health_blocks(answers: list[StepResult]) -> list[model.Block]:
-    # A drive's own counters stand at a few steps only; see runner/looks.
+    # A drive's own counters are with a few steps only; see runner/looks.
     looks = [look for each in answers for look in (each.health_before, each.health_after)]
     before, after = _first_seen(looks), _first_seen(reversed(looks))
     if _begin_anew(answers):

@@ -71,7 +71,7 @@ def findings_of(record: Record, method: AnyMethod | None = None) -> Findings:
 
 
 def watch_of(record: Record, method: AnyMethod | None = None) -> Watch:
-    """Return where a growing record stands."""
+    """Return how far a growing record has come."""
     return found_in(record, method).watch
 
 

@@ -1,4 +1,4 @@
-"""The phrases that methods are made of: each asks for steps and knows how to answer a gap.
+"""The phrases that methods are made of: each yields steps and knows what to do after a gap.
 
 A gap means that the device was left alone for an unknown time, so a phrase asks again from the
 last point the standard allows: a purge or a preconditioning from its start, a round from its

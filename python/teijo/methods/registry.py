@@ -1,4 +1,4 @@
-"""All methods by name: what is told of each in a list, and where it stands.
+"""All methods by name: what a list says of each, and the module it is in.
 
 A method is loaded when it is asked for: a list of them, and a run of one, wait for no other.
 """

@@ -40,7 +40,7 @@ class Round:
 class Rounds:
     """All whole rounds in order, and the cells of the one under way.
 
-    `broken_after` is how many rounds were whole at the last gap: none of them may stand in a
+    `broken_after` is how many rounds were whole at the last gap: none of them may be in a
     window with a later one.
     """
 
@@ -115,8 +115,8 @@ def rounds_left(
 ) -> RoundsLeft | None:
     """Return how many more rounds there will be by the forecast, None where it says nothing.
 
-    `counted` tells how many of the watch's own rounds as many more determined values are: where
-    only check minutes are looked at, a value takes many minutes.
+    `counted` turns a number of determined values into one of the watch's own rounds: where
+    only check minutes are judged, a value takes many minutes.
     """
     left = forecast.rounds_left(states, limit_rounds=limit_rounds)
     if left is None:
@@ -138,7 +138,7 @@ def window_rounds_of(states: Sequence[SteadyState], rounds: Rounds) -> tuple[Rou
 def rounds_watch(
     cells: Sequence[Measure], rounds: Rounds, states: Sequence[SteadyState], limit_rounds: int
 ) -> Watch:
-    """Return where the rounds stand: `cells` are those of one round, each of one length."""
+    """Return how far the rounds have come: `cells` are those of one round, each of one length."""
     whole, in_round = len(rounds.whole), len(rounds.under_way)
     least = max(rounds.broken_after + WINDOW_ROUNDS, whole + 1)
     most = max(rounds.broken_after + limit_rounds, least)

@@ -1,4 +1,4 @@
-"""What a quick look may be asked for, and the eight tests it is made of."""
+"""The settings of a quick look, and the eight tests it is made of."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final

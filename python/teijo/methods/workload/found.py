@@ -1,4 +1,4 @@
-"""What the free workload asks for, and what its one answer shows."""
+"""The step of the free workload, and what its one answer shows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from teijo.terms.workload import Workload
 
 
 def step_of(settings: WorkloadSettings) -> Measure | Precondition:
-    """Return the one step: a measurement for a time, or as many bytes as asked."""
+    """Return the one step: a measurement for a time, or until so many bytes are moved."""
     streams = tuple(stimulus.stream(name) for name, stimulus in settings.stimuli)
     workload = Workload(streams=streams)
     if settings.total_bytes is not None:
