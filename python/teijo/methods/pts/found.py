@@ -12,7 +12,7 @@ from teijo.conformance.ledger import ledger
 from teijo.methods.found import Found, RoundsFound
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts.settings import PtsSettings
-from teijo.methods.rounds import minutes_of
+from teijo.methods.rounds import histogram_run_of, minutes_of
 from teijo.terms.cell import CellKey
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Window
@@ -65,6 +65,11 @@ class PtsFound(Found[S]):
     def watch_measuring(self) -> Watch:
         """How far the measurement has come, and what is left of it; before it has begun, all."""
         raise NotImplementedError
+
+    @cached_property
+    def histogram_run(self) -> StepResult | None:
+        """The answer of the run for the histogram; None without one, or before it ended."""
+        return histogram_run_of(self.exchanges)
 
     @property
     def steady_window(self) -> Window | None:

@@ -72,9 +72,9 @@ def pts_header(found: PtsFound[Any], version: Version, loop: Loop) -> Header:
             ("Test run date", date_of(record.run.started_at)),
             ("Test run end", date_of(record.run.ended_at) or "running"),
             *_report_date(record, version),
-            ("Vendor", told(record, RunNote.VENDOR, "vendor")),
+            ("Vendor", noted_or_read(record, RunNote.VENDOR, "vendor")),
             ("SSD model no", record.identity.model or NOT_KNOWN),
-            ("Test sponsor", told(record, RunNote.SPONSOR)),
+            ("Test sponsor", noted_or_read(record, RunNote.SPONSOR)),
             *_people(record),
         ),
         groups=groups,
@@ -119,7 +119,7 @@ def _groups_1_0(found: PtsFound[Any], loop: Loop) -> tuple[HeaderGroup, ...]:
         ("Serial no", identity.serial or NOT_KNOWN),
         ("Firmware rev", identity.firmware or NOT_KNOWN),
         ("Capacity", capacity_name(record)),
-        ("NAND type", told(record, RunNote.NAND, "NAND type")),
+        ("NAND type", noted_or_read(record, RunNote.NAND, "NAND type")),
         ("Device I/F", identity.interface or NOT_KNOWN),
         ("Test platform", record.environment.get("system", NOT_KNOWN)),
     )
@@ -160,17 +160,17 @@ def _groups_2_0(found: PtsFound[Any], version: Version, loop: Loop) -> tuple[Hea
         ("Memory", environment.get("memory", NOT_KNOWN)),
         ("OS", environment.get("os", NOT_KNOWN)),
         ("Test SW", f"Teijo {record.run.version}, {record.run.engine}"),
-        ("HBA", told(record, RunNote.HBA, "HBA")),
-        ("PCIe", told(record, RunNote.PCIE, "PCIe", "link")),
+        ("HBA", noted_or_read(record, RunNote.HBA, "HBA")),
+        ("PCIe", noted_or_read(record, RunNote.PCIE, "PCIe", "link")),
     )
     device = (
-        ("Mfgr", told(record, RunNote.VENDOR, "vendor")),
+        ("Mfgr", noted_or_read(record, RunNote.VENDOR, "vendor")),
         ("Model", identity.model or NOT_KNOWN),
         ("S/N", identity.serial or NOT_KNOWN),
         ("Firmware", identity.firmware or NOT_KNOWN),
         ("Capacity", capacity_name(record)),
         ("Interface", identity.interface or NOT_KNOWN),
-        ("NAND type", told(record, RunNote.NAND, "NAND type")),
+        ("NAND type", noted_or_read(record, RunNote.NAND, "NAND type")),
         ("Purge method", purge_method(record)),
         ("Write cache", say("{state} (asked: {asked})", state=cache, asked=version.write_cache)),
     )
@@ -198,10 +198,8 @@ def _groups_2_0(found: PtsFound[Any], version: Version, loop: Loop) -> tuple[Hea
     )
 
 
-def told(record: Record, note: RunNote, *facts: str) -> str:
-    """Return what a person noted, marked as that, or what the device said, or that it is not
-    known.
-    """
+def noted_or_read(record: Record, note: RunNote, *facts: str) -> str:
+    """Return what a person noted, marked as such, else what the device says, else "not known"."""
     if text := noted(record.environment, note):
         return say("{text} (as noted)", text=Verbatim(text))
     said = (record.identity.facts.get(fact, "") for fact in facts)
@@ -213,15 +211,14 @@ def _report_date(record: Record, version: Version) -> tuple[tuple[str, str], ...
     text = noted(record.environment, RunNote.REPORT_DATE)
     if version.layout != "1.0" and not text:
         return ()
-    return (("Report run date", told(record, RunNote.REPORT_DATE)),)
+    return (("Report run date", noted_or_read(record, RunNote.REPORT_DATE)),)
 
 
 def _people(record: Record) -> tuple[tuple[str, str], ...]:
     """Return who carried the test out and who checked it, where that was noted."""
     names = ((RunNote.OPERATOR, "Test operator"), (RunNote.AUDITOR, "Auditor"))
-    return tuple(
-        (name, told(record, note)) for note, name in names if noted(record.environment, note)
-    )
+    known = (each for each in names if noted(record.environment, each[0]))
+    return tuple((name, noted_or_read(record, note)) for note, name in known)
 
 
 def _pattern(settings: PtsSettings) -> str:

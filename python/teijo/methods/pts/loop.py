@@ -1,5 +1,5 @@
-"""What the PTS methods of rounds share beside their pages: the window's rounds, the figures over
-them, and where a growing record stands in its rounds.
+"""What the PTS methods of rounds share beside their pages: determinations, figures over the
+window's rounds, and curves to compare.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -188,8 +188,8 @@ class MatrixFound(SteadyRoundsFound[M, MatrixCell]):
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """The compared figures of every cell."""
-        places = ((key, Verbatim(key.stimulus)) for key in self.keys)
-        return self.compared(places, self.compared_figures)
+        names = ((key, Verbatim(key.stimulus)) for key in self.keys)
+        return self.compared(names, self.compared_figures)
 
     @property
     def first_round(self) -> tuple[Measure, ...]:

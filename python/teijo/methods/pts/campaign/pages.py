@@ -41,7 +41,7 @@ from teijo.methods.parts import Part
 from teijo.methods.pts.campaign.cross_checks import checks_between
 from teijo.methods.pts.campaign.found import CampaignFound
 from teijo.methods.pts.campaign.plan import CampaignSettings, missing
-from teijo.methods.pts.header import ORGANISATION, told
+from teijo.methods.pts.header import ORGANISATION, noted_or_read
 from teijo.methods.scaled import both_sizes, in_both_sizes, with_rule, without_rule
 from teijo.terms.finding import Scalar
 from teijo.terms.geometry import Geometry
@@ -99,9 +99,9 @@ def _header(
         top=(
             ("Test run date", date_of(record.run.started_at)),
             ("Test run end", date_of(record.run.ended_at) or "running"),
-            ("Vendor", told(record, RunNote.VENDOR, "vendor")),
+            ("Vendor", noted_or_read(record, RunNote.VENDOR, "vendor")),
             ("SSD model no", record.identity.model or NOT_KNOWN),
-            ("Test sponsor", told(record, RunNote.SPONSOR)),
+            ("Test sponsor", noted_or_read(record, RunNote.SPONSOR)),
         ),
         groups=(),
         # The stamp of all tests' ledgers as one.

@@ -328,7 +328,7 @@ class HirFound(ChecksFound[HirSettings]):
 
 
 def _watch_of_waits(settings: HirSettings, waits: Sequence[WaitState]) -> Watch:
-    """Return where the wait states stand."""
+    """Return how far the wait states have come."""
     whole = [each for each in waits if len(each.baseline) == settings.baseline_minutes]
     left = settings.idle_s[len(whole) :] or settings.idle_s[-1:]
     now = waits[-1] if len(waits) > len(whole) else None

@@ -30,6 +30,12 @@ def pages(found: HirFound) -> model.Document:
 
 
 def _loop(settings: HirSettings) -> Loop:
+    waits = say(
+        "{bursts} × {burst} s, idle {idle} s",
+        bursts=settings.bursts,
+        burst=settings.burst_s,
+        idle=", ".join(map(str, settings.idle_s)),
+    )
     return Loop(
         title="Host Idle Recovery",
         subtitle="HIR loop",
@@ -40,15 +46,7 @@ def _loop(settings: HirSettings) -> Loop:
         ),
         stimulus=(
             ("Stimulus", settings.cell.stimulus),
-            (
-                "Wait states",
-                say(
-                    "{bursts} × {burst} s, idle {idle} s",
-                    bursts=settings.bursts,
-                    burst=settings.burst_s,
-                    idle=", ".join(str(each) for each in settings.idle_s),
-                ),
-            ),
+            ("Wait states", waits),
             ("Then", say("{minutes} min continuous", minutes=settings.baseline_minutes)),
         ),
     )

@@ -17,7 +17,7 @@ from teijo.methods.pts import settings as shared
 from teijo.methods.pts.histogram_pages import five_nines_ms
 from teijo.methods.pts.loop import cell_curve, histogram_scalars, tracking_curves, window_scalars
 from teijo.methods.pts.matrix import MatrixFound, MatrixSettings, determined
-from teijo.methods.rounds import Rounds, histogram_run_of
+from teijo.methods.rounds import Rounds
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.histogram import merged
@@ -59,7 +59,7 @@ class LatSettings(MatrixSettings, frozen=True):
 
     @property
     def precondition_load(self) -> tuple[int, int]:
-        """Threads and queue depth of the preconditioning, which has a load of its own."""
+        """Threads and queue depth of the preconditioning, which differs from the test's."""
         return (self.precondition_threads, self.precondition_queue_depth)
 
     @property
@@ -98,11 +98,6 @@ class LatFound(MatrixFound[LatSettings]):
     def states(self) -> tuple[SteadyState, ...]:
         """The determination of the tracking variable."""
         return determination(self.course)
-
-    @cached_property
-    def histogram_run(self) -> StepResult | None:
-        """The answer of the run for the histogram, None before it took place."""
-        return histogram_run_of(self.exchanges)
 
     def five_nines_ms(self, key: MatrixCell) -> float | None:
         """Return 5 9s of all a cell's I/Os in the window's rounds; None of too few."""

@@ -98,7 +98,7 @@ class BlockFound(SteadyRoundsFound[TpSettings, TpCell]):
 
     @property
     def name(self) -> str:
-        """The block size, which tells the tests apart."""
+        """The block size, by which the tests differ."""
         return units.format_block_size(self.block_size_bytes)
 
     @cached_property
@@ -114,8 +114,8 @@ class BlockFound(SteadyRoundsFound[TpSettings, TpCell]):
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Throughput of the reads and the writes."""
-        places = ((key, Verbatim(key.name)) for key in reversed(self.keys))
-        return self.compared(places, (THROUGHPUT,))
+        names = ((key, Verbatim(key.name)) for key in reversed(self.keys))
+        return self.compared(names, (THROUGHPUT,))
 
     @property
     def first_round(self) -> tuple[Measure, ...]:
@@ -135,8 +135,8 @@ class TpFound(PtsFound[TpSettings]):
         """The test of each block size in their order; those to come have no steps yet."""
         steps = self.record.steps
         begins = [
-            place
-            for place, each in enumerate(steps)
+            number
+            for number, each in enumerate(steps)
             if isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
         ]
         begun = [steps[first:last] for first, last in pairwise((*begins, len(steps)))]

@@ -23,7 +23,7 @@ from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import ChecksFound, MinutesFound
 from teijo.methods.pts.loop import by_minute, checked, histogram_scalars, scalars_of
 from teijo.methods.pts.matrix import stimulus
-from teijo.methods.rounds import histogram_run_of, rounds_left, steady_words
+from teijo.methods.rounds import rounds_left, steady_words
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
@@ -161,11 +161,6 @@ class WsatFound(MinutesFound[WsatSettings], ChecksFound[WsatSettings]):
         """How many minutes had gone by when the steady window's first check minute began."""
         window, every = self.steady_window, self.settings.check_minutes
         return None if window is None or every is None else window.first_round * (every + 1) - 1
-
-    @cached_property
-    def histogram_run(self) -> StepResult | None:
-        """The answer of the run for the histogram, None before it took place."""
-        return histogram_run_of(self.exchanges)
 
     @cached_property
     def cells(self) -> Sequence[Cell]:
