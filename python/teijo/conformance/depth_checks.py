@@ -10,8 +10,8 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.cross_check import DEPTH_LIMITS, Depth, depths_of, stimuli
 from teijo.analysis.validity import LEAST_NS
-from teijo.conformance.requirement import Case, Found
-from teijo.conformance.verdicts import digits_beside, met_if, untold
+from teijo.conformance.requirement import Case, Found, Loaded, Measured
+from teijo.conformance.verdicts import digits_beside, judging, met_if, untold
 from teijo.document.phrase import joined, say
 from teijo.terms.step import Measure, Precondition
 
@@ -22,18 +22,46 @@ DEPTH_ASKED = say(
     low=DEPTH_LIMITS[0],
     high=DEPTH_LIMITS[1],
 )
+_UNCOUNTED = say(
+    "nothing was in flight that could be counted (steps under {least} tell nothing)",
+    least=units.format_duration(LEAST_NS),
+)
 
 
-def depth(case: Case) -> Found:
+def _in_the_test(case: Case) -> list[Depth]:
+    return _depths(case, Measure)
+
+
+@judging(_in_the_test, _UNCOUNTED)
+def depth(_: Case, found: Sequence[Depth]) -> Found:
     """Judge whether threads × queue depth I/Os were in flight, in every step or stimulus."""
-    return _judged(_depths(case, Measure))
+    counted = [each for each in found if each.counted]
+    others = [each for each in found if not each.counted]
+    texts = []
+    if counted:
+        texts.append(
+            say(
+                "{low:.{digits}f} to {high:.{digits}f} of threads × queue depth in flight, counted "
+                "in {count:,} steps while I/O was issued",
+                count=len(counted),
+                **_ends(counted),
+            )
+        )
+    if others:
+        texts.append(
+            say(
+                "{low:.{digits}f} to {high:.{digits}f} of threads × queue depth in flight by "
+                "Little's law in {count:,} stimuli that nobody counted",
+                count=len(others),
+                **_ends(others),
+            )
+        )
+    return _by_limits(found, joined(texts))
 
 
-def single_io(case: Case) -> Found:
+@judging(_in_the_test)
+def single_io(_: Case, found: Sequence[Depth]) -> Found:
     """Judge whether never more than one I/O was in flight."""
-    found = _depths(case, Measure)
-    if not found:
-        return untold("not yet")
     most = max(each.most * each.asked for each in found)
     least = max(each.least * each.asked for each in found)
     text = say(
@@ -48,11 +76,10 @@ def single_io(case: Case) -> Found:
     return met_if(most <= DEPTH_LIMITS[1], text)
 
 
-def same_load(case: Case) -> Found:
+@judging(lambda case: case.measured)
+def same_load(case: Case, measured: Sequence[Measured]) -> Found:
     """Judge whether as many I/Os were in flight before the test as in it."""
-    if not case.measured:
-        return untold("not yet")
-    _, first, _ = case.measured[0]
+    _, first, _ = measured[0]
     asked = sum(stream.outstanding_ios for stream in first.workload.streams)
     found = _depths(case, Precondition)
     if not found:
@@ -68,21 +95,19 @@ def same_load(case: Case) -> Found:
     return _by_limits(found, text)
 
 
-def failed(case: Case) -> Found:
+@judging(lambda case: list(case.loaded()))
+def failed(_case: Case, loaded: Sequence[Loaded]) -> Found:
     """Judge whether every I/O of the run succeeded, those before the test among them."""
-    loaded = [(record, answer) for record, _, answer in case.loaded()]
-    if not loaded:
-        return untold("not yet")
     kinds: Counter[tuple[str, int]] = Counter()
-    for _, answer in loaded:
+    for _, _, answer in loaded:
         for part in (*answer.results, *answer.commands):
             kinds.update({(part.operation, code): count for code, count in part.errors.items()})
     lost = +kinds
-    done = sum(answer.ios for _, answer in loaded)
+    done = sum(answer.ios for _, _, answer in loaded)
     if not lost:
         text = say("none of {ios:,} I/Os in {steps:,} steps", ios=done, steps=len(loaded))
         return met_if(True, text)
-    by_step = [(measures.errors_of(answer), record.seq) for record, answer in loaded]
+    by_step = [(measures.errors_of(answer), record.seq) for record, _, answer in loaded]
     most, worst = max(by_step, key=lambda pair: (pair[0], -pair[1]))
     text = say(
         "{failed:,} failed and {ios:,} succeeded; in {steps:,} of {count:,} steps, most in step "
@@ -110,38 +135,6 @@ def _depths(case: Case, kind: type[Measure] | type[Precondition]) -> list[Depth]
         for stimulus in stimuli([each for each in stretch.steps if isinstance(each.step, kind)])
         for depth in depths_of(stimulus)
     ]
-
-
-def _judged(found: Sequence[Depth]) -> Found:
-    if not found:
-        return untold(
-            say(
-                "nothing was in flight that could be counted (steps under {least} tell nothing)",
-                least=units.format_duration(LEAST_NS),
-            )
-        )
-    counted = [each for each in found if each.counted]
-    others = [each for each in found if not each.counted]
-    texts = []
-    if counted:
-        texts.append(
-            say(
-                "{low:.{digits}f} to {high:.{digits}f} of threads × queue depth in flight, counted "
-                "in {count:,} steps while I/O was issued",
-                count=len(counted),
-                **_ends(counted),
-            )
-        )
-    if others:
-        texts.append(
-            say(
-                "{low:.{digits}f} to {high:.{digits}f} of threads × queue depth in flight by "
-                "Little's law in {count:,} stimuli that nobody counted",
-                count=len(others),
-                **_ends(others),
-            )
-        )
-    return _by_limits(found, joined(texts))
 
 
 def _ends(found: Sequence[Depth]) -> dict[str, float]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.conformance.offsets import Course, courses
+from teijo.conformance.offsets import Course
 from teijo.conformance.requirement import Case, Check, Found, Measured, Stretch
 from teijo.conformance.verdicts import digits_beside, judging, met_if, pause, untold
 from teijo.conformance.versions import PRECONDITION_TIMES
@@ -45,8 +45,7 @@ def volume(case: Case) -> Found:
 def coverage(case: Case) -> Found:
     """Judge whether every LBA of the range was written, none twice before all once."""
     counted = {record.seq for record, _, _ in case.preconditioned}
-    found = [each for each in courses(case.record.steps, case.record.geometry)
-             if each.is_precondition and each.seq in counted]  # fmt: skip
+    found = [each for each in case.courses if each.is_precondition and each.seq in counted]
     if len(found) < len(counted):
         return untold("the record has no cursor of the preconditioning")
     failed = sum(measures.errors_of(answer) for _, _, answer in case.preconditioned)

@@ -5,7 +5,7 @@ range and amount that they themselves were given.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from teijo.conformance.offsets import Course, courses, range_bytes_of
+from teijo.conformance.offsets import Course, range_bytes_of
 from teijo.conformance.pieces import pieces_of
 from teijo.conformance.requirement import Case, Found
 from teijo.conformance.verdicts import met_if, untold
@@ -36,7 +36,7 @@ def active_range(case: Case) -> Found:
         for _, step, _ in case.measured
         for stream in step.workload.streams
     ]
-    wrapped = [each for each in courses(case.record.steps, geometry)
+    wrapped = [each for each in case.courses
                if each.start_bytes + each.moved_bytes > each.range_bytes]  # fmt: skip
     if not asked and not wrapped:
         return untold("not yet")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeVar
 
+from teijo.conformance.offsets import Course, courses
 from teijo.conformance.versions import MINUTE_NS, Version
 from teijo.terms.conformance import Conformance
 from teijo.terms.finding import Findings
@@ -101,6 +102,11 @@ class Case:
     def of_phase(self, phase: str) -> tuple[Measured, ...]:
         """Return every measurement of a phase that counts."""
         return tuple(each for each in self.measured if each[1].phase == phase)
+
+    @cached_property
+    def courses(self) -> tuple[Course, ...]:
+        """The course of every sequential stream, step by step."""
+        return courses(self.record.steps, self.record.geometry)
 
     @property
     def is_simulated(self) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from teijo import units
-from teijo.conformance.offsets import Course, courses
+from teijo.conformance.offsets import Course
 from teijo.conformance.requirement import Case, Found, Loaded, Measured
 from teijo.conformance.rounds import is_prewrite, minutes_in, rounds_in
 from teijo.conformance.verdicts import ends, in_shares, judging, met_if, pause, untold
@@ -131,13 +131,16 @@ def content(case: Case, writers: Sequence[tuple[int, Stream]]) -> Found:
     )
 
 
-def rests(case: Case) -> Found:
+def _neighbours(case: Case) -> list[tuple[Measured, Measured]]:
+    """Return each two measurements that follow each other."""
+    return [pair for stretch in case.stretches for pair in pairwise(stretch.measured)]
+
+
+@judging(_neighbours)
+def rests(case: Case, pairs: Sequence[tuple[Measured, Measured]]) -> Found:
     """Judge whether the device never rested between two steps of the test."""
-    pairs = [pair for stretch in case.stretches for pair in pairwise(stretch.measured)]
     later = [answer for _, (_, _, answer) in pairs]
     broken = sum(len(stretch.gaps) for stretch in case.stretches)
-    if not later:
-        return untold("not yet")
     text = say(
         "{ms:,.{digits}f} ms at most, {mean:,.{digits}f} ms on average before {count:,} steps "
         "(this program's limit: {limit:,.{digits}f} ms)",
@@ -166,13 +169,10 @@ def _rested(before: Measured, after: Measured) -> bool:
     return DRAIN in after[2].detail or not before[1].open_ended
 
 
-def _going_on(case: Case) -> list[Course]:
-    """Return the courses of the test's own sequential streams."""
-    found = courses(case.record.steps, case.record.geometry)
-    return [each for each in found if not each.is_precondition]
-
-
-@judging(_going_on, "the record has no cursor of a sequential stream")
+@judging(
+    lambda case: [each for each in case.courses if not each.is_precondition],
+    "the record has no cursor of a sequential stream",
+)
 def carries_on(_: Case, found: Sequence[Course]) -> Found:
     """Judge whether sequential streams went on where they had ended."""
     good = sum(each.in_order for each in found)
