@@ -21,11 +21,9 @@ def rates_of(cells: dict[int, Slices]) -> list[tuple[int, float]]:
 
 def certain(cells: dict[int, Slices], again: dict[int, Slices]) -> bool:
     rates = rates_of(cells)
-    cliff = cliff_of(rates)
     fall = fall_of(rates, back=again[1].rate, again=again[4].rate, reads=True)
-    assert cliff is not None
     assert fall is not None
-    return is_certain(fall, cliff, rates, cells, again)
+    return is_certain(fall, rates, cells, again)
 
 
 def test_a_fall_far_beyond_the_scatter_is_certain_if_it_is_there_again() -> None:

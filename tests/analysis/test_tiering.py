@@ -139,7 +139,8 @@ def test_a_set_that_was_only_cold_is_held_and_the_fall_is_looked_for_behind_it()
     rates, fall = settled(COLD, {1: 99.0, 4: 98.0}, reads=True)
     assert rates == ((1, 100.0), (2, 99.0), (4, 98.0), (8, 11.0))
     assert fall is not None
-    assert (fall.kind, fall.good_bytes, fall.bad_bytes, fall.back) == ("unfinished", 4, 8, 99.0)
+    sets = (fall.cliff.good_bytes, fall.cliff.bad_bytes)
+    assert (fall.kind, *sets, fall.back) == ("unfinished", 4, 8, 99.0)
     _, fall = settled(COLD, {1: 99.0, 4: 98.0, 8: 12.0}, reads=True)
     assert fall is not None
     assert fall.kind == "tier"

@@ -24,15 +24,16 @@ def certain_cliff(cliff: Cliff, rates: Rates, cells: Cells) -> Cliff | None:
     return cliff_known(cliff, rates, known)
 
 
-def is_certain(fall: Fall, cliff: Cliff, rates: Rates, cells: Cells, again: Cells) -> bool:
+def is_certain(fall: Fall, rates: Rates, cells: Cells, again: Cells) -> bool:
     """Return whether what makes the fall a tier's is beyond the rates' scatter: that it is slower
     there at all, sharply so, and so again in the cells that were measured again.
     """
-    back = ratio_of(again[fall.back_bytes], again[fall.bad_bytes])
+    cliff = fall.cliff
+    back = ratio_of(again[fall.back_bytes], again[cliff.bad_bytes])
     if certain_cliff(cliff, rates, cells) is None or back is None or back.high >= 1:
         return False
-    before = [(size, cell) for size, cell in cells.items() if size <= fall.good_bytes]
-    behind = [(size, cell) for size, cell in cells.items() if size >= fall.bad_bytes]
+    before = [(size, cell) for size, cell in cells.items() if size <= cliff.good_bytes]
+    behind = [(size, cell) for size, cell in cells.items() if size >= cliff.bad_bytes]
     return any(
         (ratio := ratio_of(one, other)) is not None and is_sharp(ratio, large / small)
         for small, one in before

@@ -96,8 +96,7 @@ class Fall:
     """
 
     kind: FallKind
-    good_bytes: int
-    bad_bytes: int
+    cliff: Cliff
     good: float
     bad: float
     back_bytes: int
@@ -145,8 +144,7 @@ def fall_of(
         kind = "broad"
     return Fall(
         kind=kind,
-        good_bytes=cliff.good_bytes,
-        bad_bytes=cliff.bad_bytes,
+        cliff=cliff,
         good=good,
         bad=bad,
         back_bytes=back_bytes,

@@ -145,7 +145,7 @@ def rests_after(settings: OverflowSettings, first: Overflow) -> tuple[tuple[int,
     """Return the rests after the first burst in ns, and how many samples a burst after one of them
     has at most.
 
-    Where none is set, one rest and a shorter burst tell whether a cache overflowed, if any would.
+    Where none is set, one rest and a shorter burst show whether a cache overflowed, if any would.
     """
     rests_ns, most = settings.rests_ns, settings.samples_most
     if settings.proof == "off" or rests_ns:

@@ -25,7 +25,7 @@ TIME = Figure(name="Time", unit="s")
 
 
 def rate_charts(bursts: Sequence[Burst]) -> list[XYChart]:
-    """Return each burst's rate over time; the answer stands beside the first."""
+    """Return each burst's rate over time; the first is beside the answer."""
     if len(bursts) == 1:
         return [_rate_chart("Rate over time", bursts[0])]
     return [_rate_chart(say("Rate over time, {burst}", burst=_name(one)), one) for one in bursts]

@@ -86,9 +86,7 @@ class OverflowFound(Found[OverflowSettings]):
 
     @cached_property
     def scalars(self) -> Sequence[Scalar]:
-        """Each burst's fall with what it tells, what each rest brought back; of a drive that is
-        saturated no cache.
-        """
+        """Each burst's fall, and what each rest brought back; of a saturated drive no cache."""
         return tuple(
             Scalar(name=f"burst {burst.number}: {name}", value=value, unit=unit)
             for burst in self.bursts

@@ -1,4 +1,4 @@
-"""What the study `cache-overflow` may be asked for, and the stimulus it drives.
+"""The settings of the study `cache-overflow`, and the stimulus it drives.
 
 Volumes and times are those of the full-size device; a device simulated at a scale has them divided
 by it. Rates are never scaled.

@@ -58,9 +58,10 @@ class Curve:
         """Where the tier's rate falls: the sets about it that are known to be held, and not to be;
         as far as the rates' scatter lets that be known of any.
         """
-        rates, _ = self._settled
-        cliff = tiering.cliff_of(rates)
-        return cliff and (over_sets.certain_cliff(cliff, rates, self._cells) or cliff)
+        rates, fall = self._settled
+        if fall is None:
+            return None
+        return over_sets.certain_cliff(fall.cliff, rates, self._cells) or fall.cliff
 
     @property
     def held(self) -> tuple[int, int] | tuple[None, None]:
@@ -73,10 +74,9 @@ class Curve:
         which does not go over the whole of a set at once.
         """
         rates, fall = self._settled
-        cliff = tiering.cliff_of(rates)
-        if cliff is None or fall is None or not is_random(self.pattern):
+        if fall is None or not is_random(self.pattern):
             return None
-        if fall.kind != "tier" or over_sets.is_certain(fall, cliff, rates, self._cells, self.again):
+        if fall.kind != "tier" or over_sets.is_certain(fall, rates, self._cells, self.again):
             return fall
         return replace(fall, kind="scattered")
 

@@ -157,7 +157,7 @@ def _turned_back(
         if fall is None or fall.kind != "unfinished":
             return
         back_to = dict(own)[fall.back_bytes] if fall.back is None else None
-        size = fall.bad_bytes if back_to is None else fall.back_bytes
+        size = fall.cliff.bad_bytes if back_to is None else fall.back_bytes
         key = replace(curve, stage=AGAIN, set_bytes=size)
         later[size] = yield from _cell(settings, key, geometry, back_to=back_to)
 

@@ -122,9 +122,9 @@ def _evidence_table(found: TierFound, volumes: Volumes) -> model.Table:
     unit, digits, size = volumes.unit, volumes.digits, volumes.of
     fields: Fields[Curve] = (
         ("Pattern and block", "", None, _curve_title),
-        ("Held up to", unit, digits, _falling(lambda fall: size(fall.good_bytes))),
+        ("Held up to", unit, digits, _falling(lambda fall: size(fall.cliff.good_bytes))),
         ("Rate", "MB/s", 1, _falling(lambda fall: fall.good)),
-        ("Not held at", unit, digits, _falling(lambda fall: size(fall.bad_bytes))),
+        ("Not held at", unit, digits, _falling(lambda fall: size(fall.cliff.bad_bytes))),
         ("Rate", "MB/s", 1, _falling(lambda fall: fall.bad)),
         ("Then back at", unit, digits, _falling(lambda fall: size(_back_bytes(fall)))),
         ("Rate", "MB/s", 1, _falling(lambda fall: fall.back)),

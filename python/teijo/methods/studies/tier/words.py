@@ -77,7 +77,7 @@ UNCLEAR: Final[dict[FallKind, str]] = {
     "unfinished": "The two sets were not measured again, which would tell.",
     **dict.fromkeys(("bent", "gentle", "worn", "tier"), _LIKE_SEEKS),
 }
-"""Why reads that fall may do so, and what would tell."""
+"""Why reads may fall, and what would decide it."""
 REASONS: Final[dict[Reason, tuple[str, str]]] = {
     "unfilled": (
         "nothing was written before it was read",
@@ -96,7 +96,7 @@ REASONS: Final[dict[Reason, tuple[str, str]]] = {
         "worn drive all do that. Reads wear nothing. Set patterns=randread,randwrite.",
     ),
 }
-"""Why it cannot be known, in few words and in full with what would tell; a fall has its own."""
+"""Why it cannot be known, in few words, and in full with what would decide it."""
 
 
 def verdict(found: TierFound) -> str:
@@ -149,7 +149,7 @@ def evidence(curve: Curve) -> str:
 
 
 def _unknown(found: TierFound) -> tuple[str, str]:
-    """Return why it cannot be known, in few words, and in full with what would tell."""
+    """Return why it cannot be known, in few words, and in full with what would decide it."""
     reason = found.unknown
     if reason is not None and reason != "falls":
         return REASONS[reason]
@@ -167,7 +167,7 @@ def _unknown(found: TierFound) -> tuple[str, str]:
 
 
 def _none(found: TierFound) -> str:
-    """Say what tells that there is no tier among the sets."""
+    """Say why there is no tier among the sets."""
     low, high = map(volume, found.looked_at)
     curves = found.best_witnesses
     curve = deepest_of(each for each in curves if each.fall is not None)
@@ -218,9 +218,9 @@ def interval(estimate: Estimate) -> str:
 def _values(fall: Fall) -> dict[str, str]:
     """Return the sets and rates of a fall as sentences name them."""
     return {
-        "good": volume(fall.good_bytes),
+        "good": volume(fall.cliff.good_bytes),
         "fast": rate(fall.good),
-        "bad": volume(fall.bad_bytes),
+        "bad": volume(fall.cliff.bad_bytes),
         "slow": rate(fall.bad),
         "small": volume(fall.back_bytes),
         "back": rate(fall.back or 0.0),
