@@ -68,7 +68,7 @@ def range_asked(case: Case) -> str:
 
 
 def _reach(asked: ActiveRange, geometry: Geometry) -> _Reach:
-    span = asked.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
+    span = asked.span_on(geometry)
     touched = range_bytes_of(asked, geometry)
     return _Reach(bytes=touched, span_bytes=span, segments=asked.segments if touched < span else 1)
 

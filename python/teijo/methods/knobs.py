@@ -90,6 +90,11 @@ def knobs_of(model: type[Settings]) -> dict[str, Knob]:
     }
 
 
+def fields_by_word(model: type[Settings]) -> dict[str, str]:
+    """Return the field of every word that a person may write for it."""
+    return {word: name for name, knob in knobs_of(model).items() for word in (*knob.names, name)}
+
+
 def describe(settings: Settings) -> tuple[Setting, ...]:
     """Return every setting with its value as a person writes it."""
     fields = type(settings).model_fields
@@ -112,7 +117,7 @@ def parse_overrides(model: type[Settings], overrides: Mapping[str, str]) -> dict
         PlanError: a key is unknown or given twice under two names, or a value is refused.
     """
     knobs = knobs_of(model)
-    field_of = {word: name for name, knob in knobs.items() for word in (*knob.names, name)}
+    field_of = fields_by_word(model)
     parsed: dict[str, Any] = {}
     for key, text in overrides.items():
         check_text(key, text)

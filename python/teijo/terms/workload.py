@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from teijo.terms.geometry import Geometry
+
 
 class Access(StrEnum):
     """Order of the offsets within the active range."""
@@ -55,6 +57,10 @@ class ActiveRange:
     def span_bytes(self, capacity_bytes: int, align_bytes: int) -> int:
         """Return the length of the LBA range: the share, rounded down to whole aligned blocks."""
         return capacity_bytes * self.share_percent // 100 // align_bytes * align_bytes
+
+    def span_on(self, geometry: Geometry) -> int:
+        """Return that length on a device, in whole physical blocks."""
+        return self.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
 
 
 WHOLE_RANGE = ActiveRange()

@@ -1,7 +1,7 @@
 """Settings that the PTS methods share: their knobs, defaults by version, checks, deviations."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
@@ -152,17 +152,13 @@ def shared_defaults(
     }
 
 
-def with_pieces(
-    asked: Mapping[str, object], version: Version, geometry: Geometry
-) -> dict[str, object]:
+def with_pieces(asked: Mapping[str, Any], version: Version, geometry: Geometry) -> dict[str, Any]:
     """Return the overrides with amount and segments brought to this device together."""
     if not asked.keys() & {"amount_bytes", "segments"}:
         return dict(asked)
     rule = version.active_range
     amount = asked.get("amount_bytes", rule.amount_bytes)
     segments = asked.get("segments", rule.segments if amount is not None else 1)
-    assert amount is None or isinstance(amount, int)
-    assert isinstance(segments, int)
     if amount is None and segments != 1:
         raise PlanError(
             f"segments={segments} without an amount: a whole range is one piece",
@@ -192,8 +188,7 @@ def check_range(settings: PtsSettings, geometry: Geometry, largest_block_bytes: 
     Raises:
         PlanError: it does not.
     """
-    active_range = range_of(settings)
-    span = active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
+    span = range_of(settings).span_on(geometry)
     amount = settings.amount_bytes
     share = f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}"
     if amount is not None and amount > span:

@@ -75,8 +75,7 @@ class FreeWorkload(Method[WorkloadSettings, WorkloadFound]):
 
 def _check_room(settings: StreamSettings, geometry: Geometry) -> None:
     active_range = ActiveRange(share_percent=settings.active_range_percent)
-    span = active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
-    if settings.block_size_bytes > span:
+    if settings.block_size_bytes > active_range.span_on(geometry):
         raise PlanError(
             f"A block of {units.format_block_size(settings.block_size_bytes)} does not fit in "
             f"{settings.active_range_percent} % of {units.format_size(geometry.capacity_bytes)}",

@@ -24,7 +24,7 @@ def read_back(workload: Workload, geometry: Geometry, answer: StepResult) -> Pre
         return None
     share_percent = max(stream.active_range.share_percent for stream in writers)
     active_range = ActiveRange(share_percent=share_percent)
-    span_bytes = active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)
+    span_bytes = active_range.span_on(geometry)
     block_bytes = BLOCK_BYTES
     if span_bytes < block_bytes:
         block_bytes = min(stream.block_size_bytes for stream in writers)

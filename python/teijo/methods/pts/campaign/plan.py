@@ -1,6 +1,6 @@
 """Which tests a version's campaign has, in which order, and with which settings."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -99,7 +99,7 @@ def planned(spec: str, overrides: Mapping[str, str], geometry: Geometry) -> Camp
             f"{version.id} has no test {foreign[0]!r}",
             remedy=f"Its tests are {', '.join(tests_of(version))}.",
         )
-    common, single = _sorted_out(overrides, tests, version, geometry)
+    common, single = _sorted_out(overrides, tests)
     parts = []
     for case in _cases(tests, version):
         texts = {**common[case.test], **single[case.test], **case.overrides}
@@ -130,12 +130,9 @@ def _cases(tests: Iterable[str], version: Version) -> list[_Case]:
 _Texts = dict[str, dict[str, str]]
 
 
-def _sorted_out(
-    overrides: Mapping[str, str], tests: Iterable[str], version: Version, geometry: Geometry
-) -> tuple[_Texts, _Texts]:
+def _sorted_out(overrides: Mapping[str, str], tests: Sequence[str]) -> tuple[_Texts, _Texts]:
     """Return the overrides for every test that has the setting, and those for one test alone."""
-    tests = list(tests)
-    words = {test: _words(TESTS[test].settings(version.id, {}, geometry)) for test in tests}
+    words = {test: knobs.fields_by_word(TESTS[test].settings_type) for test in tests}
     common: _Texts = {test: {} for test in tests}
     single: _Texts = {test: {} for test in tests}
     for key, text in overrides.items():
@@ -155,11 +152,3 @@ def _sorted_out(
         for test in having:
             common[test][key] = text
     return common, single
-
-
-def _words(settings: Settings) -> set[str]:
-    return {
-        word
-        for name, knob in knobs.knobs_of(type(settings)).items()
-        for word in (knob.key, *knob.aliases, name)
-    }

@@ -86,7 +86,7 @@ def pairs_of(settings: BlockSizeSettings, geometry: Geometry) -> tuple[tuple[Poi
 
     Half of a size must still be a whole number of logical blocks.
     """
-    span = settings.span_bytes(geometry)
+    span = settings.active_range.span_on(geometry)
     return tuple(
         (
             Point(size_bytes=size, read_percent=percent, grid_bytes=size),
@@ -123,7 +123,7 @@ def cells_in_block(settings: BlockSizeSettings, geometry: Geometry) -> int:
 
 def preconditioning(settings: BlockSizeSettings, geometry: Geometry) -> tuple[Precondition, ...]:
     """Return what is written before the cells, so that part-writes and reads meet data."""
-    span = settings.span_bytes(geometry)
+    span = settings.active_range.span_on(geometry)
     in_order = sequential_writes(
         min(FILL_BLOCK_BYTES, span),
         active_range=settings.active_range,

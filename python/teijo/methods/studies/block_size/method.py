@@ -41,7 +41,7 @@ class BlockSize(Method[BlockSizeSettings, BlockSizeFound]):
         """Make sure that the device can serve the sizes, the largest at several places."""
         check_blocks(settings.block_sizes_bytes, geometry)
         largest, share = settings.block_sizes_bytes[-1], settings.active_range_percent
-        if settings.span_bytes(geometry) < 2 * largest:
+        if settings.active_range.span_on(geometry) < 2 * largest:
             raise PlanError(
                 f"Blocks of {units.format_block_size(largest)} have no choice of places in "
                 f"{share} % of {units.format_size(geometry.capacity_bytes)}",

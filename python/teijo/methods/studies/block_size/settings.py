@@ -10,7 +10,6 @@ from teijo.methods.forms import ascending, whole, whole_list
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pts import settings as shared
 from teijo.methods.settings import Settings
-from teijo.terms.geometry import Geometry
 from teijo.terms.workload import ActiveRange, Content
 
 SIZES: Final = tuple(512 << power for power in range(12))
@@ -66,7 +65,3 @@ class BlockSizeSettings(Settings, frozen=True):
     def active_range(self) -> ActiveRange:
         """The range of every I/O."""
         return ActiveRange(share_percent=self.active_range_percent)
-
-    def span_bytes(self, geometry: Geometry) -> int:
-        """Return the size of that range on a device."""
-        return self.active_range.span_bytes(geometry.capacity_bytes, geometry.physical_block_bytes)

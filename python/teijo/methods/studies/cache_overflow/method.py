@@ -31,10 +31,7 @@ class CacheOverflow(Method[OverflowSettings, OverflowFound]):
         """Make sure that the device has room for a block, and a sample some time; see Method."""
         block, share = settings.block_size_bytes, settings.active_range_percent
         check_blocks((block,), geometry)
-        span = settings.workload.streams[0].active_range.span_bytes(
-            geometry.capacity_bytes, geometry.physical_block_bytes
-        )
-        if block > span:
+        if block > settings.workload.streams[0].active_range.span_on(geometry):
             raise PlanError(
                 f"A block of {units.format_block_size(block)} does not fit in "
                 f"{share} % of {units.format_size(geometry.capacity_bytes)}",

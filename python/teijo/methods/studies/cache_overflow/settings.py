@@ -116,9 +116,7 @@ class OverflowSettings(Settings, frozen=True):
 
     def limit_bytes(self, geometry: Geometry) -> int:
         """Return what a burst writes at most, in bytes of the full-size device."""
-        span = self.workload.streams[0].active_range.span_bytes(
-            geometry.capacity_bytes, geometry.physical_block_bytes
-        )
+        span = self.workload.streams[0].active_range.span_on(geometry)
         return self.volume_bytes or round(span * geometry.scale)
 
     @property
