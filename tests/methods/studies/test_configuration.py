@@ -1,5 +1,6 @@
 """The study `configuration` on made-up devices: its order, its answers, what it must not claim."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -384,6 +385,26 @@ def test_what_a_cache_cannot_answer_is_told_beside_what_was_measured() -> None:
     record = replace(record, geometry=replace(drive, capacity_bytes=10**10))
     scaled = " ".join(cached_sentences(METHOD.find(settings, record), [cached]))
     assert "4 GB (at full size) at most, and the cache holds 8 GB (at full size)." in scaled
+
+
+def saying(played: Played, holds: str) -> str:
+    """What is said of the same devices where each write-back cache says how much it holds."""
+    steps = []
+    for each in played.record.steps:
+        if isinstance(each.step, Configure):
+            mode = "write-back" if ("cache", "wb") in each.step.settings else "none"
+            detail = {"facts": json.dumps({"mode": mode, "size": holds})}
+            each = replace(each, answer=replace(each.answer, detail=detail))  # type: ignore[type-var]
+        steps.append(each)
+    return text_of(document_of(replace(played.record, steps=tuple(steps))))
+
+
+def test_a_cache_that_holds_all_that_was_written_answered_where_it_is_twice_as_fast() -> None:
+    fast = run(Array(larger_is_better))
+    assert "With cache=wb a cache answered 4k-write, not what lies behind it" in saying(fast, "9TB")
+    assert "a cache answered" not in saying(fast, "1MB")
+    hardly = run(Array(lambda levels, _: 1.5 if levels["cache"] == "wb" else 1.0))
+    assert "a cache answered" not in saying(hardly, "9TB")
 
 
 def test_a_setting_that_is_slower_by_less_than_is_seen_loses_nowhere() -> None:
