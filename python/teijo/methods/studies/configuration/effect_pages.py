@@ -148,13 +148,13 @@ def shares_table(found: ConfigurationFound) -> Table | None:
     def share(first: int, last: int | None) -> Callable[[tuple[str, Variance]], Value]:
         return lambda row: math.fsum(one.share for one in _sources(row[1])[first:last]) * 100
 
-    fields: list[tuple[str, str, int | None, Callable[[tuple[str, Variance]], Value]]] = [
+    fields: Fields[tuple[str, Variance]] = (
         ("Workload", "", None, lambda row: row[0]),
         *((name, "%", 1, share(at, at + 1)) for at, (name, _) in enumerate(found.names)),
         *([("Together", "%", 1, share(count, None))] if count > 1 else []),
         ("Scatter", "%", 1, lambda row: row[1].residual_share * 100),
         ("Scatter of one visit", "%", 2, lambda row: _typical_percent(row[1])),
-    ]
+    )
     marked = (
         (place, 1 + at)
         for place, (_, variance) in enumerate(rows)

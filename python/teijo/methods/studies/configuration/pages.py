@@ -159,13 +159,11 @@ def _abreast(found: ConfigurationFound) -> Table:
     def mean(place: int) -> Callable[[Sequence[Group]], Value]:
         return lambda own: float(np.mean(own[place].rates)) if own[place].answers else None
 
-    fields: list[tuple[str, str, int | None, Callable[[Sequence[Group]], Value]]] = [
+    workloads = enumerate(found.settings.workloads)
+    fields: Fields[Sequence[Group]] = (
         ("Configuration", "", None, lambda own: own[0].visit.title),
-        *(
-            (Verbatim(stream.name), unit_of(stream), 1, mean(place))
-            for place, stream in enumerate(found.settings.workloads)
-        ),
-    ]
+        *((Verbatim(each.name), unit_of(each), 1, mean(place)) for place, each in workloads),
+    )
     return listing(found.groups, fields, caption="Mean rates")
 
 
