@@ -1,6 +1,7 @@
 """The one door: run, resume, preview, open, analyse, compare, export, verify; it composes.
 
-Each verb is loaded with what it needs when it is first used (PEP 562).
+Each verb is loaded with what it needs when it is first used (PEP 562): the imports here are for
+mypy, and `_PLACES` is the list of names.
 """
 
 from importlib import import_module
@@ -30,38 +31,6 @@ if TYPE_CHECKING:
     from teijo.methods.registry import method_named as method
     from teijo.runfile.proof.flaw import Check
 
-__all__ = [
-    "Check",
-    "Listed",
-    "Run",
-    "Verified",
-    "analyse",
-    "calibrate",
-    "compare",
-    "comparison_document",
-    "export",
-    "hook",
-    "listing",
-    "method",
-    "open",
-    "parts",
-    "present",
-    "preview",
-    "preview_with_hook",
-    "quick",
-    "rescore",
-    "resume",
-    "run",
-    "seal",
-    "signature_words",
-    "start",
-    "start_resume",
-    "steady",
-    "steady_document",
-    "verify",
-    "watch",
-]
-
 _PLACES: Final = {
     "api.acting": ("hook", "preview", "preview_with_hook", "resume", "run"),
     "api.comparing": ("compare", "comparison_document"),
@@ -84,6 +53,7 @@ _THERE: Final = {
     "method": "method_named",
 }
 """Names that are others where they come from."""
+__all__ = sorted(name for names in _PLACES.values() for name in names)
 
 
 def __getattr__(name: str) -> object:
