@@ -1,6 +1,6 @@
 """How far a run is, for a live screen: computed by the method from the record so far."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,3 +44,13 @@ class Watch:
     """The test under way, where a run is made of several."""
     rounds_left: RoundsLeft | None = None
     """Counted as `round_number` is; None where nothing can be said yet, or need be."""
+
+    def followed_by(self, *later: "Watch") -> "Watch":
+        """Return this watch, with what later ones still need added to what is left."""
+        both = (self, *later)
+        return replace(
+            self,
+            remaining_ns_least=sum(each.remaining_ns_least for each in both),
+            remaining_ns_most=sum(each.remaining_ns_most for each in both),
+            remaining_bytes=sum(each.remaining_bytes for each in both),
+        )

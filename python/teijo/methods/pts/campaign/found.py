@@ -57,15 +57,8 @@ class CampaignFound(Found[CampaignSettings]):
         now = watch_of(own, part.method)
         if record.run.ending != "running":
             return replace(now, part=name)
-        later = [
+        later = (
             watch_of(record_of(each, record, (), "running"), each.method)
             for each in parts[place + 1 :]
-        ]
-        whole = (now, *later)
-        return replace(
-            now,
-            part=name,
-            remaining_ns_least=sum(each.remaining_ns_least for each in whole),
-            remaining_ns_most=sum(each.remaining_ns_most for each in whole),
-            remaining_bytes=sum(each.remaining_bytes for each in whole),
         )
+        return replace(now.followed_by(*later), part=name)

@@ -1,7 +1,7 @@
 """What DIRTH and the composite workload find: preconditioning, sweep, operating points."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from teijo.analysis import measures
@@ -198,44 +198,29 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
     @property
     def watch_running(self) -> Watch:
         """The stage under way, with the time of all that is still to come."""
-        settings = self.settings
-        if not self.has_done(Purge):
-            ahead = self._watch_before
-            return Watch(
-                phase="purge",
-                remaining_ns_least=ahead.remaining_ns_least,
-                remaining_ns_most=ahead.remaining_ns_most,
-            )
-        # A gap may leave no cell of the first round: only the minutes tell whether it has begun.
-        if not self.rounds and not stages.precondition_is_over(settings, self.minutes):
-            return self._watch_before
+        settings, points = self.settings, self._watch_of_points
         if self.converged or len(self.course.unbroken) >= settings.rounds_most:
-            return self._watch_of_points
+            return points
         cells = stages.round_cells(settings, 1)
-        now = rounds.rounds_watch(cells, self.course, self.states, settings.rounds_most)
-        points_ns = self._points_minutes * settings.minute_ns
-        return replace(
-            now,
-            remaining_ns_least=now.remaining_ns_least + points_ns,
-            remaining_ns_most=now.remaining_ns_most + points_ns,
-        )
-
-    @property
-    def _points_minutes(self) -> int:
-        return POINTS * (self.settings.point_prewrite_minutes + self.settings.histogram_minutes)
+        sweep = rounds.rounds_watch(cells, self.course, self.states, settings.rounds_most)
+        if not self.has_done(Purge):
+            return Watch(phase="purge").followed_by(self._watch_before, sweep, points)
+        # A gap may leave no cell of the first round: only the minutes tell whether it has begun.
+        if self.rounds or stages.precondition_is_over(settings, self.minutes):
+            return sweep.followed_by(points)
+        return self._watch_before.followed_by(sweep, points)
 
     @property
     def _watch_before(self) -> Watch:
-        """How far the preconditioning has come, with the time of all that follows."""
+        """How far the preconditioning has come."""
         settings, checks, done = self.settings, self.checks, len(self.minutes)
         most, whole = settings.precondition_rounds_most, done // settings.precondition_minutes
         least = min(max(WINDOW_ROUNDS, checks + 1), most)
 
-        def left_ns(before: int, sweeps: int) -> int:
-            # The last round of the preconditioning has its check minute only.
-            first = (before - 1) * settings.precondition_minutes + 1 if before else 0
-            after = sweeps * stages.cells_per_round(settings) + self._points_minutes
-            return (first - done + after) * settings.minute_ns
+        def left_ns(count: int) -> int:
+            # The last round has its check minute only.
+            minutes = (count - 1) * settings.precondition_minutes + 1 - done if count else 0
+            return minutes * settings.minute_ns
 
         return Watch(
             phase=stages.PRECONDITION,
@@ -244,8 +229,8 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
             rounds_most=most,
             cell=f"minute {done + 1}",
             steady=rounds.steady_words(self.before, checks) if self.before else "",
-            remaining_ns_least=left_ns(least, WINDOW_ROUNDS),
-            remaining_ns_most=left_ns(most, settings.rounds_most),
+            remaining_ns_least=left_ns(least),
+            remaining_ns_most=left_ns(most),
             rounds_left=rounds.rounds_left(
                 self.before, limit_rounds=most, counted=lambda more: checks + more - whole
             ),
@@ -257,7 +242,8 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
         settings, runs = self.settings, self.runs.values()
         finished = sum(run.histogram is not None for run in runs)
         begun = next((len(run.prewrite) for run in runs if run.histogram is None), 0)
-        minutes = self._points_minutes // POINTS * (POINTS - finished) - begun
+        each = settings.point_prewrite_minutes + settings.histogram_minutes
+        minutes = (POINTS - finished) * each - begun
         left_ns = max(0, minutes) * settings.minute_ns
         number = min(finished + 1, POINTS)
         return Watch(

@@ -1,7 +1,6 @@
 """What PTS LAT measures and finds: its settings, cells, determination and figures as data."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Annotated
 
@@ -148,11 +147,12 @@ class LatFound(MatrixFound[LatSettings]):
     @property
     def watch_measuring(self) -> Watch:
         """How far the rounds have come, or that they are over and the histogram's run is due."""
-        watch, more_ns = super().watch_measuring, self.settings.histogram_ns
-        if self.is_over:
-            watch = Watch(phase=HISTOGRAM, cell=TRACKED.name, steady=watch.steady)
-        return replace(
-            watch,
-            remaining_ns_least=watch.remaining_ns_least + more_ns,
-            remaining_ns_most=watch.remaining_ns_most + more_ns,
+        run_ns = self.settings.histogram_ns
+        run = Watch(
+            phase=HISTOGRAM,
+            cell=TRACKED.name,
+            steady=self.steady_words,
+            remaining_ns_least=run_ns,
+            remaining_ns_most=run_ns,
         )
+        return run if self.is_over else super().watch_measuring.followed_by(run)

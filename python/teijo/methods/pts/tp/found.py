@@ -222,13 +222,5 @@ class TpFound(PtsFound[TpSettings]):
         left = [each.watch_running for each in self.all_blocks if not each.is_over]
         if not left:
             return Watch(phase=ROUND, steady=self.steady_words)
-        now = left[0]
-        measuring = now.phase == ROUND
-        return replace(
-            now,
-            rounds_least=now.rounds_least if measuring else None,
-            rounds_most=now.rounds_most if measuring else None,
-            remaining_ns_least=sum(each.remaining_ns_least for each in left),
-            remaining_ns_most=sum(each.remaining_ns_most for each in left),
-            remaining_bytes=sum(each.remaining_bytes for each in left),
-        )
+        now = left[0].followed_by(*left[1:])
+        return now if now.phase == ROUND else replace(now, rounds_least=None, rounds_most=None)
