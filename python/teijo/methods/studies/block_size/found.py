@@ -174,13 +174,6 @@ def _measure(settings: BlockSizeSettings, cell: Point, number: int) -> Measure:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class PointFound(Repeats):
-    """One cell of the matrix, an answer for each block that counts."""
-
-    point: Point
-
-
 class BlockSizeFound(Found[BlockSizeSettings]):
     """What a record of the study shows. A block that counts is one after the warm-up."""
 
@@ -205,22 +198,21 @@ class BlockSizeFound(Found[BlockSizeSettings]):
         return (self.counted[0].number, self.counted[-1].number) if self.counted else None
 
     @cached_property
-    def points(self) -> Mapping[Point, PointFound]:
+    def points(self) -> Mapping[Point, Repeats]:
         """The cells of the matrix; none before a block counts."""
         return {
-            point: PointFound(point=point, answers=tuple(each.at(point) for each in self.counted))
+            point: Repeats(answers=tuple(each.at(point) for each in self.counted))
             for point in points_of(self.settings)
             if self.counted
         }
 
-    def with_load(self, load: int) -> Sequence[PointFound]:
-        """Return the cells of one load over the sizes, ascending."""
-        return [one for point, one in self.points.items() if point.load == load]
+    def with_load(self, load: int) -> Mapping[int, Repeats]:
+        """Return the cells of one load by their sizes in bytes, ascending."""
+        return {at.size_bytes: one for at, one in self.points.items() if at.load == load}
 
-    def at(self, size_bytes: int, load: int) -> PointFound | None:
+    def at(self, size_bytes: int, load: int) -> Repeats | None:
         """Return a cell, None where it was not measured."""
-        percent = self.settings.read_percent
-        return self.points.get(Point(size_bytes=size_bytes, read_percent=percent, load=load))
+        return self.with_load(load).get(size_bytes)
 
     def ratio(self, size_bytes: int, other_bytes: int, load: int) -> Difference | None:
         """Return IOPS of one size by those of another, with its interval; None without two
@@ -233,9 +225,8 @@ class BlockSizeFound(Found[BlockSizeSettings]):
 
     def enough(self, load: int) -> int | None:
         """Return the smallest size that brings 90 % of the highest throughput at this load."""
-        return smallest_near_best(
-            {one.point.size_bytes: one.throughput_mb_s.mean for one in self.with_load(load)}
-        )
+        cells = self.with_load(load).items()
+        return smallest_near_best({size: one.throughput_mb_s.mean for size, one in cells})
 
     @cached_property
     def drift(self) -> Difference | None:
@@ -252,11 +243,11 @@ class BlockSizeFound(Found[BlockSizeSettings]):
         sized = [
             Sized(
                 direction=direction,
-                size_bytes=one.point.size_bytes,
+                size_bytes=size,
                 time_ns=times,
                 alone=settings.read_percent in (0, 100),
             )
-            for one in self.with_load(settings.loads[0])
+            for size, one in self.with_load(settings.loads[0]).items()
             for direction in DIRECTIONS
             if (times := one.times_ns(direction))
         ]

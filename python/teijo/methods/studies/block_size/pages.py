@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from teijo import units
 from teijo.analysis.difference import Difference
+from teijo.analysis.in_blocks import Repeats
 from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT
 from teijo.analysis.replicates import Estimate
 from teijo.analysis.unit_size import Direction, Kind, UnitFound
@@ -26,7 +27,7 @@ from teijo.document.model import (
 from teijo.document.phrase import say
 from teijo.methods.report import study_report
 from teijo.methods.studies.block_size import words
-from teijo.methods.studies.block_size.found import BlockSizeFound, PointFound, sizes_text
+from teijo.methods.studies.block_size.found import BlockSizeFound, sizes_text
 from teijo.terms.cell import mix_name
 from teijo.terms.record import Record
 from teijo.units import format_block_size
@@ -39,7 +40,7 @@ EVIDENCE: dict[tuple[Direction, Kind], str] = {
     ("write", "sizes"): "Writes by size",
     ("write", "alignment"): "Writes shifted",
 }
-OF: dict[Figure, Callable[[PointFound], Estimate]] = {
+OF: dict[Figure, Callable[[Repeats], Estimate]] = {
     IOPS: lambda one: one.iops,
     LATENCY: lambda one: one.latency_ms,
     THROUGHPUT: lambda one: one.throughput_mb_s,
@@ -112,8 +113,7 @@ def _chart(found: BlockSizeFound, title: str, y: Figure) -> XYChart:
             key=load,
             name=_outstanding(load),
             rows=tuple(
-                (one.point.size_bytes / units.KIB, *OF[y](one).three)
-                for one in found.with_load(load)
+                (size / units.KIB, *OF[y](one).three) for size, one in found.with_load(load).items()
             ),
         )
         for load in found.settings.loads

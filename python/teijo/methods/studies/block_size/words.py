@@ -54,12 +54,12 @@ def _size(size_bytes: int | None) -> str:
 
 
 def _most(found: BlockSizeFound) -> str:
-    best = max(found.points.values(), key=lambda one: one.iops.mean)
+    point, best = max(found.points.items(), key=lambda item: item[1].iops.mean)
     return say(
         "The most I/Os, {iops:,.0f} IOPS, are served with {size} and {load} outstanding.",
         iops=best.iops.mean,
-        size=format_block_size(best.point.size_bytes),
-        load=best.point.load,
+        size=format_block_size(point.size_bytes),
+        load=point.load,
     )
 
 
@@ -73,7 +73,7 @@ def _enough(found: BlockSizeFound) -> str:
         "throughput, {throughput:,.1f} MB/s.",
         load=load,
         size=format_block_size(size),
-        throughput=max(one.throughput_mb_s.mean for one in found.with_load(load)),
+        throughput=max(one.throughput_mb_s.mean for one in found.with_load(load).values()),
     )
 
 
