@@ -28,11 +28,6 @@ def test_a_minute_is_divided_by_the_scale_to_whole_ms(scale, minute_ms):
     assert shared.minute_ns_of(scaled(scale)) == minute_ms * 1_000_000
 
 
-def test_only_a_device_smaller_than_nominal_is_scaled():
-    assert not shared.is_scaled(DRIVE)
-    assert shared.is_scaled(scaled(60))
-
-
 @given(st.floats(1, 4000), st.sampled_from([8, 16]))
 def test_a_scaled_amount_keeps_its_pieces_and_its_share(scale, amount_gib):
     geometry = scaled(scale)

@@ -119,11 +119,6 @@ def time_name(minute_ns: int) -> str:
     return say("Time (of {minute})", minute=units.format_duration(minute_ns))
 
 
-def is_scaled(geometry: Geometry) -> bool:
-    """Return whether the device stands for a larger one."""
-    return geometry.nominal_capacity_bytes > geometry.capacity_bytes
-
-
 def minute_ns_of(geometry: Geometry) -> int:
     """Return the standard's minute on this device: 60 s by its scale, in whole ms."""
     return max(MINUTE_LEAST_MS, round(MINUTE_NS / units.NS_PER_MS / geometry.scale)) * (

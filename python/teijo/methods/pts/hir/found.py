@@ -19,7 +19,7 @@ from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import ChecksFound
-from teijo.methods.pts.loop import checked
+from teijo.methods.pts.loop import checked, scalars_of
 from teijo.methods.pts.matrix import stimulus
 from teijo.methods.rounds import rounds_left, steady_words
 from teijo.methods.scaled import full_size
@@ -130,19 +130,16 @@ class WaitState:
     def scalars(self) -> tuple[Scalar, ...]:
         """The means, the gain, and the rests as measured."""
         gain, low, high = self.gain_percents
-        rests_ns = self.rests_ns
+        rest_ms = ms(fmean(self.rests_ns)) if self.rests_ns else None
         figures = (
             ("mean of the bursts", self.burst_iops, "IOPS"),
             ("baseline after", self.baseline_iops, "IOPS"),
             ("gain", gain, "%"),
             ("gain, low end of 95 %", low, "%"),
             ("gain, high end of 95 %", high, "%"),
-            ("rest as measured, mean", ms(fmean(rests_ns)) if rests_ns else None, "ms"),
+            ("rest as measured, mean", rest_ms, "ms"),
         )
-        return tuple(
-            Scalar(name=f"{self.name}: {what}", value=value, unit=unit)
-            for what, value, unit in figures
-        )
+        return scalars_of((f"{self.name}: {what}", value, unit) for what, value, unit in figures)
 
 
 def state_name(idle_s: int) -> str:

@@ -10,7 +10,7 @@ from teijo.document.curve import Curve
 from teijo.document.model import Axis
 from teijo.document.phrase import say
 from teijo.methods.pts import settings as shared
-from teijo.methods.pts.loop import tracking_curves, window_scalars
+from teijo.methods.pts.loop import scalars_of, tracking_curves, window_scalars
 from teijo.methods.pts.matrix import MatrixFound, MatrixSettings, determined
 from teijo.methods.rounds import Rounds
 from teijo.terms.cell import MatrixCell, mix_name
@@ -66,11 +66,8 @@ class IopsFound(MatrixFound[IopsSettings]):
     @property
     def headlines(self) -> Sequence[Scalar]:
         """IOPS of the cells that people ask for first."""
-        return [
-            Scalar(name=key.stimulus, value=cell.iops, unit="IOPS")
-            for key, cell in self.over_window.items()
-            if key in SELECT_PERFORMANCE
-        ]
+        shown = (each for each in self.over_window.items() if each[0] in SELECT_PERFORMANCE)
+        return scalars_of((key.stimulus, cell.iops, "IOPS") for key, cell in shown)
 
     @property
     def matrix(self) -> tuple[MatrixCell, ...]:

@@ -110,15 +110,13 @@ class LatFound(MatrixFound[LatSettings]):
     def scalars(self) -> Sequence[Scalar]:
         """5 9s of the tracked cell, the histogram's levels, the self-check, what was written."""
         has_run = self.settings.histogram_minutes is not None
-        shares = (answer for each in self.window for _, answer in each.cells)
+        nines = say("{stimulus}, 99.999 % (5 9s) over the window", stimulus=TRACKED.stimulus)
+        nines_ms = self.five_nines_ms(TRACKED) if self.window else None
+        share = furthest_share(answer for each in self.window for _, answer in each.cells)
         return (
-            Scalar(
-                name=say("{stimulus}, 99.999 % (5 9s) over the window", stimulus=TRACKED.stimulus),
-                value=self.five_nines_ms(TRACKED) if self.window else None,
-                unit="ms",
-            ),
+            Scalar(name=nines, value=nines_ms, unit="ms"),
             *(histogram_scalars(self.histogram_run) if has_run else ()),
-            Scalar(name=SELF_CHECK_NAME, value=furthest_share(shares), unit=""),
+            Scalar(name=SELF_CHECK_NAME, value=share, unit=""),
             *window_scalars(self.record, self.window),
         )
 

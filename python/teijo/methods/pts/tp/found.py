@@ -19,7 +19,7 @@ from teijo.methods.knobs import Knob, meaning
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound
-from teijo.methods.pts.loop import cell_curve, tracking_curves, written_in
+from teijo.methods.pts.loop import cell_curve, scalars_of, tracking_curves, written_in
 from teijo.methods.pts.matrix import (
     RoundsSettings,
     SteadyRoundsFound,
@@ -195,10 +195,8 @@ class TpFound(PtsFound[TpSettings]):
     @property
     def headlines(self) -> Sequence[Scalar]:
         """Throughput of the reads and the writes of every block size."""
-        return [
-            Scalar(name=key.name, value=cell.throughput_mb_s, unit="MB/s")
-            for key, cell in self.over_window.items()
-        ]
+        cells = self.over_window.items()
+        return scalars_of((key.name, cell.throughput_mb_s, "MB/s") for key, cell in cells)
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
