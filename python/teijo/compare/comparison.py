@@ -44,7 +44,7 @@ class Comparison:
 
 
 def compared(sides: Sequence[Side], allowed: Iterable[str] = ()) -> Comparison:
-    """Return the comparison of two sides or more, the first being what others are held against.
+    """Return the comparison of two sides or more, compared with the first of them.
 
     Raises:
         UsageError: there is nothing to compare, or conditions differ that were not allowed to.

@@ -1,4 +1,4 @@
-"""On what conditions runs compare: what was asked of each, and what differs between them.
+"""On what conditions runs compare: the settings of each, and what differs between them.
 
 Nothing is compared in silence that was made otherwise: it is refused, or named and printed.
 """
@@ -11,7 +11,6 @@ from teijo.errors import UsageError
 from teijo.methods.forms import DURATION
 from teijo.methods.knobs import describe, knobs_of
 from teijo.methods.parts import Part
-from teijo.methods.settings import Settings
 from teijo.units import NS_PER_MS
 
 ASPECTS: Mapping[str, str] = {
@@ -44,18 +43,13 @@ def deviations_of(matches: Iterable[Match]) -> tuple[Deviation, ...]:
     """
     found = []
     for match in matches:
-        told = {entry.label: _conditions(entry.part) for entry in match.entries}
-        names = dict.fromkeys(name for each in told.values() for name in each)
-        for name in names:
-            values = tuple((label, each.get(name, "none")) for label, each in told.items())
+        runs = {entry.label: _conditions(entry.part) for entry in match.entries}
+        for name in dict.fromkeys(name for each in runs.values() for name in each):
+            values = tuple((label, each.get(name, "none")) for label, each in runs.items())
             if len({value for _, value in values}) > 1:
+                aspect = ASPECTS.get(name, name)
                 found.append(
-                    Deviation(
-                        test=match.name,
-                        aspect=ASPECTS.get(name, name),
-                        condition=name,
-                        values=values,
-                    )
+                    Deviation(test=match.name, aspect=aspect, condition=name, values=values)
                 )
     return tuple(found)
 
@@ -88,9 +82,11 @@ def check_conditions(
 
 def _conditions(part: Part) -> dict[str, str]:
     run = part.record.run
-    judging = _judging(type(part.found.settings))
+    knobs = knobs_of(type(part.found.settings))
     settings = {
-        each.key: each.value for each in describe(part.found.settings) if each.field not in judging
+        each.key: each.value
+        for each in describe(part.found.settings)
+        if not knobs[each.field].judges
     }
     if "minute" in settings:
         settings["minute"] = _minute(part)
@@ -100,16 +96,12 @@ def _conditions(part: Part) -> dict[str, str]:
 def _minute(part: Part) -> str:
     """Return the minute at full size: a device simulated at a scale has it divided by that.
 
-    The division is not exact, in capacity or in time, so what stands for 60 s is told as 60 s.
+    The division is not exact, in capacity or in time, so what is 60 s at full size is 60 s here.
     """
     minute_ns, scale = part.found.settings.model_dump()["minute_ns"], part.record.geometry.scale
     if scale > 1:
         minute_ns = round(minute_ns * scale / _MINUTE_STEP_NS) * _MINUTE_STEP_NS
     return DURATION.show(minute_ns)
-
-
-def _judging(model: type[Settings]) -> set[str]:
-    return {field for field, knob in knobs_of(model).items() if knob.judges}
 
 
 def _words(matches: Iterable[Match]) -> set[str]:

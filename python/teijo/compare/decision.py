@@ -97,7 +97,7 @@ def method_sentences(comparison: Comparison) -> Iterator[str]:
 
 
 def _open_row(pairing: Pairing) -> Judged | None:
-    """Return what the count of runs is told of: all cells together, else the farthest apart."""
+    """Return the row whose runs are counted: all cells together, else the farthest apart."""
     overall = pairing.overall
     if overall is not None and overall.verdict is Verdict.NOT_DECIDABLE:
         return overall
@@ -107,7 +107,7 @@ def _open_row(pairing: Pairing) -> Judged | None:
 
 def _planned_sentence(pairing: Pairing) -> str:
     """Say how many runs of each would show 5 % in every figure that shows nothing; empty where it
-    was not told by several runs a side.
+    was not judged by several runs a side.
     """
     rows = [*pairing.rows, *([] if pairing.overall is None else [pairing.overall])]
     told = [row.planned.runs for row in rows if row.planned and row.verdict is Verdict.NOT_SHOWN]

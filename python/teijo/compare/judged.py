@@ -26,7 +26,7 @@ _LEAST_CELLS = 2
 _PRINTED_SHARE = 5e-5
 """What rounds to 0.00 % is no difference, however little both sides scatter."""
 PLANNED_RATIO = 1.05
-"""Of several runs a side it is told how many would show a difference of this size."""
+"""Of several runs a side the report says how many would show a difference of this size."""
 _OVERALL_SHARES = 2
 """All cells together have half of the 5 %, the other half is the figures'."""
 

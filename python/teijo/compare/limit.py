@@ -4,7 +4,7 @@ is held against is in limits.py.
     LIMIT = [TEST "/"] FIGURE ["[" PLACE {"," PLACE} "]"] SIGN NUMBER [UNIT]
 
 TEST names one of a campaign's; FIGURE is "iops", "throughput", "latency", "maximum latency" or a
-figure of the findings by its name; PLACE is what stands in a cell's name; SIGN is >=, <=, > or <.
+figure of the findings by its name; PLACE is a word of a cell's name; SIGN is >=, <=, > or <.
 """
 
 import re
@@ -82,7 +82,7 @@ class Limit:
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """What became of one limit. `why` says what stands in the way where it is not known."""
+    """What became of one limit. `why` gives the reason where it is not known."""
 
     text: str
     verdict: Verdict
@@ -184,7 +184,7 @@ def fact_of(limits: Iterable[str]) -> str:
 
 
 def exit_code(several: Iterable[Judged]) -> int:
-    """Return the exit code that says how the limits stand: the worst of them counts."""
+    """Return the exit code for several limits: the worst of them counts."""
     verdicts = {each.verdict for each in several}
     if "not met" in verdicts:
         return EXIT_NOT_MET

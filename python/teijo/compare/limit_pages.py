@@ -1,4 +1,4 @@
-"""Limits on page one: how they stand in one line, and each with what was measured."""
+"""Limits on page one: a verdict in one line, and each limit with what was measured."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ _WORDS = {"met": "met", "not met": "NOT MET", "not known": "cannot be known"}
 
 
 def with_limits(document: Document, several: Sequence[Judged]) -> Document:
-    """Return a report whose first page says how the limits stand, right below its verdict."""
+    """Return a report whose first page has the limits, right below its verdict."""
     if not several or not document.sections:
         return document
     first, *rest = document.sections

@@ -1,4 +1,4 @@
-"""A run held against the limits that were asked for: met, not met, or not to be known, and why.
+"""Whether a run meets its limits: met, not met, or not to be known, and why.
 
 A figure whose interval reaches over the limit decides nothing, and neither does a run that is not
 steady where its standard asks for it, or one that did not end.

@@ -125,7 +125,7 @@ def _overview(comparison: Comparison) -> Section:
 
 
 def _scale_rules(comparison: Comparison) -> list[Paragraph]:
-    """Return how volumes and times are told, once where the scaled devices are of one size."""
+    """Return how volumes and times are given, once where the scaled devices are of one size."""
     rules: dict[str, list[str]] = {}
     for side in comparison.sides:
         for record in side.records:
@@ -327,7 +327,7 @@ def _facts(pairing: Pairing) -> Facts:
 
 
 def _scalars_tables(match: Match) -> list[Table]:
-    """Return the figures that a test has once: no interval, but they stand side by side."""
+    """Return the figures that a test has once, side by side, without an interval."""
     names: dict[tuple[str, str], str] = {}
     found: list[tuple[str, dict[tuple[str, str], float | None]]] = []
     for entry in match.entries:

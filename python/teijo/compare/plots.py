@@ -85,6 +85,7 @@ def _plot(entries: Sequence[Entry], curve: Curve, own: Sequence[Curve | None]) -
         for entry, each in zip(entries, own, strict=True)
         if each is not None and each.table is not None
     ]
+    table = _joined(tables or _tables(x, y, curves))
     series = tuple(
         Series(
             name=Verbatim(name),
@@ -95,7 +96,6 @@ def _plot(entries: Sequence[Entry], curve: Curve, own: Sequence[Curve | None]) -
         )
         for name, points in curves
     )
-    table = _joined(tables) if tables else _table(x, y, curves)
     return XYChart(title=curve.title, x=x, y=y, series=series, table=table)
 
 
@@ -103,7 +103,10 @@ def _joined(tables: Sequence[Table]) -> Table:
     """Return the tables of all runs side by side, a row for each place that one of them has."""
     first = tables[0]
     found = [{row[0]: row[1:] for row in table.rows} for table in tables]
-    places = _sorted([place for rows in found for place in rows])
+    places = sorted(
+        dict.fromkeys(place for rows in found for place in rows),
+        key=lambda place: place if isinstance(place, int | float) else 0.0,
+    )
     nothing = (None,) * (len(first.columns) - 1)
     return Table(
         columns=(
@@ -119,26 +122,17 @@ def _joined(tables: Sequence[Table]) -> Table:
     )
 
 
-def _sorted(places: Sequence[Value]) -> list[Value]:
-    return sorted(
-        dict.fromkeys(places), key=lambda place: place if isinstance(place, int | float) else 0.0
+def _tables(x: Axis, y: Axis, curves: Sequence[tuple[str, Points]]) -> list[Table]:
+    """Return a table of each run's points."""
+    places = Column(
+        name=x.name, unit=x.unit, digits=_digits([at for _, points in curves for at, _ in points])
     )
-
-
-def _table(x: Axis, y: Axis, curves: Sequence[tuple[str, Points]]) -> Table:
-    places = _sorted([place for _, points in curves for place, _ in points])
-    found = [dict(points) for _, points in curves]
-    return Table(
-        columns=(
-            Column(name=x.name, unit=x.unit, digits=_digits(places)),
-            *(
-                Column(name=Verbatim(name), unit=y.unit or y.name, digits=_DIGITS.get(y.unit, 1))
-                for name, _ in curves
-            ),
-        ),
-        rows=tuple((place, *(each.get(place) for each in found)) for place in places),
-        folded=True,
-    )
+    unit, digits = y.unit or y.name, _DIGITS.get(y.unit, 1)
+    return [
+        Table(columns=(places, Column(name=Verbatim(name), unit=unit, digits=digits)),
+              rows=tuple(points))
+        for name, points in curves
+    ]  # fmt: skip
 
 
 def _digits(places: Sequence[Value]) -> int | None:

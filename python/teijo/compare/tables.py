@@ -98,7 +98,7 @@ def _overall(pairing: Pairing) -> str:
 
 
 def against(pairing: Pairing) -> str:
-    """Return who is held against whom."""
+    """Return which side is compared with which."""
     return say("{second} against {first}", **pairing.names)
 
 

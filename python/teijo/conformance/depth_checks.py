@@ -138,7 +138,9 @@ def _depths(case: Case, kind: type[Measure] | type[Precondition]) -> list[Depth]
 
 
 def _ends(found: Sequence[Depth]) -> dict[str, float]:
-    """Return the least and the most of several depths, with the digits that tell their side."""
+    """Return the least and the most of several depths, with the digits that set them apart from
+    the limits.
+    """
     low, high = min(each.least for each in found), max(each.most for each in found)
     pairs = [(end, limit) for end in (low, high) for limit in DEPTH_LIMITS]
     return {"low": low, "high": high, "digits": digits_beside(pairs, least=4)}

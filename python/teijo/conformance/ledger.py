@@ -44,7 +44,7 @@ def _line(requirement: Requirement, case: Case) -> LedgerLine:
 
 
 def _held_to_the_text(known: Known, found: Found) -> Found:
-    """Return what was found; of what nobody read in the standard, it cannot be met for sure."""
+    """Return the finding; a requirement that was not read in the standard is never met for sure."""
     if known != "code" or found.verdict == "deviated":
         return found
     text = say("{told}; what is asked was not checked against the text", told=found.evidence)

@@ -1,7 +1,7 @@
 """Where sequential streams must have come to, by arithmetic: the oracle of coverage.
 
 A stream that writes every byte of its range once before any twice ends where it began plus what
-it moved, modulo the range. Nothing here is asked of the engine but its last cursor.
+it moved, modulo the range. Only the last cursor comes from the engine.
 """
 
 from collections.abc import Iterable, Iterator

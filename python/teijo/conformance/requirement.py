@@ -141,8 +141,8 @@ Check = Callable[[Case], Found]
 
 
 Known = Literal["text", "code", "own"]
-"""Where a requirement is known from: the standard's text, or other programs' code, which nobody
-here held to the text; "own" is what this program asks beyond it."""
+"""Where a requirement is known from: the standard's text, or other programs' code, not
+checked against the text; "own" is what this program asks beyond it."""
 
 
 @dataclass(frozen=True, kw_only=True)

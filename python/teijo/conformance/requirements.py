@@ -1,6 +1,6 @@
 """The requirements of the PTS as data: which test and version asks for what, and how it is checked.
 
-Nothing here runs. `known` and `unread` say how sure this program is of what is asked.
+Nothing here runs. `known` and `unread` say how sure this program is of a requirement.
 """
 
 from teijo.conformance import (

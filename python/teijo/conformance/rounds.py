@@ -1,4 +1,4 @@
-"""Rounds as a record shows them, without the settings that asked for them."""
+"""Rounds as a record shows them, without the method's settings."""
 
 from teijo.conformance.requirement import Case, Measured, Stretch
 from teijo.terms.result import Gap

@@ -37,7 +37,7 @@ def _swept(case: Case) -> list[list[Measured]]:
 
 @judging(_swept, "no whole round yet")
 def cells(case: Case, rounds: Sequence[Sequence[Measured]]) -> Found:
-    """Judge the cells and their order, by what was asked and by what came back."""
+    """Judge the cells and their order, by the steps and by their results."""
     wrong = [number for number, each in enumerate(rounds, start=1)
              if _cells_of(case, each) != _cells_asked(case, each)]  # fmt: skip
     measured = [each for cells in rounds for each in cells]
@@ -165,7 +165,7 @@ def rests(case: Case, pairs: Sequence[tuple[Measured, Measured]]) -> Found:
 
 
 def _rested(before: Measured, after: Measured) -> bool:
-    """Return whether a gap was rest for sure: its drain is told, or nothing was left running."""
+    """Return whether a gap was rest for sure: its drain was recorded, or nothing was running."""
     return DRAIN in after[2].detail or not before[1].open_ended
 
 
@@ -242,7 +242,7 @@ def _mixes(measured: Sequence[Measured]) -> list[_Mix]:
 
 
 def _mix(cells: Sequence[Measured]) -> _Mix:
-    """Return one cell's, of failed I/Os too: they have a line of their own.
+    """Return one cell's, of failed I/Os too: the ledger has another line for those.
 
     Besides chance, what was in flight at the end of a step may be missing.
     """

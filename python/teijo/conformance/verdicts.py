@@ -51,7 +51,7 @@ def at_the_end(check: Check) -> Check:
 def in_shares(
     lengths: Sequence[float], *, asked: Sequence[float], shares: tuple[float, float]
 ) -> bool:
-    """Return whether there are as many lengths as asked for, each within these shares of its own.
+    """Return whether there is a length for each in `asked`, within these shares of it.
 
     `lengths` and `asked` are in one unit.
     """
@@ -74,7 +74,7 @@ def ends(values: Sequence[float]) -> dict[str, float]:
 
 
 def pause(case: Case, longest_ns: int) -> dict[str, float]:
-    """Return a pause beside what is allowed, in ms, with the digits that tell their side."""
+    """Return a pause beside what is allowed, in ms, with the digits that show which is longer."""
     ms, limit = longest_ns / NS_PER_MS, case.rest_ns_most / NS_PER_MS
     return {"ms": ms, "limit": limit, "digits": digits_beside([(ms, limit)], least=3)}
 

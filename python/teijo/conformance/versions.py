@@ -71,7 +71,7 @@ class LoadRule:
 
 @dataclass(frozen=True, kw_only=True)
 class ThroughputRule:
-    """TP: its block sizes, each a test of its own with its own purge, and its load.
+    """TP: its block sizes, each a separate test with its own purge, and its load.
 
     `precondition_block_bytes` is None where a test is preconditioned with its own block size.
     """

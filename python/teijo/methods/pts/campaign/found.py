@@ -1,4 +1,4 @@
-"""What a campaign shows: what each of its tests found, and where the one under way stands."""
+"""What a campaign shows: what each of its tests found, and how far the one under way is."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -48,7 +48,7 @@ class CampaignFound(Found[CampaignSettings]):
 
     @cached_property
     def watch(self) -> Watch:
-        """Return where the test under way stands; what later tests take is left as well."""
+        """How far the test under way is; the time left counts the later tests too."""
         parts, record = self.settings.parts, self.record
         name = record.steps[-1].step.part if record.steps else parts[0].name
         place = [each.name for each in parts].index(name)

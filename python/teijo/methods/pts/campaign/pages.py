@@ -62,27 +62,25 @@ def pages(found: CampaignFound) -> Document:
     version = version_of(settings.spec)
     checks = checks_between(parts)
     documents = [part.document() for part in parts]
-    held = checks_section(record, checks)
+    checked = checks_section(record, checks)
+    # What is among the first pages is not in the appendix again.
+    held = [] if checked is None else [checked]
+    titles = {each.title for each in held}
     return Document(
         name=document_name(record),
         header=_header(record, version, parts, missing(settings)),
         sections=(
             *with_rule((_summary(found), *_select(parts)), record.geometry),
-            *([] if held is None else [held]),
+            *held,
             _remarks(record, checks, documents),
             *(
                 page
                 for part, own in zip(parts, documents, strict=True)
                 for page in _own_pages(part, own)
             ),
-            *(each for each in appendix_sections(record, settings) if each.title != _held(held)),
+            *(each for each in appendix_sections(record, settings) if each.title not in titles),
         ),
     )
-
-
-def _held(section: Section | None) -> str:
-    """Return the title of what stands among the first pages already."""
-    return "" if section is None else section.title
 
 
 def _header(
@@ -232,7 +230,7 @@ def _row(name: str, part: Part | None, geometry: Geometry) -> tuple[Value, ...]:
 
 
 def _windows(found: Found[Any]) -> str:
-    """Return the window's rounds, or those of each window where a test has several of its own."""
+    """Return the window's rounds, or those of each window where a test has several."""
     if found.window_rounds is not None:
         return window_name(found)
     several = [state.window for state in found.states if state.window is not None]
@@ -274,7 +272,7 @@ def _remarks(record: Record, checks: Sequence[Check], documents: Sequence[Docume
 
 
 def _own_pages(part: Part, document: Document) -> list[Section]:
-    """Return one test's pages under its own header, without what stands elsewhere once."""
+    """Return one test's pages under its own header, without what the campaign has once."""
     return [
         replace(
             without_rule(section, part.record.geometry),

@@ -1,4 +1,4 @@
-"""A campaign's record taken apart: each test's steps as a record of its own."""
+"""A campaign's record taken apart: each test's steps as a separate record."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -75,7 +75,7 @@ def _remarks_after(converged: bool | None, remarks: Sequence[Remark]) -> tuple[R
 
 
 def steps_of(name: str, record: Record) -> tuple[StepRecord, ...]:
-    """Return the steps of one test, as it asked for them."""
+    """Return the steps of one test, as if it had been run alone."""
     return tuple(
         replace(each, step=replace(each.step, part=""))
         for each in record.steps

@@ -84,7 +84,7 @@ def tests_of(version: Version) -> tuple[str, ...]:
 
 
 def missing(settings: CampaignSettings) -> tuple[str, ...]:
-    """Return the tests of the version's own campaign that this one was not asked for."""
+    """Return the tests of the version's own campaign that this one leaves out."""
     return tuple(name for name in tests_of(version_of(settings.spec)) if name not in settings.tests)
 
 
