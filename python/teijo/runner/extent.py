@@ -43,11 +43,6 @@ class Preview:
         return extent.written_bytes / self.capacity_bytes if self.capacity_bytes else 0.0
 
     @property
-    def drive_writes_most(self) -> float:
-        """Bytes written at most, in user capacities."""
-        return self.drive_writes(self.most)
-
-    @property
     def line(self) -> str:
         """All of it in one line: expected, and in brackets least and most."""
         ends = (self.expected, self.least, self.most)
