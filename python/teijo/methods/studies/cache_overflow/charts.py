@@ -99,7 +99,12 @@ def _written_chart(found: OverflowFound) -> XYChart:
         return chart
     *own, last = chart.series
     series = (*own, replace(last, style="dashed"))
-    return replace(chart, series=series, note=_model_note(stated=bool(found.settings.cache_bytes)))
+    note = (
+        "The model has the stated size of the cache, and the measured rates."
+        if found.settings.cache_bytes
+        else "The model is drawn through the measured V*; with --set cache=SIZE it has its own."
+    )
+    return replace(chart, series=series, note=note)
 
 
 def _by_burst(
@@ -127,12 +132,6 @@ def _model_line(found: OverflowFound) -> tuple[Floats, Floats] | None:
         return np.array([0.0, end_s]), np.array([0.0, end_s * cliff.before.value / units.GIGA])
     end_bytes = volume + (end_s - corner_s) * cliff.after.value
     return np.array([0.0, corner_s, end_s]), np.array([0.0, volume, end_bytes]) / units.GIGA
-
-
-def _model_note(*, stated: bool) -> str:
-    if stated:
-        return "The model has the stated size of the cache, and the measured rates."
-    return "The model is drawn through the measured V*; with --set cache=SIZE it has its own."
 
 
 def _note(points: Points) -> str:

@@ -1,6 +1,6 @@
 """The sentences of the study: its verdict, its answer in one paragraph, and how it was measured."""
 
-from typing import Any, assert_never
+from typing import Any
 
 from teijo import units
 from teijo.analysis.mean import Mean
@@ -59,8 +59,6 @@ def verdict(found: OverflowFound) -> str:
             return say("NO CACHE SEEN: the drive is saturated {fell}", fell=fell)
         case "unknown" | "unproven":
             return say("WHETHER A CACHE OVERFLOWED CANNOT BE KNOWN: it fell {fell}", fell=fell)
-        case _:
-            assert_never(found.verdict.cause)
 
 
 def answer(found: OverflowFound) -> str:
@@ -121,23 +119,22 @@ def _cause(found: OverflowFound, cliff: Cliff, why: Verdict) -> str:
                 **values,
             )
         case "saturation":
-            reason: str = say(
+            over = say(
                 "The purged drive had been written {times:.2f} times over when it fell: what falls "
                 "is the drive itself as it is written over, and no cache is seen before that.",
                 times=times,
             )
+            return sentences((lead, over))
         case "undrained":
-            reason = say(
+            fresh = say(
                 "But only {percent:.0f} % of the purged device had been written when it fell, "
                 "which saturates none: what is full is a tier, or a cache that is not emptied "
                 "while the device rests.",
                 percent=100 * times,
             )
+            return sentences((lead, fresh))
         case "unknown" | "unproven":
-            reason = NOT_PURGED
-        case _:
-            assert_never(why.cause)
-    return sentences([lead, reason])
+            return sentences((lead, NOT_PURGED))
 
 
 def _stalls(burst: Burst) -> list[str]:
