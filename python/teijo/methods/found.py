@@ -49,12 +49,12 @@ class Found(Generic[S]):
 
     @property
     def states(self) -> tuple[SteadyState, ...]:
-        """The determination of each tracking variable; none where steady state is not asked."""
+        """The determination of each tracking variable; none where none is looked for."""
         return ()
 
     @property
     def converged(self) -> bool | None:
-        """Whether steady state was reached; None where it is not asked."""
+        """Whether steady state was reached; None where it is not looked for."""
         return None
 
     @property
@@ -106,7 +106,7 @@ class Found(Generic[S]):
 
     @property
     def steady_words(self) -> str:
-        """How far steady state is, in a few words; empty where it is not asked."""
+        """How far steady state is, in a few words; empty where it is not looked for."""
         return ""
 
     @cached_property

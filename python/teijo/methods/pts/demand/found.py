@@ -89,10 +89,6 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
         """The window in which the preconditioning was steady."""
         return self.before[0].window if is_steady(self.before) else None
 
-    def prewrites(self, measured: rounds.Round) -> Sequence[StepResult]:
-        """Return the minutes of the pre-write that began a round."""
-        return tuple(answer for _, answer in measured.cells[: self.settings.prewrite_minutes])
-
     @cached_property
     def points(self) -> OperatingPoints | None:
         """The operating points that the window shows, None where nothing was answered."""
@@ -115,7 +111,7 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
 
     @cached_property
     def in_flight(self) -> Mapping[SweepCell, float]:
-        """The I/Os in flight by those asked for, over the window; empty before there is a round."""
+        """The I/Os in flight by the demand, over the window; empty before there is a round."""
         return {key: in_flight_share(self.at(key), key.outstanding_ios) for key in self.over_window}
 
     @cached_property

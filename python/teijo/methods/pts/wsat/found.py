@@ -153,8 +153,8 @@ class WsatFound(MinutesFound[WsatSettings], ChecksFound[WsatSettings]):
         """Whether steady state was reached; None where the version does not determine it, or
         another rule ended the run before it could be.
         """
-        asked = self.stop is None or determinable(self.settings, self.answers)
-        return is_steady(self.states) if self.settings.check_minutes and asked else None
+        can_be = self.stop is None or determinable(self.settings, self.answers)
+        return is_steady(self.states) if self.settings.check_minutes and can_be else None
 
     @property
     def steady_since(self) -> int | None:

@@ -12,17 +12,9 @@ from teijo.document import model
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
-from teijo.methods.pts import window_pages
+from teijo.methods.pts import report, window_pages
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.histogram_pages import five_nines_ms, run_section
-from teijo.methods.pts.report import (
-    RESPONSE_TIME,
-    answered,
-    every_minute,
-    numbered,
-    report,
-    run_rows,
-)
 from teijo.methods.pts.wsat.found import WsatFound, WsatSettings
 from teijo.terms.result import StepResult
 
@@ -38,11 +30,11 @@ def pages(found: WsatFound) -> model.Document:
         plots += [window_pages.close_up_section(state, CHECK) for state in found.states]
     if settings.histogram_minutes is not None:
         plots.append(run_section(settings.cell.stimulus, found.histogram_run))
-    return report(
+    return report.report(
         found,
         _loop(settings),
         summary=_summary(found),
-        sections=[*numbered(plots), *([] if curve is None else [_table_section(found)])],
+        sections=[*report.numbered(plots), *([] if curve is None else [_table_section(found)])],
     )
 
 
@@ -72,11 +64,11 @@ def _loop(settings: WsatSettings) -> Loop:
 
 
 def _summary(found: WsatFound) -> tuple[model.Block, ...]:
-    blanks = found.converged is not None
+    rows = report.run_rows(found, form=",.6g", blanks=found.converged is not None)
     return (
         _verdict(found),
         model.Paragraph(text=_stop_sentence(found)),
-        model.Facts(caption="Write saturation", rows=run_rows(found, form=",.6g", blanks=blanks)),
+        model.Facts(caption="Write saturation", rows=rows),
         model.Paragraph(text=_explanation(found.settings)),
     )
 
@@ -200,7 +192,7 @@ def _latency_section(found: WsatFound, ruler: str) -> model.Section:
     grid = Grid(rows=found.rulers[ruler], columns=tuple(lines))
     chart = grid.chart(
         title,
-        RESPONSE_TIME,
+        report.RESPONSE_TIME,
         log=True,
         table=grid.table(folded=True),
         note="A minute of fewer than 100,000 I/Os has no 99.999 % of its own.",
@@ -211,7 +203,7 @@ def _latency_section(found: WsatFound, ruler: str) -> model.Section:
 def _table_section(found: WsatFound) -> model.Section:
     (_, written, fills), answers = found.rulers.values(), found.answers
     rates = tuple(measures.throughput_mb_s(answer) for answer in answers)
-    iops, *times = answered(answers)
+    iops, *times = report.answered(answers)
     columns = (
         Beside(column=model.Column(name="TGBW", unit="GB", digits=3), values=written.places),
         Beside(column=model.Column(name="Drive fills", digits=4), values=fills.places),
@@ -219,4 +211,4 @@ def _table_section(found: WsatFound) -> model.Section:
         Beside(column=model.Column(name="Throughput", unit="MB/s", digits=2), values=rates),
         *times,
     )
-    return every_minute(len(answers), columns)
+    return report.every_minute(len(answers), columns)

@@ -1,8 +1,8 @@
 """What PTS XSR measures and finds: three groups of minutes, and how the third came back."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Annotated, TypeVar
 
 from teijo import units
@@ -17,11 +17,13 @@ from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import MinutesFound
 from teijo.methods.pts.loop import by_minute, scalars_of
+from teijo.methods.pts.matrix import stimulus
+from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.result import StepResult
 from teijo.terms.step import MINUTE, Measure
 from teijo.terms.watch import Watch
-from teijo.terms.workload import Access, Stream, Workload
+from teijo.terms.workload import Access, Workload
 
 LEVEL_MINUTES = 120
 """The two hours on either side of a switch, which the standard has plotted by themselves."""
@@ -93,16 +95,14 @@ class Group:
 def groups_of(settings: XsrSettings) -> tuple[Group, ...]:
     """Return sequential, random, and sequential again."""
     first, second = settings.first_minutes, settings.random_minutes
-    sequential = (Access.SEQUENTIAL, settings.sequential_block_bytes)
-    random = (Access.RANDOM, settings.random_block_bytes)
-    rows = (
-        (*sequential, 1, first),
-        (*random, 1 + first, second),
-        (*sequential, 1 + first + second, settings.last_minutes),
+    sequential = partial(
+        Group, access=Access.SEQUENTIAL, block_size_bytes=settings.sequential_block_bytes
     )
-    return tuple(
-        Group(number=number, access=access, block_size_bytes=block, first_minute=at, minutes=count)
-        for number, (access, block, at, count) in enumerate(rows, start=1)
+    random = partial(Group, access=Access.RANDOM, block_size_bytes=settings.random_block_bytes)
+    return (
+        sequential(number=1, first_minute=1, minutes=first),
+        random(number=2, first_minute=1 + first, minutes=second),
+        sequential(number=3, first_minute=1 + first + second, minutes=settings.last_minutes),
     )
 
 
@@ -114,19 +114,12 @@ def group_at(settings: XsrSettings, minute: int) -> Group:
 def minute_step(settings: XsrSettings, minute: int) -> Measure:
     """Return one minute of the run, counted from 1; a group is one continuous stimulus.
 
-    The sequential stream has a name of its own, so that group 3 goes on where group 1 ended.
+    The sequential stream has its own name, so that group 3 goes on where group 1 ended.
     """
     group = group_at(settings, minute)
-    stream = Stream(
-        name=group.access.value,
-        read_percent=0,
-        block_size_bytes=group.block_size_bytes,
-        access=group.access,
-        threads=settings.threads,
-        queue_depth=settings.queue_depth,
-        active_range=shared.range_of(settings),
-        content=settings.content,
-    )
+    cell = MatrixCell(read_percent=0, block_size_bytes=group.block_size_bytes)
+    (random,) = stimulus(settings, cell).streams
+    stream = replace(random, name=group.access.value, access=group.access)
     return Measure(
         workload=Workload(streams=(stream,)),
         duration_ns=settings.minute_ns,

@@ -9,17 +9,9 @@ from teijo.document import model
 from teijo.document.grid import Beside, Figure, Grid, Line, listing
 from teijo.document.phrase import say
 from teijo.methods.pages import ms
+from teijo.methods.pts import report
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.loop import by_minute
-from teijo.methods.pts.report import (
-    ART,
-    MRT,
-    RESPONSE_TIME,
-    answered,
-    every_minute,
-    numbered,
-    report,
-)
 from teijo.methods.pts.xsr.found import LEVEL_MINUTES, Group, XsrFound, XsrSettings
 
 THROUGHPUT = Figure(name="Throughput", unit="MB/s", digits=3)
@@ -29,11 +21,11 @@ SWITCH_NAMES = ("Switch to random writes", "Switch back to sequential writes")
 def pages(found: XsrFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
     table = [_table_section(found)] if found.answers else []
-    return report(
+    return report.report(
         found,
         _loop(found),
         summary=_summary(found),
-        sections=[*numbered(_plots(found)), *table],
+        sections=[*report.numbered(_plots(found)), *table],
     )
 
 
@@ -191,8 +183,8 @@ def _plots(found: XsrFound) -> list[model.Section]:
     longest = [ms(measures.latency_ns_max(answer)) for answer in found.answers]
     return [
         *plots,
-        _section(found, whole, "Average response time against time", (ART, means), RESPONSE_TIME),
-        _section(found, whole, "Maximum response time against time", (MRT, longest), RESPONSE_TIME),
+        _section(found, whole, "Average response time against time", report.ART, means),
+        _section(found, whole, "Maximum response time against time", report.MRT, longest),
     ]
 
 
@@ -204,21 +196,21 @@ def _throughput_section(found: XsrFound, minutes: range, title: str) -> model.Se
         at = found.groups[2].first_minute - 1 + (recovered or 0)
         if recovered is not None and at in minutes:
             rules.append(model.Rule(name="recovered", value=float(at), at="x"))
-    return _section(found, minutes, title, (THROUGHPUT, found.rates), THROUGHPUT, rules)
+    return _section(found, minutes, title, THROUGHPUT, found.rates, rules)
 
 
 def _section(
     found: XsrFound,
     minutes: range,
     title: str,
-    line: tuple[Figure, Sequence[float]],
-    y: Figure,
+    figure: Figure,
+    values: Sequence[float],
     rules: Sequence[model.Rule] = (),
 ) -> model.Section:
     """Return a figure against time, a line for each group, the random one shaded; response times
     are on a logarithmic axis.
     """
-    (figure, values), shown = line, slice(minutes.start - 1, minutes.stop - 1)
+    shown = slice(minutes.start - 1, minutes.stop - 1)
     names = tuple(
         say("{number}: {stimulus}", number=group.number, stimulus=group.words)
         for group in found.begun
@@ -232,8 +224,8 @@ def _section(
     span = model.Span(name="random writes", first=float(first), last=float(last))
     chart = grid.chart(
         title,
-        y,
-        log=y is RESPONSE_TIME,
+        THROUGHPUT if figure is THROUGHPUT else report.RESPONSE_TIME,
+        log=figure is not THROUGHPUT,
         table=grid.table(folded=True),
         rules=rules,
         spans=(span,) if first <= last else (),
@@ -246,6 +238,6 @@ def _table_section(found: XsrFound) -> model.Section:
     columns = (
         Beside(column=model.Column(name="Group", digits=0), values=numbers),
         Beside(column=THROUGHPUT.column(), values=found.rates),
-        *answered(found.answers),
+        *report.answered(found.answers),
     )
-    return every_minute(found.rounds, columns)
+    return report.every_minute(found.rounds, columns)
