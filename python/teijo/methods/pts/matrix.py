@@ -201,24 +201,19 @@ class RoundsMethod(PtsMethod[S, F]):
     """A test of rounds."""
 
     @abstractmethod
-    def ruled(self, version: Version) -> Mapping[str, Any]:
-        """Return the settings that the version has for this test, with all its block sizes."""
+    def in_rounds(self, version: Version) -> Mapping[str, Any]:
+        """Return what the version has for the rounds of this test, with all its block sizes."""
 
-    def standard(self, version: Version, geometry: Geometry) -> S:
-        """Return the settings as the version has them on this device, unchecked."""
+    def ruled(self, version: Version, geometry: Geometry) -> Mapping[str, Any]:
+        """Return the version's rounds, with the block sizes that this device can serve."""
         values = {
-            **shared.shared_defaults(version, geometry, self.load(version)),
             "rounds_most": versions.ROUNDS_MOST,
             "precondition_times": versions.PRECONDITION_TIMES,
             "precondition_block_bytes": versions.PRECONDITION_BLOCK_BYTES,
-            **self.ruled(version),
+            **self.in_rounds(version),
         }
         blocks, logical = values["block_sizes_bytes"], geometry.logical_block_bytes
-        values["block_sizes_bytes"] = tuple(block for block in blocks if not block % logical)
-        fields = self.settings_type.model_fields
-        return self.settings_type.model_validate(
-            {name: value for name, value in values.items() if name in fields}
-        )
+        return values | {"block_sizes_bytes": tuple(each for each in blocks if not each % logical)}
 
     def block_sizes_of(self, settings: S) -> tuple[int, ...]:
         """Return the block sizes of the rounds."""
@@ -239,7 +234,7 @@ class RoundsMethod(PtsMethod[S, F]):
         words = format_block_size(logical)
         return tuple(
             self.dropped_words(format_block_size(block), words)
-            for block in self.ruled(version)["block_sizes_bytes"]
+            for block in self.in_rounds(version)["block_sizes_bytes"]
             if block % logical
         )
 

@@ -27,8 +27,19 @@ class PtsMethod(Method[S, F]):
     default_spec = DEFAULT_SPEC
 
     @abstractmethod
+    def ruled(self, version: Version, geometry: Geometry) -> Mapping[str, Any]:
+        """Return what the version has for this test: fields of its settings, and others perhaps."""
+
     def standard(self, version: Version, geometry: Geometry) -> S:
         """Return the settings as the version has them on this device, unchecked."""
+        values = {
+            **shared.shared_defaults(version, geometry, self.load(version)),
+            **self.ruled(version, geometry),
+        }
+        fields = self.settings_type.model_fields
+        return self.settings_type.model_validate(
+            {name: value for name, value in values.items() if name in fields}
+        )
 
     @abstractmethod
     def block_sizes_of(self, settings: S) -> tuple[int, ...]:

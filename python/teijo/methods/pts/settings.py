@@ -126,14 +126,9 @@ def minute_ns_of(geometry: Geometry) -> int:
     )
 
 
-def shared_defaults(
-    version: Version, geometry: Geometry, load: LoadRule | None = None
-) -> dict[str, object]:
-    """Return the shared fields as the version has them on this device.
-
-    `load` is the method's own where it differs from the version's.
-    """
-    rule, load = version.active_range, load or version.load
+def shared_defaults(version: Version, geometry: Geometry, load: LoadRule) -> dict[str, object]:
+    """Return the shared fields as the version has them on this device, with a test's load."""
+    rule = version.active_range
     pieces = pieces_of(rule.amount_bytes, rule.segments, geometry)
     return {
         "spec": version.id,
@@ -231,18 +226,17 @@ def shared_deviations(
     standard: Settings,
     version: Version,
     geometry: Geometry,
-    load: LoadRule | None = None,
+    load: LoadRule,
 ) -> list[Remark]:
-    """Return one remark per setting that differs from the version's.
+    """Return one remark per setting that differs from the version's with a test's load.
 
-    `load` is the method's own where it differs from the version's.
     What a version leaves to the operator is no deviation: another active range or amount of the
     client's matrix, and threads and queue depth where none are recommended.
     """
     remarks = []
     for field, knob in knobs_of(type(settings)).items():
         value, ruled = getattr(settings, field), getattr(standard, field)
-        if value == ruled or _is_allowed(field, value, version, geometry, load or version.load):
+        if value == ruled or _is_allowed(field, value, version, geometry, load):
             continue
         show = knob.form.show
         shown = {"setting": Verbatim(f"{knob.key} {show(value)}"), "value": show(ruled)}

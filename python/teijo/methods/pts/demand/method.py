@@ -3,7 +3,9 @@ take at three operating points. What is driven is in stages, what it finds in fo
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 from teijo.conformance import versions
 from teijo.conformance.versions import Version, version_of
@@ -11,7 +13,6 @@ from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods.method import Steps
 from teijo.methods.phrases import is_steady, purge, rounds_until_steady
-from teijo.methods.pts import settings as shared
 from teijo.methods.pts.demand import stages
 from teijo.methods.pts.demand.found import DemandFound
 from teijo.methods.pts.demand.settings import DemandSettings
@@ -48,15 +49,13 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
             )
         return version
 
-    def standard(self, version: Version, geometry: Geometry) -> DemandSettings:
-        """Return the settings as the version has them on this device, unchecked.
+    def ruled(self, version: Version, geometry: Geometry) -> dict[str, Any]:
+        """Return the levels, rounds and minutes, and the stimulus as this device can serve it.
 
         DIRTH's block size and mix are the operator's choice; these are common ones.
         """
         rule = version.demand
         assert rule is not None, "the version has this test"
-        defaults = shared.shared_defaults(version, geometry)
-        del defaults["threads"], defaults["queue_depth"]
         if self.composite:
             logical = geometry.logical_block_bytes
             blocks = tuple(block for block in versions.COMPOSITE_BLOCKS if not block[0] % logical)
@@ -65,23 +64,16 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
         else:
             blocks, mix = ((versions.DIRTH_BLOCK_BYTES, 1),), versions.DIRTH_READ_PERCENT
             access = workload_words.show_access(Access.RANDOM, 0.0, ())
-        return DemandSettings.model_validate(
-            {
-                **defaults,
-                "read_percent": mix,
-                "blocks": blocks,
-                "access": access,
-                "thread_counts": versions.DEMAND_LEVELS,
-                "queue_depths": versions.DEMAND_LEVELS,
-                "rounds_most": versions.ROUNDS_MOST,
-                "precondition_rounds_most": versions.ROUNDS_MOST,
-                "precondition_minutes": rule.precondition_minutes,
-                "prewrite_minutes": rule.prewrite_minutes,
-                "point_prewrite_minutes": rule.point_prewrite_minutes,
-                "histogram_minutes": rule.histogram_minutes,
-                "latency_limit_ns": rule.latency_limit_ns,
-            }
-        )
+        return {
+            **asdict(rule),
+            "read_percent": mix,
+            "blocks": blocks,
+            "access": access,
+            "thread_counts": versions.DEMAND_LEVELS,
+            "queue_depths": versions.DEMAND_LEVELS,
+            "rounds_most": versions.ROUNDS_MOST,
+            "precondition_rounds_most": versions.ROUNDS_MOST,
+        }
 
     def block_sizes_of(self, settings: DemandSettings) -> tuple[int, ...]:
         """Return the block sizes of the stimulus."""

@@ -4,11 +4,11 @@ them. What does the drive make of its idle time? What it finds is in found, the 
 
 from collections.abc import Generator
 from dataclasses import asdict
+from typing import Any
 
 from teijo.conformance.versions import HIR_BLOCK_BYTES, VERSIONS, Version
 from teijo.methods.method import Steps
 from teijo.methods.phrases import is_steady, purge
-from teijo.methods.pts import settings as shared
 from teijo.methods.pts.hir.found import (
     HirFound,
     HirSettings,
@@ -32,12 +32,11 @@ class Hir(PtsMethod[HirSettings, HirFound]):
     # It came with the enterprise specification 1.1.
     default_spec = "2.0.2-enterprise"
 
-    def standard(self, version: Version, geometry: Geometry) -> HirSettings:
-        """Return the settings as the version has them on this device, unchecked."""
+    def ruled(self, version: Version, geometry: Geometry) -> dict[str, Any]:  # noqa: ARG002
+        """Return the rule for this test, and its block size."""
         rule = version.idle_recovery
         assert rule is not None, version.id
-        values = {**shared.shared_defaults(version, geometry), **asdict(rule)}
-        return HirSettings.model_validate({**values, "block_size_bytes": HIR_BLOCK_BYTES})
+        return {**asdict(rule), "block_size_bytes": HIR_BLOCK_BYTES}
 
     def block_sizes_of(self, settings: HirSettings) -> tuple[int, ...]:
         """Return the block size of the writes."""

@@ -25,7 +25,7 @@ class Iops(RoundsMethod[IopsSettings, IopsFound]):
     settings_type = IopsSettings
     found_type = IopsFound
 
-    def ruled(self, version: Version) -> Mapping[str, Any]:  # noqa: ARG002
+    def in_rounds(self, version: Version) -> Mapping[str, Any]:  # noqa: ARG002
         """Return the matrix, which all versions have alike."""
         return {
             "mixes_read_percent": versions.READ_PERCENTS,

@@ -23,7 +23,7 @@ class Lat(RoundsMethod[LatSettings, LatFound]):
     settings_type = LatSettings
     found_type = LatFound
 
-    def ruled(self, version: Version) -> Mapping[str, Any]:
+    def in_rounds(self, version: Version) -> Mapping[str, Any]:
         """Return the matrix, the histogram's run, and the load of the preconditioning."""
         return {
             "mixes_read_percent": versions.LATENCY_READ_PERCENTS,

@@ -22,7 +22,7 @@ class Tp(RoundsMethod[TpSettings, TpFound]):
     settings_type = TpSettings
     found_type = TpFound
 
-    def ruled(self, version: Version) -> Mapping[str, Any]:
+    def in_rounds(self, version: Version) -> Mapping[str, Any]:
         """Return the block sizes, a test each, and that of the preconditioning."""
         rule = version.throughput
         return {

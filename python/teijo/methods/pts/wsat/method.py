@@ -3,12 +3,12 @@ until the version's stop rule. What it finds is in found, the report in pages.
 """
 
 from collections.abc import Generator
+from typing import Any
 
 from teijo.analysis import measures
 from teijo.conformance.versions import WSAT_BLOCK_BYTES, Version
 from teijo.methods.method import Steps
 from teijo.methods.phrases import histogram_run, purge
-from teijo.methods.pts import settings as shared
 from teijo.methods.pts.matrix import stimulus
 from teijo.methods.pts.method import PtsMethod
 from teijo.methods.pts.wsat.found import (
@@ -33,20 +33,17 @@ class Wsat(PtsMethod[WsatSettings, WsatFound]):
     # Write saturation is the enterprise drive's question: required there, optional for clients.
     default_spec = "2.0.2-enterprise"
 
-    def standard(self, version: Version, geometry: Geometry) -> WsatSettings:
-        """Return the settings as the version has them on this device, unchecked."""
+    def ruled(self, version: Version, geometry: Geometry) -> dict[str, Any]:  # noqa: ARG002
+        """Return when the test stops, and what it drives until then."""
         rule = version.saturation
-        return WsatSettings.model_validate(
-            {
-                **shared.shared_defaults(version, geometry),
-                "read_percent": 0,
-                "block_size_bytes": WSAT_BLOCK_BYTES,
-                "capacity_times": rule.capacity_times,
-                "minutes_most": rule.minutes,
-                "check_minutes": rule.check_minutes,
-                "histogram_minutes": version.histogram_minutes,
-            }
-        )
+        return {
+            "read_percent": 0,
+            "block_size_bytes": WSAT_BLOCK_BYTES,
+            "capacity_times": rule.capacity_times,
+            "minutes_most": rule.minutes,
+            "check_minutes": rule.check_minutes,
+            "histogram_minutes": version.histogram_minutes,
+        }
 
     def block_sizes_of(self, settings: WsatSettings) -> tuple[int, ...]:
         """Return the block size of the stimulus."""

@@ -2,10 +2,12 @@
 ones again. Does the drive come back? What it finds is in found, the report in pages.
 """
 
+from dataclasses import asdict
+from typing import Any
+
 from teijo.conformance.versions import VERSIONS, CrossStimulusRule, LoadRule, Version
 from teijo.methods.method import Steps
 from teijo.methods.phrases import purge
-from teijo.methods.pts import settings as shared
 from teijo.methods.pts.method import PtsMethod
 from teijo.methods.pts.xsr.found import XsrFound, XsrSettings, minute_step
 from teijo.terms.geometry import Geometry
@@ -28,19 +30,9 @@ class Xsr(PtsMethod[XsrSettings, XsrFound]):
     # It came with the enterprise specification 1.1.
     default_spec = "2.0.2-enterprise"
 
-    def standard(self, version: Version, geometry: Geometry) -> XsrSettings:
-        """Return the settings as the version has them on this device, unchecked."""
-        rule = rule_of(version)
-        return XsrSettings.model_validate(
-            {
-                **shared.shared_defaults(version, geometry, rule.load),
-                "sequential_block_bytes": rule.sequential_block_bytes,
-                "random_block_bytes": rule.random_block_bytes,
-                "first_minutes": rule.first_minutes,
-                "random_minutes": rule.random_minutes,
-                "last_minutes": rule.last_minutes,
-            }
-        )
+    def ruled(self, version: Version, geometry: Geometry) -> dict[str, Any]:  # noqa: ARG002
+        """Return the rule for this test: block sizes and minutes."""
+        return asdict(rule_of(version))
 
     def block_sizes_of(self, settings: XsrSettings) -> tuple[int, ...]:
         """Return the block sizes of both stimuli."""
