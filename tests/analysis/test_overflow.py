@@ -124,6 +124,15 @@ def test_a_single_turn_has_no_interval_and_two_have_one(seconds: int, known: boo
     assert (cliff.held.half_width is not None) == known
 
 
+def test_the_interval_of_turns_has_students_t_of_the_tables() -> None:
+    turns = [(0, 10), (110, 10), (0, 10), (110, 14)]  # of 55 MB/s, and of 110 · 14 / 24
+    cliff = found(levels((110, 200), *turns, (0, 10))).cliff
+    assert cliff is not None
+    assert cliff.after.value == pytest.approx(60 * MB)
+    error = np.std([55 * MB, 110 * MB * 14 / 24], ddof=1) / 2**0.5
+    assert cliff.after.half_width == pytest.approx(12.7062 * error)  # t(0.975, 1)
+
+
 def test_a_stall_before_a_plateau_is_a_phase_of_its_own() -> None:
     overflow = found(levels((110, 450), (0, 12), (50, 300), noise=0.02))
     assert [phase.name for phase in overflow.phases] == ["before", "stall", "after"]

@@ -13,6 +13,7 @@ import pytest
 from teijo.errors import HostError, RunFileError
 from teijo.runfile import reader, schema
 from teijo.terms.record import Record
+from tests.runfile.forging import Forger, forged
 from tests.runfile.samples import open_run, record, sealed_run
 
 
@@ -239,3 +240,26 @@ def test_too_little_memory_is_the_hosts_fault_and_not_the_files(
     monkeypatch.setattr(reader, "_record", starve)
     with pytest.raises(HostError, match="not enough memory"):
         reader.read(path)
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "what"),
+    [
+        ("run", "ending", "ending"),
+        ("run", "provenance", "provenance"),
+        ("device", "kind", "kind of device"),
+    ],
+)
+def test_a_word_that_no_run_has_is_damage(
+    tmp_path: Path, sealed: bytes, table: str, column: str, what: str
+) -> None:
+    """SQLite holds a CHECK only where it writes; a file is bytes that anybody wrote."""
+
+    def act(file: Forger) -> None:
+        file.db.execute("PRAGMA ignore_check_constraints = ON")
+        file.change(table, "1", **{column: "won"})
+
+    whole = tmp_path / "run.teijo"
+    whole.write_bytes(sealed)
+    with pytest.raises(RunFileError, match=f"'won' is no {what}"):
+        reader.read(forged(whole, tmp_path / "forged.teijo", act))
