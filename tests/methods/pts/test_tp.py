@@ -241,6 +241,7 @@ def test_the_watch_follows_both_block_sizes():
     volume, minute = 2 * DRIVE.capacity_bytes, 60_000_000_000
     begin = watch_after(played, 0)
     assert (begin.phase, begin.remaining_bytes) == ("purge", 2 * volume)
+    assert (begin.rounds_least, begin.rounds_most) == (None, None)
     assert begin.remaining_ns_least == 2 * 5 * 2 * minute
     assert begin.remaining_ns_most == 2 * 25 * 2 * minute
     assert watch_after(played, 1).phase == "precondition"

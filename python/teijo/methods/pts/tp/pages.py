@@ -6,7 +6,7 @@ from dataclasses import replace
 from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.quantities import THROUGHPUT
-from teijo.document.grid import Edge, Fields, Figure, Grid, listing, matrix
+from teijo.document.grid import Edge, Fields, Figure, listing, matrix
 from teijo.document.model import Block, Document, Facts, Paragraph, Section, Table, Verdict, XYChart
 from teijo.document.phrase import listed, say
 from teijo.methods.pages import NO_ROUNDS, ms, window_name
@@ -25,7 +25,6 @@ from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell
 
 MEAN_NOTE = "Arithmetic mean over the rounds of the measurement window."
-_Cells = Mapping[TpCell, Cell]
 
 
 def pages(found: TpFound) -> Document:
@@ -75,12 +74,11 @@ def _summary(found: TpFound) -> tuple[Block, ...]:
         (say("Rounds measured, {block}", block=each.name), str(each.rounds))
         for each in found.blocks
     )
-    cells = found.over_window
+    figures = _figures(found.over_window) if found.over_window else ()
     return (
         _verdict(found),
         window_pages.determination_table(found.states),
-        *(_tables(cells) if cells else ()),
-        *([_bars(cells)] if len(found.blocks) > 1 and cells else ()),
+        *(figures if len(found.blocks) > 1 else figures[:2]),
         Facts(caption="Run", rows=(*rounds, *run_rows(found))),
     )
 
@@ -142,11 +140,23 @@ def _cell_sections(found: BlockFound) -> list[Section]:
     cells = found.over_window
     if not cells:
         return sections_of(titles, [])
-    return sections_of(titles, [[*_tables(cells), Paragraph(text=MEAN_NOTE)], [_bars(cells)]])
+    *tables, bars = _figures(cells)
+    return sections_of(titles, [[*tables, Paragraph(text=MEAN_NOTE)], [bars]])
 
 
-def _tables(cells: _Cells) -> tuple[Table, Table]:
-    """Return throughput by block size and mix, and the same cells with all their figures."""
+def _figures(cells: Mapping[TpCell, Cell]) -> tuple[Table, Table, XYChart]:
+    """Return throughput by block size and mix, all figures of the cells, and throughput drawn."""
+    blocks = {key.block_size_bytes: key.block for key in cells}
+    mixes = dict.fromkeys(key.read_percent for key in cells)
+    grid = matrix(
+        Edge(name="Block size", places=tuple(blocks.values()), scale="category", from_zero=True),
+        tuple(blocks),
+        tuple(mixes),
+        lambda block, mix: cells[TpCell(read_percent=mix, block_size_bytes=block)].throughput_mb_s,
+        figure=lambda mix: Figure(name=mix_name(mix), unit="MB/s"),
+        name=lambda mix: say("R/W {mix}", mix=mix_name(mix)),
+        style="bars",
+    )
     fields: Fields[TpCell] = (
         ("Workload", "", None, lambda key: say("SEQ {block} {mix}", block=key.block, mix=key.mix)),
         ("Throughput", "MB/s", 2, lambda key: cells[key].throughput_mb_s),
@@ -154,26 +164,9 @@ def _tables(cells: _Cells) -> tuple[Table, Table]:
         ("Mean latency", "ms", 4, lambda key: ms(cells[key].latency_ns_mean)),
         ("Maximum latency", "ms", 3, lambda key: ms(cells[key].latency_ns_max)),
     )
+    title = "Throughput by block size and R/W mix"
     return (
-        _grid(cells).table("Throughput by block size and R/W mix"),
+        grid.table(title),
         listing(cells, fields, caption="All figures of the cells"),
-    )
-
-
-def _bars(cells: _Cells) -> XYChart:
-    grid, title = _grid(cells), "Throughput by block size and R/W mix"
-    return grid.chart(title, THROUGHPUT, table=grid.table(title, folded=True), note=MEAN_NOTE)
-
-
-def _grid(cells: _Cells) -> Grid:
-    blocks = tuple(dict.fromkeys(key.block_size_bytes for key in cells))
-    names = tuple(dict.fromkeys(key.block for key in cells))
-    return matrix(
-        Edge(name="Block size", places=names, scale="category", from_zero=True),
-        blocks,
-        tuple(dict.fromkeys(key.read_percent for key in cells)),
-        lambda block, mix: cells[TpCell(read_percent=mix, block_size_bytes=block)].throughput_mb_s,
-        figure=lambda mix: Figure(name=mix_name(mix), unit="MB/s"),
-        name=lambda mix: say("R/W {mix}", mix=mix_name(mix)),
-        style="bars",
+        grid.chart(title, THROUGHPUT, table=grid.table(title, folded=True), note=MEAN_NOTE),
     )
