@@ -22,7 +22,7 @@ from teijo.terms.cell import CellKey, MatrixCell
 from teijo.terms.finding import SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import Answer, StepResult
-from teijo.terms.step import ROUND, Measure, Precondition, Step
+from teijo.terms.step import MINUTE, ROUND, Measure, Precondition, Step
 from teijo.terms.watch import Watch
 from teijo.terms.workload import Stream, Workload
 from teijo.units import format_block_size
@@ -76,6 +76,31 @@ def stimulus(settings: shared.PtsSettings, cell: MatrixCell) -> Workload:
         content=settings.content,
     )
     return Workload(streams=(stream,))
+
+
+def minute_of(
+    settings: shared.PtsSettings,
+    workload: Workload,
+    minute: int,
+    *,
+    cell: str,
+    phase: str = MINUTE,
+    number: int | None = None,
+    first: int = 1,
+) -> Measure:
+    """Return a minute of a continuous stimulus that begins with the minute `first`.
+
+    `number` is what the record counts it by, where that is not the minute.
+    """
+    return Measure(
+        workload=workload,
+        duration_ns=settings.minute_ns,
+        phase=phase,
+        round_number=minute if number is None else number,
+        cell=cell,
+        continues=minute > first,
+        open_ended=True,
+    )
 
 
 def round_of(

@@ -11,7 +11,7 @@ from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.demand.settings import DemandSettings, stimulus_with
 from teijo.methods.pts.loop import checked
-from teijo.methods.pts.matrix import determined, round_of
+from teijo.methods.pts.matrix import determined, minute_of, round_of
 from teijo.methods.rounds import Rounds
 from teijo.methods.workload import words as workload_words
 from teijo.terms.finding import Cell, SteadyState
@@ -57,17 +57,11 @@ def precondition(settings: DemandSettings) -> Generator[Step, Answer, None]:
             answers.append(answer)
 
 
-def precondition_minute(settings: DemandSettings, number: int) -> Measure:
+def precondition_minute(settings: DemandSettings, minute: int) -> Measure:
     """Return one minute of the preconditioning, counted from 1; its round is in the step."""
-    return Measure(
-        workload=workload_at(settings, 0, greatest(settings)),
-        duration_ns=settings.minute_ns,
-        phase=PRECONDITION,
-        round_number=(number - 1) // settings.precondition_minutes + 1,
-        cell=f"minute {number}",
-        continues=number > 1,
-        open_ended=True,
-    )
+    workload, cell = workload_at(settings, 0, greatest(settings)), f"minute {minute}"
+    whole = (minute - 1) // settings.precondition_minutes
+    return minute_of(settings, workload, minute, cell=cell, phase=PRECONDITION, number=whole + 1)
 
 
 def precondition_is_over(settings: DemandSettings, answers: Sequence[StepResult]) -> bool:

@@ -20,7 +20,7 @@ from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import ChecksFound
 from teijo.methods.pts.loop import checked, scalars_of
-from teijo.methods.pts.matrix import stimulus
+from teijo.methods.pts.matrix import minute_of, stimulus
 from teijo.methods.rounds import rounds_left, steady_words
 from teijo.methods.scaled import full_size
 from teijo.terms.cell import MatrixCell
@@ -174,15 +174,8 @@ def wait_state(settings: HirSettings, idle_s: int) -> Iterator[Measure | Idle]:
 
 def _minute(settings: HirSettings, minute: int, *, phase: str, number: int, cell: str) -> Measure:
     """Return a minute of continuous writes, counted from 1."""
-    return Measure(
-        workload=stimulus(settings, settings.cell),
-        duration_ns=settings.minute_ns,
-        phase=phase,
-        round_number=number,
-        cell=cell,
-        continues=minute > 1,
-        open_ended=True,
-    )
+    workload = stimulus(settings, settings.cell)
+    return minute_of(settings, workload, minute, cell=cell, phase=phase, number=number)
 
 
 def check_answers(settings: HirSettings, minutes: Sequence[StepResult]) -> list[StepResult]:

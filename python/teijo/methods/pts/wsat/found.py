@@ -22,7 +22,7 @@ from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import ChecksFound, MinutesFound
 from teijo.methods.pts.loop import by_minute, checked, histogram_scalars, scalars_of
-from teijo.methods.pts.matrix import stimulus
+from teijo.methods.pts.matrix import minute_of, stimulus
 from teijo.methods.rounds import rounds_left, steady_words
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
@@ -63,15 +63,8 @@ class WsatSettings(shared.LoadSettings, frozen=True):
 
 def minute(settings: WsatSettings, number: int) -> Measure:
     """Return one minute of the continuous stimulus, numbered from 1."""
-    return Measure(
-        workload=stimulus(settings, settings.cell),
-        duration_ns=settings.minute_ns,
-        phase=MINUTE,
-        round_number=number,
-        cell=settings.cell.name,
-        continues=number > 1,
-        open_ended=True,
-    )
+    workload = stimulus(settings, settings.cell)
+    return minute_of(settings, workload, number, cell=settings.cell.name)
 
 
 def why_stop(

@@ -17,7 +17,7 @@ from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import MinutesFound
 from teijo.methods.pts.loop import by_minute, scalars_of
-from teijo.methods.pts.matrix import stimulus
+from teijo.methods.pts.matrix import minute_of, stimulus
 from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.result import StepResult
@@ -120,15 +120,8 @@ def minute_step(settings: XsrSettings, minute: int) -> Measure:
     cell = MatrixCell(read_percent=0, block_size_bytes=group.block_size_bytes)
     (random,) = stimulus(settings, cell).streams
     stream = replace(random, name=group.access.value, access=group.access)
-    return Measure(
-        workload=Workload(streams=(stream,)),
-        duration_ns=settings.minute_ns,
-        phase=MINUTE,
-        round_number=minute,
-        cell=group.cell,
-        continues=minute > group.first_minute,
-        open_ended=True,
-    )
+    workload = Workload(streams=(stream,))
+    return minute_of(settings, workload, minute, cell=group.cell, first=group.first_minute)
 
 
 class XsrFound(MinutesFound[XsrSettings]):
