@@ -1,9 +1,14 @@
-"""Printed numbers decide as the exact ones do: against their limits."""
+"""How checks come to a verdict: printed numbers decide as exact ones do, and the end is awaited."""
 
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from teijo.conformance.verdicts import digits_beside
+from teijo.conformance.requirement import Case
+from teijo.conformance.verdicts import at_the_end, digits_beside, in_shares, judging, met_if
 
 NEAR = st.integers(-(10**9), 10**9)
 
@@ -26,3 +31,29 @@ def test_a_number_far_from_its_limit_has_the_usual_digits() -> None:
     assert digits_beside([(0.9987, 1.01), (0.9, 0.5)], least=4) == 4
     assert digits_beside([(1.01004, 1.01)], least=4) == 5
     assert digits_beside([], least=3) == 3
+
+
+def case(*, is_over: bool) -> Case:
+    return cast("Case", SimpleNamespace(is_over=is_over))
+
+
+@pytest.mark.parametrize(("is_over", "verdict"), [(True, "deviated"), (False, "not verifiable")])
+def test_a_verdict_on_a_whole_test_waits_for_its_end(is_over: bool, verdict: str) -> None:
+    found = at_the_end(lambda _: met_if(False, "3 of 5"))(case(is_over=is_over))
+    assert (found.verdict, found.evidence) == (verdict, "3 of 5")
+
+
+def test_what_is_not_there_yet_is_not_verifiable() -> None:
+    check = judging(lambda _: [], "no round yet")(lambda _, rounds: met_if(True, str(len(rounds))))
+    found = check(case(is_over=True))
+    assert (found.verdict, found.evidence) == ("not verifiable", "no round yet")
+
+
+def test_lengths_are_as_many_as_asked_and_each_within_its_shares() -> None:
+    def holds(*lengths: float) -> bool:
+        return in_shares(lengths, asked=(5, 10), shares=(0.9, 1.1))
+
+    assert holds(4.5, 11)
+    assert not holds(4.5, 11.1)
+    assert not holds(4.4, 11)
+    assert not holds(4.5)

@@ -7,7 +7,7 @@ import pytest
 from teijo.document.model import Note, Table, Verdict
 from teijo.errors import PlanError
 from teijo.methods.checks_page import contradiction_remarks
-from teijo.methods.parts import document_of, findings_of, parts_of, watch_of
+from teijo.methods.parts import document_of, findings_of, found_in, parts_of, watch_of
 from teijo.methods.pts.campaign.cross_checks import checks_between
 from teijo.methods.pts.campaign.method import Campaign
 from teijo.methods.pts.campaign.parts import split
@@ -16,6 +16,7 @@ from teijo.methods.pts.iops.method import Iops
 from teijo.methods.registry import METHODS
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Measure, Purge, Step
+from tests.conformance.exemplary import kept
 from tests.methods.canned import DRIVE, Canned, Played, play
 
 TWO = {"tests": "iops,lat"}
@@ -165,6 +166,30 @@ def test_the_summary_names_the_window_of_each_block_size_that_has_its_own() -> N
         "1–5, 1–5",
         "1–5",
     ]
+
+
+POINTS = [f"{point}: {what}" for point in ("Max", "Mid", "Min") for what in ("IOPS", "ART")]
+
+
+@pytest.mark.parametrize(
+    ("test", "names"),
+    [
+        ("iops", [f"RND {cell}" for cell in ("1024 KiB 100/0", "4 KiB 100/0", "64 KiB 65/35",
+                                             "1024 KiB 0/100", "4 KiB 0/100")]),
+        ("tp", [f"SEQ {size} KiB {mix}" for size in (1024, 128) for mix in ("0/100", "100/0")]),
+        ("lat", [f"RND 4 KiB {mix}, {what}" for mix in ("100/0", "0/100")
+                 for what in ("ART", "MRT")]),
+        ("wsat", ["fresh out of the box (FOB), mean of the plateau",
+                  "level at the end, mean of the last fifth"]),
+        ("hir", [f"idle {idle} s: gain" for idle in (5, 10, 15, 25, 50)]),
+        ("xsr", ["recovery, first minute not below group 1", "mean of group 1"]),
+        ("cbw", POINTS),
+        ("dirth", POINTS),
+    ],
+)  # fmt: skip
+def test_each_test_says_its_own_headlines(test: str, names: list[str]) -> None:
+    found = found_in(kept(TESTS[test], "2.0.2-enterprise").record)
+    assert [str(each.name) for each in found.headlines] == names
 
 
 def test_tests_that_are_still_to_come_are_said_to_be() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from teijo.errors import PlanError
-from teijo.methods.parts import findings_of, watch_of
+from teijo.methods.parts import findings_of, found_in, watch_of
 from teijo.methods.pts.lat.found import SELF_CHECK_NAME
 from teijo.methods.pts.lat.method import Lat
 from teijo.terms.geometry import Geometry
@@ -214,6 +214,8 @@ def test_cells_are_means_over_the_window_and_the_maximum_is_of_the_maxima():
     assert cell.latency_ns_mean == pytest.approx(21_800, rel=1e-4)
     assert cell.latency_ns_max == 220_000
     assert len(findings.cells) == 9
+    art, mrt = (each.value for each in found_in(played.record).headlines[2:])
+    assert (art, mrt) == (pytest.approx(0.0218, rel=1e-4), 0.22)
 
 
 def test_average_times_iops_is_one_where_the_host_takes_no_time_of_its_own():
