@@ -394,7 +394,8 @@ def saying(played: Played, holds: str) -> str:
         if isinstance(each.step, Configure):
             mode = "write-back" if ("cache", "wb") in each.step.settings else "none"
             detail = {"facts": json.dumps({"mode": mode, "size": holds})}
-            each = replace(each, answer=replace(each.answer, detail=detail))  # type: ignore[type-var]
+            answer = replace(each.answer, detail=detail)  # type: ignore[type-var]
+            each = replace(each, answer=answer)
         steps.append(each)
     return text_of(document_of(replace(played.record, steps=tuple(steps))))
 
