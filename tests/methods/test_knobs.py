@@ -88,3 +88,9 @@ def test_an_unknown_setting_lists_the_valid_ones(method):
         method.settings("", {"colour": "blue"}, DRIVE)
     for knob in knobs_of(type(method.settings("", {}, DRIVE))).values():
         assert knob.key in caught.value.remedy
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if not method.specs])
+def test_a_method_that_follows_no_standard_has_no_version(method):
+    with pytest.raises(PlanError, match=f"{method.id} follows no standard"):
+        method.settings("2.0.2", {}, DRIVE)

@@ -159,12 +159,6 @@ def test_what_has_no_meaning_is_refused_with_a_remedy(overrides):
     assert refused.value.remedy
 
 
-def test_it_follows_no_standard():
-    with pytest.raises(PlanError, match="no version"):
-        METHOD.settings("2.0.2", {}, DRIVE)
-    assert METHOD.specs == ()
-
-
 def test_a_live_screen_is_told_the_pass_and_what_is_left():
     played = look()
     before = record_of(METHOD, played.settings, played.steps[:1])

@@ -425,11 +425,6 @@ def test_what_cannot_be_measured_is_refused_by_name(overrides: dict[str, str], w
         METHOD.settings("", overrides, WHOLE)
 
 
-def test_the_standard_has_no_version_of_it() -> None:
-    with pytest.raises(PlanError, match="no standard"):
-        METHOD.settings("2.0.2", {}, WHOLE)
-
-
 def test_the_watch_names_the_cell_and_counts_what_is_left() -> None:
     run = played()
     settings = run.settings

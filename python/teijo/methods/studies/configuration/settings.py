@@ -65,6 +65,7 @@ def _workload(name: str, said: str) -> NamedStream:
 
 
 FACTORS: Final = optional(Form(words.factors, words.show_factors), ())
+WORKLOADS: Final = Form(parse_workloads, workload_settings.show_streams)
 
 
 class ConfigurationSettings(Settings, frozen=True):
@@ -87,11 +88,7 @@ class ConfigurationSettings(Settings, frozen=True):
     )
     workloads: Annotated[
         tuple[NamedStream, ...],
-        Knob(
-            Form(parse_workloads, workload_settings.show_streams),
-            "workloads=4k-write; oltp: rw=randrw read=70 bs=8KiB qd=16",
-            ("workload",),
-        ),
+        Knob(WORKLOADS, "workloads=4k-write; oltp: rw=randrw read=70 bs=8KiB qd=16", ("workload",)),
     ] = meaning(
         "what is measured in each: presets, or NAME: rw=… bs=…; cdm5 is eight of them",
         parse_workloads("seq-read; 4k-read"),
