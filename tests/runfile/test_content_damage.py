@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from teijo.errors import RunFileError
-from teijo.runfile import log, reader
+from teijo.runfile import content, log, reader
 from teijo.runfile.recorder import Recorder
 from tests.runfile.damage import PAGE, Left, flips, killed, outcomes, pages_moved
 from tests.runfile.samples import sealed_run
@@ -164,3 +164,12 @@ def test_thousands_of_flipped_bits(tmp_path: Path, how: str, logged: Left, flush
         return
     left = logged if how == "logged" else flushed
     outcomes(tmp_path / "run.teijo.open", left, flips(left, seed=5, count=4_000))
+
+
+@pytest.mark.parametrize("value", [4.0, "4", b"4", None])
+def test_a_series_with_anything_but_whole_numbers_is_refused(
+    value: float | str | bytes | None,
+) -> None:
+    assert content._whole_numbers([(1, 2), (3, 2**63 - 1)]).tolist() == [1, 2, 3, 2**63 - 1]
+    with pytest.raises(ValueError, match="another type than its column"):
+        content._whole_numbers([(1, 2), (3, value)])
