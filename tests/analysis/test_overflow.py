@@ -49,7 +49,7 @@ class Cache:
                 held += taken
                 written[sample] += taken
                 closed = self.low is not None and held >= self.size - 1.0
-        return Series(lengths_s=np.ones(seconds), written_bytes=written, block_bytes=131_072)
+        return Series(lengths_s=np.ones(seconds), written_bytes=written, block_size_bytes=131_072)
 
 
 def noisy(series: Series, share: float, seed: int) -> Series:
@@ -58,14 +58,14 @@ def noisy(series: Series, share: float, seed: int) -> Series:
     return Series(
         lengths_s=series.lengths_s,
         written_bytes=np.maximum(0.0, series.written_bytes * wobble),
-        block_bytes=series.block_bytes,
+        block_size_bytes=series.block_size_bytes,
     )
 
 
 def levels(*parts: tuple[float, int], noise: float = 0.0, seed: int = 1) -> Series:
     """Return a made-up series: (MB/s, seconds) one after the other."""
     rates = np.concatenate([np.full(seconds, rate * MB) for rate, seconds in parts])
-    plain = Series(lengths_s=np.ones(rates.size), written_bytes=rates, block_bytes=131_072)
+    plain = Series(lengths_s=np.ones(rates.size), written_bytes=rates, block_size_bytes=131_072)
     return noisy(plain, noise, seed) if noise else plain
 
 
@@ -167,7 +167,7 @@ def test_few_blocks_in_a_sample_make_no_stalls() -> None:
     rng = np.random.default_rng(3)
     blocks = np.concatenate((np.full(270, 28), rng.poisson(2.5, 300)))
     series = Series(
-        lengths_s=np.ones(570), written_bytes=blocks * 4e6, block_bytes=4e6
+        lengths_s=np.ones(570), written_bytes=blocks * 4e6, block_size_bytes=4e6
     )  # as at a scale of 1:30
     overflow = found(series)
     assert overflow.cliff is not None
@@ -226,10 +226,10 @@ def test_a_series_of_a_day_is_looked_at_in_longer_samples() -> None:
 
 def test_no_samples_show_nothing() -> None:
     empty = np.zeros(0)
-    assert overflow_of(Series(lengths_s=empty, written_bytes=empty, block_bytes=1)) is None
+    assert overflow_of(Series(lengths_s=empty, written_bytes=empty, block_size_bytes=1)) is None
 
 
 def test_changes_smaller_than_an_io_are_none() -> None:
     rates = np.tile((27 * 4e6, 28 * 4e6), 100) + np.repeat((0.0, 1e6), 100)
-    series = Series(lengths_s=np.ones(200), written_bytes=rates, block_bytes=4e6)
+    series = Series(lengths_s=np.ones(200), written_bytes=rates, block_size_bytes=4e6)
     assert changes_of(series) == ()

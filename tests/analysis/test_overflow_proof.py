@@ -24,7 +24,7 @@ FULL_S = round(HELD / (FAST - SLOW))
 def series(*levels: tuple[int, float]) -> Series:
     """Return a series of (seconds, bytes per second) one after the other."""
     written = np.concatenate([np.full(seconds, rate) for seconds, rate in levels])
-    return Series(lengths_s=np.ones(written.size), written_bytes=written, block_bytes=131_072)
+    return Series(lengths_s=np.ones(written.size), written_bytes=written, block_size_bytes=131_072)
 
 
 def burst(*levels: tuple[int, float]) -> Overflow:

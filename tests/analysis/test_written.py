@@ -37,12 +37,14 @@ def answer(written: list[int], *, elapsed_s: float, keeps_series: bool = True) -
 
 
 def series_of(*answers: StepResult, scale: float = 1.0) -> Series:
-    return written_series(answers, sample_ns=NS_PER_S, block_bytes=512, scale=scale)
+    return written_series(answers, sample_ns=NS_PER_S, block_size_bytes=512, scale=scale)
 
 
-def points(rates_mb_s: np.ndarray, *, block_bytes: float = 4096.0) -> tuple[Points, Overflow]:
+def points(rates_mb_s: np.ndarray, *, block_size_bytes: float = 4096.0) -> tuple[Points, Overflow]:
     series = Series(
-        lengths_s=np.ones(rates_mb_s.size), written_bytes=rates_mb_s * MB, block_bytes=block_bytes
+        lengths_s=np.ones(rates_mb_s.size),
+        written_bytes=rates_mb_s * MB,
+        block_size_bytes=block_size_bytes,
     )
     overflow = overflow_of(series)
     assert overflow is not None
@@ -64,7 +66,7 @@ def test_an_engine_without_a_series_wrote_evenly() -> None:
 def test_a_scaled_device_is_told_at_its_full_size_and_its_rate_is_as_it_is() -> None:
     own, full = (series_of(answer([64, 32], elapsed_s=2), scale=scale) for scale in (1.0, 32.0))
     assert full.written_bytes.sum() == 32 * own.written_bytes.sum()
-    assert full.block_bytes == 32 * own.block_bytes
+    assert full.block_size_bytes == 32 * own.block_size_bytes
     assert full.rates.tolist() == own.rates.tolist()
 
 
@@ -77,7 +79,7 @@ def test_a_long_series_has_at_most_1440_points_and_all_that_was_written() -> Non
 
 
 def test_samples_of_a_few_large_writes_are_joined_until_they_are_smooth() -> None:
-    found, _ = points(np.full(600, 100.0), block_bytes=50 * MB)
+    found, _ = points(np.full(600, 100.0), block_size_bytes=50 * MB)
     assert found.joined == 8
     assert points(np.full(600, 100.0))[0].joined == 1
 

@@ -64,7 +64,7 @@ def test_every_line_of_the_methods_has_one_purpose(tree: Path) -> None:
 def test_what_holds_a_quantity_is_found_in_every_language(tree: Path) -> None:
     assert house_numbers.representations(tree, house_numbers.BLOCK_SIZE) == {
         "Python block_size_bytes": ["workload.Stream"],
-        "Rust block_bytes": ["plan.Plan"],
+        "Rust block_size_bytes": ["plan.Plan"],
     }
     assert house_numbers.representations(tree, house_numbers.SAMPLE) == {
         "Rust Histogram": ["plan"],

@@ -50,7 +50,12 @@ def latencies(count: int, mean_ns: int, max_ns: int | None = None) -> Histogram:
 
 
 def flow(
-    direction: str, ios: int, block_bytes: int, *, mean_ns: int = 1_000, max_ns: int | None = None
+    direction: str,
+    ios: int,
+    block_size_bytes: int,
+    *,
+    mean_ns: int = 1_000,
+    max_ns: int | None = None,
 ) -> OperationResult:
     """Return the result of one direction; one interval holds it all."""
     one = np.array([ios], np.int64)
@@ -58,14 +63,14 @@ def flow(
         stream="main",
         operation=direction,
         count=ios,
-        bytes=ios * block_bytes,
+        bytes=ios * block_size_bytes,
         errors={},
         latency=latencies(ios, mean_ns, max_ns),
         intervals=Intervals(
             length_ns=1_000_000_000,
             index=np.array([0], np.int64),
             ios=one,
-            bytes=one * block_bytes,
+            bytes=one * block_size_bytes,
             errors=one * 0,
             latency_ns_sum=one * mean_ns,
             latency_ns_min=one * 0 + mean_ns,

@@ -38,8 +38,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> TierFound:
     return tiering(run.record)
 
 
-def curve(found: TierFound, pattern: str, block_bytes: int) -> Curve:
-    return next(one for one in found.of(pattern) if one.block_bytes == block_bytes)
+def curve(found: TierFound, pattern: str, block_size_bytes: int) -> Curve:
+    return next(one for one in found.of(pattern) if one.block_size_bytes == block_size_bytes)
 
 
 def test_a_set_that_fits_runs_as_on_the_fast_device_alone(found: TierFound) -> None:

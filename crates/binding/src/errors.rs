@@ -141,7 +141,7 @@ mod tests {
             (EngineError::NothingToContinue, "PlanError"),
             (
                 EngineError::DirectRefused {
-                    block_bytes: 512,
+                    block_size_bytes: 512,
                     offset_alignment_bytes: 4096,
                     memory_alignment_bytes: 4,
                 },
@@ -164,7 +164,7 @@ mod tests {
             ),
             (
                 EngineError::TooManyParts {
-                    block_bytes: 1 << 20,
+                    block_size_bytes: 1 << 20,
                     smallest_bytes: 4096,
                     queue_depth: 256,
                 },

@@ -62,15 +62,15 @@ fn get<'py, T: FromPyObjectOwned<'py>>(object: &Any<'py>, name: &str) -> PyResul
 /// A `teijo.terms.workload.Stream` where it is placed.
 fn stream_plan<'py>(placed: &Any<'py>, stream: &Any<'py>) -> PyResult<StreamPlan> {
     let sizes: Vec<(u32, u32)> = get(stream, "block_mix")?;
-    let share = |(block_bytes, weight)| BlockShare {
-        block_bytes,
+    let share = |(block_size_bytes, weight)| BlockShare {
+        block_size_bytes,
         weight,
     };
     Ok(StreamPlan {
         threads: get(stream, "threads")?,
         queue_depth: get(stream, "queue_depth")?,
         read_percent: get(stream, "read_percent")?,
-        block_bytes: get(stream, "block_size_bytes")?,
+        block_size_bytes: get(stream, "block_size_bytes")?,
         discard_percent: get(stream, "discard_percent")?,
         flush_every_writes: get(stream, "flush_every_writes")?,
         blocks: sizes.into_iter().map(share).collect(),

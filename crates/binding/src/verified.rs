@@ -39,7 +39,7 @@ fn order(word: &Bound<'_, PyAny>) -> PyResult<OrderOf> {
         "sequential" => Ok(|_| Order::Sequential),
         "shuffled" => Ok(|past| Order::Shuffled {
             key: past.key,
-            block_bytes: past.block_bytes,
+            block_size_bytes: past.block_bytes,
         }),
         other => Err(PyValueError::new_err(format!("no order {other:?}"))),
     }
@@ -75,14 +75,17 @@ impl From<PyWritten> for Written {
 
 /// What one stream's writes left behind.
 pub fn written<'py>(py: Python<'py>, written: &Written) -> PyResult<Bound<'py, PyAny>> {
-    let (order, key, block_bytes) = match written.order {
+    let (order, key, block_size_bytes) = match written.order {
         Order::Sequential => ("sequential", 0, 0),
-        Order::Shuffled { key, block_bytes } => ("shuffled", key, block_bytes),
+        Order::Shuffled {
+            key,
+            block_size_bytes,
+        } => ("shuffled", key, block_size_bytes),
     };
     Ok(made!(py, "teijo.terms.verification", "Written", {
         order: order,
         key: key,
-        block_bytes: block_bytes,
+        block_bytes: block_size_bytes,
         start_bytes: written.range.start_bytes,
         segments: written.range.segments,
         segment_bytes: written.range.segment_bytes,

@@ -31,7 +31,7 @@ fn plan(queue_depth: u32, read_percent: u8) -> Plan {
         threads: 1,
         queue_depth,
         read_percent,
-        block_bytes: 4096,
+        block_size_bytes: 4096,
         access: Access::Random,
         range,
         content: Content::Random,

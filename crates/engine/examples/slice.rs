@@ -21,7 +21,7 @@ struct Slice {
     reads: bool,
     queue_depth: u32,
     duration_ms: u64,
-    block_bytes: u32,
+    block_size_bytes: u32,
     backend: BackendKind,
     size_bytes: u64,
     direct: bool,
@@ -48,7 +48,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Slice, String> {
         reads,
         queue_depth: number(words.next())?,
         duration_ms: number(words.next())?,
-        block_bytes: 4096,
+        block_size_bytes: 4096,
         backend: BackendKind::Uring,
         size_bytes: 1 << 30,
         direct: true,
@@ -59,7 +59,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Slice, String> {
     };
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--block" => slice.block_bytes = number(words.next())?,
+            "--block" => slice.block_size_bytes = number(words.next())?,
             "--cpu-ms" => slice.cpu_ms_max = number(words.next())?,
             "--size" => slice.size_bytes = number(words.next())?,
             "--buffered" => slice.direct = false,
@@ -111,7 +111,7 @@ impl Slice {
             threads: 1,
             queue_depth: self.queue_depth,
             read_percent: if self.reads { 100 } else { 0 },
-            block_bytes: self.block_bytes,
+            block_size_bytes: self.block_size_bytes,
             access: Access::Random,
             range,
             content: self.content,

@@ -169,7 +169,7 @@ impl Draws {
 
     /// The length of the block drawn last.
     #[inline]
-    pub(crate) fn block_bytes(&self) -> u32 {
+    pub(crate) fn block_size_bytes(&self) -> u32 {
         self.grid.length_bytes
     }
 
@@ -242,12 +242,12 @@ pub struct Shuffle {
 }
 
 impl Shuffle {
-    pub fn new(key: u64, cursor_bytes: u64, block_bytes: u32, range: Range) -> Self {
+    pub fn new(key: u64, cursor_bytes: u64, block_size_bytes: u32, range: Range) -> Self {
         Self {
             key,
             range,
-            grid: Grid::new(block_bytes, block_bytes, &range),
-            index: AtomicU64::new(cursor_bytes / u64::from(block_bytes)),
+            grid: Grid::new(block_size_bytes, block_size_bytes, &range),
+            index: AtomicU64::new(cursor_bytes / u64::from(block_size_bytes)),
         }
     }
 
@@ -294,7 +294,7 @@ impl Shuffle {
     pub(crate) fn order_term(&self) -> Order {
         Order::Shuffled {
             key: self.key,
-            block_bytes: self.grid.length_bytes,
+            block_size_bytes: self.grid.length_bytes,
         }
     }
 

@@ -18,7 +18,7 @@ const HUGE_FROM_BYTES: usize = 64 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub depth: u16,
-    pub block_bytes: u32,
+    pub block_size_bytes: u32,
     pub reads: bool,
     pub writes: bool,
     /// Most completions that a wait may be for: 1 where each shall be seen at once.
@@ -30,7 +30,7 @@ impl Shape {
     pub fn of(plan: &StreamPlan, depth: u16) -> Self {
         Self {
             depth,
-            block_bytes: plan.block_bytes,
+            block_size_bytes: plan.block_size_bytes,
             reads: plan.read_percent > 0,
             writes: plan.writes(),
             min_complete_max: min_complete_max(plan, depth),
@@ -38,7 +38,7 @@ impl Shape {
     }
 
     fn stride_bytes(self) -> usize {
-        (self.block_bytes as usize).next_multiple_of(PAGE_BYTES)
+        (self.block_size_bytes as usize).next_multiple_of(PAGE_BYTES)
     }
 }
 
@@ -135,9 +135,9 @@ impl Arena {
     #[inline]
     pub fn write_bytes(&mut self, slot: u16) -> &mut [u8] {
         let start = self.write_buffer(slot);
-        // SAFETY: the piece is `block_bytes` long, mapped and zeroed by the kernel; `&mut self`
+        // SAFETY: the piece is `block_size_bytes` long, mapped and zeroed by the kernel; `&mut self`
         // keeps every other borrow away, and the worker owns the slot until it pushes it.
-        unsafe { std::slice::from_raw_parts_mut(start, self.shape.block_bytes as usize) }
+        unsafe { std::slice::from_raw_parts_mut(start, self.shape.block_size_bytes as usize) }
     }
 
     /// The read buffer of `slot` as bytes.
@@ -145,7 +145,7 @@ impl Arena {
     pub fn read_bytes(&mut self, slot: u16) -> &mut [u8] {
         let start = self.read_buffer(slot);
         // SAFETY: as in `write_bytes`.
-        unsafe { std::slice::from_raw_parts_mut(start, self.shape.block_bytes as usize) }
+        unsafe { std::slice::from_raw_parts_mut(start, self.shape.block_size_bytes as usize) }
     }
 
     /// All buffers as one piece, for registration.
@@ -198,7 +198,7 @@ mod tests {
     fn buffers_are_aligned_and_disjoint_and_zeroed() {
         let shape = Shape {
             depth: 16,
-            block_bytes: if cfg!(miri) { 700 } else { 10_000 },
+            block_size_bytes: if cfg!(miri) { 700 } else { 10_000 },
             reads: true,
             writes: true,
             min_complete_max: 1,
@@ -255,7 +255,7 @@ mod tests {
     fn pages_that_are_said_to_be_huge_are_huge_and_others_are_not() {
         let shape = Shape {
             depth: 128,
-            block_bytes: 4096,
+            block_size_bytes: 4096,
             reads: true,
             writes: false,
             min_complete_max: 1,

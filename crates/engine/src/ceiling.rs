@@ -61,7 +61,7 @@ fn plan(queue_depth: u32, duration_ns: u64) -> Plan {
     };
     let stream = StreamPlan {
         queue_depth,
-        block_bytes: BLOCK_BYTES,
+        block_size_bytes: BLOCK_BYTES,
         range,
         ..StreamPlan::default()
     };
@@ -98,7 +98,7 @@ fn nop_ns(depth: u32, for_ns: u64, clock: HostClock) -> io::Result<f64> {
 fn copy(each_ns: u64, clock: HostClock) -> Result<f64, EngineError> {
     let shape = Shape {
         depth: 1,
-        block_bytes: COPIED_BYTES,
+        block_size_bytes: COPIED_BYTES,
         reads: true,
         writes: false,
         min_complete_max: 1,

@@ -107,7 +107,7 @@ fn check_blocks(plan: &StreamPlan) -> Result<(), EngineError> {
         "a block size of a mix weighs nothing",
     )?;
     check(
-        plan.sizes_bytes().max() == Some(plan.block_bytes),
+        plan.sizes_bytes().max() == Some(plan.block_size_bytes),
         "the block size is not the largest of its mix",
     )?;
     check(
@@ -122,20 +122,20 @@ fn check_access(plan: &StreamPlan, whole: &Plan) -> Result<(), EngineError> {
         return Ok(());
     }
     check(
-        range.segment_bytes >= u64::from(plan.block_bytes),
+        range.segment_bytes >= u64::from(plan.block_size_bytes),
         "the range (or a segment of it) is smaller than a block",
     )?;
     let places = |bytes: u32| {
         let steps = (range.segment_bytes - u64::from(bytes)) / u64::from(plan.grid_bytes());
         range.segments * (steps + 1)
     };
-    let few = places(plan.block_bytes) <= PLACES_MAX;
+    let few = places(plan.block_size_bytes) <= PLACES_MAX;
     match &plan.access {
         Access::Random | Access::Sequential { .. } => Ok(()),
         Access::Shuffled { cursor_bytes, .. } => {
             check(few, "more than 2^52 blocks cannot be shuffled")?;
             check(
-                cursor_bytes.is_multiple_of(u64::from(plan.block_bytes))
+                cursor_bytes.is_multiple_of(u64::from(plan.block_size_bytes))
                     && *cursor_bytes <= CURSOR_BYTES_MAX,
                 "a shuffled stream begins at a whole block, before 2^62",
             )?;
@@ -182,16 +182,16 @@ fn check_access(plan: &StreamPlan, whole: &Plan) -> Result<(), EngineError> {
 /// A shuffled pass is of whole blocks: no budget may cut one.
 fn check_shuffle(plan: &StreamPlan, whole: &Plan) -> Result<(), EngineError> {
     check(
-        plan.blocks.is_empty() && plan.grid_bytes() == plan.block_bytes,
+        plan.blocks.is_empty() && plan.grid_bytes() == plan.block_size_bytes,
         "only blocks of one size on their own grid can be shuffled",
     )?;
-    let block_bytes = plan.block_bytes;
+    let block_size_bytes = plan.block_size_bytes;
     let is_whole = match whole.bound {
         Bound::Time { .. } => true,
         Bound::Bytes { total_bytes } => {
             let mut sizes = whole.streams.iter().flat_map(StreamPlan::sizes_bytes);
-            sizes.all(|bytes| bytes == block_bytes)
-                && total_bytes.is_multiple_of(u64::from(block_bytes))
+            sizes.all(|bytes| bytes == block_size_bytes)
+                && total_bytes.is_multiple_of(u64::from(block_size_bytes))
         }
     };
     check(
@@ -226,15 +226,17 @@ fn unverifiable(plan: &Plan) -> Option<&'static str> {
         return Some("a generation is 1 to 2^62");
     }
     let mut odd = verified.flat_map(|verify| &verify.written).map(|past| {
-        let block_bytes = match past.order {
+        let block_size_bytes = match past.order {
             Order::Sequential => u64::MAX,
-            Order::Shuffled { block_bytes, .. } => u64::from(block_bytes),
+            Order::Shuffled {
+                block_size_bytes, ..
+            } => u64::from(block_size_bytes),
         };
         let room = past.range.segment_bytes;
         past.range.segments == 0
             || room == 0
-            || block_bytes == 0
-            || block_bytes != u64::MAX && room < block_bytes
+            || block_size_bytes == 0
+            || block_size_bytes != u64::MAX && room < block_size_bytes
             || past.range.segments > 1 && past.range.stride_bytes < room
             || past
                 .range
@@ -260,7 +262,7 @@ fn unverifiable_stream(plan: &StreamPlan) -> Option<&'static str> {
     if plan.discard_percent > 0 {
         return Some("what is discarded cannot be verified");
     }
-    if plan.block_bytes > VERIFIED_BLOCK_BYTES_MAX {
+    if plan.block_size_bytes > VERIFIED_BLOCK_BYTES_MAX {
         return Some("a block that is verified is 32 MiB at most");
     }
     match plan.content {

@@ -228,21 +228,21 @@ mod tests {
     }
 
     /// Bytes that deflate makes of what `content` writes, per byte written.
-    fn deflated(content: Content, block_bytes: usize) -> f64 {
+    fn deflated(content: Content, block_size_bytes: usize) -> f64 {
         use std::io::Write;
         let mut stamper = Stamper::new(3);
         let mut encoder =
             flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
-        let mut buffer = vec![0; block_bytes];
+        let mut buffer = vec![0; block_size_bytes];
         fill_random(&mut buffer, 1);
-        let writes = (1 << 20) / block_bytes;
+        let writes = (1 << 20) / block_size_bytes;
         for write in 0..writes {
-            let offset_bytes = (write * block_bytes) as u64;
+            let offset_bytes = (write * block_size_bytes) as u64;
             stamper.write(&mut buffer, offset_bytes, content);
             encoder.write_all(&buffer).expect("a vector takes all");
         }
         let shorter = encoder.finish().expect("a vector takes all");
-        shorter.len() as f64 / (writes * block_bytes) as f64
+        shorter.len() as f64 / (writes * block_size_bytes) as f64
     }
 
     #[test]
@@ -263,13 +263,13 @@ mod tests {
     }
 
     /// Share of the pieces written that another one equals, as a deduplicating device sees it.
-    fn repeated_share(percent: u8, block_bytes: usize) -> f64 {
+    fn repeated_share(percent: u8, block_size_bytes: usize) -> f64 {
         let mut stampers = [1, 2].map(|seed| Stamper::sharing(seed, 77));
         let mut counts = HashMap::new();
-        let mut buffer = vec![0; block_bytes];
+        let mut buffer = vec![0; block_size_bytes];
         let pieces = 20_000;
-        for write in 0..pieces * 4096 / block_bytes {
-            let offset_bytes = (write * block_bytes) as u64;
+        for write in 0..pieces * 4096 / block_size_bytes {
+            let offset_bytes = (write * block_size_bytes) as u64;
             let content = Content::Dedupable { percent };
             stampers[write % 2].write(&mut buffer, offset_bytes, content);
             for piece in buffer.chunks(4096) {
@@ -282,8 +282,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "a share of many pieces takes Miri hours")]
     fn the_asked_share_of_the_pieces_is_found_twice() {
-        for (percent, block_bytes) in [(0, 4096), (30, 4096), (30, 65536), (70, 8192)] {
-            let share = repeated_share(percent, block_bytes);
+        for (percent, block_size_bytes) in [(0, 4096), (30, 4096), (30, 65536), (70, 8192)] {
+            let share = repeated_share(percent, block_size_bytes);
             // The first of each of the repeated pieces is no repetition.
             let first = if percent > 0 { 256.0 / 20_000.0 } else { 0.0 };
             let expected = f64::from(percent) / 100.0 - first;

@@ -72,7 +72,7 @@ impl Crew {
         let (position_bytes, shuffle) = match plan.access {
             Access::Sequential { cursor_bytes } => (cursor_bytes, None),
             Access::Shuffled { key, cursor_bytes } => {
-                let shuffle = Shuffle::new(key, cursor_bytes, plan.block_bytes, plan.range);
+                let shuffle = Shuffle::new(key, cursor_bytes, plan.block_size_bytes, plan.range);
                 (0, Some(shuffle))
             }
             Access::Random | Access::Zoned(_) | Access::Zipf { .. } | Access::Pareto { .. } => {

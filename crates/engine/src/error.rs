@@ -19,7 +19,7 @@ pub enum EngineError {
     NothingToContinue,
     /// The device wants other block sizes or offsets for direct I/O.
     DirectRefused {
-        block_bytes: u32,
+        block_size_bytes: u32,
         offset_alignment_bytes: u32,
         memory_alignment_bytes: u32,
     },
@@ -33,7 +33,7 @@ pub enum EngineError {
     },
     /// A block of one stream lies on so many pieces that no ring holds those of its depth.
     TooManyParts {
-        block_bytes: u32,
+        block_size_bytes: u32,
         smallest_bytes: u64,
         queue_depth: u32,
     },
@@ -157,12 +157,12 @@ impl fmt::Display for EngineError {
                 out.write_str("no open-ended stimulus of these streams is running to go on with")
             }
             Self::DirectRefused {
-                block_bytes,
+                block_size_bytes,
                 offset_alignment_bytes,
                 memory_alignment_bytes,
             } => write!(
                 out,
-                "the target refuses direct I/O of {block_bytes} B: it wants offsets and lengths \
+                "the target refuses direct I/O of {block_size_bytes} B: it wants offsets and lengths \
                  in multiples of {offset_alignment_bytes} B and memory aligned to \
                  {memory_alignment_bytes} B (0: it does not say)"
             ),
@@ -176,12 +176,12 @@ impl fmt::Display for EngineError {
                 write_gone(out, &who, *failures, *errno)
             }
             Self::TooManyParts {
-                block_bytes,
+                block_size_bytes,
                 smallest_bytes,
                 queue_depth,
             } => write!(
                 out,
-                "blocks of {block_bytes} B, {queue_depth} at a time, lie on more pieces of \
+                "blocks of {block_size_bytes} B, {queue_depth} at a time, lie on more pieces of \
                  {smallest_bytes} B than a ring of the kernel holds (32768)"
             ),
             Self::BorderUnaligned {

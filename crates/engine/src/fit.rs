@@ -46,12 +46,12 @@ pub(crate) fn check_fit(volume: &Volume, plan: &Plan) -> Result<(), EngineError>
         } else {
             0
         };
-        let block_bytes = stream
+        let block_size_bytes = stream
             .sizes_bytes()
             .fold(0, |all, one| all | u64::from(one));
-        let all = block_bytes | range.start_bytes | stride_bytes | pieces;
+        let all = block_size_bytes | range.start_bytes | stride_bytes | pieces;
         if is_odd(all, offset_alignment) {
-            return Err(refused_direct(volume, stream.block_bytes));
+            return Err(refused_direct(volume, stream.block_size_bytes));
         }
     }
     Ok(())
@@ -65,11 +65,11 @@ fn end_bytes(range: Range) -> u64 {
 /// Refuses more parts in flight than a ring has entries for.
 pub(crate) fn check_ring(volume: &Volume, plan: &Plan) -> Result<(), EngineError> {
     for stream in &plan.streams {
-        let (depth, block_bytes) = (stream.queue_depth, stream.block_bytes);
-        if entries_for(volume, depth as u16, block_bytes) > ENTRIES_MAX {
+        let (depth, block_size_bytes) = (stream.queue_depth, stream.block_size_bytes);
+        if entries_for(volume, depth as u16, block_size_bytes) > ENTRIES_MAX {
             let borders = volume.layout().borders_bytes();
             return Err(EngineError::TooManyParts {
-                block_bytes,
+                block_size_bytes,
                 smallest_bytes: borders.iter().min().copied().unwrap_or(0),
                 queue_depth: depth,
             });
@@ -96,14 +96,14 @@ fn wanted_by(file: &OwnedFd) -> Option<(u32, u32)> {
 }
 
 /// The device said EINVAL to the first I/O, or would have.
-pub(crate) fn refused_direct(volume: &Volume, block_bytes: u32) -> EngineError {
+pub(crate) fn refused_direct(volume: &Volume, block_size_bytes: u32) -> EngineError {
     match direct_alignment(volume) {
         None => EngineError::DeviceGone {
             errno: libc::EINVAL,
             failures: 1,
         },
         Some((offset_alignment_bytes, memory_alignment_bytes)) => EngineError::DirectRefused {
-            block_bytes,
+            block_size_bytes,
             offset_alignment_bytes,
             memory_alignment_bytes,
         },

@@ -37,8 +37,11 @@ impl Plan {
             for past in stream.verify.iter().flat_map(|verify| &verify.written) {
                 grain = gcd(grain, past.range.grain_bytes());
                 grain = gcd(gcd(grain, past.from_bytes), past.to_bytes);
-                if let Order::Shuffled { block_bytes, .. } = past.order {
-                    grain = gcd(grain, u64::from(block_bytes));
+                if let Order::Shuffled {
+                    block_size_bytes, ..
+                } = past.order
+                {
+                    grain = gcd(grain, u64::from(block_size_bytes));
                 }
             }
         }
@@ -75,8 +78,8 @@ pub struct StreamPlan {
     /// A flush follows every so many writes of a worker; 0 is never.
     pub flush_every_writes: u32,
     /// Length of a block; the longest where `blocks` mixes several.
-    pub block_bytes: u32,
-    /// Up to 32 block sizes by weight; empty for `block_bytes` alone.
+    pub block_size_bytes: u32,
+    /// Up to 32 block sizes by weight; empty for `block_size_bytes` alone.
     pub blocks: Vec<BlockShare>,
     /// Grid of the offsets of all but sequential access, counted from the start of a segment.
     /// 0 is the block size, or the smallest of a mix (as fio's `blockalign`).
@@ -100,7 +103,7 @@ impl Default for StreamPlan {
             read_percent: 100,
             discard_percent: 0,
             flush_every_writes: 0,
-            block_bytes: 4096,
+            block_size_bytes: 4096,
             blocks: Vec::new(),
             alignment_bytes: 0,
             access: Access::Random,
@@ -129,15 +132,15 @@ impl StreamPlan {
 
     /// Every block size.
     pub fn sizes_bytes(&self) -> impl Iterator<Item = u32> + '_ {
-        let alone = self.blocks.is_empty().then_some(self.block_bytes);
-        let mixed = self.blocks.iter().map(|share| share.block_bytes);
+        let alone = self.blocks.is_empty().then_some(self.block_size_bytes);
+        let mixed = self.blocks.iter().map(|share| share.block_size_bytes);
         alone.into_iter().chain(mixed)
     }
 
     /// Grid of the offsets, as `alignment_bytes` or by default.
     pub fn grid_bytes(&self) -> u32 {
         match self.alignment_bytes {
-            0 => self.sizes_bytes().min().unwrap_or(self.block_bytes),
+            0 => self.sizes_bytes().min().unwrap_or(self.block_size_bytes),
             asked => asked,
         }
     }
@@ -155,7 +158,7 @@ pub enum Depth {
 /// One size of a mix and how often it is drawn against the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockShare {
-    pub block_bytes: u32,
+    pub block_size_bytes: u32,
     pub weight: u32,
 }
 
@@ -264,7 +267,7 @@ pub struct Written {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     Sequential,
-    Shuffled { key: u64, block_bytes: u32 },
+    Shuffled { key: u64, block_size_bytes: u32 },
 }
 
 /// Arrivals of an open loop, over all threads of the stream.

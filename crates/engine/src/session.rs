@@ -70,7 +70,7 @@ impl Session {
         let volume = target.into();
         let probe = Shape {
             depth: 1,
-            block_bytes: 4096,
+            block_size_bytes: 4096,
             reads: true,
             writes: false,
             min_complete_max: 1,
@@ -228,9 +228,9 @@ impl Session {
             self.running = Some(watch);
         }
         match &lap.failure {
-            Some(EngineError::DirectRefused { block_bytes, .. }) => {
-                Err(refused_direct(&self.volume, *block_bytes))
-            }
+            Some(EngineError::DirectRefused {
+                block_size_bytes, ..
+            }) => Err(refused_direct(&self.volume, *block_size_bytes)),
             _ => Ok(lap),
         }
     }

@@ -409,11 +409,11 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         self.tally.record_error(flight.op, errno);
         self.failures_in_a_row += 1;
         let failures = self.failures_in_a_row;
-        let block_bytes = self.seat.stream.plan.block_bytes;
-        let is_whole_block = flight.length_bytes == block_bytes;
+        let block_size_bytes = self.seat.stream.plan.block_size_bytes;
+        let is_whole_block = flight.length_bytes == block_size_bytes;
         let failure = match errno {
             libc::EINVAL if !self.succeeded && is_whole_block => EngineError::DirectRefused {
-                block_bytes,
+                block_size_bytes,
                 offset_alignment_bytes: 0,
                 memory_alignment_bytes: 0,
             },

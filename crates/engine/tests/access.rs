@@ -59,8 +59,8 @@ fn four_threads_write_twice_the_range_and_every_sector_exactly_twice() {
 #[test]
 fn a_sequential_stream_carries_on_with_another_block_size() {
     let range = contiguous(0, MIB);
-    let step = |access, block_bytes, total_bytes| {
-        let streams = vec![stream(access, range, block_bytes)];
+    let step = |access, block_size_bytes, total_bytes| {
+        let streams = vec![stream(access, range, block_size_bytes)];
         trace(&plan(streams, Bound::Bytes { total_bytes }))
     };
     let (first, mut requests) = step(FROM_THE_START, 4096, 3 * 4096);
@@ -175,15 +175,15 @@ proptest! {
     fn random_blocks_lie_within_the_range_and_on_its_grid(
         range in ranges(), sectors in 1..8u32, seed: u64,
     ) {
-        let block_bytes = sectors * 512;
-        let streams = vec![StreamPlan { seed, ..stream(Access::Random, range, block_bytes) }];
-        let bound = Bound::Bytes { total_bytes: 50 * u64::from(block_bytes) };
+        let block_size_bytes = sectors * 512;
+        let streams = vec![StreamPlan { seed, ..stream(Access::Random, range, block_size_bytes) }];
+        let bound = Bound::Bytes { total_bytes: 50 * u64::from(block_size_bytes) };
         let (_, requests) = trace(&plan(streams, bound));
         touches(&range, &requests);
         for request in requests {
             let within = (request.offset_bytes - range.start_bytes) % range.stride_bytes;
-            prop_assert_eq!(within % u64::from(block_bytes), 0);
-            prop_assert_eq!(request.length_bytes, block_bytes);
+            prop_assert_eq!(within % u64::from(block_size_bytes), 0);
+            prop_assert_eq!(request.length_bytes, block_size_bytes);
         }
     }
 

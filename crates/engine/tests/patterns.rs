@@ -22,8 +22,8 @@ fn requests(stream: StreamPlan, total_bytes: u64) -> Vec<Request> {
 }
 
 fn shares(pairs: &[(u32, u32)]) -> Vec<BlockShare> {
-    let share = |&(block_bytes, weight)| BlockShare {
-        block_bytes,
+    let share = |&(block_size_bytes, weight)| BlockShare {
+        block_size_bytes,
         weight,
     };
     pairs.iter().map(share).collect()
@@ -74,7 +74,7 @@ fn the_composite_workload_has_its_sizes_and_zones() {
     let weights: HashMap<u32, f64> = composite
         .blocks
         .iter()
-        .map(|share| (share.block_bytes, f64::from(share.weight) / 100.0))
+        .map(|share| (share.block_size_bytes, f64::from(share.weight) / 100.0))
         .collect();
     let all = requests(composite, 1_000_000_000);
     let count = all.len() as f64 - 1.0;
@@ -296,8 +296,8 @@ prop_compose! {
         let pairs = pairs.iter().map(|&(bytes, weight)| (scale(bytes), weight as u32));
         let pairs: Vec<_> = pairs.collect();
         let largest = pairs.iter().map(|one| one.0).max();
-        let block_bytes = largest.filter(|_| honest > 0).unwrap_or(scale(block as u32));
-        (block_bytes, shares(&pairs))
+        let block_size_bytes = largest.filter(|_| honest > 0).unwrap_or(scale(block as u32));
+        (block_size_bytes, shares(&pairs))
     }
 }
 
@@ -307,13 +307,13 @@ prop_compose! {
         read_percent in 0..=102u8,
         discard_percent in prop_oneof![4 => Just(0), 1 => 0..=102u8],
         (flush_every_writes, alignment) in (0..5u32, number(0..3)),
-        (block_bytes, blocks) in sizes(), access in accesses(), range in ranges(),
+        (block_size_bytes, blocks) in sizes(), access in accesses(), range in ranges(),
         content in contents(), verifies in 0..8, seed: u64,
         rate in prop_oneof![5 => Just(None), 1 => share().prop_map(Some)],
     ) -> StreamPlan {
         StreamPlan {
             threads: threads as u32, queue_depth: queue_depth.min(9) as u32,
-            read_percent, discard_percent, flush_every_writes, block_bytes,
+            read_percent, discard_percent, flush_every_writes, block_size_bytes,
             blocks, alignment_bytes: alignment.saturating_mul(512) as u32, access, range, content,
             verify: (verifies == 0).then(|| Verify { run: 1, generation: 1, written: Vec::new() }),
             rate: rate.map(|share| Rate {
@@ -358,8 +358,8 @@ proptest! {
         ios in 1..200u64,
         cut in prop_oneof![2 => Just(0u64), 1 => 0..3u64],
     ) {
-        let block_bytes = streams.first().map_or(1, |one| u64::from(one.block_bytes));
-        let total_bytes = ios * block_bytes.max(1) + cut;
+        let block_size_bytes = streams.first().map_or(1, |one| u64::from(one.block_size_bytes));
+        let total_bytes = ios * block_size_bytes.max(1) + cut;
         let plan = plan(streams, Bound::Bytes { total_bytes });
         if let Err(error) = Crew::of(&plan, Depth::Queued) {
             prop_assert!(error.to_string().starts_with("the plan cannot be run: "));

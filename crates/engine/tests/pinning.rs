@@ -24,7 +24,7 @@ fn plan(threads: u32, queue_depth: u32) -> Plan {
         threads,
         queue_depth,
         read_percent: 100,
-        block_bytes: 4096,
+        block_size_bytes: 4096,
         range: Range {
             start_bytes: 0,
             segments: 1,

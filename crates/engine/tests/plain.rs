@@ -138,7 +138,7 @@ fn run<const MANY: bool, const CARRIES: bool>(
         busy_until_ns: 0,
         in_flight: VecDeque::new(),
         given_back: VecDeque::new(),
-        buffers: vec![vec![0; stream.block_bytes as usize]; stream.queue_depth as usize],
+        buffers: vec![vec![0; stream.block_size_bytes as usize]; stream.queue_depth as usize],
     };
     let seat = crew.seats()[0].clone();
     let mut worker = Worker::new(device, VirtualClock(Rc::clone(&world)), seat);
@@ -164,8 +164,8 @@ fn run<const MANY: bool, const CARRIES: bool>(
     (world.seen.into_inner(), laps)
 }
 
-fn each_shape(queue_depth: u32, block_bytes: u32) -> Vec<StreamPlan> {
-    let random = stream(Access::Random, contiguous(MIB, 4 * MIB), block_bytes);
+fn each_shape(queue_depth: u32, block_size_bytes: u32) -> Vec<StreamPlan> {
+    let random = stream(Access::Random, contiguous(MIB, 4 * MIB), block_size_bytes);
     let with = |read_percent, content| StreamPlan {
         queue_depth,
         read_percent,
@@ -190,8 +190,8 @@ const LAST: [Bound; 2] = [
 
 #[test]
 fn many_at_a_time_are_what_one_at_a_time_would_be() {
-    for (queue_depth, block_bytes) in [(1, 4096), (32, 4096), (7, 512), (9, 65536)] {
-        for one in each_shape(queue_depth, block_bytes) {
+    for (queue_depth, block_size_bytes) in [(1, 4096), (32, 4096), (7, 512), (9, 65536)] {
+        for one in each_shape(queue_depth, block_size_bytes) {
             for last in LAST {
                 let streams = [one.clone()];
                 let (seen, laps) = run::<true, false>(&streams, last);
@@ -209,8 +209,8 @@ fn many_at_a_time_are_what_one_at_a_time_would_be() {
 
 #[test]
 fn one_after_the_other_by_system_calls_are_what_turns_would_be() {
-    for block_bytes in [512, 4096, 65536] {
-        for one in each_shape(1, block_bytes) {
+    for block_size_bytes in [512, 4096, 65536] {
+        for one in each_shape(1, block_size_bytes) {
             for last in LAST {
                 let streams = [one.clone()];
                 let (seen, laps) = run::<true, true>(&streams, last);

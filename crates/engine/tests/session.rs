@@ -235,11 +235,11 @@ fn a_refused_alignment_is_named_with_what_is_wanted() {
         let mut session = target.session(kind);
         match session.run(&plan(vec![odd], milliseconds(1_000))) {
             Err(EngineError::DirectRefused {
-                block_bytes,
+                block_size_bytes,
                 offset_alignment_bytes,
                 ..
             }) => {
-                assert_eq!(block_bytes, 1000);
+                assert_eq!(block_size_bytes, 1000);
                 assert!([0, 512, 4096].contains(&offset_alignment_bytes));
             }
             Ok(_) => println!("skipped: this file system says and wants no alignment"),
@@ -378,7 +378,7 @@ fn several_streams_have_their_own_books() {
     let small = stream(Access::Random, contiguous(0, MIB), 4096);
     let large = StreamPlan {
         read_percent: 0,
-        block_bytes: 128 * 1024,
+        block_size_bytes: 128 * 1024,
         rate: Some(Rate {
             ios_per_second: 2_000.0,
             schedule: Schedule::Fixed,

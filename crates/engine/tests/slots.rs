@@ -228,7 +228,7 @@ fn an_einval_of_the_first_io_is_a_refusal_and_a_later_one_an_error() {
     assert!(matches!(
         refused,
         Some(EngineError::DirectRefused {
-            block_bytes: 4096,
+            block_size_bytes: 4096,
             ..
         })
     ));

@@ -41,10 +41,10 @@ fn writer(access: Access, range: Range) -> StreamPlan {
     }
 }
 
-fn reader(written: Vec<Written>, range: Range, block_bytes: u32) -> StreamPlan {
+fn reader(written: Vec<Written>, range: Range, block_size_bytes: u32) -> StreamPlan {
     StreamPlan {
         verify: Some(verified(1, written)),
-        ..stream(FROM_THE_START, range, block_bytes)
+        ..stream(FROM_THE_START, range, block_size_bytes)
     }
 }
 
@@ -81,9 +81,14 @@ fn fill(device: &Arc<Device>, access: Access, range: Range, passes: u64) -> Writ
     lap.streams[0].written.expect("the stream wrote in order")
 }
 
-fn read_all(device: &Arc<Device>, written: Written, range: Range, block_bytes: u32) -> Findings {
+fn read_all(
+    device: &Arc<Device>,
+    written: Written,
+    range: Range,
+    block_size_bytes: u32,
+) -> Findings {
     let total_bytes = range.segment_bytes * range.segments;
-    let streams = vec![reader(vec![written], range, block_bytes)];
+    let streams = vec![reader(vec![written], range, block_size_bytes)];
     let found = findings(&run_bytes(device, streams, total_bytes));
     assert_eq!(found.sectors + found.sectors_unjudged, total_bytes / 512);
     found
@@ -103,10 +108,10 @@ fn two_passes(access: Access, range: Range) -> (Vec<u8>, Arc<Device>, Written) {
 #[test]
 fn every_planted_fault_is_found_and_rightly_named() {
     let range = contiguous(MIB, 4 * MIB);
-    for (access, block_bytes) in [(FROM_THE_START, 128 * 1024), (SHUFFLED, 4096)] {
+    for (access, block_size_bytes) in [(FROM_THE_START, 128 * 1024), (SHUFFLED, 4096)] {
         let (old, device, written) = two_passes(access, range);
         assert_eq!(
-            read_all(&device, written, range, block_bytes).faults,
+            read_all(&device, written, range, block_size_bytes).faults,
             BTreeMap::new()
         );
         {
@@ -135,7 +140,7 @@ fn every_planted_fault_is_found_and_rightly_named() {
             fill_random(&mut bytes[block(610)..][..512], 3);
             bytes[block(700)..block(705)].fill(0);
         }
-        let found = read_all(&device, written, range, block_bytes);
+        let found = read_all(&device, written, range, block_size_bytes);
         let expected = BTreeMap::from([
             (Fault::BitFlip, 100),
             (Fault::Misplaced, 10 * 2 * 8),
@@ -220,8 +225,8 @@ fn crossing() -> Vec<(&'static str, Vec<StreamPlan>)> {
         threads: 2,
         ..reader(Vec::new(), range, 16384)
     };
-    let mix = [(4096, 5), (8192, 3), (16384, 2)].map(|(block_bytes, weight)| BlockShare {
-        block_bytes,
+    let mix = [(4096, 5), (8192, 3), (16384, 2)].map(|(block_size_bytes, weight)| BlockShare {
+        block_size_bytes,
         weight,
     });
     let half = |access| StreamPlan {
@@ -231,7 +236,7 @@ fn crossing() -> Vec<(&'static str, Vec<StreamPlan>)> {
         ..writer(access, range)
     };
     let mixed = StreamPlan {
-        block_bytes: 16384,
+        block_size_bytes: 16384,
         blocks: mix.to_vec(),
         content: Content::Compressible { percent: 40 },
         ..half(Access::Zipf { theta: 1.1 })
@@ -253,7 +258,7 @@ fn crossing() -> Vec<(&'static str, Vec<StreamPlan>)> {
         ..reader(Vec::new(), tiny, 4096)
     };
     let blocks = |reads: &StreamPlan| StreamPlan {
-        block_bytes: 4096,
+        block_size_bytes: 4096,
         ..reads.clone()
     };
     vec![
@@ -337,7 +342,7 @@ fn a_plan_that_cannot_be_verified_is_refused_by_name() {
             ..sound.clone()
         },
         StreamPlan {
-            block_bytes: 1000,
+            block_size_bytes: 1000,
             ..sound.clone()
         },
         StreamPlan {
@@ -388,14 +393,14 @@ proptest! {
             segment_bytes: sectors * 512,
             stride_bytes: (sectors + gap) * 512,
         };
-        let block_bytes = (block * 512) as u32;
+        let block_size_bytes = (block * 512) as u32;
         let access = if shuffles {
             Access::Shuffled { key: start, cursor_bytes: start * block * 512 }
         } else {
             Access::Sequential { cursor_bytes: start * 512 }
         };
         let device = Arc::new(Device::new(512 + segments * range.stride_bytes));
-        let one = StreamPlan { block_bytes, ..writer(access, range) };
+        let one = StreamPlan { block_size_bytes, ..writer(access, range) };
         let lap = run_bytes(&device, vec![one], blocks * block * 512);
         let written = lap.streams[0].written.expect("in order");
         let found = read_all(&device, written, range, 4096);

@@ -223,7 +223,7 @@ fn bytes(total_bytes: u64) -> Bound {
     Bound::Bytes { total_bytes }
 }
 
-fn writer(length_bytes: u64, block_bytes: u32) -> StreamPlan {
+fn writer(length_bytes: u64, block_size_bytes: u32) -> StreamPlan {
     StreamPlan {
         read_percent: 0,
         verify: Some(Verify {
@@ -231,7 +231,11 @@ fn writer(length_bytes: u64, block_bytes: u32) -> StreamPlan {
             generation: 1,
             written: Vec::new(),
         }),
-        ..stream(FROM_THE_START, contiguous(0, length_bytes), block_bytes)
+        ..stream(
+            FROM_THE_START,
+            contiguous(0, length_bytes),
+            block_size_bytes,
+        )
     }
 }
 
@@ -239,13 +243,13 @@ fn writer(length_bytes: u64, block_bytes: u32) -> StreamPlan {
 fn every_sector_of_the_target_is_on_its_member_and_read_back_by_address() {
     for members in both("stamps") {
         let capacity_bytes = members.layout.capacity_bytes().unwrap();
-        for (kind, block_bytes) in
+        for (kind, block_size_bytes) in
             [KINDS[0], KINDS[1], KINDS[0]]
                 .into_iter()
                 .zip([160 * 1024, 4096 * 5, 1024 * 1024])
         {
             let mut session = members.session(kind);
-            let write = writer(capacity_bytes, block_bytes);
+            let write = writer(capacity_bytes, block_size_bytes);
             let Some(lap) = run(&mut session, &plan(vec![write], bytes(capacity_bytes))) else {
                 continue;
             };

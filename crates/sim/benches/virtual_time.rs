@@ -72,7 +72,7 @@ fn random_writes(session: &SimSession<Node>, total_bytes: u64) -> Plan {
         threads: 1,
         queue_depth: 32,
         read_percent: 0,
-        block_bytes: 4096,
+        block_size_bytes: 4096,
         access: Access::Random,
         range,
         content: Content::Random,

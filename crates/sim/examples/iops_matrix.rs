@@ -79,7 +79,7 @@ fn load(session: &SimSession<Ssd>, seed: u64) -> StreamPlan {
         threads: 1,
         queue_depth: 8,
         read_percent: 0,
-        block_bytes: 4096,
+        block_size_bytes: 4096,
         access: Access::Random,
         range: active_range(session.device().capacity_bytes()),
         content: Content::Random,
@@ -94,7 +94,7 @@ fn load(session: &SimSession<Ssd>, seed: u64) -> StreamPlan {
 fn precondition(session: &mut SimSession<Ssd>) {
     let capacity_bytes = session.device().capacity_bytes();
     let fill = StreamPlan {
-        block_bytes: 128 << 10,
+        block_size_bytes: 128 << 10,
         access: Access::Sequential { cursor_bytes: 0 },
         range: whole(capacity_bytes),
         ..load(session, 0)
@@ -117,10 +117,10 @@ fn precondition(session: &mut SimSession<Ssd>) {
 }
 
 fn cell_iops(session: &mut SimSession<Ssd>, half_kib: u32, mix: u8, seed: u64) -> f64 {
-    let block_bytes = half_kib * 512;
+    let block_size_bytes = half_kib * 512;
     let stream = StreamPlan {
         read_percent: mix,
-        block_bytes,
+        block_size_bytes,
         ..load(session, seed)
     };
     // One minute of the full drive, scaled as the capacity is.

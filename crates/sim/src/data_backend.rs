@@ -32,7 +32,7 @@ pub(crate) struct DataBackend<D> {
     plain: SimBackend<D>,
     content: SharedContent,
     slots: Vec<Slot>,
-    block_bytes: usize,
+    block_size_bytes: usize,
 }
 
 impl<D: Device> DataBackend<D> {
@@ -40,14 +40,14 @@ impl<D: Device> DataBackend<D> {
         clock: VirtualClock,
         worker: u32,
         depth: u16,
-        block_bytes: u32,
+        block_size_bytes: u32,
         content: SharedContent,
     ) -> Self {
         Self {
             plain: SimBackend::new(clock, worker, depth),
             content,
             slots: (0..depth).map(|_| Slot::default()).collect(),
-            block_bytes: block_bytes as usize,
+            block_size_bytes: block_size_bytes as usize,
         }
     }
 
@@ -78,7 +78,7 @@ impl<D: Device> DataBackend<D> {
             }
             (Op::Write, _) => content.write(offset_bytes, &slot.written[..moved]),
             (Op::Read, damage) => {
-                slot.read.resize(self.block_bytes, 0);
+                slot.read.resize(self.block_size_bytes, 0);
                 let data = &mut slot.read[..moved];
                 match damage {
                     Some(Damage::Stale { .. }) => content.read_stale(offset_bytes, data),
@@ -114,7 +114,7 @@ impl<D: Device> Backend for DataBackend<D> {
 
     fn buffer(&mut self, slot: u16) -> &mut [u8] {
         let buffer = &mut self.slots[usize::from(slot)].written;
-        buffer.resize(self.block_bytes, 0);
+        buffer.resize(self.block_size_bytes, 0);
         buffer
     }
 

@@ -227,8 +227,14 @@ impl<D: Device> SimSession<D> {
         }
         let clock = &self.clock;
         let workers = seated(&crew, plan, clock, |number, seat| {
-            let (depth, block_bytes) = (seat.stream.depth, seat.stream.plan.block_bytes);
-            DataBackend::new(clock.clone(), number, depth, block_bytes, content.clone())
+            let (depth, block_size_bytes) = (seat.stream.depth, seat.stream.plan.block_size_bytes);
+            DataBackend::new(
+                clock.clone(),
+                number,
+                depth,
+                block_size_bytes,
+                content.clone(),
+            )
         });
         Ok(Running::Holding(Stimulus { crew, workers }))
     }

@@ -18,23 +18,23 @@ use teijo_engine::request::Op;
 /// second of two runs of ORION over files that fill four fifths of the drive: two minutes a point,
 /// which the scale shortens as it does the capacity. What was written before is part of the result:
 /// the drive begins to clean in the second run.
-fn orion(text: &str, block_bytes: u32) -> (Vec<f64>, Vec<f64>) {
+fn orion(text: &str, block_size_bytes: u32) -> (Vec<f64>, Vec<f64>) {
     let mut session = session(text);
     let files_bytes = capacity_bytes(&session) / 5 * 4;
     let point_seconds = 120.0 / session.facts().scale();
     fill(&mut session, files_bytes);
-    let mut point = |run: u64, block_bytes, depth| {
+    let mut point = |run: u64, block_size_bytes, depth| {
         let load = Load {
             seed: 100 * run + u64::from(depth),
             // What ORION writes is not known; it matters to a drive that compresses alone.
             zeros: true,
-            ..random(80, block_bytes, depth)
+            ..random(80, block_size_bytes, depth)
         };
         session.idle(SECOND);
         run_within(&mut session, load, files_bytes, seconds(point_seconds))
     };
     let mut run = |run| {
-        let small = (1..=10).map(|depth| iops(&point(run, block_bytes, depth)));
+        let small = (1..=10).map(|depth| iops(&point(run, block_size_bytes, depth)));
         let small = small.collect();
         let large = (1..=4).map(|depth| mb_per_second(&point(run, MIB, depth)));
         (small, large.collect())

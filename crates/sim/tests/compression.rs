@@ -116,7 +116,7 @@ fn a_plan_tells_the_drive_what_its_data_is_like() {
             threads: 1,
             queue_depth: 8,
             read_percent: 0,
-            block_bytes: 65_536,
+            block_size_bytes: 65_536,
             access: Access::Random,
             range: Range {
                 start_bytes: 0,

@@ -21,12 +21,12 @@ fn session(text: &str) -> Session {
     SimSession::new(open(text).unwrap_or_else(|error| panic!("{error}")))
 }
 
-fn stream(read_percent: u8, block_bytes: u32, queue_depth: u32) -> StreamPlan {
+fn stream(read_percent: u8, block_size_bytes: u32, queue_depth: u32) -> StreamPlan {
     StreamPlan {
         threads: 1,
         queue_depth,
         read_percent,
-        block_bytes,
+        block_size_bytes,
         access: Access::Random,
         content: Content::Random,
         rate: None,
@@ -35,16 +35,16 @@ fn stream(read_percent: u8, block_bytes: u32, queue_depth: u32) -> StreamPlan {
     }
 }
 
-fn sequential(read_percent: u8, block_bytes: u32, queue_depth: u32) -> StreamPlan {
+fn sequential(read_percent: u8, block_size_bytes: u32, queue_depth: u32) -> StreamPlan {
     StreamPlan {
         access: Access::Sequential { cursor_bytes: 0 },
-        ..stream(read_percent, block_bytes, queue_depth)
+        ..stream(read_percent, block_size_bytes, queue_depth)
     }
 }
 
 /// Runs `stream` over `share` of the device from `start` on (both shares of the capacity).
 fn run(session: &mut Session, stream: StreamPlan, start: f64, share: f64, bound: Bound) -> Lap {
-    let block = u64::from(stream.block_bytes);
+    let block = u64::from(stream.block_size_bytes);
     let capacity_bytes = session.device().capacity_bytes() as f64;
     let whole = |share: f64| (capacity_bytes * share) as u64 / block * block;
     let range = Range {
@@ -185,9 +185,9 @@ fn a_command_that_waited_long_comes_sooner() {
 #[test]
 fn sequential_reads_have_the_rate_of_their_zone() {
     for (start, rate) in [(0.0, 155.0), (0.94, 78.0)] {
-        for (block_bytes, depth) in [(4096, 1), (128 << 10, 1), (1 << 20, 8)] {
+        for (block_size_bytes, depth) in [(4096, 1), (128 << 10, 1), (1 << 20, 8)] {
             let mut one = session("hdd-7200");
-            let load = sequential(100, block_bytes, depth);
+            let load = sequential(100, block_size_bytes, depth);
             let lap = run(&mut one, load, start, 0.05, seconds(20));
             assert_within("MB/s", mb_per_second(&lap), rate, 0.5);
         }

@@ -40,7 +40,7 @@ fn load(access: Access, read_percent: u8, queue_depth: u32) -> StreamPlan {
     StreamPlan {
         queue_depth,
         read_percent,
-        block_bytes: BLOCK,
+        block_size_bytes: BLOCK,
         access,
         range: first(64 * MIB),
         seed: 3,

@@ -183,7 +183,7 @@ fn writes(session: &SimSession<Node>) -> Plan {
         threads: 2,
         queue_depth: 4,
         read_percent: 20,
-        block_bytes: 16 << 10,
+        block_size_bytes: 16 << 10,
         access: Access::Random,
         range: Range {
             start_bytes: 0,

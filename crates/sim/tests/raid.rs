@@ -294,7 +294,7 @@ fn session(text: &str) -> SimSession<Node> {
 }
 
 fn run(session: &mut SimSession<Node>, stream: StreamPlan, bound: Bound) -> Lap {
-    let block = u64::from(stream.block_bytes);
+    let block = u64::from(stream.block_size_bytes);
     let segment_bytes = session.device().capacity_bytes() / block * block;
     let range = Range {
         start_bytes: 0,
@@ -314,12 +314,12 @@ fn run(session: &mut SimSession<Node>, stream: StreamPlan, bound: Bound) -> Lap 
     lap
 }
 
-fn load(read_percent: u8, block_bytes: u64, queue_depth: u32) -> StreamPlan {
+fn load(read_percent: u8, block_size_bytes: u64, queue_depth: u32) -> StreamPlan {
     StreamPlan {
         threads: 1,
         queue_depth,
         read_percent,
-        block_bytes: block_bytes as u32,
+        block_size_bytes: block_size_bytes as u32,
         access: Access::Random,
         content: Content::Random,
         rate: None,

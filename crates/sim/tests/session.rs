@@ -23,7 +23,7 @@ fn stream(session: &SimSession<Ssd>, threads: u32, queue_depth: u32, seed: u64) 
         threads,
         queue_depth,
         read_percent: 0,
-        block_bytes: 4096,
+        block_size_bytes: 4096,
         access: Access::Random,
         range: Range {
             start_bytes: 0,
@@ -113,7 +113,7 @@ fn iops_times_mean_latency_is_the_queue_depth() {
         for (threads, queue_depth) in [(1, 1), (1, 32), (4, 8)] {
             let mut session = open(&format!("{text}?capacity=1GiB"));
             let fill = StreamPlan {
-                block_bytes: 128 << 10,
+                block_size_bytes: 128 << 10,
                 access: Access::Sequential { cursor_bytes: 0 },
                 ..stream(&session, 1, 8, 1)
             };
@@ -138,7 +138,7 @@ fn a_byte_bound_is_exact_over_several_streams_and_threads() {
     let mut session = open("s3700?capacity=256MiB&dies=4&pages_per_block=64");
     let sequential = StreamPlan {
         threads: 3,
-        block_bytes: 96 << 10,
+        block_size_bytes: 96 << 10,
         access: Access::Sequential { cursor_bytes: 4096 },
         ..stream(&session, 1, 4, 2)
     };
@@ -368,18 +368,19 @@ fn a_plan_that_continues_nothing_is_refused() {
 fn reads_at_depth_one_take_command_flash_and_transfer() {
     let mut session = open("s3700?capacity=1GiB&jitter_percent=0");
     let fill = StreamPlan {
-        block_bytes: 128 << 10,
+        block_size_bytes: 128 << 10,
         access: Access::Sequential { cursor_bytes: 0 },
         ..stream(&session, 1, 8, 1)
     };
     run(&mut session, &plan(vec![fill], bytes(1 << 30)));
     session.idle(SECOND);
-    let reads = |block_bytes| StreamPlan {
+    let reads = |block_size_bytes| StreamPlan {
         read_percent: 100,
-        block_bytes,
+        block_size_bytes,
         ..stream(&session, 1, 1, 2)
     };
-    let plans = [4096, 8192].map(|block_bytes| plan(vec![reads(block_bytes)], seconds(0.1)));
+    let plans =
+        [4096, 8192].map(|block_size_bytes| plan(vec![reads(block_size_bytes)], seconds(0.1)));
     let [one, two] = plans.map(|plan| mean_ns(&run(&mut session, &plan).streams[0].read));
     assert_within(
         "4 KiB at depth 1, ns",
@@ -416,7 +417,7 @@ fn a_closed_loop_is_as_deep_as_asked_to_the_last_digit() {
     for bound in [seconds(0.05), bytes(512 << 20)] {
         let mut session = SimSession::new(device("mlc-a?capacity=1GiB"));
         let mut large = stream(&session, 4, 32, 7);
-        large.block_bytes = 1 << 20;
+        large.block_size_bytes = 1 << 20;
         let mut plan = plan(vec![large], bound);
         let lap = run(&mut session, &plan);
         assert_eq!(lap.witness.in_flight_asked, 128);

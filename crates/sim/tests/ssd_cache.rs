@@ -99,7 +99,7 @@ fn what_is_written_through_is_the_slow_devices_own_pace() {
         random(0, 64 * KIB, 8),
         in_order(0, 256 * KIB, 4),
     ] {
-        let total = bytes(u64::from(stream.block_bytes) * 300);
+        let total = bytes(u64::from(stream.block_size_bytes) * 300);
         let mut alone = session(SLOW);
         let mut cached = session(&format!("ssd-cache({FAST}, {SLOW})"));
         let alone = run(&mut alone, stream.clone(), GIB, total);

@@ -149,10 +149,10 @@ fn random_reads_at_depth_n_keep_as_many_dies_busy_as_theory_says() {
 
 #[test]
 fn little_holds_for_reads_and_writes_of_several_sizes() {
-    for block_bytes in [512, 4096, 65_536] {
+    for block_size_bytes in [512, 4096, 65_536] {
         let mut drive = device("mlc-a?capacity=1GiB");
         let start_ns = fill_device(&mut drive, 0);
-        let blocks = drive.capacity_bytes() / u64::from(block_bytes);
+        let blocks = drive.capacity_bytes() / u64::from(block_size_bytes);
         let mut random = Random(2);
         let run = closed_loop(&mut drive, start_ns, 8, 20_000, || {
             let op = if random.chance(0.5) {
@@ -162,12 +162,17 @@ fn little_holds_for_reads_and_writes_of_several_sizes() {
             };
             (
                 op,
-                random.below(blocks) * u64::from(block_bytes),
-                block_bytes,
+                random.below(blocks) * u64::from(block_size_bytes),
+                block_size_bytes,
             )
         });
         let in_flight = run.iops() * run.mean_latency_ns() / 1e9;
-        assert_within(&format!("{block_bytes} B: in flight"), in_flight, 8.0, 0.5);
+        assert_within(
+            &format!("{block_size_bytes} B: in flight"),
+            in_flight,
+            8.0,
+            0.5,
+        );
     }
 }
 
@@ -180,13 +185,13 @@ fn the_client_drive_is_filled_as_fast_ever_after_as_after_a_purge() {
     assert_within("second fill, ns", filled_ns as f64, fresh_ns as f64, 0.3);
 }
 
-fn sequential_mb_per_second(drive: &mut Ssd, start_ns: u64, op: Op, block_bytes: u32) -> f64 {
-    let block = u64::from(block_bytes);
+fn sequential_mb_per_second(drive: &mut Ssd, start_ns: u64, op: Op, block_size_bytes: u32) -> f64 {
+    let block = u64::from(block_size_bytes);
     let count = drive.capacity_bytes() / block;
     let mut index = 0;
     let run = closed_loop(drive, start_ns, 8, count, || {
         index += 1;
-        (op, (index - 1) * block, block_bytes)
+        (op, (index - 1) * block, block_size_bytes)
     });
     run.iops() * block as f64 / 1e6
 }
@@ -198,13 +203,13 @@ fn large_transfers_reach_the_published_rates() {
         ("slc-a", Op::Read, 1 << 20, 514.3, 3.0),
         ("slc-a", Op::Write, 128 << 10, 144.5, 3.0),
     ];
-    for (name, op, block_bytes, published, percent) in cases {
+    for (name, op, block_size_bytes, published, percent) in cases {
         let mut drive = device(&format!("{name}?capacity=2GiB"));
         let mut now_ns = 0;
         for _ in 0..3 {
             now_ns = fill_device(&mut drive, now_ns);
         }
-        let rate = sequential_mb_per_second(&mut drive, now_ns, op, block_bytes);
+        let rate = sequential_mb_per_second(&mut drive, now_ns, op, block_size_bytes);
         assert_within(&format!("{name} {op:?} MB/s"), rate, published, percent);
     }
 }

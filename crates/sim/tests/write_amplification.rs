@@ -77,23 +77,23 @@ fn greedy_cleaning_meets_the_closed_form_on_several_dies() {
 #[test]
 fn host_writes_of_two_block_sizes_meet_the_greedy_closed_form() {
     // A unit of 4 KiB written in 4 KiB, and a unit of 8 KiB written in 8 KiB, counted in bytes.
-    for block_bytes in [4096_u32, 8192] {
+    for block_size_bytes in [4096_u32, 8192] {
         for op_percent in ["7", "12.5", "28"] {
             let text = format!(
                 "slc-a?capacity=1GiB&dies=2&pages_per_block=64&gc=greedy&op_percent={op_percent}\
-                 &mapping={block_bytes}&buffer=64KiB"
+                 &mapping={block_size_bytes}&buffer=64KiB"
             );
             let mut drive = device(&text);
-            let count = 3 * drive.capacity_bytes() / u64::from(block_bytes);
+            let count = 3 * drive.capacity_bytes() / u64::from(block_size_bytes);
             let mut random = Random(7);
-            let warm = random_writes(&mut drive, 0, 8, 2 * count, block_bytes, &mut random);
+            let warm = random_writes(&mut drive, 0, 8, 2 * count, block_size_bytes, &mut random);
             let before = drive.health();
             random_writes(
                 &mut drive,
                 warm.ended_ns,
                 8,
                 count,
-                block_bytes,
+                block_size_bytes,
                 &mut random,
             );
             let wa = drive
@@ -102,7 +102,7 @@ fn host_writes_of_two_block_sizes_meet_the_greedy_closed_form() {
                 .write_amplification()
                 .expect("it wrote");
             let alpha = drive.geometry().alpha(Frontier::Shared);
-            let what = format!("{block_bytes} B blocks, OP {op_percent} %");
+            let what = format!("{block_size_bytes} B blocks, OP {op_percent} %");
             assert_within(&what, wa, greedy_wa(alpha, 64), 1.0);
         }
     }

@@ -45,12 +45,12 @@ PhaseName = Literal["whole", "before", "stall", "after"]
 class Series:
     """How long each sample lasted (s) and what was written in it (bytes), two arrays of one length.
 
-    `block_bytes` is what one I/O adds to a sample: the grain of the series.
+    `block_size_bytes` is what one I/O adds to a sample: the grain of the series.
     """
 
     lengths_s: Floats
     written_bytes: Floats
-    block_bytes: float
+    block_size_bytes: float
 
     @property
     def rates(self) -> Floats:
@@ -160,7 +160,7 @@ def changes_of(series: Series) -> tuple[int, ...]:
     that anybody would want to know of.
     """
     rates = series.rates
-    grain = 0.5 * series.block_bytes / float(np.median(series.lengths_s))
+    grain = 0.5 * series.block_size_bytes / float(np.median(series.lengths_s))
     noise = max(grain, NOISE_SHARE * float(rates.max()))
     return change_points(rates, penalty=penalty_of(rates, noise_least=noise))
 
@@ -229,7 +229,7 @@ def _stalls(series: Series, usual_rate: float) -> list[tuple[int, int]]:
         (first, end)
         for first, end in runs
         if usual_rate * float(series.lengths_s[first:end].sum())
-        >= STALL_BLOCKS * series.block_bytes
+        >= STALL_BLOCKS * series.block_size_bytes
     ]
 
 
@@ -405,5 +405,5 @@ def _joined(series: Series, samples_most: int) -> Series:
     return Series(
         lengths_s=np.add.reduceat(series.lengths_s, firsts),
         written_bytes=np.add.reduceat(series.written_bytes, firsts),
-        block_bytes=series.block_bytes,
+        block_size_bytes=series.block_size_bytes,
     )

@@ -266,8 +266,8 @@ def _boundary_bytes(step: Load, answer: StepResult) -> int:
 
     Failed I/Os may have moved bytes too, in the device's eyes.
     """
-    block_bytes = max(stream.block_size_bytes for stream in step.workload.streams)
-    return block_bytes * _boundary_ios(step, answer)
+    block_size_bytes = max(stream.block_size_bytes for stream in step.workload.streams)
+    return block_size_bytes * _boundary_ios(step, answer)
 
 
 def _boundary_ios(step: Load, answer: StepResult) -> int:

@@ -21,7 +21,7 @@ DRAWN_MOST: Final = 2.0
 
 
 def written_series(
-    answers: Sequence[StepResult], *, sample_ns: int, block_bytes: int, scale: float
+    answers: Sequence[StepResult], *, sample_ns: int, block_size_bytes: int, scale: float
 ) -> Series:
     """Return the series of consecutive writes in samples of this length, times `scale`: in seconds
     and bytes of the full-size device.
@@ -40,7 +40,7 @@ def written_series(
     return Series(
         lengths_s=np.concatenate(lengths) * (scale / units.NS_PER_S),
         written_bytes=np.concatenate(written) * scale,
-        block_bytes=block_bytes * scale,
+        block_size_bytes=block_size_bytes * scale,
     )
 
 
@@ -97,6 +97,6 @@ def _joined(series: Series, overflow: Overflow) -> int:
     samples = series.lengths_s.size
     least = -(-samples // POINTS_MOST)
     slowest = overflow.rate if overflow.cliff is None else overflow.cliff.after
-    blocks = slowest.value * float(np.median(series.lengths_s)) / series.block_bytes
+    blocks = slowest.value * float(np.median(series.lengths_s)) / series.block_size_bytes
     smooth = math.ceil(BLOCKS_A_POINT / blocks) if blocks else 1
     return max(1, least, min(smooth, samples // POINTS_LEAST))

@@ -135,11 +135,11 @@ def _sun(read: Read) -> Iterator[Signature]:
 def _mac(read: Read) -> Iterator[Signature]:
     """Find an Apple partition map: the driver's block, or the first entry, or both."""
     sector = read(0, 512)
-    block_bytes = _number(sector, 2, 2, ">")
+    block_size_bytes = _number(sector, 2, 2, ">")
     driver = sector[:2] == b"ER"
     if driver and (
-        block_bytes in {512, 1024, 2048, 4096}
-        or (block_bytes >= 136 and read(block_bytes, 2) in {b"PM", b"TS"})
+        block_size_bytes in {512, 1024, 2048, 4096}
+        or (block_size_bytes >= 136 and read(block_size_bytes, 2) in {b"PM", b"TS"})
     ):
         yield Signature(kind="mac", offset_bytes=0)
     for place in (512, 1024, 2048, 4096):

@@ -6,7 +6,9 @@ from teijo.terms.workload import Access, ActiveRange, Stream
 from teijo.units import format_size
 
 
-def place(active_range: ActiveRange, geometry: Geometry, block_bytes: int) -> tuple[int, int, int]:
+def place(
+    active_range: ActiveRange, geometry: Geometry, block_size_bytes: int
+) -> tuple[int, int, int]:
     """Return (segments, segment_bytes, stride_bytes) of an active range, all whole blocks.
 
     A share is rounded down to physical blocks. An amount is cut in equal segments, which begin
@@ -23,9 +25,9 @@ def place(active_range: ActiveRange, geometry: Geometry, block_bytes: int) -> tu
         segments = active_range.segments
         segment_bytes = amount // segments // grain * grain
         stride_bytes = range_bytes // segments // grain * grain
-    if segment_bytes < block_bytes:
+    if segment_bytes < block_size_bytes:
         raise PlanError(
-            f"A block of {format_size(block_bytes)} does not fit in a piece of "
+            f"A block of {format_size(block_size_bytes)} does not fit in a piece of "
             f"{format_size(segment_bytes)} of the active range.",
             remedy="Use a smaller block, fewer segments, or a larger range or device.",
         )
@@ -40,7 +42,7 @@ def begins_at(stream: Stream, cursor_bytes: int, length_bytes: int) -> int:
     return _aligned(cursor_bytes, stream.block_size_bytes, length_bytes)
 
 
-def _aligned(cursor_bytes: int, block_bytes: int, length_bytes: int) -> int:
+def _aligned(cursor_bytes: int, block_size_bytes: int, length_bytes: int) -> int:
     """Return where a stream goes on: at the next whole block, at 0 past the end."""
-    cursor_bytes = -(-cursor_bytes // block_bytes) * block_bytes
+    cursor_bytes = -(-cursor_bytes // block_size_bytes) * block_size_bytes
     return cursor_bytes if cursor_bytes < length_bytes else 0

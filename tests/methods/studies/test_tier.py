@@ -173,12 +173,12 @@ def test_a_cell_that_is_never_steady_ends_and_says_so() -> None:
 
 
 def test_the_cliff_is_found_at_the_tiers_size_and_narrowed() -> None:
-    curves = {(each.pattern, each.block_bytes): each for each in tiering(played()).curves}
+    curves = {(each.pattern, each.block_size_bytes): each for each in tiering(played()).curves}
     cliff = curves["randread", 4096].cliff
     assert cliff is not None
     assert cliff.good_bytes <= 2.2 * TB
     assert 2 * TB <= cliff.bad_bytes <= 2.4 * TB
-    coarse = {(e.pattern, e.block_bytes): e for e in tiering(played(refine="0")).curves}
+    coarse = {(e.pattern, e.block_size_bytes): e for e in tiering(played(refine="0")).curves}
     wide = coarse["randread", 4096].cliff
     assert wide is not None
     assert (wide.good_bytes, wide.bad_bytes) == (2 * TB, 4 * TB)

@@ -32,7 +32,7 @@ impl Judge {
                 judge.position_bytes = cursor_bytes % judge.length_bytes();
             }
             Access::Shuffled { cursor_bytes, .. } => {
-                let done = cursor_bytes / u64::from(stream.block_bytes) % judge.places();
+                let done = cursor_bytes / u64::from(stream.block_size_bytes) % judge.places();
                 judge.left = judge.places() - done;
             }
             _ => {}
@@ -63,7 +63,7 @@ impl Judge {
     }
 
     fn per_segment(&self) -> u64 {
-        let room = self.plan.range.segment_bytes - u64::from(self.plan.block_bytes);
+        let room = self.plan.range.segment_bytes - u64::from(self.plan.block_size_bytes);
         room / u64::from(self.plan.grid_bytes()) + 1
     }
 
@@ -103,7 +103,7 @@ impl Judge {
     fn check_size(&self, request: &Request) {
         let mut sizes = self.plan.sizes_bytes();
         let known = sizes.any(|size| size == request.length_bytes);
-        assert!(known || self.cut && request.length_bytes < self.plan.block_bytes);
+        assert!(known || self.cut && request.length_bytes < self.plan.block_size_bytes);
     }
 
     fn check_grid(&self, request: &Request, within: u64) {
@@ -126,7 +126,7 @@ impl Judge {
     }
 
     fn check_pass(&mut self, request: &Request) {
-        assert_eq!(request.length_bytes, self.plan.block_bytes);
+        assert_eq!(request.length_bytes, self.plan.block_size_bytes);
         let fresh = self.passed.insert(request.offset_bytes);
         assert!(fresh, "a block has its turn twice in a pass");
         self.left -= 1;

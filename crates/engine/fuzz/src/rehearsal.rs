@@ -69,7 +69,7 @@ struct Device<const DATA: bool> {
 impl<const DATA: bool> Device<DATA> {
     fn new(world: &Rc<World>, seat: &Seat, clock: OwnClock, seed: u64) -> Self {
         let (depth, length) = if DATA {
-            (usize::from(seat.stream.depth), seat.stream.plan.block_bytes)
+            (usize::from(seat.stream.depth), seat.stream.plan.block_size_bytes)
         } else {
             (0, 0)
         };
@@ -187,7 +187,7 @@ pub fn run(plan: &Plan, seed: u64) {
         block <= DATA_BLOCK_MAX && u64::from(depth) * u64::from(block) <= DATA_WORKER_MAX
     };
     let mut streams = plan.streams.iter();
-    if streams.all(|one| small(one.queue_depth, one.block_bytes)) {
+    if streams.all(|one| small(one.queue_depth, one.block_size_bytes)) {
         rehearse::<true>(&crew, plan, seed);
     } else {
         rehearse::<false>(&crew, plan, seed);

@@ -133,7 +133,7 @@ fn written(input: &mut Unstructured) -> Result<Written> {
     } else {
         Order::Shuffled {
             key: input.arbitrary()?,
-            block_bytes: size_bytes(input)?,
+            block_size_bytes: size_bytes(input)?,
         }
     };
     Ok(Written {
@@ -149,14 +149,14 @@ fn stream(input: &mut Unstructured, verified: bool) -> Result<StreamPlan> {
     let blocks = if input.ratio(1, 3)? {
         list(input, 6, |input| {
             Ok(BlockShare {
-                block_bytes: size_bytes(input)?,
+                block_size_bytes: size_bytes(input)?,
                 weight: number(input)? as u32,
             })
         })?
     } else {
         Vec::new()
     };
-    let largest = blocks.iter().map(|share| share.block_bytes).max();
+    let largest = blocks.iter().map(|share| share.block_size_bytes).max();
     let verify = Verify {
         run: 7,
         generation: number(input)?,
@@ -188,7 +188,7 @@ fn stream(input: &mut Unstructured, verified: bool) -> Result<StreamPlan> {
         } else {
             0
         },
-        block_bytes: if let Some(largest) = largest {
+        block_size_bytes: if let Some(largest) = largest {
             largest
         } else {
             size_bytes(input)?

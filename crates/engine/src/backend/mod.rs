@@ -50,7 +50,7 @@ pub trait Backend {
     /// Whether it does an I/O at once, by `carry`.
     const CARRIES: bool = false;
 
-    /// The buffer of `slot`, `block_bytes` long and aligned for direct I/O.
+    /// The buffer of `slot`, `block_size_bytes` long and aligned for direct I/O.
     fn buffer(&mut self, slot: u16) -> &mut [u8];
 
     /// What the last read of `slot` brought, before the slot is used again.

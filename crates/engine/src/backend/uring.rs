@@ -36,9 +36,9 @@ const SLOT_BITS: u32 = 16;
 /// No ring of the kernel is larger.
 pub(crate) const ENTRIES_MAX: u64 = 32_768;
 
-/// Entries that `depth` I/Os of at most `block_bytes` can have at once.
-pub(crate) fn entries_for(volume: &Volume, depth: u16, block_bytes: u32) -> u64 {
-    u64::from(depth) * volume.parts_max(block_bytes)
+/// Entries that `depth` I/Os of at most `block_size_bytes` can have at once.
+pub(crate) fn entries_for(volume: &Volume, depth: u16, block_size_bytes: u32) -> u64 {
+    u64::from(depth) * volume.parts_max(block_size_bytes)
 }
 
 /// What a target of several members needs besides.
@@ -101,7 +101,7 @@ impl FileBackend for UringBackend {
     /// Opens with registrations where the kernel grants them, or without.
     fn open(volume: &Arc<Volume>, shape: Shape, setup: Setup) -> Result<Self, EngineError> {
         let wished = setup.wished;
-        let entries = entries_for(volume, shape.depth, shape.block_bytes).min(ENTRIES_MAX);
+        let entries = entries_for(volume, shape.depth, shape.block_size_bytes).min(ENTRIES_MAX);
         let ring = Ring::new(entries as u32, wished).map_err(|error| {
             let errno = errno_of(&error);
             EngineError::RingRefused { errno }

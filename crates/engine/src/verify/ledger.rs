@@ -69,9 +69,10 @@ impl Formula {
     fn new(written: &Written) -> Self {
         let shuffle = match written.order {
             Order::Sequential => None,
-            Order::Shuffled { key, block_bytes } => {
-                Some(Shuffle::new(key, 0, block_bytes, written.range))
-            }
+            Order::Shuffled {
+                key,
+                block_size_bytes,
+            } => Some(Shuffle::new(key, 0, block_size_bytes, written.range)),
         };
         Self {
             shuffle,
@@ -302,8 +303,14 @@ impl Ledger {
 fn begun(writer: &StreamPlan) -> Written {
     let (order, cursor_bytes) = match writer.access {
         Access::Shuffled { key, cursor_bytes } => {
-            let block_bytes = writer.block_bytes;
-            (Order::Shuffled { key, block_bytes }, cursor_bytes)
+            let block_size_bytes = writer.block_size_bytes;
+            (
+                Order::Shuffled {
+                    key,
+                    block_size_bytes,
+                },
+                cursor_bytes,
+            )
         }
         Access::Sequential { cursor_bytes } => {
             let length = writer.range.segments * writer.range.segment_bytes;

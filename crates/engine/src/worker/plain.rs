@@ -88,7 +88,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     /// last is left to `settle`, and so is whatever is not a whole I/O in the midst of a lap.
     #[inline(never)]
     pub(super) fn issue_solo(&mut self, op: Op) {
-        let whole = self.draws.block_bytes().cast_signed();
+        let whole = self.draws.block_size_bytes().cast_signed();
         let limit_ns = (self.now_ns + SOLO_NS)
             .min(self.control.end_ns())
             .min(self.tally.interval_ends_ns());
@@ -174,7 +174,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     /// Books everything that came back.
     #[inline]
     pub(super) fn book_plain(&mut self, op: Op) {
-        let whole = self.draws.block_bytes().cast_signed();
+        let whole = self.draws.block_size_bytes().cast_signed();
         while let Some(odd) = self.book_wholes(op, whole) {
             self.book(odd);
         }

@@ -65,8 +65,8 @@ impl Staging {
     }
 
     /// Whether a block is written without content, or with so little that it is not timed.
-    pub fn is_brief(&self, block_bytes: u32) -> bool {
-        !self.stages || self.is_light && u64::from(block_bytes) <= LIGHT_BYTES
+    pub fn is_brief(&self, block_size_bytes: u32) -> bool {
+        !self.stages || self.is_light && u64::from(block_size_bytes) <= LIGHT_BYTES
     }
 
     /// Leaves everything as it lies.

@@ -35,7 +35,7 @@ impl Turns {
         };
         match is_plain {
             false => Self::General,
-            true if B::CARRIES && stream.depth == 1 && staging.is_brief(plan.block_bytes) => {
+            true if B::CARRIES && stream.depth == 1 && staging.is_brief(plan.block_size_bytes) => {
                 Self::Solo(op)
             }
             true => Self::Plain(op),

@@ -34,7 +34,7 @@ impl Device {
 
     /// One worker's way to the device.
     pub fn attach(self: &Arc<Self>, seat: &Seat) -> MemoryBackend {
-        let buffer = vec![0; seat.stream.plan.block_bytes as usize];
+        let buffer = vec![0; seat.stream.plan.block_size_bytes as usize];
         let depth = usize::from(seat.stream.depth);
         MemoryBackend {
             device: Arc::clone(self),

@@ -59,12 +59,12 @@ pub fn contiguous(start_bytes: u64, length_bytes: u64) -> Range {
     }
 }
 
-pub fn stream(access: Access, range: Range, block_bytes: u32) -> StreamPlan {
+pub fn stream(access: Access, range: Range, block_size_bytes: u32) -> StreamPlan {
     StreamPlan {
         threads: 1,
         queue_depth: 8,
         read_percent: 100,
-        block_bytes,
+        block_size_bytes,
         access,
         range,
         content: Content::Random,

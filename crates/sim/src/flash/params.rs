@@ -281,12 +281,12 @@ impl SsdParams {
     /// Why these mechanisms do not go together, if they do not.
     fn contradiction(&self) -> Option<String> {
         let page_bytes = self.page_bytes.unwrap_or(self.mapping_bytes);
-        let block_bytes = u64::from(self.mapping_bytes) * u64::from(self.pages_per_block);
+        let block_size_bytes = u64::from(self.mapping_bytes) * u64::from(self.pages_per_block);
         let heat = &self.heat;
-        if page_bytes < self.mapping_bytes || u64::from(page_bytes) > block_bytes {
+        if page_bytes < self.mapping_bytes || u64::from(page_bytes) > block_size_bytes {
             return Some(format!(
                 "a page of {page_bytes} B lies between the mapping unit of {} B and the block of \
-                 {block_bytes} B",
+                 {block_size_bytes} B",
                 self.mapping_bytes
             ));
         }

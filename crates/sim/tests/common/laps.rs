@@ -14,21 +14,21 @@ pub const MIB: u64 = 1 << 20;
 pub const GIB: u64 = 1 << 30;
 
 /// Random blocks of a range that `run` names.
-pub fn random(read_percent: u8, block_bytes: u64, queue_depth: u32) -> StreamPlan {
+pub fn random(read_percent: u8, block_size_bytes: u64, queue_depth: u32) -> StreamPlan {
     StreamPlan {
         queue_depth,
         read_percent,
-        block_bytes: block_bytes as u32,
+        block_size_bytes: block_size_bytes as u32,
         seed: 1,
         ..StreamPlan::default()
     }
 }
 
 /// Blocks of a range in order.
-pub fn in_order(read_percent: u8, block_bytes: u64, queue_depth: u32) -> StreamPlan {
+pub fn in_order(read_percent: u8, block_size_bytes: u64, queue_depth: u32) -> StreamPlan {
     StreamPlan {
         access: Access::Sequential { cursor_bytes: 0 },
-        ..random(read_percent, block_bytes, queue_depth)
+        ..random(read_percent, block_size_bytes, queue_depth)
     }
 }
 

@@ -179,33 +179,37 @@ pub fn closed_loop(
     run
 }
 
-/// Random writes of `block_bytes` over the whole device.
+/// Random writes of `block_size_bytes` over the whole device.
 pub fn random_writes(
     device: &mut Ssd,
     start_ns: u64,
     depth: usize,
     count: u64,
-    block_bytes: u32,
+    block_size_bytes: u32,
     random: &mut Random,
 ) -> Run {
-    let blocks = device.capacity_bytes() / u64::from(block_bytes);
+    let blocks = device.capacity_bytes() / u64::from(block_size_bytes);
     closed_loop(device, start_ns, depth, count, || {
         (
             Op::Write,
-            random.below(blocks) * u64::from(block_bytes),
-            block_bytes,
+            random.below(blocks) * u64::from(block_size_bytes),
+            block_size_bytes,
         )
     })
 }
 
 /// Writes the device once from end to end; returns the virtual time after it.
 pub fn fill_device(device: &mut Ssd, start_ns: u64) -> u64 {
-    let block_bytes = 128 << 10;
-    let count = device.capacity_bytes() / block_bytes;
+    let block_size_bytes = 128 << 10;
+    let count = device.capacity_bytes() / block_size_bytes;
     let mut index = 0;
     let run = closed_loop(device, start_ns, 8, count, || {
         index += 1;
-        (Op::Write, (index - 1) * block_bytes, block_bytes as u32)
+        (
+            Op::Write,
+            (index - 1) * block_size_bytes,
+            block_size_bytes as u32,
+        )
     });
     run.ended_ns
 }

@@ -26,7 +26,7 @@ pub fn capacity_bytes(session: &Session) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub read_percent: u8,
-    pub block_bytes: u32,
+    pub block_size_bytes: u32,
     pub threads: u32,
     pub queue_depth: u32,
     pub sequential: bool,
@@ -35,10 +35,10 @@ pub struct Load {
     pub seed: u64,
 }
 
-pub fn random(read_percent: u8, block_bytes: u32, queue_depth: u32) -> Load {
+pub fn random(read_percent: u8, block_size_bytes: u32, queue_depth: u32) -> Load {
     Load {
         read_percent,
-        block_bytes,
+        block_size_bytes,
         threads: 1,
         queue_depth,
         sequential: false,
@@ -47,16 +47,16 @@ pub fn random(read_percent: u8, block_bytes: u32, queue_depth: u32) -> Load {
     }
 }
 
-pub fn sequential(read_percent: u8, block_bytes: u32, queue_depth: u32) -> Load {
+pub fn sequential(read_percent: u8, block_size_bytes: u32, queue_depth: u32) -> Load {
     Load {
         sequential: true,
-        ..random(read_percent, block_bytes, queue_depth)
+        ..random(read_percent, block_size_bytes, queue_depth)
     }
 }
 
 /// The plan of `load` on the first `range_bytes` of a device.
 pub fn plan(load: Load, range_bytes: u64, bound: Bound) -> Plan {
-    let block = u64::from(load.block_bytes);
+    let block = u64::from(load.block_size_bytes);
     let segment_bytes = range_bytes / block * block;
     let access = if load.sequential {
         Access::Sequential { cursor_bytes: 0 }
@@ -67,7 +67,7 @@ pub fn plan(load: Load, range_bytes: u64, bound: Bound) -> Plan {
         threads: load.threads,
         queue_depth: load.queue_depth,
         read_percent: load.read_percent,
-        block_bytes: load.block_bytes,
+        block_size_bytes: load.block_size_bytes,
         access,
         range: Range {
             start_bytes: 0,

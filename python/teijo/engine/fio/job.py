@@ -45,7 +45,7 @@ class _Part:
     size_bytes: int
     cursor_bytes: int
     total_bytes: int | None
-    block_bytes: int
+    block_size_bytes: int
     chained: bool
     """The stream begins at a cursor: two legs, in every part."""
 
@@ -331,7 +331,7 @@ def _sequential(plan: Plan, part: _Part, *, wrapped: bool) -> dict[str, str]:
     """Return one leg of a part: to its end from the cursor, or round and round from its start."""
     begin = 0 if wrapped else part.cursor_bytes
     lines = {
-        "bs": str(part.block_bytes),
+        "bs": str(part.block_size_bytes),
         "offset": str(part.start_bytes + begin),
         "size": str(part.size_bytes - begin),
     }
@@ -367,7 +367,7 @@ def sequential_parts(placed: StreamPlan, total_bytes: int | None) -> tuple[_Part
             size_bytes=length,
             cursor_bytes=placed.cursor_bytes * blocks // size * block,
             total_bytes=None if total_bytes is None else passes * length + rest_blocks * block,
-            block_bytes=block,
+            block_size_bytes=block,
             chained=chained,
         )
         parts.append(part)
@@ -378,7 +378,7 @@ def sequential_parts(placed: StreamPlan, total_bytes: int | None) -> tuple[_Part
             size_bytes=tail,
             cursor_bytes=0,
             total_bytes=passes * tail,
-            block_bytes=tail,
+            block_size_bytes=tail,
             chained=chained,
         )
         parts.append(part)

@@ -143,15 +143,15 @@ class FioSession:
     def _path(self) -> str:
         return f"/proc/self/fd/{self._descriptor}"
 
-    def _choose_engine(self, block_bytes: int) -> tuple[str, tuple[str, ...]]:
+    def _choose_engine(self, block_size_bytes: int) -> tuple[str, tuple[str, ...]]:
         """Return the first engine that reads one block, and notes on those that did not."""
         refusals: list[tuple[str, str]] = []
         for engine in ENGINES:
             with tempfile.TemporaryDirectory(prefix="teijo-fio-") as folder:
                 command = [
                     self._program, "--name=probe", f"--filename={self._path}", "--direct=1",
-                    f"--ioengine={engine}", "--rw=read", f"--bs={block_bytes}",
-                    f"--size={block_bytes}", "--allow_file_create=0", "--invalidate=0",
+                    f"--ioengine={engine}", "--rw=read", f"--bs={block_size_bytes}",
+                    f"--size={block_size_bytes}", "--allow_file_create=0", "--invalidate=0",
                 ]  # fmt: skip
                 probe = subprocess.run(
                     command, cwd=folder, pass_fds=(self._descriptor,), capture_output=True
@@ -161,7 +161,7 @@ class FioSession:
             said = (probe.stderr + probe.stdout).decode().splitlines()
             refusals.append((engine, _complaint(said)))
         raise DeviceError(
-            f"fio cannot read {block_bytes} B with direct I/O: {refusals[-1][1]}",
+            f"fio cannot read {block_size_bytes} B with direct I/O: {refusals[-1][1]}",
             remedy="Use a block device, or a file on a file system with O_DIRECT (ext4, xfs).",
         )
 

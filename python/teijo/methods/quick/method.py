@@ -44,8 +44,8 @@ class Quick(Method[QuickSettings, QuickFound]):
 
     def check(self, settings: QuickSettings, geometry: Geometry) -> None:
         """Make sure that the largest block fits; see Method."""
-        check_blocks(tuple(stimulus.block_bytes for stimulus in STIMULI), geometry)
-        largest = max(stimulus.block_bytes for stimulus in STIMULI)
+        check_blocks(tuple(stimulus.block_size_bytes for stimulus in STIMULI), geometry)
+        largest = max(stimulus.block_size_bytes for stimulus in STIMULI)
         for what, room in (
             ("an amount", settings.amount_bytes),
             ("a target", geometry.capacity_bytes),
@@ -122,6 +122,6 @@ def _scaled_ns(full_ns: int, geometry: Geometry) -> int:
 
 def _scaled_bytes(full_bytes: int, geometry: Geometry) -> int:
     """Return the amount on this device: its share of one at a scale, at most all of it."""
-    least = 8 * max(stimulus.block_bytes for stimulus in STIMULI)
+    least = 8 * max(stimulus.block_size_bytes for stimulus in STIMULI)
     amount = max(least, round(full_bytes / max(1.0, geometry.scale)))
     return min(amount, geometry.capacity_bytes) // units.MIB * units.MIB

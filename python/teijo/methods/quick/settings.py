@@ -25,21 +25,21 @@ class Stimulus:
     """One row of the table, as CrystalDiskMark names it: "RND 4 KiB Q32T1"."""
 
     access: Access
-    block_bytes: int
+    block_size_bytes: int
     queue_depth: int
 
     @property
     def name(self) -> str:
         """Order, block size, queue depth and threads."""
         order = "SEQ" if self.access is Access.SEQUENTIAL else "RND"
-        return f"{order} {units.format_size(self.block_bytes)} Q{self.queue_depth}T1"
+        return f"{order} {units.format_size(self.block_size_bytes)} Q{self.queue_depth}T1"
 
 
 STIMULI: Final = (
-    Stimulus(access=Access.SEQUENTIAL, block_bytes=units.MIB, queue_depth=8),
-    Stimulus(access=Access.SEQUENTIAL, block_bytes=units.MIB, queue_depth=1),
-    Stimulus(access=Access.RANDOM, block_bytes=4 * units.KIB, queue_depth=32),
-    Stimulus(access=Access.RANDOM, block_bytes=4 * units.KIB, queue_depth=1),
+    Stimulus(access=Access.SEQUENTIAL, block_size_bytes=units.MIB, queue_depth=8),
+    Stimulus(access=Access.SEQUENTIAL, block_size_bytes=units.MIB, queue_depth=1),
+    Stimulus(access=Access.RANDOM, block_size_bytes=4 * units.KIB, queue_depth=32),
+    Stimulus(access=Access.RANDOM, block_size_bytes=4 * units.KIB, queue_depth=1),
 )
 
 
@@ -111,7 +111,7 @@ def _workload(
     stream = Stream(
         name=name or cell_name(stimulus, direction),
         read_percent=100 if direction == "read" else 0,
-        block_size_bytes=stimulus.block_bytes,
+        block_size_bytes=stimulus.block_size_bytes,
         access=stimulus.access,
         queue_depth=stimulus.queue_depth,
         active_range=ActiveRange(amount_bytes=settings.amount_bytes),

@@ -25,13 +25,13 @@ def read_back(workload: Workload, geometry: Geometry, answer: StepResult) -> Pre
     share_percent = max(stream.active_range.share_percent for stream in writers)
     active_range = ActiveRange(share_percent=share_percent)
     span_bytes = active_range.span_on(geometry)
-    block_bytes = BLOCK_BYTES
-    if span_bytes < block_bytes:
-        block_bytes = min(stream.block_size_bytes for stream in writers)
+    block_size_bytes = BLOCK_BYTES
+    if span_bytes < block_size_bytes:
+        block_size_bytes = min(stream.block_size_bytes for stream in writers)
     reader = Stream(
         name="read-back",
         read_percent=100,
-        block_size_bytes=block_bytes,
+        block_size_bytes=block_size_bytes,
         access=Access.SEQUENTIAL,
         queue_depth=QUEUE_DEPTH,
         active_range=active_range,

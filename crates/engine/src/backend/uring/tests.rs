@@ -6,7 +6,7 @@ use std::io::Write;
 
 const SHAPE: Shape = Shape {
     depth: 4,
-    block_bytes: 4096,
+    block_size_bytes: 4096,
     reads: true,
     writes: true,
     min_complete_max: 1,

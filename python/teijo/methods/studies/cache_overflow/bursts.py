@@ -47,7 +47,7 @@ class Burst:
         return written_series(
             self.answers,
             sample_ns=self._sample_ns,
-            block_bytes=self.settings.block_size_bytes,
+            block_size_bytes=self.settings.block_size_bytes,
             scale=self.geometry.scale,
         )
 

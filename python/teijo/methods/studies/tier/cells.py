@@ -35,13 +35,13 @@ class Key:
 
     stage: str
     pattern: str
-    block_bytes: int
+    block_size_bytes: int
     set_bytes: int
 
     @property
     def name(self) -> str:
         """The cell's name: "tier randread 4 KiB 256GB"."""
-        block = units.format_block_size(self.block_bytes)
+        block = units.format_block_size(self.block_size_bytes)
         return f"{self.stage} {self.pattern} {block} {VOLUME.show(self.set_bytes)}"
 
     @property
@@ -50,7 +50,7 @@ class Key:
         return (
             ("device", self.stage),
             ("pattern", self.pattern),
-            ("block size", units.format_block_size(self.block_bytes)),
+            ("block size", units.format_block_size(self.block_size_bytes)),
             ("working set", VOLUME.show(self.set_bytes)),
         )
 
@@ -78,7 +78,7 @@ def keys_of(settings: TierSettings, stage: str, geometry: Geometry) -> tuple[Key
     The sets ascend, so that what a smaller one has brought into the tier stays of use.
     """
     return tuple(
-        Key(stage=stage, pattern=pattern, block_bytes=block, set_bytes=each)
+        Key(stage=stage, pattern=pattern, block_size_bytes=block, set_bytes=each)
         for block in settings.block_sizes_bytes
         for pattern in settings.patterns
         for each in settings.sets_of(geometry)
@@ -115,7 +115,7 @@ def slice_of(settings: TierSettings, key: Key, geometry: Geometry, number: int) 
     access, read_percent = PATTERNS[key.pattern]
     stream = Stream(
         read_percent=read_percent,
-        block_size_bytes=key.block_bytes,
+        block_size_bytes=key.block_size_bytes,
         access=access,
         threads=settings.threads,
         queue_depth=settings.queue_depth,
@@ -177,7 +177,7 @@ def _key_of(step: Measure) -> Key:
     return Key(
         stage=stage,
         pattern=pattern,
-        block_bytes=step.workload.streams[0].block_size_bytes,
+        block_size_bytes=step.workload.streams[0].block_size_bytes,
         set_bytes=units.parse_size(volume),
     )
 

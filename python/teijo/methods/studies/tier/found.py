@@ -37,7 +37,7 @@ class Curve:
     """
 
     pattern: str
-    block_bytes: int
+    block_size_bytes: int
     tier: Mapping[int, CellFound]
     again: Mapping[int, CellFound]
     fast: Mapping[int, CellFound]
@@ -178,7 +178,7 @@ class TierFound(Found[TierSettings]):
         curves = (
             Curve(
                 pattern=pattern,
-                block_bytes=block,
+                block_size_bytes=block,
                 tier=self._over_sets(TIER, pattern, block),
                 again=self._over_sets(AGAIN, pattern, block),
                 fast=self._over_sets("fast", pattern, block),
@@ -194,7 +194,7 @@ class TierFound(Found[TierSettings]):
         return {
             key.set_bytes: self.measured[key]
             for key in sorted(self.measured)
-            if (key.stage, key.pattern, key.block_bytes) == of
+            if (key.stage, key.pattern, key.block_size_bytes) == of
         }
 
     @property
@@ -293,7 +293,7 @@ class TierFound(Found[TierSettings]):
             over_sets.levelled(curve.tier, curve.slow, held_bytes=held_bytes) for curve in both
         ]
         return tiering.crossover(
-            [curve.block_bytes for curve in both],
+            [curve.block_size_bytes for curve in both],
             [tier for tier, _ in rates],
             [slow for _, slow in rates],
         )
@@ -313,7 +313,10 @@ class TierFound(Found[TierSettings]):
         """The cliffs, the crossovers, and how many fast devices would never hurt."""
         scalars = []
         for curve in self.curves:
-            of = {"pattern": curve.pattern, "block": units.format_block_size(curve.block_bytes)}
+            of = {
+                "pattern": curve.pattern,
+                "block": units.format_block_size(curve.block_size_bytes),
+            }
             good, bad = curve.held
             scalars += [
                 _scalar(say("{pattern} {block}: held up to", **of), good, units.GIGA, "GB"),

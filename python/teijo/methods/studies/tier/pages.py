@@ -208,7 +208,7 @@ def _cliffs(found: TierFound, volumes: Volumes) -> tuple[model.Block, ...]:
     known = [field for field in alone if any(field[-1](curve) is not None for curve in curves)]
     fields: Fields[Curve] = (
         ("Pattern", "", None, lambda curve: _title(curve.pattern)),
-        ("Block size", "KiB", 0, lambda curve: curve.block_bytes / units.KIB),
+        ("Block size", "KiB", 0, lambda curve: curve.block_size_bytes / units.KIB),
         ("Smallest set", "MB/s", 1, lambda curve: curve.smallest.rate),
         ("Held up to", unit, digits, lambda curve: size(curve.held[0])),
         ("Not held at", unit, digits, lambda curve: size(curve.held[1])),
@@ -254,11 +254,11 @@ def _every_cell(found: TierFound, volumes: Volumes) -> tuple[model.Block, ...]:
     fields: Fields[CellFound] = (
         ("Device", "", None, lambda cell: STAGE_NAMES[cell.key.stage]),
         ("Pattern", "", None, lambda cell: words.PATTERN_NAMES[cell.key.pattern]),
-        ("Block size", "KiB", 0, lambda cell: cell.key.block_bytes / units.KIB),
+        ("Block size", "KiB", 0, lambda cell: cell.key.block_size_bytes / units.KIB),
         ("Working set", unit, digits, lambda cell: size(cell.key.set_bytes)),
         ("Throughput", "MB/s", 2, lambda cell: cell.rate),
         ("95 %", "", None, lambda cell: words.interval(cell.throughput)),
-        ("IOPS", "", 1, lambda cell: cell.rate * units.MEGA / cell.key.block_bytes),
+        ("IOPS", "", 1, lambda cell: cell.rate * units.MEGA / cell.key.block_size_bytes),
         ("Mean latency", "ms", 3, lambda cell: ms(cell.latency_ns)),
         ("Slices", "", 0, lambda cell: len(cell.answers)),
         ("Ended", "", None, lambda cell: "steady" if cell.steady else "not steady"),

@@ -194,7 +194,7 @@ def _none(found: TierFound) -> str:
 
 def curve_name(curve: Curve) -> str:
     """Return a pattern and block size: "random reads of 4 KiB"."""
-    block = units.format_block_size(curve.block_bytes)
+    block = units.format_block_size(curve.block_size_bytes)
     return say("{pattern} of {block}", pattern=PATTERN_NAMES[curve.pattern], block=block)
 
 
@@ -296,7 +296,7 @@ def _crossovers(found: TierFound) -> list[str]:
         size, name = found.crossover(pattern), PATTERN_NAMES[pattern]
         if size is None:
             continue
-        if size <= found.of(pattern)[0].block_bytes:
+        if size <= found.of(pattern)[0].block_size_bytes:
             text = say(
                 "For {pattern} the slow device alone is faster than the tier at every block size.",
                 pattern=name,
