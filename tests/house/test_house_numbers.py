@@ -21,7 +21,7 @@ FILES = {
     "python/teijo/conformance/judge.py": "y = 1\n" * 3,
     "python/teijo/runfile/schema.sql": "CREATE TABLE result (\n  histogram BLOB\n)",
     "crates/engine/src/plan.rs": (
-        "pub struct Plan {\n    pub block_bytes: u64,\n    seed: u64,\n}\n\n"
+        "pub struct Plan {\n    pub block_size_bytes: u64,\n    seed: u64,\n}\n\n"
         "pub(crate) struct Histogram {\n    counts: u64,\n}\n"
     ),
     "crates/engine/src/tests/plan.rs": "fn it() {}\n" * 50,

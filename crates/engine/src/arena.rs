@@ -135,8 +135,8 @@ impl Arena {
     #[inline]
     pub fn write_bytes(&mut self, slot: u16) -> &mut [u8] {
         let start = self.write_buffer(slot);
-        // SAFETY: the piece is `block_size_bytes` long, mapped and zeroed by the kernel; `&mut self`
-        // keeps every other borrow away, and the worker owns the slot until it pushes it.
+        // SAFETY: the piece is `block_size_bytes` long, mapped and zeroed by the kernel; `&mut
+        // self` keeps every other borrow away, and the worker owns the slot until it pushes it.
         unsafe { std::slice::from_raw_parts_mut(start, self.shape.block_size_bytes as usize) }
     }
 

@@ -162,8 +162,8 @@ impl fmt::Display for EngineError {
                 memory_alignment_bytes,
             } => write!(
                 out,
-                "the target refuses direct I/O of {block_size_bytes} B: it wants offsets and lengths \
-                 in multiples of {offset_alignment_bytes} B and memory aligned to \
+                "the target refuses direct I/O of {block_size_bytes} B: it wants offsets and \
+                 lengths in multiples of {offset_alignment_bytes} B and memory aligned to \
                  {memory_alignment_bytes} B (0: it does not say)"
             ),
             Self::DeviceGone { errno, failures } => write_gone(out, "device", *failures, *errno),
