@@ -8,7 +8,6 @@ import contextlib
 import ctypes
 import gc
 import importlib
-import inspect
 import io
 import os
 import pickle
@@ -326,18 +325,16 @@ def _watch(child: _Child) -> None:
             return WorldSession(host, descriptors[0], is_block=order.is_block)
 
         teijo.engine.open_descriptor = opened  # type: ignore[assignment]
-    begun = acts._Act.__init__
-    shape = inspect.signature(begun)
+    begun = acts._Act.__post_init__
 
-    def begin(self: object, *given: Any, **named: Any) -> None:
-        bound = shape.bind(self, *given, **named)
-        observer = bound.arguments["observer"]
+    def begin(act: acts._Act) -> None:
+        observer = act._observer
 
         def both(event: Event) -> None:
             child.event(event)
             observer(event)
 
-        bound.arguments["observer"] = both
-        begun(*bound.args, **bound.kwargs)
+        act._observer = both
+        begun(act)
 
-    acts._Act.__init__ = begin  # type: ignore[method-assign,assignment]
+    acts._Act.__post_init__ = begin  # type: ignore[method-assign]
