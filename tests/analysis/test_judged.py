@@ -45,8 +45,8 @@ def one(found: Rates) -> Judged:
 def test_a_known_ratio_is_found_within_its_interval_and_a_factor_that_does_nothing_is_not() -> None:
     found = one(rates(FASTER))
     (effect,) = effects_of([found])
-    assert (effect.factor, effect.worse, effect.better) == (0, 0, 2)
-    assert effect.low <= 3 <= effect.high
+    assert (effect.pair.factor, effect.pair.first, effect.pair.second) == (0, 0, 2)
+    assert effect.pair.low <= 3 <= effect.pair.high
     assert found.control is not None
     assert not found.control.shown
     source = found.source(0)
@@ -56,9 +56,9 @@ def test_a_known_ratio_is_found_within_its_interval_and_a_factor_that_does_nothi
 
 def test_a_level_that_is_slower_is_the_worse_one_and_the_ratio_is_above_one() -> None:
     (effect,) = effects_of([one(rates(1 / FASTER))])
-    assert (effect.worse, effect.better) == (2, 0)
-    assert effect.low < effect.ratio < effect.high
-    assert effect.ratio == pytest.approx(3, rel=0.03)
+    assert (effect.pair.first, effect.pair.second) == (2, 0)
+    assert effect.pair.low < effect.pair.ratio < effect.pair.high
+    assert effect.pair.ratio == pytest.approx(3, rel=0.03)
 
 
 def test_a_control_that_differs_from_itself_is_shown_and_hides_what_is_no_larger() -> None:

@@ -5,10 +5,10 @@ All is done on logarithms, so that a difference is a ratio: "1.8 times as fast".
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ WORTH_SHARE: Final = 0.01
 """A factor or a pair of them is worth a sentence from this share of the variation on."""
 ALIKE_SHARE: Final = 0.001
 """Rates that differ by no more are equal: configurations of one device behind do not agree so."""
+R = TypeVar("R", bound="Ratio")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,29 +40,6 @@ class Rates:
     places: NDArray[np.int64]
     places_again: NDArray[np.int64]
     control: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pair:
-    """Two levels of a factor, by their places, for one workload: the second by the first.
-
-    `p_value` counts among all pairs of the factor over all workloads (Holm).
-    """
-
-    factor: int
-    first: int
-    second: int
-    ratio: float
-    low: float
-    high: float
-    p_value: float
-    beyond_noise: bool
-    """Whether the ratio is farther from 1 than that of the control and its copy."""
-
-    @property
-    def shown(self) -> bool:
-        """Whether the two differ: by more than chance, and by more than equal ones do."""
-        return self.p_value < LIMIT and self.beyond_noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +63,25 @@ class Ratio:
     def percent(self) -> float:
         """How far it lies from 1, in percent, without its sign."""
         return abs(self.ratio - 1) * 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair(Ratio):
+    """Two levels of a factor, by their places, for one workload: the second by the first.
+
+    `p_value` counts among all pairs of the factor over all workloads (Holm). `beyond_noise` is
+    whether the ratio is farther from 1 than that of the control and its copy.
+    """
+
+    factor: int
+    first: int
+    second: int
+    beyond_noise: bool
+
+    @property
+    def shown(self) -> bool:
+        """Whether the two differ: by more than chance, and by more than equal ones do."""
+        return super().shown and self.beyond_noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,70 +122,54 @@ class Judged:
 def judged(all_rates: Sequence[Rates]) -> tuple[Judged, ...]:
     """Return every workload's judgement."""
     alone = [_judged(rates) for rates in all_rates]
-    pairs = iter(_adjusted([pair for each in alone for pair in each.pairs]))
-    controls = _counted([each.control for each in alone])
-    drifts = _counted([each.drift for each in alone])
+    pairs = [pair for each in alone for pair in each.pairs]
+    of_factor = {
+        factor: _counted([pair for pair in pairs if pair.factor == factor])
+        for factor in {pair.factor for pair in pairs}
+    }
+    controls = _counted([each.control for each in alone if each.control])
+    drifts = _counted([each.drift for each in alone if each.drift])
     return tuple(
-        replace(each, pairs=tuple(next(pairs) for _ in each.pairs), control=control, drift=drift)
-        for each, control, drift in zip(alone, controls, drifts, strict=True)
+        replace(
+            each,
+            pairs=tuple(next(of_factor[pair.factor]) for pair in each.pairs),
+            control=each.control and next(controls),
+            drift=each.drift and next(drifts),
+        )
+        for each in alone
     )
 
 
-def _counted(ratios: Sequence[Ratio | None]) -> list[Ratio | None]:
+def _counted(ratios: Sequence[R]) -> Iterator[R]:
     """Return the ratios with p-values that count among all of them."""
-    p_values = iter(holm([each.p_value for each in ratios if each is not None]))
-    return [None if each is None else replace(each, p_value=next(p_values)) for each in ratios]
+    p_values = holm([each.p_value for each in ratios])
+    return iter([replace(each, p_value=p) for each, p in zip(ratios, p_values, strict=True)])
 
 
 def _judged(rates: Rates) -> Judged:
     blocks = rates.values.shape[-1]
     if blocks < 2 or not (rates.values.all() and rates.again.all()):
         return Judged(rates=rates)
-    logs = np.log(rates.values)
-    control = _control(rates)
+    control, drift = _control(rates), _drift(rates)
     if rates.values[..., 0].size == 1:
-        return Judged(rates=rates, control=control, drift=_drift(rates))
-    found = Judged(
-        rates=rates, variance=effects.variance(logs), control=control, drift=_drift(rates)
-    )
-    shape = logs.shape[:-1]
+        return Judged(rates=rates, control=control, drift=drift)
+    logs = np.log(rates.values)
     noise = 0.0 if control is None else abs(math.log(control.ratio))
-    pairs = [
-        _pair(
-            effects.contrast(logs, effects.level_weights(shape, factor, first, second)),
-            (factor, first, second),
-            noise,
-        )
-        for factor, levels in enumerate(shape)
-        for first, second in combinations(range(levels), 2)
-    ]
-    return replace(found, pairs=tuple(pairs))
-
-
-def _pair(found: Contrast, place: tuple[int, int, int], noise: float) -> Pair:
-    factor, first, second = place
-    ratio = _ratio(found)
-    return Pair(
-        factor=factor,
-        first=first,
-        second=second,
-        ratio=ratio.ratio,
-        low=ratio.low,
-        high=ratio.high,
-        p_value=found.p_value,
-        beyond_noise=abs(found.estimate) > noise,
-    )
-
-
-def _adjusted(pairs: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs with p-values that count among all of their factor."""
-    found = list(pairs)
-    for factor in {pair.factor for pair in pairs}:
-        places = [place for place, pair in enumerate(pairs) if pair.factor == factor]
-        counted = holm([pairs[place].p_value for place in places])
-        for place, p_value in zip(places, counted, strict=True):
-            found[place] = replace(pairs[place], p_value=p_value)
-    return found
+    pairs = []
+    for factor, levels in enumerate(logs.shape[:-1]):
+        for first, second in combinations(range(levels), 2):
+            weights = effects.level_weights(logs.shape[:-1], factor, first, second)
+            contrast = effects.contrast(logs, weights)
+            pair = Pair(
+                factor=factor,
+                first=first,
+                second=second,
+                beyond_noise=abs(contrast.estimate) > noise,
+                **vars(_ratio(contrast)),
+            )
+            pairs.append(pair)
+    variance = effects.variance(logs)
+    return Judged(rates=rates, variance=variance, control=control, drift=drift, pairs=tuple(pairs))
 
 
 def _control(rates: Rates) -> Ratio | None:
@@ -224,42 +205,34 @@ def _ratio(found: Contrast) -> Ratio:
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """The largest difference that a factor makes: its workload, the better level by the worse."""
+    """A difference that a factor makes for a workload: `pair` is the better level by the worse."""
 
-    factor: int
     judged: Judged
-    worse: int
-    better: int
-    ratio: float
-    low: float
-    high: float
+    pair: Pair
 
 
 def effects_of(found: Sequence[Judged]) -> list[Effect]:
     """Return each factor's largest difference that is one, the largest of all first."""
     largest: dict[int, Effect] = {}
     for effect in (effect_of(each, pair) for each in found for pair in each.pairs if pair.shown):
-        before = largest.get(effect.factor)
-        if before is None or effect.ratio > before.ratio:
-            largest[effect.factor] = effect
-    return sorted((largest[each] for each in sorted(largest)), key=lambda effect: -effect.ratio)
+        before = largest.get(effect.pair.factor)
+        if before is None or effect.pair.ratio > before.pair.ratio:
+            largest[effect.pair.factor] = effect
+    return sorted((largest[each] for each in sorted(largest)), key=lambda one: -one.pair.ratio)
 
 
 def effect_of(judged: Judged, pair: Pair) -> Effect:
     """Return a pair of levels as the better one by the worse."""
-    worse, better, ends = pair.first, pair.second, (pair.ratio, pair.low, pair.high)
     if pair.ratio < 1:
-        worse, better, ends = better, worse, (1 / pair.ratio, 1 / pair.high, 1 / pair.low)
-    ratio, low, high = ends
-    return Effect(
-        factor=pair.factor,
-        judged=judged,
-        worse=worse,
-        better=better,
-        ratio=ratio,
-        low=low,
-        high=high,
-    )
+        pair = replace(
+            pair,
+            first=pair.second,
+            second=pair.first,
+            ratio=1 / pair.ratio,
+            low=1 / pair.high,
+            high=1 / pair.low,
+        )
+    return Effect(judged=judged, pair=pair)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,7 +267,7 @@ def choice_of(found: Sequence[Judged]) -> Choice | None:
     """Return the configuration to choose; None where no factor makes a difference, a workload is
     not judged, or the control fails.
     """
-    telling = {effect.factor for effect in effects_of(found)}
+    telling = {effect.pair.factor for effect in effects_of(found)}
     failed = any(each.control_failed for each in found)
     if not telling or failed or any(each.variance is None for each in found):
         return None

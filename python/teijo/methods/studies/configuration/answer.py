@@ -37,7 +37,7 @@ def _verdict(found: ConfigurationFound) -> str:
         return "NO FACTOR MAKES A DIFFERENCE"
     first = found.effects[0]
     said = _values(found, first)
-    if is_cached_at(found, first.judged, first.factor, first.better):
+    if is_cached_at(found, first.judged, first.pair.factor, first.pair.second):
         return say(
             "A CACHE WAS MEASURED: {factor} {better} is {ratio:,g} × {worse} for {workload}, while "
             "all fits in it",
@@ -181,26 +181,27 @@ def _beyond(found: ConfigurationFound, cached: Sequence[Cached]) -> str:
 
 def _effect_sentences(found: ConfigurationFound, effect: Effect) -> list[str]:
     """Say what a factor does, and where the same two levels differ the other way round."""
-    source = effect.judged.source(effect.factor)
+    factor, worse, better = effect.pair.factor, effect.pair.first, effect.pair.second
+    source = effect.judged.source(factor)
     most = say(
         "{factor} matters most for {workload}: {better} is {ratio:,g} × {worse} (95 %: "
         "{low:,g} to {high:,g}), and {share:.0f} % of the variation there is its own.",
         share=0.0 if source is None else source.share * 100,
         **_values(found, effect),
     )
-    shown = (
+    shown = [
         effect_of(each, pair)
         for each in found.judged
         for pair in each.pairs
-        if pair.shown and pair.factor == effect.factor
-    )
-    turned = [each for each in shown if (each.better, each.worse) == (effect.worse, effect.better)]
+        if pair.shown and pair.factor == factor
+    ]
+    turned = [one for one in shown if (one.pair.first, one.pair.second) == (better, worse)]
     if not turned:
         return [capitalised(most)]
     other = say(
         "For {workload} it is the other way round: {better} is {ratio:,g} × {worse} (95 %: "
         "{low:,g} to {high:,g}).",
-        **_values(found, max(turned, key=lambda each: each.ratio)),
+        **_values(found, max(turned, key=lambda one: one.pair.ratio)),
     )
     return [capitalised(most), other]
 
@@ -303,15 +304,16 @@ def _drift_sentence(judged: Sequence[Judged]) -> str:
 
 def _values(found: ConfigurationFound, effect: Effect) -> dict[str, Any]:
     """Return what is said of an effect."""
-    name, levels = found.names[effect.factor]
+    pair = effect.pair
+    name, levels = found.names[pair.factor]
     return {
         "factor": name,
         "workload": effect.judged.rates.name,
-        "better": levels[effect.better],
-        "worse": levels[effect.worse],
-        "ratio": _three_digits(effect.ratio),
-        "low": _three_digits(effect.low),
-        "high": _three_digits(effect.high),
+        "better": levels[pair.second],
+        "worse": levels[pair.first],
+        "ratio": _three_digits(pair.ratio),
+        "low": _three_digits(pair.low),
+        "high": _three_digits(pair.high),
     }
 
 
