@@ -1,7 +1,7 @@
 """What a requirement is, what a check of it is shown (a case), and what it answers (found)."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Literal, TypeVar
 
@@ -159,7 +159,7 @@ class Scope:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Requirement:
     """One requirement as data: of which tests and versions (None: of all), and how it is checked.
 
@@ -171,6 +171,7 @@ class Requirement:
     name: str
     asked: str | Callable[[Case], str]
     check: Check
+    _: KW_ONLY
     known: Known = "text"
     unread: tuple[Scope, ...] = ()
     tests: frozenset[str] | None = None
