@@ -35,6 +35,16 @@ def latency_ns_mean(answer: StepResult) -> float:
     return total / count if count else 0.0
 
 
+def latency_ms_mean(answer: StepResult) -> float:
+    """Return the mean latency of all I/Os in ms, 0 for none."""
+    return latency_ns_mean(answer) / units.NS_PER_MS
+
+
+def latency_ms_max(answer: StepResult) -> float:
+    """Return the longest latency of any I/O in ms, 0 for none."""
+    return latency_ns_max(answer) / units.NS_PER_MS
+
+
 def latency_ns_of(answer: StepResult, direction: Literal["read", "write"]) -> float | None:
     """Return the mean latency of one direction of a step, None where it had no such I/O."""
     parts = answer.of(direction)

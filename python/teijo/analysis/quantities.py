@@ -56,8 +56,8 @@ class Quantity:
 _MEASURES: Mapping[Figure, Callable[[StepResult], float]] = {
     IOPS: lambda answer: answer.iops,
     THROUGHPUT: measures.throughput_mb_s,
-    LATENCY: lambda answer: measures.latency_ns_mean(answer) / units.NS_PER_MS,
-    LATENCY_MAX: lambda answer: measures.latency_ns_max(answer) / units.NS_PER_MS,
+    LATENCY: measures.latency_ms_mean,
+    LATENCY_MAX: measures.latency_ms_max,
 }
 
 

@@ -4,6 +4,7 @@ Facts marked [M] in the methods' pages could not be checked against the standard
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from teijo.outside.names import unknown
@@ -179,44 +180,44 @@ _FIVE_SIZES = tuple(round(kib * KIB) for kib in (1024, 64, 8, 4, 0.5))
 _FREE_ENTERPRISE = LoadRule(threads=2, queue_depth=16, recommended=False)
 _FREE_CLIENT = LoadRule(threads=1, queue_depth=8, recommended=False)
 _THROUGHPUT_LOAD = LoadRule(threads=1, queue_depth=32, recommended=True)
-_HISTOGRAM_MINUTES = 20
+_FIRST = partial(
+    Version,
+    layout="1.0",
+    tracking=_ONE_VARIABLE,
+    saturation=SaturationRule(capacity_times=4, minutes=24 * 60, check_minutes=None),
+)
+_SECOND = partial(
+    Version,
+    revision="PTS 2.0.2",
+    layout="2.0",
+    tracking=_THREE_VARIABLES,
+    saturation=SaturationRule(capacity_times=4, minutes=6 * 60, check_minutes=30),
+    histogram_minutes=20,
+    idle_recovery=IdleRecoveryRule(),
+    cross_stimulus=CrossStimulusRule(),
+    required=None,
+    demand=DemandRule(composite_name="CBW"),
+)
+"""What both classes of an edition have alike."""
 
 VERSIONS: tuple[Version, ...] = (
-    Version(
+    _SECOND(
         id="2.0.2-client",
-        revision="PTS 2.0.2",
         family="client",
-        layout="2.0",
         write_cache="enabled",
         active_range=RangeRule(share_percent=75, allowed_percents=(75,)),
         load=LoadRule(threads=2, queue_depth=16, recommended=True),
-        tracking=_THREE_VARIABLES,
-        saturation=SaturationRule(capacity_times=4, minutes=6 * 60, check_minutes=30),
         throughput=ThroughputRule(block_sizes_bytes=(_LARGE,), load=_THROUGHPUT_LOAD),
-        histogram_minutes=_HISTOGRAM_MINUTES,
-        idle_recovery=IdleRecoveryRule(),
-        cross_stimulus=CrossStimulusRule(),
-        required=None,
         aliases=("2.0.2", "2.0", "2.0.2-c", "2.0-client", "2.0-c", "c-2.0.2", "client"),
-        demand=DemandRule(composite_name="CBW"),
     ),
-    Version(
+    _SECOND(
         id="2.0.2-enterprise",
-        revision="PTS 2.0.2",
         family="enterprise",
-        layout="2.0",
         write_cache="disabled",
         active_range=_WHOLE,
         load=LoadRule(threads=4, queue_depth=32, recommended=True),
-        tracking=_THREE_VARIABLES,
-        saturation=SaturationRule(capacity_times=4, minutes=6 * 60, check_minutes=30),
         throughput=ThroughputRule(block_sizes_bytes=(_LARGE, _MIDDLE), load=_THROUGHPUT_LOAD),
-        histogram_minutes=_HISTOGRAM_MINUTES,
-        idle_recovery=IdleRecoveryRule(),
-        cross_stimulus=CrossStimulusRule(),
-        required=None,
         aliases=("2.0.2-e", "2.0-enterprise", "2.0-e", "e-2.0.2", "enterprise"),
-        demand=DemandRule(composite_name="CBW"),
     ),
     Version(
         id="1.1-enterprise",
@@ -235,16 +236,13 @@ VERSIONS: tuple[Version, ...] = (
         aliases=("1.1", "1.1-e", "e-1.1", "pts-e-1.1"),
         demand=DemandRule(composite_name="ECW"),
     ),
-    Version(
+    _FIRST(
         id="1.0-enterprise",
         revision="PTS-E 1.0",
         family="enterprise",
-        layout="1.0",
         write_cache="disabled",
         active_range=_WHOLE,
         load=_FREE_ENTERPRISE,
-        tracking=_ONE_VARIABLE,
-        saturation=SaturationRule(capacity_times=4, minutes=24 * 60, check_minutes=None),
         throughput=ThroughputRule(
             block_sizes_bytes=_FIVE_SIZES,
             load=_FREE_ENTERPRISE,
@@ -253,11 +251,10 @@ VERSIONS: tuple[Version, ...] = (
         required=frozenset({"pts.wsat", "pts.iops", "pts.tp", "pts.lat"}),
         aliases=("1.0-e", "e-1.0", "pts-e-1.0"),
     ),
-    Version(
+    _FIRST(
         id="1.0-client",
         revision="PTS-C 1.0",
         family="client",
-        layout="1.0",
         write_cache="enabled",
         active_range=RangeRule(
             share_percent=100,
@@ -267,8 +264,6 @@ VERSIONS: tuple[Version, ...] = (
             segments=2048,
         ),
         load=_FREE_CLIENT,
-        tracking=_ONE_VARIABLE,
-        saturation=SaturationRule(capacity_times=4, minutes=24 * 60, check_minutes=None),
         throughput=ThroughputRule(
             block_sizes_bytes=(_LARGE,),
             load=_FREE_CLIENT,

@@ -13,7 +13,7 @@ from teijo.document.grid import Beside, Edge, Figure, Grid, matrix
 from teijo.document.model import Block, Document, Facts, Paragraph, Section, XYChart
 from teijo.document.phrase import capitalised, say
 from teijo.methods.found import Found
-from teijo.methods.pages import assemble, ms
+from teijo.methods.pages import assemble
 from teijo.methods.pts import window_pages
 from teijo.methods.pts.found import PtsFound, PtsRoundsFound
 from teijo.methods.pts.header import Loop, cache_remarks, pts_header
@@ -145,8 +145,8 @@ def every_minute(count: int, columns: Sequence[Beside]) -> Section:
 
 def answered(answers: Sequence[StepResult]) -> tuple[Beside, Beside, Beside]:
     """Return the columns of IOPS, ART and MRT, a row for each answer."""
-    means = tuple(ms(measures.latency_ns_mean(each)) for each in answers)
-    longest = tuple(ms(measures.latency_ns_max(each)) for each in answers)
+    means = tuple(map(measures.latency_ms_mean, answers))
+    longest = tuple(map(measures.latency_ms_max, answers))
     return (
         Beside(column=IOPS.column(), values=tuple(each.iops for each in answers)),
         Beside(column=ART.column(), values=means),

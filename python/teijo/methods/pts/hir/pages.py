@@ -217,7 +217,10 @@ def _time_chart(found: HirFound) -> model.XYChart:
         MRT.column(),
     )
     rows = tuple(
-        (at(answer), wait.name, part, answer.iops, mean_iops, *_response_ms(answer))
+        (
+            *(at(answer), wait.name, part, answer.iops, mean_iops),
+            *(measures.latency_ms_mean(answer), measures.latency_ms_max(answer)),
+        )
         for wait in waits
         for part, mean_iops, answers in (
             ("burst", wait.burst_iops, wait.bursts),
@@ -241,11 +244,6 @@ def _time_chart(found: HirFound) -> model.XYChart:
         series=tuple(series for each in drawn for series in _stretches(*each)),
         table=model.Table(columns=columns, rows=rows, folded=True),
     )
-
-
-def _response_ms(answer: StepResult) -> tuple[float, float]:
-    """Return the mean and the longest response time."""
-    return ms(measures.latency_ns_mean(answer)), ms(measures.latency_ns_max(answer))
 
 
 def _stretches(

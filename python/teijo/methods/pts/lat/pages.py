@@ -33,8 +33,8 @@ def pages(found: LatFound) -> Document:
     figures = _figures_table(found, shares, nines=has_run)
     checked = (figures, _self_check(shares)) if shares else ()
     plots = [
-        _convergence_section(found, "Average", _average_ms),
-        _convergence_section(found, "Maximum", _maximum_ms),
+        _convergence_section(found, "Average", measures.latency_ms_mean),
+        _convergence_section(found, "Maximum", measures.latency_ms_max),
         *(window_pages.close_up_section(state, "Round") for state in found.states),
         *_matrix_sections(found, figures),
         *([run_section(TRACKED.stimulus, found.histogram_run)] if has_run else []),
@@ -100,14 +100,6 @@ def _self_check(shares: Mapping[MatrixCell, float | None]) -> Paragraph:
     return Paragraph(text=text)
 
 
-def _average_ms(answer: StepResult) -> float:
-    return ms(measures.latency_ns_mean(answer))
-
-
-def _maximum_ms(answer: StepResult) -> float:
-    return ms(measures.latency_ns_max(answer))
-
-
 def _convergence_section(found: LatFound, which: str, of: Callable[[StepResult], float]) -> Section:
     return by_round_section(
         found,
@@ -155,7 +147,7 @@ def _figures_table(
     cells = found.over_window
 
     def maxima_mean(key: MatrixCell) -> float:
-        maxima = [_maximum_ms(answer) for answer in found.at(key)]
+        maxima = list(map(measures.latency_ms_max, found.at(key)))
         return sum(maxima) / len(maxima)
 
     five_nines = ("99.999 % (5 9s)", "ms", 4, found.five_nines_ms)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Literal
 
 from teijo import units
@@ -17,7 +17,6 @@ from teijo.document.model import Axis, Column, Table, Value
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.forms import BLOCK_SIZE, MIX, number, optional, whole
 from teijo.methods.knobs import Knob, meaning
-from teijo.methods.pages import ms
 from teijo.methods.phrases import is_steady
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import ChecksFound, MinutesFound
@@ -177,11 +176,9 @@ class WsatFound(MinutesFound[WsatSettings], ChecksFound[WsatSettings]):
             *self._steady_rows(),
             (f"write amplification, last {WINDOW_ROUNDS} minutes", amplification, ""),
         ]
-        has_run = self.settings.histogram_minutes is not None
-        return (
-            *scalars_of(rows),
-            *(histogram_scalars(self.histogram_run) if has_run else ()),
-        )
+        if self.settings.histogram_minutes is None:
+            return scalars_of(rows)
+        return (*scalars_of(rows), *histogram_scalars(self.histogram_run))
 
     @property
     def headlines(self) -> Sequence[Scalar]:
@@ -214,26 +211,15 @@ class WsatFound(MinutesFound[WsatSettings], ChecksFound[WsatSettings]):
     @cached_property
     def rulers(self) -> Mapping[str, Edge]:
         """What the curve is drawn against, by name: the place of the end of every minute."""
-        capacity_bytes, minutes = (
-            self.record.geometry.capacity_bytes,
-            range(1, len(self.answers) + 1),
-        )
+        capacity_bytes, written = self.record.geometry.capacity_bytes, self.written_until
+        minutes = [float(number) for number in range(1, len(written) + 1)]
+        gb = tuple(each / units.GIGA for each in written)
+        fills = tuple(each / capacity_bytes for each in written)
+        edge = partial(Edge, from_zero=True)
         return {
-            "time": by_minute(self.settings.minute_ns, [float(number) for number in minutes]),
-            "TGBW": Edge(
-                name="Total written (TGBW)",
-                unit="GB",
-                digits=3,
-                places=tuple(each / units.GIGA for each in self.written_until),
-                from_zero=True,
-            ),
-            "drive fills": Edge(
-                name="Drive fills",
-                unit="user capacities",
-                digits=4,
-                places=tuple(each / capacity_bytes for each in self.written_until),
-                from_zero=True,
-            ),
+            "time": by_minute(self.settings.minute_ns, minutes),
+            "TGBW": edge(name="Total written (TGBW)", unit="GB", digits=3, places=gb),
+            "drive fills": edge(name="Drive fills", unit="user capacities", digits=4, places=fills),
         }
 
     @cached_property
@@ -242,7 +228,7 @@ class WsatFound(MinutesFound[WsatSettings], ChecksFound[WsatSettings]):
         time, written, fills = self.rulers.values()
         numbers = tuple(range(1, len(self.answers) + 1))
         rates = tuple(answer.iops for answer in self.answers)
-        means_ms = tuple(ms(measures.latency_ns_mean(answer)) for answer in self.answers)
+        means_ms = tuple(map(measures.latency_ms_mean, self.answers))
 
         def table(run: str) -> Table:
             name = Verbatim(run)

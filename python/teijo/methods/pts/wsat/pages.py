@@ -11,7 +11,6 @@ from teijo.conformance.versions import version_of
 from teijo.document import model
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.phrase import say
-from teijo.methods.pages import ms
 from teijo.methods.pts import report, window_pages
 from teijo.methods.pts.header import Loop
 from teijo.methods.pts.histogram_pages import five_nines_ms, run_section
@@ -46,10 +45,8 @@ def _loop(settings: WsatSettings) -> Loop:
     )
     if settings.check_minutes is not None:
         ends = say("{ends} or five-round SS", ends=ends)
-    run: tuple[tuple[str, str], ...] = ()
-    if settings.histogram_minutes is not None:
-        length = units.format_duration(settings.histogram_minutes * settings.minute_ns)
-        run = (("Then, for the histogram", length),)
+    length = units.format_duration((settings.histogram_minutes or 0) * settings.minute_ns)
+    run = () if settings.histogram_minutes is None else (("Then, for the histogram", length),)
     return Loop(
         title="Write Saturation",
         subtitle="WSAT loop",
@@ -94,29 +91,23 @@ def _stop_sentence(found: WsatFound) -> str:
 def _verdict(found: WsatFound) -> model.Verdict:
     if found.settings.check_minutes is None:
         text = "STEADY STATE: not determined by this version"
-        return model.Verdict(text=_with_levels(text, found.curve), good=None)
-    if found.converged is None:
+    elif found.converged is None:
         text = say(
             "STEADY STATE: not determined, {count} of {needed} check minutes",
             count=found.rounds,
             needed=WINDOW_ROUNDS,
         )
-        return model.Verdict(text=_with_levels(text, found.curve), good=None)
-    return window_pages.verdict_of(found.record, found, "check minutes")
-
-
-def _with_levels(verdict: str, curve: Saturation | None) -> str:
-    """Return a verdict that begins with where the curve began and where it ended, if it is known:
-    it is what such a run has found.
-    """
-    if curve is None or curve.level_iops is None:
-        return verdict
-    return say(
-        "FROM {fresh:,.0f} IOPS FRESH TO {last:,.0f} AT THE END; {verdict}",
-        fresh=curve.plateau_iops,
-        last=curve.level_iops,
-        verdict=verdict,
-    )
+    else:
+        return window_pages.verdict_of(found.record, found, "check minutes")
+    curve = found.curve
+    if curve is not None and curve.level_iops is not None:
+        text = say(
+            "FROM {fresh:,.0f} IOPS FRESH TO {last:,.0f} AT THE END; {verdict}",
+            fresh=curve.plateau_iops,
+            last=curve.level_iops,
+            verdict=text,
+        )
+    return model.Verdict(text=text, good=None)
 
 
 def _explanation(settings: WsatSettings) -> str:
@@ -177,9 +168,9 @@ def _rules(found: WsatFound, curve: Saturation, edge: Edge) -> list[model.Rule]:
 def _latency_section(found: WsatFound, ruler: str) -> model.Section:
     title = say("Response time against {ruler}", ruler=ruler)
     named: tuple[tuple[str, Callable[[StepResult], float | None]], ...] = (
-        ("mean (ART)", lambda answer: ms(measures.latency_ns_mean(answer))),
+        ("mean (ART)", measures.latency_ms_mean),
         ("99.999 % (5 9s)", lambda answer: five_nines_ms(measures.latency_of(answer))),
-        ("maximum (MRT)", lambda answer: ms(measures.latency_ns_max(answer))),
+        ("maximum (MRT)", measures.latency_ms_max),
     )
     lines = (
         Line(

@@ -179,8 +179,8 @@ def _plots(found: XsrFound) -> list[model.Section]:
         first = max(1, group.first_minute - LEVEL_MINUTES)
         last = min(found.rounds, group.first_minute - 1 + LEVEL_MINUTES)
         plots.append(_throughput_section(found, range(first, last + 1), name))
-    means = [ms(measures.latency_ns_mean(answer)) for answer in found.answers]
-    longest = [ms(measures.latency_ns_max(answer)) for answer in found.answers]
+    means = list(map(measures.latency_ms_mean, found.answers))
+    longest = list(map(measures.latency_ms_max, found.answers))
     return [
         *plots,
         _section(found, whole, "Average response time against time", report.ART, means),
