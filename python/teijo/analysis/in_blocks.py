@@ -11,13 +11,7 @@ from typing import Final, Literal
 
 from teijo import units
 from teijo.analysis import measures
-from teijo.analysis.difference import (
-    Difference,
-    Level,
-    difference_between,
-    difference_of,
-    level_of,
-)
+from teijo.analysis.difference import Difference, Level, difference_between, difference_of, level_of
 from teijo.analysis.repeats import estimate_of_run
 from teijo.analysis.replicates import Estimate
 from teijo.terms.result import StepResult

@@ -46,7 +46,6 @@ from teijo.methods.pages import (
 from teijo.methods.scaled import both_sizes, scale_rule
 from teijo.terms.record import Record
 from teijo.terms.remark import REMEDIES, RemarkKind
-from teijo.terms.result import StepResult
 from teijo.units import GIGA
 
 T = TypeVar("T")
@@ -210,8 +209,7 @@ def _convergence_table(comparison: Comparison) -> Table:
 
 def _convergence_row(match: Match, entry: Entry, *, scaled: bool) -> tuple[Value, ...]:
     findings, record = entry.part.findings, entry.part.record
-    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
-    written = sum(measures.written_bytes(answer) for answer in answers)
+    written = sum(map(measures.written_bytes, record.answers))
     return (
         Verbatim(match.name),
         entry.label,

@@ -6,15 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from teijo.device.kernel import (
-    HOST,
-    Backing,
-    Number,
-    Roots,
-    loop_backing,
-    read_text,
-    sysfs,
-)
+from teijo.device.kernel import HOST, Backing, Number, Roots, loop_backing, read_text, sysfs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Passes of named operations, on files or by statements: what the methods of both are made of."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated
@@ -59,7 +59,7 @@ class OperationsFound(Found[PassSettings]):
     def timed(self) -> dict[str, list[Timed]]:
         """Each operation's results by pass; of a pass that was begun anew, the last attempt."""
         last: dict[tuple[str, int | None], Timed] = {}
-        for step, answer in self.record.performed():
+        for step, answer in self.record.taken(Perform):
             own = name_of(step.work)
             for part in answer.results:
                 other = say("{operation} of {step}", operation=part.operation, step=own)
@@ -166,22 +166,22 @@ def _section(found: OperationsFound) -> Section:
     parts = [[answer.results[0] for answer in passes] for passes in found.timed.values()]
     times = [merged(part.timed for part in passes) for passes in parts]
 
-    def at(show: Callable[[int], float]) -> tuple[float, ...]:
-        return tuple(show(place) / units.NS_PER_US for place in range(len(times)))
-
     rate = Figure(name="Rate", unit="1/s", digits=1)
     rates = Line(figure=rate, values=tuple(cell.iops for cell in found.cells), style="bars")
     counts = tuple(sum(part.count for part in passes) for passes in parts)
     failed = tuple(sum(sum(part.errors.values()) for part in passes) for passes in parts)
-    shown: tuple[tuple[str, Callable[[int], float]], ...] = (
-        ("mean", lambda place: times[place].mean_ns),
-        ("p50", lambda place: times[place].quantile_ns(0.5)),
-        ("p99", lambda place: times[place].quantile_ns(0.99)),
-        ("max", lambda place: times[place].max_ns),
-    )
     lines = tuple(
-        Line(figure=Figure(name=name, unit="µs", digits=1), values=at(show), style="points")
-        for name, show in shown
+        Line(
+            figure=Figure(name=name, unit="µs", digits=1),
+            values=tuple(ns / units.NS_PER_US for ns in each_ns),
+            style="points",
+        )
+        for name, each_ns in (
+            ("mean", [one.mean_ns for one in times]),
+            ("p50", [one.quantile_ns(0.5) for one in times]),
+            ("p99", [one.quantile_ns(0.99) for one in times]),
+            ("max", [one.max_ns for one in times]),
+        )
     )
     edge = Edge(name="Operation", places=tuple(found.timed), scale="category")
     count = Beside(column=Column(name="Count", digits=0), values=counts)

@@ -149,8 +149,7 @@ def stamp_of(record: Record, conformance: str = "") -> str:
         words.append("SIMULATED DEVICE")
     if conformance:
         words.append(conformance)
-    elif any(measures.errors_of(each.answer) for each in record.steps
-             if isinstance(each.answer, StepResult)):  # fmt: skip
+    elif any(map(measures.errors_of, record.answers)):
         words.append("FAILED I/Os")
     if record.run.ending == "running":
         words.append("RUNNING")
@@ -161,14 +160,10 @@ def stamp_of(record: Record, conformance: str = "") -> str:
 
 def purge_method(record: Record) -> str:
     """Return how the device was purged, as its answer says, not as it was planned."""
-    answers = [
-        each.answer
-        for each in record.steps
-        if isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
-    ]
-    if not answers:
+    purges = record.taken(Purge)
+    if not purges:
         return "not yet"
-    method = answers[-1].detail.get("method", NOT_KNOWN)
+    method = purges[-1][1].detail.get("method", NOT_KNOWN)
     return "not possible" if method == "none" else method
 
 
@@ -239,8 +234,7 @@ def conditions_section(record: Record, settings: Settings) -> model.Section:
 
 def _places(record: Record) -> tuple[tuple[str, str], ...]:
     """Return which thread was kept on which processor, as the kernel reported it; else nothing."""
-    answers = (each.answer for each in record.steps if isinstance(each.answer, StepResult))
-    witnesses = (answer.witness for answer in answers if answer.witness is not None)
+    witnesses = (answer.witness for answer in record.answers if answer.witness is not None)
     places = max((witness.places for witness in witnesses), key=len, default=())
     if not places:
         return ()
@@ -270,10 +264,9 @@ def device_section(record: Record) -> model.Section:
         ("Write cache", identity.write_cache or NOT_KNOWN),
         *identity.facts.items(),
     ]
-    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
     blocks: list[model.Block] = [model.Facts(caption="Device", rows=tuple(rows))]
-    if answers:
-        blocks += _health_blocks(answers)
+    if record.answers:
+        blocks += _health_blocks(record.answers)
     return model.Section(title="Device and health", blocks=tuple(blocks))
 
 

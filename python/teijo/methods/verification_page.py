@@ -17,7 +17,14 @@ _STEPS: Fields[tuple[StepRecord, Verification]] = (
     ("Not judged", "sectors", 0, lambda row: row[1].sectors_unjudged),
     ("Wrong", "sectors", 0, lambda row: row[1].sectors_faulty),
 )
-
+FOUND = (
+    "A lost write is found where the writes had an order (sequential or shuffled), or where it was "
+    "read soon after; flipped, misplaced and torn sectors are found in every read."
+)
+NOT_JUDGED = (
+    "Not judged is what this run is not known to have written, and what was being written while it "
+    "was read. "
+)
 MEANINGS = {
     Fault.FLIPPED: "bits flipped: the checksum is wrong",
     Fault.MISPLACED: "another address's sector",
@@ -81,13 +88,5 @@ def _faults_table(found: Verification) -> Table:
 
 def _limits(found: Verification) -> str:
     if found.sectors_unjudged:
-        return (
-            "Not judged is what this run is not known to have written, and what was being written "
-            "while it was read. A lost write is found where the writes had an order (sequential or "
-            "shuffled), or where it was read soon after; flipped, misplaced and torn sectors are "
-            "found in every read."
-        )
-    return (
-        "A lost write is found where the writes had an order (sequential or shuffled), or where it "
-        "was read soon after; flipped, misplaced and torn sectors are found in every read."
-    )
+        return NOT_JUDGED + FOUND
+    return FOUND

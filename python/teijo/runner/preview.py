@@ -12,15 +12,7 @@ from teijo.methods.settings import Settings
 from teijo.runner.compile import compile_load
 from teijo.runner.drive import Conversation
 from teijo.runner.extent import Extent, Preview
-from teijo.runner.paper import (
-    Paper,
-    Rates,
-    Share,
-    always_full,
-    restless,
-    settling,
-    written_by,
-)
+from teijo.runner.paper import Paper, Rates, Share, always_full, restless, settling, written_by
 from teijo.runner.replay import check_asked
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record, StepRecord
@@ -69,9 +61,8 @@ def preview(
 
 def rates_of(record: Record) -> Rates | None:
     """Return the highest rates a record holds, None where it holds none."""
-    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
-    fast = [each.bytes * NS_PER_S // each.elapsed_ns for each in answers if each.bytes]
-    many = [round(each.iops) for each in answers if each.ios]
+    fast = [each.bytes * NS_PER_S // each.elapsed_ns for each in record.answers if each.bytes]
+    many = [round(each.iops) for each in record.answers if each.ios]
     if not fast:
         return None
     return Rates(bytes_per_second=max(fast), ios_per_second=max(many), source="seen in this run")

@@ -67,8 +67,7 @@ def _warnings_since(record: Record, device: Device) -> list[Remark]:
 
 def _ended_ns(record: Record) -> int:
     """Return the run's clock at the end of the last answer, whatever gaps follow it."""
-    answers = [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
-    return max((answer.started_ns + answer.elapsed_ns for answer in answers), default=0)
+    return max((answer.started_ns + answer.elapsed_ns for answer in record.answers), default=0)
 
 
 def _remark(done: int, stage: Stage) -> str:

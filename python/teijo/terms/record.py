@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.provenance import Group, Provenance
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer, StepResult
-from teijo.terms.step import Measure, Perform, Step
+from teijo.terms.step import Measure, Step
 
+S = TypeVar("S", bound=Step)
 Ending = Literal["running", "done", "steady", "not steady", "interrupted", "failed"]
 
 
@@ -61,20 +62,19 @@ class Record:
     steps: tuple[StepRecord, ...]
     remarks: tuple[Remark, ...] = field(default=())
 
-    def performed(self) -> list[tuple[Perform, StepResult]]:
-        """Return the work on files and the statements that took place, in order."""
+    @property
+    def answers(self) -> list[StepResult]:
+        """The answers of all steps that took place, in order."""
+        return [each.answer for each in self.steps if isinstance(each.answer, StepResult)]
+
+    def taken(self, kind: type[S]) -> list[tuple[S, StepResult]]:
+        """Return the steps of a kind that took place, with their answers, in order."""
         return [
-            (record.step, record.answer)
-            for record in self.steps
-            if isinstance(record.step, Perform) and isinstance(record.answer, StepResult)
+            (each.step, each.answer)
+            for each in self.steps
+            if isinstance(each.step, kind) and isinstance(each.answer, StepResult)
         ]
 
     def measured(self, phase: str | None = None) -> list[tuple[Measure, StepResult]]:
         """Return the measurements that took place, in order, of one phase or of all."""
-        return [
-            (record.step, record.answer)
-            for record in self.steps
-            if isinstance(record.step, Measure)
-            and isinstance(record.answer, StepResult)
-            and (phase is None or record.step.phase == phase)
-        ]
+        return [each for each in self.taken(Measure) if phase in (None, each[0].phase)]

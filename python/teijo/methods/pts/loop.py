@@ -41,8 +41,7 @@ def by_minute(minute_ns: int, places: Sequence[float]) -> Edge:
 
 def written_in(record: Record) -> Scalar:
     """Return what was written in the whole run."""
-    answers = (each.answer for each in record.steps if isinstance(each.answer, StepResult))
-    written = sum(measures.written_bytes(answer) for answer in answers)
+    written = sum(map(measures.written_bytes, record.answers))
     return Scalar(name="written in the run", value=written / units.GIGA, unit="GB")
 
 

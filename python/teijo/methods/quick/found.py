@@ -1,7 +1,7 @@
 """What a quick look finds: each test's mean over its passes, with an interval and a trend."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from teijo import units
@@ -165,23 +165,17 @@ class QuickFound(Found[QuickSettings]):
         ][done:]
         rests = sum(number == 1 for number, _, _ in ahead)
         left_ns = len(ahead) * settings.pass_ns + rests * settings.rest_ns
+        watch = Watch(phase=PHASE, remaining_ns_least=left_ns, remaining_ns_most=left_ns)
         preparation = preparation_of(settings, record.geometry.capacity_bytes)
         if preparation is not None and not _is_prepared(record):
-            return Watch(
-                phase=PREPARE,
-                remaining_ns_least=left_ns,
-                remaining_ns_most=left_ns,
-                remaining_bytes=preparation.total_bytes,
-            )
+            return replace(watch, phase=PREPARE, remaining_bytes=preparation.total_bytes)
         if not ahead:
-            return Watch(phase=PHASE)
+            return watch
         number, stimulus, direction = ahead[0]
-        return Watch(
-            phase=PHASE,
+        return replace(
+            watch,
             round_number=number,
             rounds_least=settings.passes,
             rounds_most=settings.passes,
             cell=measure_of(settings, stimulus, direction, number).cell,
-            remaining_ns_least=left_ns,
-            remaining_ns_most=left_ns,
         )

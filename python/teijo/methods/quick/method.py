@@ -10,12 +10,7 @@ from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import insist
 from teijo.methods.pts.settings import check_blocks
 from teijo.methods.quick.found import QuickFound
-from teijo.methods.quick.settings import (
-    STIMULI,
-    QuickSettings,
-    measure_of,
-    preparation_of,
-)
+from teijo.methods.quick.settings import STIMULI, QuickSettings, measure_of, preparation_of
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Answer, StepResult

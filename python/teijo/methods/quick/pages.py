@@ -7,16 +7,23 @@ from teijo import units
 from teijo.analysis.mean import Mean
 from teijo.analysis.quantities import IOPS
 from teijo.document import model
-from teijo.document.grid import Edge, Grid, Line
+from teijo.document.grid import Edge, Fields, Grid, Line, listing
 from teijo.document.phrase import say
 from teijo.methods.quick.found import QuickFigure, QuickFound
 from teijo.methods.report import study_report
+from teijo.terms.result import StepResult
 
 MEANING = (
     "± is the half-width of a 95 % interval of the mean, by Student's t from the scatter between "
     "the passes of a test. If all of this were repeated from the same state with other offsets, "
     "95 of 100 such intervals would hold the mean of all the repetitions. It says nothing of "
     "another day, another fill level or another temperature."
+)
+PASSES: Fields[tuple[str, int, StepResult]] = (
+    ("Test", "", None, lambda row: row[0]),
+    ("Pass", "", 0, lambda row: row[1]),
+    (IOPS.name, IOPS.unit, IOPS.digits, lambda row: row[2].iops),
+    ("Moved", "MB", 1, lambda row: (row[2].bytes or 0) / units.MEGA),
 )
 _SIGNIFICANT = 3
 _DIGITS_MOST = 4
@@ -134,18 +141,6 @@ def _passes_section(found: QuickFound) -> model.Section:
         rows=Edge(name="Pass", digits=0, places=passes, from_zero=False),
         columns=(Line(figure=IOPS, values=rates, parts=names),),
     )
-    table = model.Table(
-        columns=(
-            model.Column(name="Test"),
-            model.Column(name="Pass", digits=0),
-            IOPS.column(),
-            model.Column(name="Moved", unit="MB", digits=1),
-        ),
-        rows=tuple(
-            (name, number, answer.iops, (answer.bytes or 0) / units.MEGA)
-            for name, number, answer in rows
-        ),
-        folded=True,
-    )
+    table = listing(rows, PASSES, folded=True)
     chart = grid.chart("IOPS of each pass", IOPS, log=True, table=table)
     return model.Section(title="Every pass", blocks=(chart,))

@@ -30,6 +30,13 @@ _OVER_TIME = (
     Figure(name="Throughput", unit="MB/s", digits=2),
     Figure(name="Mean latency", unit="ms", digits=4),
 )
+DISTRIBUTION: Fields[tuple[str, float, float]] = (
+    ("Direction", "", None, lambda row: row[0]),
+    ("Latency", "ms", 5, lambda row: ms(row[2])),
+    ("I/Os as slow or slower", "%", 6, lambda row: row[1] * 100),
+    ("Percentile", "", 6, lambda row: (1 - row[1]) * 100),
+)
+"""Of a direction's points: the share of I/Os that are as slow or slower, and the latency in ns."""
 
 
 def pages(found: WorkloadFound) -> model.Document:
@@ -153,33 +160,25 @@ def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[m
     columns = (_DIRECTION, model.Column(name="Time"), *_TIMES)
     text = "Service counts from the issue of an I/O, response from the moment it was due."
     if all(part.response is None for part in answer.results):
-        text = (
-            "Service counts from the issue of an I/O, response from the moment it was due. This "
-            "engine measures no response."
-        )
+        text += " This engine measures no response."
     table = model.Table(columns=columns, rows=tuple(rows), caption="Service and response")
     return (table, _schedule_table(asked, answer), model.Paragraph(text=text))
 
 
 def _schedule_table(asked: Mapping[str, float], answer: StepResult) -> model.Table:
-    rows: list[tuple[model.Value, ...]] = []
-    for name, rate in asked.items():
-        parts = [part for part in answer.results if part.stream == name]
+    def achieved(parts: Sequence[OperationResult]) -> float:
         done = sum(part.count + sum(part.errors.values()) for part in parts)
-        backlogs = [(part.backlog_max, part.backlog_end) for part in parts]
-        most, end = backlogs[0] if backlogs else (None, None)
-        rows.append((Verbatim(name), rate, units.per_second(done, answer.elapsed_ns), most, end))
-    return model.Table(
-        columns=(
-            model.Column(name="Stream"),
-            model.Column(name="Asked", unit="I/Os per second", digits=1),
-            model.Column(name="Achieved", unit="I/Os per second", digits=1),
-            model.Column(name="Backlog at most", unit="I/Os", digits=0),
-            model.Column(name="Backlog at the end", unit="I/Os", digits=0),
-        ),
-        rows=tuple(rows),
-        caption="Schedule",
+        return units.per_second(done, answer.elapsed_ns)
+
+    rows = [(name, [part for part in answer.results if part.stream == name]) for name in asked]
+    fields: Fields[tuple[str, list[OperationResult]]] = (
+        ("Stream", "", None, lambda row: Verbatim(row[0])),
+        ("Asked", "I/Os per second", 1, lambda row: asked[row[0]]),
+        ("Achieved", "I/Os per second", 1, lambda row: achieved(row[1])),
+        ("Backlog at most", "I/Os", 0, lambda row: row[1][0].backlog_max if row[1] else None),
+        ("Backlog at the end", "I/Os", 0, lambda row: row[1][0].backlog_end if row[1] else None),
     )
+    return listing(rows, fields, caption="Schedule")
 
 
 def _times(latency: Histogram) -> tuple[model.Value, ...]:
@@ -294,18 +293,9 @@ def _latency_section(answer: StepResult) -> model.Section:
     curves = [(name, percentile.curve_ns(one)) for name, one in times if one and one.count]
     if not curves:
         return model.Section(title=title, blocks=(model.Paragraph(text="No I/O completed."),))
-    table = model.Table(
-        columns=(
-            model.Column(name="Direction"),
-            model.Column(name="Latency", unit="ms", digits=5),
-            model.Column(name="I/Os as slow or slower", unit="%", digits=6),
-            model.Column(name="Percentile", digits=6),
-        ),
-        rows=tuple(
-            (direction, ms(value), share * 100, (1 - share) * 100)
-            for direction, points in curves
-            for share, value in points
-        ),
+    table = listing(
+        [(direction, *point) for direction, points in curves for point in points],
+        DISTRIBUTION,
         caption="The distribution of every I/O's latency",
         folded=True,
     )

@@ -7,13 +7,7 @@ from typing import Final
 
 from teijo.document.model import Axis, Rule, Series, Value, XYChart
 from teijo.report.chart import palette, scale
-from teijo.report.chart.theme import (
-    CHARACTER_WIDTH_PX,
-    Canvas,
-    Json,
-    Specification,
-    configuration,
-)
+from teijo.report.chart.theme import CHARACTER_WIDTH_PX, Canvas, Json, Specification, configuration
 from teijo.report.language import Translator, translator
 from teijo.report.numbers import heading_of, ink
 from teijo.report.width import columns_of

@@ -3,12 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from teijo.analysis.cross_check import (
-    LARGE_READ_BOUNDS,
-    SATURATION_BOUNDS,
-    UNITY_BOUNDS,
-    Check,
-)
+from teijo.analysis.cross_check import LARGE_READ_BOUNDS, SATURATION_BOUNDS, UNITY_BOUNDS, Check
 from teijo.document.phrase import say
 from teijo.methods.found import Found
 from teijo.methods.parts import Part

@@ -47,7 +47,6 @@ from teijo.terms.finding import Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
-from teijo.terms.result import StepResult
 from teijo.terms.run_note import RunNote
 
 TITLE = "All tests"
@@ -215,7 +214,7 @@ def _row(name: str, part: Part | None, geometry: Geometry) -> tuple[Value, ...]:
     if part is None:
         unknown = [None] * (4 if geometry.scale > 1 else 2)
         return (name, "", "not begun", "", *unknown, "", None)
-    answers = [each.answer for each in part.record.steps if isinstance(each.answer, StepResult)]
+    answers = part.record.answers
     written = sum(result.moved_bytes for answer in answers for result in answer.of("write"))
     return (
         name,

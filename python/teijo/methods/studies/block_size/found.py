@@ -22,7 +22,6 @@ from teijo.methods.studies.block_size.settings import BlockSizeSettings
 from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.geometry import Geometry
-from teijo.terms.result import StepResult
 from teijo.terms.step import ROUND, Measure, Precondition
 from teijo.terms.watch import Watch
 from teijo.terms.workload import Stream, Workload
@@ -301,10 +300,7 @@ class BlockSizeFound(Found[BlockSizeSettings]):
         number, done = self.rounds + 1, len(self.course.under_way)
         ahead = (settings.blocks - self.rounds) * cells_in_block(settings, geometry)
         left_ns = max(0, ahead - done) * settings.duration_ns
-        filled = sum(
-            isinstance(step, Precondition) and isinstance(answer, StepResult)
-            for step, answer in self.exchanges
-        )
+        filled = len(self.record.taken(Precondition))
         watch = Watch(phase="measure", remaining_ns_least=left_ns, remaining_ns_most=left_ns)
         if fills := preconditioning(settings, geometry)[filled:]:
             left_bytes = sum(step.total_bytes for step in fills)

@@ -12,18 +12,8 @@ from teijo.analysis.in_blocks import Repeats
 from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT
 from teijo.analysis.replicates import Estimate
 from teijo.analysis.unit_size import Direction, Kind, UnitFound
+from teijo.document import model
 from teijo.document.grid import Edge, Fields, Figure, Trace, listing, matrix, traced
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Paragraph,
-    Rule,
-    Section,
-    Table,
-    Verdict,
-    XYChart,
-)
 from teijo.document.phrase import say
 from teijo.methods.report import study_report
 from teijo.methods.studies.block_size import words
@@ -58,7 +48,7 @@ RATIOS: Fields[tuple[tuple[int, int], Difference]] = (
 )
 
 
-def pages(found: BlockSizeFound) -> Document:
+def pages(found: BlockSizeFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
     settings = found.settings
     mix = mix_name(settings.read_percent)
@@ -88,25 +78,25 @@ def _times(times: int) -> str:
     return say("{times} × the range", times=times) if times else "no"
 
 
-def _sections(found: BlockSizeFound) -> list[Section]:
+def _sections(found: BlockSizeFound) -> list[model.Section]:
     result = (
-        Verdict(text=words.of_unit(found)[0], good=None),
-        Paragraph(text=words.answer(found)),
+        model.Verdict(text=words.of_unit(found)[0], good=None),
+        model.Paragraph(text=words.answer(found)),
         _chart(found, "IOPS by block size", IOPS),
-        Paragraph(text=words.how(found.settings)),
+        model.Paragraph(text=words.how(found.settings)),
     )
     latency = _chart(found, "Time per I/O by block size", LATENCY)
     throughput = _chart(found, "Throughput by block size", THROUGHPUT)
     return [
-        Section(title="Result", blocks=result),
-        Section(title="Time and throughput", blocks=(latency, throughput)),
+        model.Section(title="Result", blocks=result),
+        model.Section(title="Time and throughput", blocks=(latency, throughput)),
         *_ratio_sections(found),
         *_unit_sections(found),
-        Section(title="Every cell", blocks=_every_cell(found)),
+        model.Section(title="Every cell", blocks=_every_cell(found)),
     ]
 
 
-def _chart(found: BlockSizeFound, title: str, y: Figure) -> XYChart:
+def _chart(found: BlockSizeFound, title: str, y: Figure) -> model.XYChart:
     """Return one line a load over the sizes, the unit marked where it is known."""
     traces = tuple(
         Trace(
@@ -118,7 +108,7 @@ def _chart(found: BlockSizeFound, title: str, y: Figure) -> XYChart:
         )
         for load in found.settings.loads
     )
-    keys = Column(name="Outstanding", digits=0)
+    keys = model.Column(name="Outstanding", digits=0)
     rules = _unit_rule(found.unit)
     return traced(title, traces, keys=keys, places=SIZE, y=y, log=True, rules=rules)
 
@@ -127,14 +117,14 @@ def _outstanding(load: int) -> str:
     return say("{load} outstanding", load=load)
 
 
-def _unit_rule(unit: UnitFound | None) -> tuple[Rule, ...]:
+def _unit_rule(unit: UnitFound | None) -> tuple[model.Rule, ...]:
     if unit is None or unit.unit_bytes is None:
         return ()
     name = say("unit {size}", size=format_block_size(unit.unit_bytes))
-    return (Rule(name=name, value=unit.unit_bytes / units.KIB, at="x"),)
+    return (model.Rule(name=name, value=unit.unit_bytes / units.KIB, at="x"),)
 
 
-def _ratio_sections(found: BlockSizeFound) -> list[Section]:
+def _ratio_sections(found: BlockSizeFound) -> list[model.Section]:
     """Return how many times the I/Os of each size are those of the next larger one."""
     sizes, loads = found.settings.block_sizes_bytes, found.settings.loads
     smaller = [size for size in sizes if 2 * size in sizes]
@@ -158,24 +148,24 @@ def _ratio_sections(found: BlockSizeFound) -> list[Section]:
         figure=lambda load: Figure(name=_outstanding(load), digits=2),
     )
     blocks = (
-        Paragraph(text=RATIO_TEXT),
+        model.Paragraph(text=RATIO_TEXT),
         grid.table("IOPS of each size by those of the next larger one"),
         listing(ratios.items(), RATIOS, caption="The ratios with their intervals", folded=True),
     )
-    return [Section(title="From one size to the next", blocks=blocks)]
+    return [model.Section(title="From one size to the next", blocks=blocks)]
 
 
-def _unit_sections(found: BlockSizeFound) -> list[Section]:
+def _unit_sections(found: BlockSizeFound) -> list[model.Section]:
     unit = found.unit
     if unit is None or not unit.evidence:
         return []
     chart, table = _shift_chart(unit), _weights_table(found.record, unit)
-    formula = Paragraph(text=words.FORMULA)
+    formula = model.Paragraph(text=words.FORMULA)
     blocks = (formula, table) if chart is None else (formula, chart, table)
-    return [Section(title="The unit the device works in", blocks=blocks)]
+    return [model.Section(title="The unit the device works in", blocks=blocks)]
 
 
-def _shift_chart(unit: UnitFound) -> XYChart | None:
+def _shift_chart(unit: UnitFound) -> model.XYChart | None:
     """Return what a shift by half costs at each size, one line a direction."""
     traces = tuple(
         Trace(
@@ -192,17 +182,17 @@ def _shift_chart(unit: UnitFound) -> XYChart | None:
     return traced(
         "What a shift by half its size costs an I/O",
         traces,
-        keys=Column(name="Direction"),
+        keys=model.Column(name="Direction"),
         places=SIZE,
         y=COST,
-        beside=(Column(name="Error", unit="%", digits=2),),
+        beside=(model.Column(name="Error", unit="%", digits=2),),
         caption="Cost of the shift",
         rules=_unit_rule(unit),
         note="Up to the unit it costs something, from twice the unit on nothing.",
     )
 
 
-def _weights_table(record: Record, unit: UnitFound) -> Table:
+def _weights_table(record: Record, unit: UnitFound) -> model.Table:
     """Return the share of the likelihood of each candidate, by evidence and together."""
     logical = format_block_size(record.geometry.logical_block_bytes)
     largest = max(unit.weights)
@@ -225,7 +215,7 @@ def _weights_table(record: Record, unit: UnitFound) -> Table:
     return replace(table, marked=((best, len(weights)),))
 
 
-def _every_cell(found: BlockSizeFound) -> tuple[Block, ...]:
+def _every_cell(found: BlockSizeFound) -> tuple[model.Block, ...]:
     """Return the matrices, and what of them the target cannot serve or serves in part."""
     record, sizes = found.record, found.settings.block_sizes_bytes
     logical, physical = record.geometry.logical_block_bytes, record.geometry.physical_block_bytes
@@ -247,11 +237,11 @@ def _every_cell(found: BlockSizeFound) -> tuple[Block, ...]:
     return (
         _matrix(found, "IOPS", IOPS),
         _matrix(found, "Mean latency in ms", LATENCY),
-        *(Paragraph(text=note) for note in notes),
+        *(model.Paragraph(text=note) for note in notes),
     )
 
 
-def _matrix(found: BlockSizeFound, caption: str, figure: Figure) -> Table:
+def _matrix(found: BlockSizeFound, caption: str, figure: Figure) -> model.Table:
     """Return sizes by loads; sizes below a file system's block are marked."""
     sizes = found.settings.block_sizes_bytes
     grid = matrix(

@@ -17,7 +17,6 @@ from teijo.methods.studies.cache_overflow.bursts import (
 )
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings, stimulus_name
 from teijo.terms.finding import Cell, Scalar
-from teijo.terms.result import StepResult
 from teijo.terms.step import Purge
 from teijo.terms.watch import Watch
 
@@ -48,12 +47,8 @@ class OverflowFound(Found[OverflowSettings]):
     @cached_property
     def is_purged(self) -> bool:
         """Whether the last purge left the device as new, by its own word."""
-        purges = [
-            each.answer
-            for each in self.record.steps
-            if isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
-        ]
-        return bool(purges) and purges[-1].detail.get("method", "none") != "none"
+        purges = self.record.taken(Purge)
+        return bool(purges) and purges[-1][1].detail.get("method", "none") != "none"
 
     @cached_property
     def verdict(self) -> Verdict | None:
