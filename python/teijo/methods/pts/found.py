@@ -17,7 +17,7 @@ from teijo.terms.cell import CellKey
 from teijo.terms.conformance import LedgerLine
 from teijo.terms.finding import Window
 from teijo.terms.result import StepResult
-from teijo.terms.step import Precondition, Purge
+from teijo.terms.step import HISTOGRAM, Precondition, Purge
 from teijo.terms.watch import Watch
 
 S = TypeVar("S", bound=PtsSettings)
@@ -70,6 +70,17 @@ class PtsFound(Found[S]):
     def histogram_run(self) -> StepResult | None:
         """The answer of the run for the histogram; None without one, or before it ended."""
         return histogram_run_of(self.exchanges)
+
+    def watch_of_histogram(self, cell: str, minutes: int | None) -> Watch:
+        """Return that the run for the histogram is due, of so many of the standard's minutes."""
+        run_ns = (minutes or 0) * self.settings.minute_ns
+        return Watch(
+            phase=HISTOGRAM,
+            cell=cell,
+            steady=self.steady_words,
+            remaining_ns_least=run_ns,
+            remaining_ns_most=run_ns,
+        )
 
     @property
     def steady_window(self) -> Window | None:

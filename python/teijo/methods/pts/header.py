@@ -13,22 +13,14 @@ from teijo.conformance.ledger import stamp_of_ledger
 from teijo.conformance.versions import Version
 from teijo.document.model import Header, HeaderGroup
 from teijo.document.phrase import Verbatim, say
-from teijo.methods.pages import (
-    NO_ROUNDS,
-    NOT_KNOWN,
-    capacity_name,
-    convergence_word,
-    date_of,
-    purge_method,
-    stamp_of,
-    window_name,
-)
+from teijo.methods import pages
 from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.settings import PtsSettings
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.run_note import RunNote, noted
 
+Rows = tuple[tuple[str, str], ...]
 ORGANISATION = "SNIA SSS PTS"
 
 
@@ -43,7 +35,7 @@ class Loop:
 
     title: str
     subtitle: str
-    stimulus: tuple[tuple[str, str], ...]
+    stimulus: Rows
     workload_independent: str = "none"
     workload_dependent: str = "none"
     rounds: str = ""
@@ -69,16 +61,31 @@ def pts_header(found: PtsFound[Any], version: Version, loop: Loop) -> Header:
         organisation=ORGANISATION,
         revision=version.revision,
         top=(
-            ("Test run date", date_of(record.run.started_at)),
-            ("Test run end", date_of(record.run.ended_at) or "running"),
-            *_report_date(record, version),
-            ("Vendor", noted_or_read(record, RunNote.VENDOR, "vendor")),
-            ("SSD model no", record.identity.model or NOT_KNOWN),
-            ("Test sponsor", noted_or_read(record, RunNote.SPONSOR)),
+            *top_rows(record, *_report_date(record, version)),
             *_people(record),
         ),
         groups=groups,
-        stamp=stamp_of(record, stamp_of_ledger(found.ledger)),
+        stamp=pages.stamp_of(record, stamp_of_ledger(found.ledger)),
+    )
+
+
+def top_rows(record: Record, *dates: tuple[str, str]) -> Rows:
+    """Return when a test was carried out, other `dates` after that, on what and for whom."""
+    return (
+        ("Test run date", pages.date_of(record.run.started_at)),
+        ("Test run end", pages.date_of(record.run.ended_at) or "running"),
+        *dates,
+        ("Vendor", noted_or_read(record, RunNote.VENDOR, "vendor")),
+        ("SSD model no", record.identity.model or pages.NOT_KNOWN),
+        ("Test sponsor", noted_or_read(record, RunNote.SPONSOR)),
+    )
+
+
+def platform_rows(record: Record) -> Rows:
+    """Return what the device was in."""
+    return tuple(
+        (name, record.environment.get(name.lower(), pages.NOT_KNOWN))
+        for name in ("System", "CPU", "Memory", "OS")
     )
 
 
@@ -116,18 +123,18 @@ def _groups_1_0(found: PtsFound[Any], loop: Loop) -> tuple[HeaderGroup, ...]:
     record, settings = found.record, found.settings
     identity = record.identity
     device = (
-        ("Serial no", identity.serial or NOT_KNOWN),
-        ("Firmware rev", identity.firmware or NOT_KNOWN),
-        ("Capacity", capacity_name(record)),
+        ("Serial no", identity.serial or pages.NOT_KNOWN),
+        ("Firmware rev", identity.firmware or pages.NOT_KNOWN),
+        ("Capacity", pages.capacity_name(record)),
         ("NAND type", noted_or_read(record, RunNote.NAND, "NAND type")),
-        ("Device I/F", identity.interface or NOT_KNOWN),
-        ("Test platform", record.environment.get("system", NOT_KNOWN)),
+        ("Device I/F", identity.interface or pages.NOT_KNOWN),
+        ("Test platform", record.environment.get("system", pages.NOT_KNOWN)),
     )
     preparation = (
-        ("Purge", purge_method(record)),
+        ("Purge", pages.purge_method(record)),
         ("Workload independent", loop.workload_independent),
         ("Workload dependent", loop.workload_dependent),
-        ("Write cache", identity.write_cache or NOT_KNOWN),
+        ("Write cache", identity.write_cache or pages.NOT_KNOWN),
     )
     test = (
         ("Data pattern", _pattern(settings)),
@@ -136,7 +143,7 @@ def _groups_1_0(found: PtsFound[Any], loop: Loop) -> tuple[HeaderGroup, ...]:
         *loop.stimulus,
     )
     steady = (
-        ("Convergence", convergence_word(found)),
+        ("Convergence", pages.convergence_word(found)),
         ("Rounds", _rounds(found, loop)),
         ("PC AR", f"{settings.active_range_percent} %"),
         ("AR amount", _amount(settings)),
@@ -151,27 +158,23 @@ def _groups_1_0(found: PtsFound[Any], loop: Loop) -> tuple[HeaderGroup, ...]:
 
 
 def _groups_2_0(found: PtsFound[Any], version: Version, loop: Loop) -> tuple[HeaderGroup, ...]:
-    record, settings = found.record, found.settings
-    environment, identity = record.environment, record.identity
-    load, cache = (settings.threads, settings.queue_depth), identity.write_cache or NOT_KNOWN
+    record, settings, identity = found.record, found.settings, found.record.identity
+    load, cache = (settings.threads, settings.queue_depth), identity.write_cache or pages.NOT_KNOWN
     platform = (
-        ("System", environment.get("system", NOT_KNOWN)),
-        ("CPU", environment.get("cpu", NOT_KNOWN)),
-        ("Memory", environment.get("memory", NOT_KNOWN)),
-        ("OS", environment.get("os", NOT_KNOWN)),
+        *platform_rows(record),
         ("Test SW", f"Teijo {record.run.version}, {record.run.engine}"),
         ("HBA", noted_or_read(record, RunNote.HBA, "HBA")),
         ("PCIe", noted_or_read(record, RunNote.PCIE, "PCIe", "link")),
     )
     device = (
         ("Mfgr", noted_or_read(record, RunNote.VENDOR, "vendor")),
-        ("Model", identity.model or NOT_KNOWN),
-        ("S/N", identity.serial or NOT_KNOWN),
-        ("Firmware", identity.firmware or NOT_KNOWN),
-        ("Capacity", capacity_name(record)),
-        ("Interface", identity.interface or NOT_KNOWN),
+        ("Model", identity.model or pages.NOT_KNOWN),
+        ("S/N", identity.serial or pages.NOT_KNOWN),
+        ("Firmware", identity.firmware or pages.NOT_KNOWN),
+        ("Capacity", pages.capacity_name(record)),
+        ("Interface", identity.interface or pages.NOT_KNOWN),
         ("NAND type", noted_or_read(record, RunNote.NAND, "NAND type")),
-        ("Purge method", purge_method(record)),
+        ("Purge method", pages.purge_method(record)),
         ("Write cache", say("{state} (asked: {asked})", state=cache, asked=version.write_cache)),
     )
     setup = (
@@ -203,10 +206,10 @@ def noted_or_read(record: Record, note: RunNote, *facts: str) -> str:
     if text := noted(record.environment, note):
         return say("{text} (as noted)", text=Verbatim(text))
     said = (record.identity.facts.get(fact, "") for fact in facts)
-    return next((text for text in said if text), NOT_KNOWN)
+    return next((text for text in said if text), pages.NOT_KNOWN)
 
 
-def _report_date(record: Record, version: Version) -> tuple[tuple[str, str], ...]:
+def _report_date(record: Record, version: Version) -> Rows:
     """Return the date of the report where the version has one: it is the person's to say."""
     text = noted(record.environment, RunNote.REPORT_DATE)
     if version.layout != "1.0" and not text:
@@ -214,7 +217,7 @@ def _report_date(record: Record, version: Version) -> tuple[tuple[str, str], ...
     return (("Report run date", noted_or_read(record, RunNote.REPORT_DATE)),)
 
 
-def _people(record: Record) -> tuple[tuple[str, str], ...]:
+def _people(record: Record) -> Rows:
     """Return who carried the test out and who checked it, where that was noted."""
     names = ((RunNote.OPERATOR, "Test operator"), (RunNote.AUDITOR, "Auditor"))
     known = (each for each in names if noted(record.environment, each[0]))
@@ -237,12 +240,12 @@ def _range_and_amount(settings: PtsSettings) -> str:
 
 
 def _rounds(found: PtsFound[Any], loop: Loop) -> str:
-    return loop.rounds or window_name(found)
+    return loop.rounds or pages.window_name(found)
 
 
 def _steady(found: PtsFound[Any], loop: Loop) -> str:
-    verdict, rounds = convergence_word(found), _rounds(found, loop)
-    if rounds == NO_ROUNDS:
+    verdict, rounds = pages.convergence_word(found), _rounds(found, loop)
+    if rounds == pages.NO_ROUNDS:
         return verdict
     return say("{verdict}, rounds {rounds}", verdict=verdict, rounds=rounds)
 

@@ -87,8 +87,10 @@ def minute_of(
     phase: str = MINUTE,
     number: int | None = None,
     first: int = 1,
+    last: int | None = None,
 ) -> Measure:
-    """Return a minute of a continuous stimulus that begins with the minute `first`.
+    """Return a minute of a continuous stimulus that begins with the minute `first` and ends with
+    `last`, which is None where that is not known beforehand.
 
     `number` is what the record counts it by, where that is not the minute.
     """
@@ -99,7 +101,7 @@ def minute_of(
         round_number=minute if number is None else number,
         cell=cell,
         continues=minute > first,
-        open_ended=True,
+        open_ended=minute != last,
     )
 
 

@@ -7,20 +7,8 @@ from typing import Any
 from teijo.analysis.cross_check import Check
 from teijo.conformance.ledger import stamp_of_ledger
 from teijo.conformance.versions import Version, version_of
+from teijo.document import model
 from teijo.document.grid import Fields, listing
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Facts,
-    Header,
-    Note,
-    Paragraph,
-    Section,
-    Table,
-    Value,
-    Verdict,
-)
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.found import Found
@@ -30,7 +18,6 @@ from teijo.methods.pages import (
     appendix_sections,
     capacity_name,
     convergence_word,
-    date_of,
     document_name,
     purge_method,
     remarks_section,
@@ -41,13 +28,12 @@ from teijo.methods.parts import Part
 from teijo.methods.pts.campaign.cross_checks import checks_between
 from teijo.methods.pts.campaign.found import CampaignFound
 from teijo.methods.pts.campaign.plan import CampaignSettings, missing
-from teijo.methods.pts.header import ORGANISATION, noted_or_read
+from teijo.methods.pts.header import ORGANISATION, platform_rows, top_rows
 from teijo.methods.scaled import both_sizes, in_both_sizes, with_rule, without_rule
 from teijo.terms.finding import Scalar
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
-from teijo.terms.run_note import RunNote
 
 TITLE = "All tests"
 SOME_TITLE = "Some tests"
@@ -55,7 +41,7 @@ SUMMARY_ALL, SUMMARY_SOME = "Summary of all tests", "Summary of some tests"
 NO_WINDOW = "–"
 
 
-def pages(found: CampaignFound) -> Document:
+def pages(found: CampaignFound) -> model.Document:
     """Return the whole report of a campaign, growing or sealed."""
     settings, record, parts = found.settings, found.record, found.tests
     version = version_of(settings.spec)
@@ -65,7 +51,7 @@ def pages(found: CampaignFound) -> Document:
     # What is among the first pages is not in the appendix again.
     held = [] if checked is None else [checked]
     titles = {each.title for each in held}
-    return Document(
+    return model.Document(
         name=document_name(record),
         header=_header(record, version, parts, missing(settings)),
         sections=(
@@ -84,61 +70,55 @@ def pages(found: CampaignFound) -> Document:
 
 def _header(
     record: Record, version: Version, parts: Sequence[Part], lacking: Sequence[str]
-) -> Header:
+) -> model.Header:
     title = say("{family} PTS, all tests – Summary", family=version.class_name)
     if lacking:
         title = say("{family} PTS, some tests – Summary", family=version.class_name)
-    return Header(
+    return model.Header(
         title=title,
         subtitle=SOME_TITLE if lacking else TITLE,
         organisation=ORGANISATION,
         revision=version.revision,
-        top=(
-            ("Test run date", date_of(record.run.started_at)),
-            ("Test run end", date_of(record.run.ended_at) or "running"),
-            ("Vendor", noted_or_read(record, RunNote.VENDOR, "vendor")),
-            ("SSD model no", record.identity.model or NOT_KNOWN),
-            ("Test sponsor", noted_or_read(record, RunNote.SPONSOR)),
-        ),
+        top=top_rows(record),
         groups=(),
         # The stamp of all tests' ledgers as one.
         stamp=stamp_of(record, stamp_of_ledger([line for p in parts for line in p.found.ledger])),
     )
 
 
-def _summary(found: CampaignFound) -> Section:
+def _summary(found: CampaignFound) -> model.Section:
     settings, geometry = found.settings, found.record.geometry
     begun = {part.name: part for part in found.tests}
     rows = tuple(_row(part.name, begun.get(part.name), geometry) for part in settings.parts)
-    table = Table(
+    table = model.Table(
         columns=(
-            Column(name="Test"),
-            Column(name="Purge"),
-            Column(name="Steady state"),
-            Column(name="Rounds"),
+            model.Column(name="Test"),
+            model.Column(name="Purge"),
+            model.Column(name="Steady state"),
+            model.Column(name="Rounds"),
             *both_sizes("Time", "min", 1, scaled=geometry.scale > 1),
             *both_sizes("Written", "GB", 2, scaled=geometry.scale > 1),
-            Column(name="Conformance"),
-            Column(name="Remarks", digits=0),
+            model.Column(name="Conformance"),
+            model.Column(name="Remarks", digits=0),
         ),
         rows=rows,
         caption="Tests",
     )
     lacking = missing(settings)
-    blocks: tuple[Block, ...] = (
+    blocks: tuple[model.Block, ...] = (
         _verdict(found),
         *([_lacking(settings, lacking)] if lacking else []),
         _device_facts(found.record),
         table,
-        Paragraph(
+        model.Paragraph(
             text="Each test begins with its own purge and stands alone; its pages follow under "
             "its own header. Time is the device's."
         ),
     )
-    return Section(title=SUMMARY_SOME if lacking else SUMMARY_ALL, blocks=blocks)
+    return model.Section(title=SUMMARY_SOME if lacking else SUMMARY_ALL, blocks=blocks)
 
 
-def _lacking(settings: CampaignSettings, lacking: Sequence[str]) -> Note:
+def _lacking(settings: CampaignSettings, lacking: Sequence[str]) -> model.Note:
     """Return which tests are missing, and whether the version is known to require them."""
     version = version_of(settings.spec)
     names = {"names": ", ".join(lacking), "version": version.revision}
@@ -149,25 +129,25 @@ def _lacking(settings: CampaignSettings, lacking: Sequence[str]) -> Note:
         )
     else:
         text = say("Not in this campaign: {names}, which {version} requires.", **names)
-    return Note(
+    return model.Note(
         kind=RemarkKind.DEVIATION.value,
         text=text,
         remedy="Leave --set tests away to run every test.",
     )
 
 
-def _verdict(found: CampaignFound) -> Verdict:
+def _verdict(found: CampaignFound) -> model.Verdict:
     settings, parts = found.settings, found.tests
     asked, begun = len(settings.parts), len(parts)
     failed = [part.name for part in parts if part.found.converged is False]
     if begun < asked:
         text = say("{begun} of {asked} tests begun", begun=begun, asked=asked)
-        return Verdict(text=text, good=None)
+        return model.Verdict(text=text, good=None)
     if RemarkKind.STEPS_MISSING in {
         remark.kind for part in parts for remark in part.record.remarks
     }:
         text = say("STEADY STATE: not told, {spec} asks for more steps", spec=settings.spec)
-        return Verdict(text=text, good=None)
+        return model.Verdict(text=text, good=None)
     if failed:
         text = say(
             "STEADY STATE: not in {count} of {asked} tests ({names})",
@@ -175,9 +155,9 @@ def _verdict(found: CampaignFound) -> Verdict:
             asked=asked,
             names=", ".join(failed),
         )
-        return Verdict(text=text, good=False)
+        return model.Verdict(text=text, good=False)
     if found.converged is None:
-        return Verdict(text=say("{asked} tests ended", asked=asked), good=None)
+        return model.Verdict(text=say("{asked} tests ended", asked=asked), good=None)
     if lacking := missing(settings):
         text = say(
             "STEADY STATE: YES in what was run (tests: {asked}); missing: {names}",
@@ -185,14 +165,14 @@ def _verdict(found: CampaignFound) -> Verdict:
             names=", ".join(lacking),
         )
         required = version_of(settings.spec).required is not None
-        return Verdict(text=text, good=None if required else True)
+        return model.Verdict(text=text, good=None if required else True)
     text = say("STEADY STATE: YES, in every test that asks for it ({asked} tests)", asked=asked)
-    return Verdict(text=text, good=True)
+    return model.Verdict(text=text, good=True)
 
 
-def _device_facts(record: Record) -> Facts:
-    identity, environment = record.identity, record.environment
-    return Facts(
+def _device_facts(record: Record) -> model.Facts:
+    identity = record.identity
+    return model.Facts(
         caption="Device and platform",
         rows=(
             ("Device under test", identity.model or NOT_KNOWN),
@@ -201,16 +181,13 @@ def _device_facts(record: Record) -> Facts:
             ("User capacity", capacity_name(record)),
             ("Device interface", identity.interface or NOT_KNOWN),
             ("Write cache", identity.write_cache or NOT_KNOWN),
-            ("System", environment.get("system", NOT_KNOWN)),
-            ("CPU", environment.get("cpu", NOT_KNOWN)),
-            ("Memory", environment.get("memory", NOT_KNOWN)),
-            ("OS", environment.get("os", NOT_KNOWN)),
+            *platform_rows(record),
             ("Test software", say("Teijo {version}", version=record.run.version)),
         ),
     )
 
 
-def _row(name: str, part: Part | None, geometry: Geometry) -> tuple[Value, ...]:
+def _row(name: str, part: Part | None, geometry: Geometry) -> tuple[model.Value, ...]:
     if part is None:
         unknown = [None] * (4 if geometry.scale > 1 else 2)
         return (name, "", "not begun", "", *unknown, "", None)
@@ -236,7 +213,7 @@ def _windows(found: Found[Any]) -> str:
     return listed([f"{each.first_round}–{each.last_round}" for each in several] or [NO_WINDOW])
 
 
-def _select(parts: Sequence[Part]) -> tuple[Section, ...]:
+def _select(parts: Sequence[Part]) -> tuple[model.Section, ...]:
     """Return the few figures that people ask for first, of each test that has them."""
     rows = [
         (part.name, figure)
@@ -253,10 +230,12 @@ def _select(parts: Sequence[Part]) -> tuple[Section, ...]:
         ("Unit", "", None, lambda row: _unit(row[1].unit)),
     )
     table = listing(rows, fields, caption="Figures of each test")
-    return (Section(title="Select performance data", blocks=(table,)),)
+    return (model.Section(title="Select performance data", blocks=(table,)),)
 
 
-def _remarks(record: Record, checks: Sequence[Check], documents: Sequence[Document]) -> Section:
+def _remarks(
+    record: Record, checks: Sequence[Check], documents: Sequence[model.Document]
+) -> model.Section:
     """Return every remark of the run, and what the tests' own reports add to them, each once."""
     own = remarks_section((*record.remarks, *contradiction_remarks(record, checks)))
     theirs = [
@@ -266,11 +245,13 @@ def _remarks(record: Record, checks: Sequence[Check], documents: Sequence[Docume
         if section.title == REMARKS_TITLE
         for block in section.blocks
     ]
-    notes = [block for block in dict.fromkeys((*own.blocks, *theirs)) if isinstance(block, Note)]
+    notes = [
+        block for block in dict.fromkeys((*own.blocks, *theirs)) if isinstance(block, model.Note)
+    ]
     return replace(own, blocks=tuple(notes) or own.blocks)
 
 
-def _own_pages(part: Part, document: Document) -> list[Section]:
+def _own_pages(part: Part, document: model.Document) -> list[model.Section]:
     """Return one test's pages under its own header, without what the campaign has once."""
     return [
         replace(

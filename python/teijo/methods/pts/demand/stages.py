@@ -186,15 +186,8 @@ def _prewrite(
 ) -> tuple[Measure, ...]:
     """Return the minutes of one continuous pre-write, of the round or the point of this number."""
     workload = workload_at(settings, 0, demand)
+    cells = ((minute, f"pre-write minute {minute}") for minute in range(1, minutes + 1))
     return tuple(
-        Measure(
-            workload=workload,
-            duration_ns=settings.minute_ns,
-            phase=phase,
-            round_number=number,
-            cell=f"pre-write minute {minute}",
-            continues=minute > 1,
-            open_ended=minute < minutes,
-        )
-        for minute in range(1, minutes + 1)
+        minute_of(settings, workload, minute, cell=cell, phase=phase, number=number, last=minutes)
+        for minute, cell in cells
     )

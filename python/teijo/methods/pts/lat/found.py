@@ -21,7 +21,6 @@ from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Scalar, SteadyState
 from teijo.terms.histogram import merged
 from teijo.terms.result import StepResult
-from teijo.terms.step import HISTOGRAM
 from teijo.terms.watch import Watch
 
 TRACKED = MatrixCell(read_percent=0, block_size_bytes=4 * units.KIB)
@@ -145,12 +144,5 @@ class LatFound(MatrixFound[LatSettings]):
     @property
     def watch_measuring(self) -> Watch:
         """How far the rounds have come, or that they are over and the histogram's run is due."""
-        run_ns = self.settings.histogram_ns
-        run = Watch(
-            phase=HISTOGRAM,
-            cell=TRACKED.name,
-            steady=self.steady_words,
-            remaining_ns_least=run_ns,
-            remaining_ns_most=run_ns,
-        )
+        run = self.watch_of_histogram(TRACKED.name, self.settings.histogram_minutes)
         return run if self.is_over else super().watch_measuring.followed_by(run)

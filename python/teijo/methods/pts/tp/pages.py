@@ -10,16 +10,8 @@ from teijo.document.grid import Edge, Fields, Figure, listing, matrix
 from teijo.document.model import Block, Document, Facts, Paragraph, Section, Table, Verdict, XYChart
 from teijo.document.phrase import listed, say
 from teijo.methods.pages import NO_ROUNDS, ms, window_name
-from teijo.methods.pts import window_pages
+from teijo.methods.pts import report, window_pages
 from teijo.methods.pts.header import Loop
-from teijo.methods.pts.report import (
-    by_round_section,
-    numbered,
-    report,
-    run_rows,
-    sections_of,
-    sequential_words,
-)
 from teijo.methods.pts.tp.found import BlockFound, TpCell, TpFound, TpSettings
 from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell
@@ -29,7 +21,7 @@ MEAN_NOTE = "Arithmetic mean over the rounds of the measurement window."
 
 def pages(found: TpFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    return report(
+    return report.report(
         found,
         _loop(found),
         summary=_summary(found),
@@ -66,7 +58,7 @@ def _preconditioning(settings: TpSettings) -> str:
     times, blocks = settings.precondition_times, settings.block_sizes_bytes
     if times and settings.precondition_block_bytes is None and len(blocks) > 1:
         return say("{times}X SEQ/the test's block size", times=times)
-    return sequential_words(times, settings.precondition_block_bytes or blocks[0])
+    return report.sequential_words(times, settings.precondition_block_bytes or blocks[0])
 
 
 def _summary(found: TpFound) -> tuple[Block, ...]:
@@ -79,7 +71,7 @@ def _summary(found: TpFound) -> tuple[Block, ...]:
         _verdict(found),
         window_pages.determination_table(found.states),
         *(figures if len(found.blocks) > 1 else figures[:2]),
-        Facts(caption="Run", rows=(*rounds, *run_rows(found))),
+        Facts(caption="Run", rows=(*rounds, *report.run_rows(found))),
     )
 
 
@@ -104,7 +96,7 @@ def _block_sections(found: BlockFound) -> list[Section]:
     """Return one block size's five pages: writes, reads, window, table, bars."""
     window = window_pages.close_up_section(found.states[0], "Round")
     title = say("{block}: steady state measurement window", block=found.name)
-    return numbered(
+    return report.numbered(
         [
             *(_convergence_section(found, key) for key in found.keys),
             replace(window, title=title),
@@ -120,7 +112,7 @@ def _convergence_section(found: BlockFound, cell: TpCell) -> Section:
         if cell.read_percent
         else say("{block}: convergence of the writes", block=name)
     )
-    return by_round_section(
+    return report.by_round_section(
         found,
         title,
         say("Throughput of SEQ {block} at R/W {mix} by round", block=name, mix=cell.mix),
@@ -139,9 +131,9 @@ def _cell_sections(found: BlockFound) -> list[Section]:
     )
     cells = found.over_window
     if not cells:
-        return sections_of(titles, [])
+        return report.sections_of(titles, [])
     *tables, bars = _figures(cells)
-    return sections_of(titles, [[*tables, Paragraph(text=MEAN_NOTE)], [bars]])
+    return report.sections_of(titles, [[*tables, Paragraph(text=MEAN_NOTE)], [bars]])
 
 
 def _figures(cells: Mapping[TpCell, Cell]) -> tuple[Table, Table, XYChart]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Annotated, Literal
 
@@ -27,7 +26,7 @@ from teijo.terms.cell import MatrixCell
 from teijo.terms.finding import Cell, Scalar, SteadyState
 from teijo.terms.geometry import Geometry
 from teijo.terms.result import StepResult
-from teijo.terms.step import HISTOGRAM, MINUTE, Measure
+from teijo.terms.step import MINUTE, Measure
 from teijo.terms.watch import RoundsLeft, Watch
 
 PLATEAU_NAME = "fresh out of the box (FOB), mean of the plateau"
@@ -260,16 +259,9 @@ class WsatFound(MinutesFound[WsatSettings], ChecksFound[WsatSettings]):
     def watch_measuring(self) -> Watch:
         """How far the minutes have come, or that the histogram's run is due."""
         settings, done = self.settings, len(self.answers)
-        after_ns = (settings.histogram_minutes or 0) * settings.minute_ns
-        watch = Watch(
-            phase=HISTOGRAM,
-            cell=settings.cell.name,
-            steady=self.steady_words,
-            remaining_ns_least=after_ns,
-            remaining_ns_most=after_ns,
-        )
+        run = self.watch_of_histogram(settings.cell.name, settings.histogram_minutes)
         if self.stop is not None:
-            return watch
+            return run
         written, limit = self.written_bytes, _limit_bytes(settings, self.record.geometry)
         # The capacity rule ends the run at the speed seen so far, unless it slows down further.
         by_capacity = done + 1 if not written else max(done, round(done * limit / written))
@@ -278,16 +270,18 @@ class WsatFound(MinutesFound[WsatSettings], ChecksFound[WsatSettings]):
             by_steady = max(WINDOW_ROUNDS, len(self.checks) + 1) * (every + 1)
         least = max(min(settings.minutes_most, by_steady, by_capacity), done + 1)
         most = max(settings.minutes_most, done + 1)
-        return replace(
-            watch,
+        minutes = Watch(
             phase=MINUTE,
             round_number=done + 1,
             rounds_least=least,
             rounds_most=most,
+            cell=settings.cell.name,
+            steady=self.steady_words,
+            remaining_ns_least=(least - done) * settings.minute_ns,
+            remaining_ns_most=(most - done) * settings.minute_ns,
             rounds_left=self._minutes_left(min(most, by_capacity)),
-            remaining_ns_least=after_ns + (least - done) * settings.minute_ns,
-            remaining_ns_most=after_ns + (most - done) * settings.minute_ns,
         )
+        return minutes.followed_by(run)
 
     @property
     def steady_words(self) -> str:
