@@ -77,6 +77,15 @@ def test_the_table_has_average_five_nines_both_maxima_and_iops():
     ]
 
 
+@pytest.mark.parametrize(("spec", "histogram"), [("2.0.2-client", "none"), ("1.0-client", "2")])
+def test_the_version_decides_on_the_table_and_the_settings_on_the_seventh_plot(spec, histogram):
+    played = run(spec=spec, overrides={"histogram": histogram})
+    names = [column.name for column in figures_of(played).columns]
+    assert ("99.999 % (5 9s)" in names) is (spec == "2.0.2-client")
+    plots = [section for section in report_of(played).sections if section.label]
+    assert len(plots) == (6 if histogram == "none" else 7)
+
+
 def test_five_nines_of_too_few_ios_are_left_out():
     # A minute of I/Os of 10 ms is 6,000 of them: five rounds are 30,000.
     table = figures_of(run(lambda cell, number: 10_000.0))

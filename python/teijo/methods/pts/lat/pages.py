@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from teijo import units
 from teijo.analysis import measures
+from teijo.conformance.versions import version_of
 from teijo.document.grid import Fields, Figure, listing
 from teijo.document.model import Block, Document, Paragraph, Section, Table
 from teijo.document.phrase import say
@@ -28,20 +29,19 @@ LATENCIES: tuple[tuple[str, Callable[[Cell], float]], ...] = (
 
 def pages(found: LatFound) -> Document:
     """Return the whole report of a record, growing or sealed."""
-    has_run = found.settings.histogram_minutes is not None
-    shares = _shares(found)
-    figures = _figures_table(found, shares, nines=has_run)
+    settings, shares = found.settings, _shares(found)
+    figures = _figures_table(found, shares)
     checked = (figures, _self_check(shares)) if shares else ()
     plots = [
         _convergence_section(found, "Average", measures.latency_ms_mean),
         _convergence_section(found, "Maximum", measures.latency_ms_max),
         *(window_pages.close_up_section(state, "Round") for state in found.states),
         *_matrix_sections(found, figures),
-        *([run_section(TRACKED.stimulus, found.histogram_run)] if has_run else []),
+        *([run_section(TRACKED.stimulus, found.histogram_run)] if settings.histogram_ns else []),
     ]
     return report(
         found,
-        _loop(found.settings),
+        _loop(settings),
         summary=(
             window_pages.verdict_of(found.record, found),
             window_pages.determination_table(found.states),
@@ -140,11 +140,10 @@ _MATRIX_NOTE = (
 )
 
 
-def _figures_table(
-    found: LatFound, shares: Mapping[MatrixCell, float | None], *, nines: bool
-) -> Table:
-    """Return a row per cell; 5 9s and IOPS belong to the 2.0 layout's table."""
+def _figures_table(found: LatFound, shares: Mapping[MatrixCell, float | None]) -> Table:
+    """Return a row per cell; 5 9s and IOPS belong to the 2.0 layout's table, whatever ran."""
     cells = found.over_window
+    has_nines = version_of(found.settings.spec).histogram_minutes is not None
 
     def maxima_mean(key: MatrixCell) -> float:
         maxima = list(map(measures.latency_ms_max, found.at(key)))
@@ -154,7 +153,7 @@ def _figures_table(
     fields: Fields[MatrixCell] = (
         ("Workload", "", None, lambda key: key.stimulus),
         ("Average", "ms", 5, lambda key: ms(cells[key].latency_ns_mean)),
-        *((five_nines,) if nines else ()),
+        *((five_nines,) if has_nines else ()),
         ("Maximum", "ms", 4, lambda key: ms(cells[key].latency_ns_max)),
         ("Mean of the maxima", "ms", 4, maxima_mean),
         ("IOPS", "", 1, lambda key: cells[key].iops),
