@@ -59,6 +59,15 @@ def test_every_run_file_is_listed_with_device_method_date_and_verdict(
     assert "LEFT OPEN" in stopped
 
 
+def test_a_run_that_has_no_verdict_yet_is_listed_by_its_state_alone(
+    teijo: Teijo, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("teijo.api.run_files._verdict", lambda _: "")
+    lines = teijo("list", folder)[1].splitlines()
+    (stopped,) = [line for line in lines if " stopped.teijo.open " in line]
+    assert stopped.endswith(" LEFT OPEN")
+
+
 def test_what_cannot_be_read_is_shown_as_that_and_stops_nothing(teijo: Teijo, folder: Path) -> None:
     _, out, _ = teijo("list", folder)
     unreadable = [line for line in out.splitlines() if "UNREADABLE" in line]

@@ -55,7 +55,8 @@ def _row(each: "Listed", folder: Path) -> tuple[str, ...]:
     verdict = tongue.reported(each.verdict)
     if each.ending not in ("done", "steady", "not steady"):
         state = each.ending.upper() if tongue.is_english() else tongue.said(each.ending)
-        verdict = tongue.tr("{state}: {verdict}", state=state, verdict=verdict)
+        both = tongue.tr("{state}: {verdict}", state=state, verdict=verdict)
+        verdict = both if verdict else state
     if each.limits:
         limits = tongue.said(each.limits)
         verdict = tongue.tr("{verdict}; limits {limits}", verdict=verdict, limits=limits)
