@@ -90,7 +90,7 @@ def _parse(text: str, scale: dict[str, int], what: str, examples: str) -> int:
 
 def format_block_size(size_bytes: int) -> str:
     """Return a block size in the standard's way, in KiB: 512 → "0.5 KiB", 1 MiB → "1024 KiB"."""
-    return f"{size_bytes / KIB:g} KiB"
+    return f"{size_bytes / KIB:.12g} KiB"
 
 
 def format_size(size_bytes: int) -> str:

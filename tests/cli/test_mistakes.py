@@ -135,6 +135,13 @@ def test_a_block_larger_than_the_range(makes_a_mistake: Callable[..., str], scra
     )  # fmt: skip
 
 
+def test_a_block_of_a_tebibyte_is_named_in_plain_digits(
+    makes_a_mistake: Callable[..., str],
+) -> None:
+    says = ("A block of 1073741824 KiB",)
+    makes_a_mistake(2, "run", "workload", "sim:mlc-a", "bs=1TiB", says=says)
+
+
 def test_a_method_nobody_has(makes_a_mistake: Callable[..., str]) -> None:
     makes_a_mistake(2, "run", "iosp", "sim:mlc-a", says=("did you mean 'iops'?", "pts.iops"))
 
