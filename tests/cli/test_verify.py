@@ -74,6 +74,9 @@ def test_a_replay_is_a_check_of_its_own_and_not_known_of_a_real_device(
     assert (code, err) == (11, "")
     assert "the device is real, and cannot be asked the same again" in out
     assert "not all that was asked can be known" in out
+    out = teijo("verify", tmp_path / "real.teijo", "--replay", "--lang", "ja")[1]
+    assert "実デバイスのため" in out
+    assert "asked" not in out
     code, out, _ = teijo("verify", tmp_path / "real.teijo", whole, path, "--replay", "--json")
     assert code == 8
     unknown = [[flaw["check"] for flaw in one["unknown"]] for one in json.loads(out)]
@@ -101,6 +104,16 @@ def test_a_file_that_is_none_ends_with_2(teijo: Teijo, tmp_path: Path) -> None:
     (tmp_path / "x.teijo").write_bytes(b"no database")
     assert teijo("verify", tmp_path / "x.teijo")[0] == 2
     assert teijo("verify", tmp_path / "nowhere.teijo")[0] == 2
+
+
+def test_a_damaged_file_is_not_called_sealed(teijo: Teijo, whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.teijo"
+    path.write_bytes(whole.read_bytes()[:20_000])
+    code, out, err = teijo("seal", path)
+    assert (code, out) == (2, "")
+    assert "damaged" in err
+    shutil.copyfile(whole, path)
+    assert teijo("seal", path)[:2] == (0, f"{path}\n")
 
 
 def test_a_run_that_goes_on_is_not_sealed_by_hand(teijo: Teijo, tmp_path: Path) -> None:

@@ -113,12 +113,14 @@ def seal(path: Path | str, *, key: Path | None = None) -> tuple[Path, Path | Non
     What does not prove itself is not signed.
 
     Raises:
-        RunFileError: the run has not ended, or the file has a signature.
+        RunFileError: the run has not ended, or the file is damaged or has a signature.
         InvalidMeasurement: the record contradicts itself. Others: as `signature.sign`.
     """
     place = reader.locate(path)
     if not place.name.endswith(SEALED_SUFFIX):
         place = sealing.seal_ended(place)
+    elif key is None:
+        reader.prove(place)  # a damaged file is refused, not called sealed
     if key is None:
         return place, None
     found = verify(place)
