@@ -67,6 +67,7 @@ def check_form(form: Form[Any], value: object, text: str) -> None:
 
 def test_lists_are_shown_as_the_standard_writes_them():
     check_form(BLOCK_SIZES, (1 << 20, 512), "1024KiB,0.5KiB")
+    check_form(BLOCK_SIZES, (1 << 30, 4096), "1048576KiB,4KiB")
     check_form(MIXES, (100, 65, 0), "100/0,65/35,0/100")
 
 

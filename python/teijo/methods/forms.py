@@ -205,7 +205,9 @@ VOLUMES: Final = _list_of(_size, "sizes", _show_volume)
 """Different sizes that are no blocks, as in "16GB,32GB"."""
 BLOCK_SIZE: Final = Form(_block_size, _show_size)
 """Bytes of a whole number of sectors."""
-BLOCK_SIZES: Final = _list_of(_block_size, "block sizes", lambda size: f"{size / units.KIB:g}KiB")
+BLOCK_SIZES: Final = _list_of(
+    _block_size, "block sizes", lambda size: f"{size / units.KIB:.15g}KiB"
+)
 """Different block sizes, as in "4KiB,0.5KiB": in KiB as the standard has them."""
 MIXES: Final = _list_of(_read_percent, "mixes", mix_name)
 """Different R/W mixes as read percents, as in "100/0,65/35"."""
