@@ -1,5 +1,6 @@
 """Many small files: how fast a directory creates, stats and deletes them."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from teijo import units
@@ -29,18 +30,9 @@ class FilesSettings(PassSettings, frozen=True):
 
     def works(self) -> tuple[Files, ...]:
         """Return one pass: create all, stat all, delete all."""
-        create = Files(
-            operation="create",
-            count=self.count,
-            size_bytes=self.size_bytes,
-            fsync=self.fsync,
-            order=self.order,
-        )
-        return (
-            create,
-            Files(operation="stat", count=self.count, order=self.order),
-            Files(operation="delete", count=self.count, order=self.order),
-        )
+        stat = Files(operation="stat", count=self.count, order=self.order)
+        create = replace(stat, operation="create", size_bytes=self.size_bytes, fsync=self.fsync)
+        return (create, stat, replace(stat, operation="delete"))
 
 
 FILES = Operations("files", "Files", FilesSettings)

@@ -169,13 +169,7 @@ def purge_method(record: Record) -> str:
 
 def convergence_word(findings: Determined) -> str:
     """Return the header's word for convergence."""
-    match findings.converged:
-        case None:
-            return "N/A"
-        case True:
-            return "YES"
-        case False:
-            return "NO"
+    return {None: "N/A", True: "YES", False: "NO"}[findings.converged]
 
 
 def window_name(findings: Determined) -> str:

@@ -35,10 +35,7 @@ class PtsFound(Found[S]):
 
     def has_done(self, kind: type[Purge | Precondition]) -> bool:
         """Return whether a step of this kind has taken place."""
-        return any(
-            isinstance(step, kind) and isinstance(answer, StepResult)
-            for step, answer in self.exchanges
-        )
+        return bool(self.record.taken(kind))
 
     @property
     def left_bytes(self) -> int:

@@ -11,7 +11,7 @@ from teijo.methods.workload.settings import WorkloadSettings
 from teijo.terms.cell import mix_name
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.histogram import Histogram
-from teijo.terms.result import Answer, StepResult
+from teijo.terms.result import StepResult
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.verification import joined
 from teijo.terms.watch import Watch
@@ -71,8 +71,7 @@ class WorkloadFound(Found[WorkloadSettings]):
         """The headline numbers of all I/Os, and what verified reads held."""
         if self.answer is None:
             return ()
-        answers = [each.answer for each in self.record.steps]
-        return (*_scalars(self.answer), *_verify_scalars(answers))
+        return (*_scalars(self.answer), *_verify_scalars(self.record.answers))
 
     @cached_property
     def cells(self) -> Sequence[Cell]:
@@ -117,13 +116,9 @@ def _scalars(answer: StepResult) -> tuple[Scalar, ...]:
     )
 
 
-def _verify_scalars(answers: Sequence[Answer]) -> tuple[Scalar, ...]:
+def _verify_scalars(answers: Sequence[StepResult]) -> tuple[Scalar, ...]:
     """Return what verified reads held, over all steps, nothing if nothing was verified."""
-    parts = [
-        each.verification
-        for each in answers
-        if isinstance(each, StepResult) and each.verification is not None
-    ]
+    parts = [each.verification for each in answers if each.verification is not None]
     if not parts:
         return ()
     found = joined(parts)
