@@ -20,19 +20,8 @@ from teijo.compare.tables import (
     overall_words,
     with_unit,
 )
+from teijo.document import model
 from teijo.document.grid import Fields, listing
-from teijo.document.model import (
-    Block,
-    Column,
-    Document,
-    Facts,
-    Header,
-    Note,
-    Paragraph,
-    Section,
-    Table,
-    Value,
-)
 from teijo.document.model import Verdict as Answer
 from teijo.document.phrase import Verbatim, joined, listed, say
 from teijo.methods.pages import (
@@ -54,9 +43,9 @@ _FOLDED_ROWS = 24
 _RUNS_WIDE = 8
 
 
-def pages(comparison: Comparison) -> Document:
+def pages(comparison: Comparison) -> model.Document:
     """Return the whole report."""
-    return Document(
+    return model.Document(
         name=document_name(comparison.sides),
         header=_header(comparison),
         sections=(
@@ -78,11 +67,11 @@ def document_name(sides: Sequence[Side]) -> str:
 # --- the header and the first pages -----------------------------------------------------------
 
 
-def _header(comparison: Comparison) -> Header:
+def _header(comparison: Comparison) -> model.Header:
     records = [record for _, record in comparison.runs]
     starts = sorted(record.run.started_at for record in records)
     first = comparison.sides[0].name
-    return Header(
+    return model.Header(
         title=say("{title} – Report Page", title=TITLE),
         subtitle=listed(_title(one.match) for one in comparison.tests),
         organisation="Teijo",
@@ -112,18 +101,18 @@ def _stamp(comparison: Comparison, records: Sequence[Record]) -> str:
     return joined(words)
 
 
-def _overview(comparison: Comparison) -> Section:
-    blocks: list[Block] = [_answer(comparison), *_scale_rules(comparison)]
-    blocks.append(Paragraph(text=comparison.kind))
+def _overview(comparison: Comparison) -> model.Section:
+    blocks: list[model.Block] = [_answer(comparison), *_scale_rules(comparison)]
+    blocks.append(model.Paragraph(text=comparison.kind))
     blocks.append(counts_table(comparison))
-    blocks += [Paragraph(text=text) for text in decision_sentences(comparison)]
+    blocks += [model.Paragraph(text=text) for text in decision_sentences(comparison)]
     if comparison.deviations:
         blocks.append(_deviations_table(comparison))
     blocks.append(_convergence_table(comparison))
-    return Section(title="Overview", blocks=tuple(blocks))
+    return model.Section(title="Overview", blocks=tuple(blocks))
 
 
-def _scale_rules(comparison: Comparison) -> list[Paragraph]:
+def _scale_rules(comparison: Comparison) -> list[model.Paragraph]:
     """Return how volumes and times are given, once where the scaled devices are of one size."""
     rules: dict[str, list[str]] = {}
     for side in comparison.sides:
@@ -133,9 +122,9 @@ def _scale_rules(comparison: Comparison) -> list[Paragraph]:
                 rules[rule.text].append(side.name)
     everywhere = sum(map(len, rules.values())) == len(comparison.sides) and len(rules) == 1
     if everywhere:
-        return [Paragraph(text=text) for text in rules]
+        return [model.Paragraph(text=text) for text in rules]
     return [
-        Paragraph(text=say("{names}: {text}", names=listed(map(Verbatim, names)), text=text))
+        model.Paragraph(text=say("{names}: {text}", names=listed(map(Verbatim, names)), text=text))
         for text, names in rules.items()
     ]
 
@@ -174,7 +163,7 @@ def _in_a_line(pairing: Pairing) -> str:
     )
 
 
-def _deviations_table(comparison: Comparison) -> Table:
+def _deviations_table(comparison: Comparison) -> model.Table:
     fields: Fields[Deviation] = (
         ("Test", "", None, lambda each: Verbatim(each.test)),
         ("Condition", "", None, lambda each: Verbatim(each.condition)),
@@ -189,25 +178,25 @@ def _values(deviation: Deviation) -> str:
     return Verbatim(", ".join(f"{label}: {value}" for label, value in deviation.values))
 
 
-def _convergence_table(comparison: Comparison) -> Table:
+def _convergence_table(comparison: Comparison) -> model.Table:
     entries = [(one.match, entry) for one in comparison.tests for entry in one.match.entries]
     scaled = any(entry.part.record.geometry.scale > 1 for _, entry in entries)
-    return Table(
+    return model.Table(
         columns=(
-            Column(name="Test"),
-            Column(name="Run"),
-            Column(name="Steady state"),
-            Column(name="Window"),
-            Column(name="Rounds", digits=0),
+            model.Column(name="Test"),
+            model.Column(name="Run"),
+            model.Column(name="Steady state"),
+            model.Column(name="Window"),
+            model.Column(name="Rounds", digits=0),
             *both_sizes("Written", "GB", 2, scaled=scaled),
-            Column(name="Drive fills", digits=2),
+            model.Column(name="Drive fills", digits=2),
         ),
         rows=tuple(_convergence_row(match, entry, scaled=scaled) for match, entry in entries),
         caption="Convergence and windows",
     )
 
 
-def _convergence_row(match: Match, entry: Entry, *, scaled: bool) -> tuple[Value, ...]:
+def _convergence_row(match: Match, entry: Entry, *, scaled: bool) -> tuple[model.Value, ...]:
     findings, record = entry.part.findings, entry.part.record
     written = sum(map(measures.written_bytes, record.answers))
     return (
@@ -222,17 +211,17 @@ def _convergence_row(match: Match, entry: Entry, *, scaled: bool) -> tuple[Value
     )
 
 
-def _runs_section(comparison: Comparison) -> Section:
+def _runs_section(comparison: Comparison) -> model.Section:
     known = [(label, _known(record)) for label, record in comparison.runs]
     tables = [
-        Table(
-            columns=(Column(name=""), *(Column(name=label) for label, _ in page)),
+        model.Table(
+            columns=(model.Column(name=""), *(model.Column(name=label) for label, _ in page)),
             rows=tuple((name, *(facts[name] for _, facts in page)) for name in known[0][1]),
             caption="Devices, their state, and the hosts",
         )
         for page in _in_widths(known)
     ]
-    return Section(title="Runs compared", blocks=tuple(tables))
+    return model.Section(title="Runs compared", blocks=tuple(tables))
 
 
 def _in_widths(runs: Sequence[T]) -> list[Sequence[T]]:
@@ -265,14 +254,14 @@ def _known(record: Record) -> dict[str, str]:
 # --- one test ---------------------------------------------------------------------------------
 
 
-def _test_sections(one: Compared) -> Iterator[Section]:
+def _test_sections(one: Compared) -> Iterator[model.Section]:
     match = one.match
     matrices = [table for each in one.pairings if (table := matrix_table(match, each))]
     tables = [
         difference_table(each, folded=bool(matrices) or len(each.rows) > _FOLDED_ROWS)
         for each in one.pairings
     ]
-    note = Paragraph(
+    note = model.Paragraph(
         text="Marked places differ. Less time is faster, and more I/O or data is. The interval is "
         "that of one figure at 95 %; the verdict counts that all of them were looked at, so a "
         "figure whose interval just leaves out zero may still show no difference."
@@ -280,15 +269,15 @@ def _test_sections(one: Compared) -> Iterator[Section]:
     test = _title(match)
     title = say("{test}: differences", test=test)
     if not any(each.rows for each in one.pairings):
-        text = Paragraph(text="Nothing of it is measured on two sides yet.")
-        yield Section(title=title, blocks=(text,))
+        text = model.Paragraph(text="Nothing of it is measured on two sides yet.")
+        yield model.Section(title=title, blocks=(text,))
         return
-    facts: list[Block] = [_facts(each) for each in one.pairings]
+    facts: list[model.Block] = [_facts(each) for each in one.pairings]
     blocks = (*facts, *matrices, *tables, note, *_scalars_tables(match))
-    yield Section(title=title, blocks=blocks)
+    yield model.Section(title=title, blocks=blocks)
     plots = plots_of(match)
     for place, plot in enumerate(plots, start=1):
-        yield Section(
+        yield model.Section(
             title=say("{test}: {plot}", test=test, plot=plot.title),
             blocks=(plot, *(plots_notes(match) if place == 1 else [])),
             label=say("Plot {place} of {count}", place=place, count=len(plots)),
@@ -300,7 +289,7 @@ def _title(match: Match) -> str:
     return Verbatim(match.name.upper() if is_standard else match.name)
 
 
-def _facts(pairing: Pairing) -> Facts:
+def _facts(pairing: Pairing) -> model.Facts:
     rows: list[tuple[str, str]] = []
     if pairing.overall is not None:
         rows.append(("All cells together, geometric mean", overall_words(pairing.overall)))
@@ -321,10 +310,10 @@ def _facts(pairing: Pairing) -> Facts:
             words=overall_words(farthest),
         )
         rows.append(("Farthest apart", words))
-    return Facts(caption=against(pairing), rows=tuple(rows))
+    return model.Facts(caption=against(pairing), rows=tuple(rows))
 
 
-def _scalars_tables(match: Match) -> list[Table]:
+def _scalars_tables(match: Match) -> list[model.Table]:
     """Return the figures that a test has once, side by side, without an interval."""
     names: dict[tuple[str, str], str] = {}
     found: list[tuple[str, dict[tuple[str, str], float | None]]] = []
@@ -348,26 +337,28 @@ def _scalars_tables(match: Match) -> list[Table]:
 # --- how it is judged, and what must be said --------------------------------------------------
 
 
-def _method_section(comparison: Comparison) -> Section:
-    return Section(
+def _method_section(comparison: Comparison) -> model.Section:
+    return model.Section(
         title="How differences are judged",
-        blocks=tuple(Paragraph(text=text) for text in method_sentences(comparison)),
+        blocks=tuple(model.Paragraph(text=text) for text in method_sentences(comparison)),
         appendix=True,
     )
 
 
-def _remarks_section(comparison: Comparison) -> Section:
+def _remarks_section(comparison: Comparison) -> model.Section:
     """Return every remark of every run, said once for the runs that share it."""
     touched: dict[tuple[RemarkKind, str], list[str]] = {}
     for label, record in comparison.runs:
         for key in dict.fromkeys((remark.kind, remark.text) for remark in record.remarks):
             touched.setdefault(key, []).append(label)
-    notes: list[Block] = [
-        Note(
+    notes: list[model.Block] = [
+        model.Note(
             kind=kind.value,
             text=say("{runs}: {text}", runs=listed(labels), text=text),
             remedy=REMEDIES[kind],
         )
         for (kind, text), labels in touched.items()
     ]
-    return Section(title="Remarks of the runs", blocks=tuple(notes) or (Paragraph(text="None."),))
+    return model.Section(
+        title="Remarks of the runs", blocks=tuple(notes) or (model.Paragraph(text="None."),)
+    )
