@@ -33,6 +33,8 @@ def test_version_1_0_has_the_four_coloured_groups():
     assert [group.tone for group in header.groups] == ["dut", "preparation", "test", "steady"]
     assert header.title == "Client IOPS (REQUIRED) – Report Page"
     assert header.revision == "PTS-C 1.0"
+    dates = [name for name, _ in header.top][:3]
+    assert dates == ["Test run date", "Test run end", "Report run date"]
     rows = rows_of(header)
     assert rows["Workload independent"] == "2X SEQ/128KiB"
     assert rows["Workload dependent"] == "Full IOPS loop"
