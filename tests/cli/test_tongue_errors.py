@@ -107,3 +107,8 @@ def test_what_a_device_leaves_waiting_is_japanese_to_its_last_word(stop: str, wa
     assert told.endswith("完了した 12 ステップは /tmp/x.teijo.open に保存されています。")
     own = translator(Language.JAPANESE).text(waiting)
     assert is_japanese(own) or waiting.startswith("Laying")
+
+
+def test_no_template_is_so_general_that_a_new_cause_passes_for_translated() -> None:
+    unheard = ("⟨1⟩ is no ⟨2⟩ of anybody's", "⟨1⟩ has no such thing")
+    assert [tongue.said(cause) for cause in unheard] == list(unheard)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -312,19 +312,22 @@ def _geometry(row: sqlite3.Row) -> Geometry:
 def _run(row: sqlite3.Row, kind: DeviceKind) -> RunInfo:
     provenance, group = provenance_of(kind), {}
     if "provenance" in dict(row):
-        provenance = _one_of(Provenance, row["provenance"], "provenance")
+        provenance = row["provenance"]
         group = {GroupName(name): value for name, value in codec.texts(row["run_group"]).items()}
+    if provenance not in get_args(Provenance):
+        raise ValueError(f"{provenance!r} is no provenance")
+    if row["ending"] not in get_args(Ending):
+        raise ValueError(f"{row['ending']!r} is no ending")
     same = (each.name for each in fields(RunInfo) if each.name not in ("provenance", "group"))
-    stored = {name: row[name] for name in same}
-    ending = _one_of(Ending, row["ending"], "ending")
-    stored |= {"settings": codec.from_json(row["settings"]), "ending": ending}
+    stored = {name: row[name] for name in same} | {"settings": codec.from_json(row["settings"])}
     return RunInfo(**stored, provenance=provenance, group=group)
 
 
 def _identity(row: sqlite3.Row) -> Identity:
+    if row["kind"] not in get_args(DeviceKind):
+        raise ValueError(f"{row['kind']!r} is no kind of device")
     stored = {each.name: row[each.name] for each in fields(Identity)}
-    kind = _one_of(DeviceKind, row["kind"], "kind of device")
-    return Identity(**stored | {"kind": kind, "facts": codec.texts(row["facts"])})
+    return Identity(**stored | {"facts": codec.texts(row["facts"])})
 
 
 def _steps(
@@ -366,13 +369,6 @@ def _by_step(series: AllSeries) -> dict[int, _Series]:
     for (step, stream, operation), numbers in series.items():
         found.setdefault(step, {})[stream, operation] = numbers
     return found
-
-
-def _one_of(literal: Any, text: str, what: str) -> Any:
-    """Return a text that is one of a literal type's."""
-    if text not in get_args(literal):
-        raise ValueError(f"{text!r} is no {what}")
-    return text
 
 
 def _first_line(error: Exception) -> str:
