@@ -29,6 +29,7 @@ from teijo.terms.step import HISTOGRAM, MINUTE, Idle
 
 BASELINE_PHASE = "baseline"
 REST_SHARES = (0.99, 1.10)
+HOUR_NS = 3600 * units.NS_PER_S
 
 
 _TRACKED = {
@@ -193,7 +194,7 @@ def groups(case: Case, measured: Sequence[Measured]) -> Found:
     by_group: dict[str, list[StepResult]] = {}
     for _, step, answer in measured:
         by_group.setdefault(step.cell or "", []).append(answer)
-    hours = [sum(each.elapsed_ns for each in group) / 3600e9 for group in by_group.values()]
+    hours = [sum(each.elapsed_ns for each in group) / HOUR_NS for group in by_group.values()]
     sizes = [
         sum(each.bytes for each in group) / max(1, sum(each.ios for each in group)) / units.KIB
         for group in by_group.values()

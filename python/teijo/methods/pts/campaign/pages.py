@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from teijo import units
 from teijo.analysis.cross_check import Check
 from teijo.conformance.ledger import stamp_of_ledger
 from teijo.conformance.versions import Version, version_of
@@ -192,14 +193,15 @@ def _row(name: str, part: Part | None, geometry: Geometry) -> tuple[model.Value,
         unknown = [None] * (4 if geometry.scale > 1 else 2)
         return (name, "", "not begun", "", *unknown, "", None)
     answers = part.record.answers
+    spent_ns = sum(answer.elapsed_ns for answer in answers)
     written = sum(result.moved_bytes for answer in answers for result in answer.of("write"))
     return (
         name,
         purge_method(part.record),
         convergence_word(part.found),
         _windows(part.found),
-        *in_both_sizes(sum(answer.elapsed_ns for answer in answers) / 60e9, geometry),
-        *in_both_sizes(written / 1e9, geometry),
+        *in_both_sizes(spent_ns / (60 * units.NS_PER_S), geometry),
+        *in_both_sizes(written / units.GIGA, geometry),
         stamp_of_ledger(part.found.ledger) or "conforming",
         len(part.record.remarks),
     )
