@@ -7,7 +7,18 @@ from dataclasses import replace
 import pytest
 from pypdf import PageObject, PdfReader
 
-from teijo.document.model import Column, Document, Facts, Note, Section, Table, Verdict
+from teijo.document.model import (
+    Column,
+    Document,
+    Facts,
+    Headline,
+    Note,
+    Paragraph,
+    Section,
+    Table,
+    Verdict,
+    XYChart,
+)
 from teijo.report import pdf
 from teijo.report.numbers import inked_rows
 from teijo.report.tables import numbered_tables
@@ -196,3 +207,15 @@ def test_a_report_of_many_cells_is_not_tagged_and_a_short_one_is() -> None:
         document = replace(workload_document(), sections=(section,))
         catalog = PdfReader(io.BytesIO(pdf.render(document))).trailer["/Root"]
         assert ("/StructTreeRoot" in catalog) == tagged
+
+
+@pytest.mark.parametrize("lines", [10, 16, 20])
+def test_the_chart_of_the_first_page_yields_to_the_last_lines_of_its_section(lines: int) -> None:
+    chart = next(b for s in iops_document().sections for b in s.blocks if isinstance(b, XYChart))
+    facts = Facts(rows=tuple((f"figure {number}", str(number)) for number in range(lines)))
+    text = tuple(Paragraph(text="A sentence that fills a line of the page. " * 5) for _ in "1234")
+    blocks = (Verdict(text="YES", good=True), Headline(chart=chart), facts, *text)
+    first = Section(title="Summary", blocks=blocks)
+    printed = pages(Document(name="run", header=header(), sections=(first,)))
+    assert "fills a line" in printed[0]
+    assert len(printed) == 1

@@ -164,7 +164,7 @@ def _parts(
         case model.Headline():
             canvas = replace(_HEADLINE, language=appendix.words.language)
             drawn = svg.svg(xy.specification(block.chart, canvas))
-            yield _chart(section, block.chart.title, drawn, note="")
+            yield _chart(section, block.chart.title, drawn, note="") | {"yields": True}
         case model.Facts():
             yield {
                 "kind_of": "facts",
@@ -206,7 +206,14 @@ def _is_crowded(section: model.Section) -> bool:
 
 def _chart(section: model.Section, title: str, drawn: str, *, note: str) -> Json:
     caption = title if title != section.title else ""
-    return {"kind_of": "chart", "title": title, "caption": caption, "svg": drawn, "note": note}
+    return {
+        "kind_of": "chart",
+        "title": title,
+        "caption": caption,
+        "svg": drawn,
+        "note": note,
+        "yields": False,
+    }
 
 
 def _table_or_pointer(numbered: NumberedTable, appendix: _Appendix, *, size: float = 9.0) -> Json:
