@@ -14,6 +14,7 @@ from teijo.conformance.versions import Version
 from teijo.document.grid import Figure
 from teijo.document.phrase import Verbatim, say
 from teijo.methods import phrases
+from teijo.methods.load import check_blocks
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound, PtsRoundsFound
 from teijo.methods.pts.method import PtsMethod, more_rounds
@@ -249,7 +250,7 @@ class RoundsMethod(PtsMethod[S, F]):
     def check(self, settings: S, geometry: Geometry) -> None:
         """Make sure that the device serves the rounds and their preconditioning."""
         super().check(settings, geometry)
-        shared.check_blocks((settings.precondition_block_bytes or 0,), geometry)
+        check_blocks((settings.precondition_block_bytes or 0,), geometry)
 
     def free(self, settings: S, ruled: S) -> dict[str, object]:
         """Return that further rounds are allowed."""

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from teijo.conformance.versions import DEFAULT_SPEC, SPECS, LoadRule, Version, version_of
 from teijo.methods import knobs
+from teijo.methods.load import check_blocks
 from teijo.methods.method import Method
 from teijo.methods.pts import settings as shared
 from teijo.methods.pts.found import PtsFound
@@ -52,7 +53,7 @@ class PtsMethod(Method[S, F]):
             PlanError: it cannot.
         """
         blocks = self.block_sizes_of(settings)
-        shared.check_blocks(blocks, geometry)
+        check_blocks(blocks, geometry)
         shared.check_range(settings, geometry, max(blocks))
 
     def free(self, settings: S, ruled: S) -> Mapping[str, object]:  # noqa: ARG002

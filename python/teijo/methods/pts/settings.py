@@ -12,37 +12,16 @@ from teijo.errors import PlanError
 from teijo.methods import forms
 from teijo.methods.forms import optional
 from teijo.methods.knobs import Knob, knobs_of, meaning
+from teijo.methods.load import DataPattern, QueueDepth, RangePercent, Threads
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.workload import ActiveRange, Content
 
 MINUTE_LEAST_MS = 1
-THREADS_MOST = 256
-QUEUE_DEPTH_MOST = 4096
 SEGMENT_BYTES = 8 * units.MIB
 """A segment of the client's 16 GiB in 2048 pieces."""
 
-RangePercent = Annotated[
-    int,
-    Knob(forms.percent(1, 100), "active_range=75", ("ar", "range")),
-    meaning("share of the user capacity that is touched, from LBA 0, in percent"),
-]
-Threads = Annotated[
-    int,
-    Knob(forms.whole(1, THREADS_MOST), "threads=2", ("tc", "thread_count")),
-    meaning("thread count (TC)"),
-]
-QueueDepth = Annotated[
-    int,
-    Knob(forms.whole(1, QUEUE_DEPTH_MOST), "queue_depth=16", ("qd",)),
-    meaning("outstanding I/Os of each thread (QD)"),
-]
-DataPattern = Annotated[
-    Content,
-    Knob(forms.one_of(Content.RANDOM, Content.ZERO), "content=random", ("data_pattern",)),
-    meaning("what is written: random (unique in every sector) or zero"),
-]
 Mixes = Annotated[
     tuple[int, ...],
     Knob(forms.MIXES, "mixes=100/0,65/35,0/100", ("mix",)),
@@ -203,22 +182,6 @@ def _amount_within(span_bytes: int, geometry: Geometry) -> str:
     amount = 1 << (room.bit_length() - 1)
     segments = max(1, amount // SEGMENT_BYTES)
     return f"{forms.SIZE.show(amount)} --set segments={segments}"
-
-
-def check_blocks(blocks: tuple[int, ...], geometry: Geometry) -> None:
-    """Make sure that the device can serve these block sizes.
-
-    Raises:
-        PlanError: one is no whole number of logical blocks.
-    """
-    logical = geometry.logical_block_bytes
-    for block in blocks:
-        if block % logical:
-            raise PlanError(
-                f"A block of {units.format_block_size(block)} is no whole number of the device's "
-                f"logical blocks of {units.format_block_size(logical)}",
-                remedy=f"Use multiples of {units.format_block_size(logical)}.",
-            )
 
 
 def shared_deviations(

@@ -6,9 +6,9 @@ from typing import Any
 from teijo import units
 from teijo.document.phrase import say
 from teijo.errors import PlanError
+from teijo.methods.load import check_blocks
 from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import insist
-from teijo.methods.pts.settings import check_blocks
 from teijo.methods.quick.found import QuickFound
 from teijo.methods.quick.settings import STIMULI, QuickSettings, measure_of, preparation_of
 from teijo.terms.geometry import Geometry

@@ -8,9 +8,9 @@ from typing import Any
 
 from teijo import units
 from teijo.errors import PlanError
+from teijo.methods.load import check_blocks
 from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import insist
-from teijo.methods.pts.settings import check_blocks
 from teijo.methods.workload.found import WorkloadFound, step_of
 from teijo.methods.workload.read_back import read_back
 from teijo.methods.workload.settings import (

@@ -9,7 +9,7 @@ from teijo.errors import PlanError
 from teijo.methods import forms
 from teijo.methods.forms import Form, optional, or_unset
 from teijo.methods.knobs import Knob, describe, meaning, parse_overrides
-from teijo.methods.pts.settings import QUEUE_DEPTH_MOST
+from teijo.methods.load import QUEUE_DEPTH_MOST
 from teijo.methods.settings import Settings
 from teijo.methods.workload import words as workload_words
 from teijo.terms.cell import mix_name

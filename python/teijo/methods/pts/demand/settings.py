@@ -5,6 +5,7 @@ from typing import Annotated
 from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
 from teijo.document.phrase import say
+from teijo.methods import load
 from teijo.methods.forms import BLOCK_SIZE, DURATION, MIX, Form, whole, whole_list
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pts import settings as shared
@@ -36,7 +37,7 @@ def show_blocks(value: BlockMix) -> str:
 class DemandSettings(shared.PtsSettings, frozen=True):
     """The numbers of one run, on the device at hand. Minutes are counts of the standard's."""
 
-    content: shared.DataPattern
+    content: load.DataPattern
     read_percent: Annotated[int, Knob(MIX, "mix=65/35", ("rw_mix",))] = meaning(
         "R/W mix under test"
     )
@@ -49,7 +50,7 @@ class DemandSettings(shared.PtsSettings, frozen=True):
     thread_counts: Annotated[
         tuple[int, ...],
         Knob(
-            whole_list(1, shared.THREADS_MOST, "thread count"),
+            whole_list(1, load.THREADS_MOST, "thread count"),
             "threads=32,16,8,6,4,2,1",
             ("tc", "thread_count"),
         ),
@@ -57,7 +58,7 @@ class DemandSettings(shared.PtsSettings, frozen=True):
     queue_depths: Annotated[
         tuple[int, ...],
         Knob(
-            whole_list(1, shared.QUEUE_DEPTH_MOST, "queue depth"),
+            whole_list(1, load.QUEUE_DEPTH_MOST, "queue depth"),
             "queue_depth=32,16,8,6,4,2,1",
             ("qd",),
         ),

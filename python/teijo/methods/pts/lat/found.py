@@ -9,6 +9,7 @@ from teijo.analysis import measures
 from teijo.analysis.quantities import LATENCY, LATENCY_MAX
 from teijo.document.curve import Curve
 from teijo.document.phrase import say
+from teijo.methods import load
 from teijo.methods.forms import whole
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.pages import ms
@@ -31,7 +32,7 @@ SELF_CHECK_NAME = "average latency × IOPS, the cell furthest from 1"
 class LatSettings(MatrixSettings, frozen=True):
     """The numbers of one LAT run, on the device at hand. The load of the test is 1 × 1."""
 
-    content: shared.DataPattern
+    content: load.DataPattern
     mixes_read_percent: shared.Mixes
     block_sizes_bytes: shared.BlockSizes
     rounds_most: shared.RoundsMost
@@ -39,10 +40,10 @@ class LatSettings(MatrixSettings, frozen=True):
     precondition_times: shared.PreconditionTimes
     precondition_block_bytes: shared.PreconditionBlock
     precondition_threads: Annotated[
-        int, Knob(whole(1, shared.THREADS_MOST), "precondition_threads=4")
+        int, Knob(whole(1, load.THREADS_MOST), "precondition_threads=4")
     ] = meaning("thread count of the preconditioning; the test's own is 1")
     precondition_queue_depth: Annotated[
-        int, Knob(whole(1, shared.QUEUE_DEPTH_MOST), "precondition_qd=32")
+        int, Knob(whole(1, load.QUEUE_DEPTH_MOST), "precondition_qd=32")
     ] = meaning("outstanding I/Os of each thread of the preconditioning; the test's own is 1")
 
     @property

@@ -7,9 +7,9 @@ from typing import Any
 
 from teijo import units
 from teijo.errors import PlanError
+from teijo.methods.load import check_blocks
 from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import insist
-from teijo.methods.pts.settings import check_blocks
 from teijo.methods.rounds import Exchange, rounds_of
 from teijo.methods.studies.block_size.found import BlockSizeFound, block, preconditioning
 from teijo.methods.studies.block_size.settings import SIZES, BlockSizeSettings

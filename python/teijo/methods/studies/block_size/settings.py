@@ -5,10 +5,9 @@ long an I/O takes does not scale.
 from typing import Annotated, Final
 
 from teijo import units
-from teijo.methods import forms
+from teijo.methods import forms, load
 from teijo.methods.forms import ascending, whole, whole_list
 from teijo.methods.knobs import Knob, meaning
-from teijo.methods.pts import settings as shared
 from teijo.methods.settings import Settings
 from teijo.terms.workload import ActiveRange, Content
 
@@ -47,11 +46,11 @@ class BlockSizeSettings(Settings, frozen=True):
     random_times: Annotated[int, Knob(whole(0, 100), "random_fill=1")] = meaning(
         "times the range's size is written at random, 4 KiB, after that", 0
     )
-    active_range_percent: shared.RangePercent = 100
+    active_range_percent: load.RangePercent = 100
     probe: Annotated[forms.OnOff, Knob(forms.ON_OFF, "probe=off", ("alignment",))] = meaning(
         "whether I/Os shifted by half their size look for the device's unit: on or off", "on"
     )
-    content: shared.DataPattern = Content.RANDOM
+    content: load.DataPattern = Content.RANDOM
     order: Annotated[int, Knob(whole(0, 2**32), "order=2")] = meaning(
         "number that the cells' order is drawn from", 1
     )

@@ -9,9 +9,9 @@ from dataclasses import replace
 from teijo import units
 from teijo.errors import PlanError
 from teijo.methods import forms
+from teijo.methods.load import check_blocks
 from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import purge
-from teijo.methods.pts.settings import check_blocks
 from teijo.methods.studies.cache_overflow.bursts import REST, Burst, first_burst, rests_after
 from teijo.methods.studies.cache_overflow.found import OverflowFound
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings

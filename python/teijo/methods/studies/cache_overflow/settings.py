@@ -8,10 +8,9 @@ import math
 from typing import Annotated, Final, Literal
 
 from teijo import units
-from teijo.methods import forms
+from teijo.methods import forms, load
 from teijo.methods.forms import Form, optional
 from teijo.methods.knobs import Knob, meaning
-from teijo.methods.pts import settings as shared
 from teijo.methods.settings import Settings
 from teijo.methods.workload import words as workload_words
 from teijo.terms.geometry import Geometry
@@ -54,15 +53,15 @@ class OverflowSettings(Settings, frozen=True):
     block_size_bytes: Annotated[int, Knob(forms.BLOCK_SIZE, "bs=1MiB", ("block_size",))] = meaning(
         "block size", 128 * units.KIB
     )
-    threads: shared.Threads = 1
-    queue_depth: shared.QueueDepth = 8
+    threads: load.Threads = 1
+    queue_depth: load.QueueDepth = 8
     rate_bytes_per_second: Annotated[
         int | None, Knob(optional(Form(_rate, _show_rate)), "rate=110MB/s", ("source",))
     ] = meaning(
         "what the source of the data delivers, or none: as fast as the device takes it", None
     )
     content: workload_words.ContentText = "random"
-    active_range_percent: shared.RangePercent = 100
+    active_range_percent: load.RangePercent = 100
     purged: Annotated[forms.YesNo, Knob(forms.YES_NO, "purge=no")] = meaning(
         "whether the device is purged first, so that the first burst finds it fresh", "yes"
     )

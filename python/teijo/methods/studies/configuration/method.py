@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from teijo.errors import PlanError
+from teijo.methods.load import check_blocks
 from teijo.methods.method import Method, Steps
-from teijo.methods.pts.settings import check_blocks
 from teijo.methods.studies.configuration import words
 from teijo.methods.studies.configuration.found import MEASURE, ConfigurationFound, Visit, visits_of
 from teijo.methods.studies.configuration.settings import ConfigurationSettings

@@ -13,9 +13,9 @@ from teijo.analysis.slices import is_over, rate_over
 from teijo.analysis.tiering import Cliff, cliff_of, settled
 from teijo.errors import PlanError
 from teijo.methods import forms
+from teijo.methods.load import check_blocks
 from teijo.methods.method import Method, Steps
 from teijo.methods.phrases import insist
-from teijo.methods.pts.settings import check_blocks
 from teijo.methods.studies.tier import cells
 from teijo.methods.studies.tier.cells import AGAIN, TIER, Key, is_random, reads
 from teijo.methods.studies.tier.found import TierFound

@@ -7,10 +7,9 @@ from typing import Annotated, Final
 
 from teijo import units
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.methods import forms
+from teijo.methods import forms, load
 from teijo.methods.forms import Form, ascending, optional
 from teijo.methods.knobs import Knob, meaning, parse_overrides
-from teijo.methods.pts import settings as shared
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import Access, Content
@@ -90,8 +89,8 @@ class TierSettings(Settings, frozen=True):
     patterns: Annotated[
         tuple[str, ...], Knob(Form(_patterns, ",".join), "patterns=randread,read", ("rw",))
     ] = meaning("orders and directions: some of randread, randwrite, read, write", tuple(PATTERNS))
-    threads: shared.Threads = 8
-    queue_depth: shared.QueueDepth = 8
+    threads: load.Threads = 8
+    queue_depth: load.QueueDepth = 8
     slice_ns: Annotated[int, Knob(forms.DURATION, "slice=10s")] = meaning(
         "how long a slice of a cell is; a cell is steady over five of them", units.NS_PER_S
     )
@@ -114,7 +113,7 @@ class TierSettings(Settings, frozen=True):
         "capacity; unless set, what a simulated pair says",
         None,
     )
-    content: shared.DataPattern = Content.RANDOM
+    content: load.DataPattern = Content.RANDOM
 
     @property
     def stages(self) -> tuple[str, ...]:
