@@ -49,12 +49,14 @@ def change_points(
         return ()
     cost = _Cost(series)
     best = np.full(count + 1, np.inf)
+    # The first segment begins at no change, so it is not charged for one.
     best[0] = -penalty
     came_from = np.zeros(count + 1, np.int64)
     places = np.zeros(0, np.int64)
     dropped_at = np.zeros(0, np.int64)
     for end in range(least_samples, count + 1):
         newest = end - least_samples
+        # A place before that would leave the first segment too short.
         if newest == 0 or newest >= least_samples:
             places = np.append(places, newest)
             dropped_at = np.append(dropped_at, count + 1)
@@ -82,8 +84,9 @@ def penalty_of(values: Sequence[float] | Floats, *, noise_least: float = 0.0) ->
     """
     series = np.asarray(values, np.float64)
     noise = max(noise_of(series), noise_least)
-    price = PENALTY_TIMES * noise**2 * math.log(max(2, series.size))
+    price = PENALTY_TIMES * noise**2 * math.log(max(2, series.size))  # ln 1 would make it free
     rounding = math.ulp(1.0) * float(((series - series.mean()) ** 2).sum()) if series.size else 0.0
+    # A flat series has neither noise nor rounding, and a price of 0 would part it anywhere.
     return max(price, rounding, sys.float_info.min)
 
 
@@ -116,6 +119,7 @@ def _noise_of_blocks(series: Floats, length: int) -> float:
         return 0.0
     means = series[: blocks * length].reshape(blocks, length).mean(axis=1)
     typical = float(np.median(np.abs(np.diff(means)))) / _NORMAL_MEDIAN
+    # The difference of two such means has 2 / length of the variance of a sample.
     return typical * math.sqrt(length / 2)
 
 
@@ -131,5 +135,6 @@ class _Cost:
         """Return the costs of samples from each of `firsts` to `end` − 1."""
         total = self._sum[end] - self._sum[firsts]
         squares = self._squares[end] - self._squares[firsts]
+        # Rounding can leave the difference of two large sums below zero.
         costs: Floats = np.maximum(0.0, squares - total**2 / (end - firsts))
         return costs

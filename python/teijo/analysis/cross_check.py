@@ -158,6 +158,7 @@ def occupancy_of(stimulus: Stimulus) -> Occupancy | None:
     asked = _asked(first)
     if not elapsed_ns or not any(result.count for result in results) or untimed or not asked:
         return None
+    # Each place of the depth has at most one I/O across an edge, no longer than the longest.
     edge = max(result.timed.max_ns for result in results) / elapsed_ns
     drain_ns = 0
     if isinstance(last, Measure) and not last.open_ended:

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 BATCHES = 5
 CONFIDENCE = 0.95
-_TINY = 1e-300
+_TINY = 1e-300  # stands for a zero that Lentz's method would divide by
 _STEP_LEAST = 1e-12
 _FRACTIONS_MOST = 500
 
@@ -133,6 +133,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     adjusted, highest = [0.0] * len(p_values), 0.0
     for place, at in enumerate(order):
+        # The procedure stops at the first that is not shown, so none behind it may count for less.
         highest = max(highest, min(1.0, (len(p_values) - place) * p_values[at]))
         adjusted[at] = highest
     return tuple(adjusted)
@@ -174,6 +175,7 @@ def student_t_share(t: float, freedom: float) -> float:
         return 1.0
     # x/(1 − x) = ν/t²: both are computed, since one of them may be too near to 1 for the other.
     x, rest = 1 / (1 + t * t / freedom), 1 / (1 + freedom / (t * t))
+    # The fraction converges fast only up to about the mean; beyond it I_x(a, b) = 1 − I_1−x(b, a).
     a, b = freedom / 2, 0.5
     if x < (a + 1) / (a + b + 2):
         return _beta_share(x, rest, a, b)
@@ -193,6 +195,7 @@ def student_t_limit(share: float, freedom: float) -> float:
         density = math.exp(fall)
         step = (student_t_share(t, freedom) - share) / (2 * density)
         t += step
+        # Also a step back, which can only be rounding: none goes past the limit.
         if step <= _STEP_LEAST * t:
             break
     return t
@@ -209,6 +212,7 @@ def f_share(f: float, over: float, under: float) -> float:
     if f == 0:
         return 1.0
     x, rest = under / (under + over * f), over * f / (under + over * f)
+    # The side on which the continued fraction converges fast, as for Student's t.
     a, b = under / 2, over / 2
     if x < (a + 1) / (a + b + 2):
         return _beta_share(x, rest, a, b)

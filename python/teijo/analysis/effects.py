@@ -92,11 +92,13 @@ def variance(values: Values) -> Variance:
     left = residuals(values)
     floor = _NOTHING * float((values**2).sum())
     residual, freedom = _floored(float((left**2).sum()), floor), (cells - 1) * (blocks - 1)
+    # As a difference of large sums it may come out below its own part.
     total = max(_floored(total, floor), residual)
 
     def source(factors: tuple[int, ...], squares: float, own: int) -> Source:
         squares = _floored(squares, floor)
         f = squares / own / (residual / freedom) if residual else None
+        # Where nothing scatters, no effect that there is can be chance.
         p_value = float(not squares) if f is None else f_share(f, own, freedom)
         share = squares / total if total else 0.0
         return Source(
@@ -174,7 +176,7 @@ def drift(values: Values, places: NDArray[Any]) -> Contrast | None:
     x = places - places.mean(axis=-1, keepdims=True)
     y = values - values.mean(axis=-1, keepdims=True)
     spread = float((x**2).sum())
-    freedom = values.size - values[..., 0].size - 1
+    freedom = values.size - values[..., 0].size - 1  # each cell's mean takes one, the slope another
     if not spread or freedom < 1:
         return None
     slope = float((x * y).sum()) / spread
@@ -196,7 +198,9 @@ def _cell_variances(values: Values) -> Values:
     """
     blocks, cells = values.shape[-1], values[..., 0].size
     squares = (residuals(values) ** 2).sum(axis=-1) / (blocks - 1)
+    # A block's mean has 1 / cells of each value in it, so a residual has that much less variance.
     plain: Values = squares / (1 - 1 / cells)
+    # Two residuals about their own mean are opposite: whose variance it is cannot be told.
     if cells == 2:
         return plain
     shared = squares.sum() / (1 - 1 / cells) / cells**2
@@ -239,6 +243,7 @@ def _effect(cell_means: Values, factors: tuple[int, ...]) -> Values:
         for some in combinations(factors, size):
             others = tuple(axis for axis in range(cell_means.ndim) if axis not in some)
             mean = cell_means.mean(axis=others, keepdims=True) if others else cell_means
+            # Inclusion and exclusion: several means hold what fewer factors do.
             effect = effect + (-1) ** (len(factors) - size) * mean
     return effect
 

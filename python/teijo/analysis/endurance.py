@@ -49,6 +49,6 @@ def endurance_from(health: Health) -> Endurance | None:
     return Endurance(
         rated_bytes=written * 100 // percent,
         low_bytes=written * 100 // (percent + 1),
-        high_bytes=written * 200 // (2 * percent - 1),
+        high_bytes=written * 200 // (2 * percent - 1),  # 100 / (p − 0.5)
         source=f"estimated from {percent} % used after {written / TERA:.3g} TB written",
     )

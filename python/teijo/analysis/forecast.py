@@ -58,6 +58,7 @@ def _forecast(values: tuple[tuple[float, ...], ...], limit_rounds: int) -> Round
     # Called after every cell, and the rounds change only after the last cell of one.
     done = len(values[0])
     draw = np.random.default_rng(_seed(values))
+    # A window ends with each round that is still to come, from the fifth on.
     steady = np.ones((FUTURES, limit_rounds - max(done, WINDOW_ROUNDS - 1)), np.bool_)
     for series in values:
         past = np.array(series)
@@ -65,11 +66,13 @@ def _forecast(values: tuple[tuple[float, ...], ...], limit_rounds: int) -> Round
         whole = np.concatenate([np.broadcast_to(past, (FUTURES, done)), ahead], axis=1)
         steady &= steady_windows(whole[:, max(0, done + 1 - WINDOW_ROUNDS) :])
     at_all = steady.any(axis=1)
+    # A run that is never steady goes on to the limit of rounds.
     first = np.where(at_all, steady.argmax(axis=1), steady.shape[1] - 1)
     left = first + 1 + max(0, WINDOW_ROUNDS - 1 - done)
     low, high = _shortest(left, CONFIDENCE)
     return RoundsLeft(
         low=low,
+        # The shortest range need not hold the median.
         median=min(max(int(np.median(left)), low), high),
         high=high,
         confidence=CONFIDENCE,
@@ -123,6 +126,7 @@ def _posterior(past: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     place = np.arange(len(past))
     curve = np.exp(-place[None, :] / decay[:, None])
     ones = np.ones_like(curve)
+    # Counted from the last round, since the prior of the level is relative to its value.
     drift = np.broadcast_to(place - len(past) + 1.0, curve.shape)
     # A row divided by its value has errors of one size: relative noise becomes plain noise.
     rows = np.stack([ones, curve, drift], axis=2) / past[None, :, None]
@@ -149,7 +153,7 @@ def _posterior(past: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         - np.log(prior).sum(axis=1)
         + np.linalg.slogdet(precision)[1]
     )
-    weights = np.exp(evidence - evidence.max())
+    weights = np.exp(evidence - evidence.max())  # else all may be 0 in doubles
     grid = np.stack([decay, noise], axis=1)
     return middle + shift, np.linalg.cholesky(covariance), weights / weights.sum(), grid
 

@@ -67,6 +67,7 @@ def ratio_in_blocks(one: Sequence[float], other: Sequence[float]) -> Difference 
     level = level_of([a / b for a, b in zip(one, other, strict=True)])
     if level is None:
         return None
+    # Only the error is that of the blocks' ratios: their mean is not the ratio of the means.
     certain = Level(mean=1.0, squared_error=0.0, freedom=level.freedom)
     return difference_between(certain, replace(level, mean=fmean(one) / fmean(other)))
 
@@ -81,6 +82,7 @@ def drift_of(cells: Sequence[Sequence[float]]) -> Difference | None:
     ]
     levels = [_geometric_mean(block) for block in zip(*shares, strict=True)]
     half = len(levels) // 2
+    # Of an odd number of blocks the middle one is in neither half.
     return difference_of(levels[:half], levels[len(levels) - half :]) if half >= 2 else None
 
 

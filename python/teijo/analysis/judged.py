@@ -148,6 +148,7 @@ def _counted(ratios: Sequence[R]) -> Iterator[R]:
 
 def _judged(rates: Rates) -> Judged:
     blocks = rates.values.shape[-1]
+    # A rate of zero has no logarithm.
     if blocks < 2 or not (rates.values.all() and rates.again.all()):
         return Judged(rates=rates)
     control, drift = _control(rates), _drift(rates)
@@ -273,6 +274,7 @@ def choice_of(found: Sequence[Judged]) -> Choice | None:
         return None
     scores = np.mean([np.log(each.rates.values.mean(axis=-1)) for each in found], axis=0)
     idle = tuple(axis for axis in range(scores.ndim) if axis not in telling)
+    # Levels of a factor that shows no difference are averaged, or noise would choose among them.
     alone = scores.mean(axis=idle, keepdims=True) + np.zeros_like(scores)
     best, worst = int(np.argmax(alone)), int(np.argmin(alone))
     return Choice(

@@ -137,6 +137,7 @@ def overflow_of(series: Series, *, samples_most: int = SAMPLES_MOST) -> Overflow
     falls = _falls(rates, changes)
     edges = (*(fall for fall, _ in falls), rates.size)
     last = falls[-1][0] if falls else 0
+    # Against the rate after the fall: beside the fast one all that follows could be a stall.
     stalls = _stalls(series, float(rates[last:].mean()))
     cliffs = tuple(
         _cliff(series, stalls, at, end) for (at, _), end in zip(falls, edges[1:], strict=True)
@@ -207,6 +208,7 @@ def _depth(rates: Floats, at: int) -> float | None:
     sudden = _local(rates, at, before=False) < kept * _local(rates, at, before=True)
     if not sudden or after >= kept * before:
         return None
+    # What two levels take off the squared deviations from one.
     return (before - after) ** 2 * at * (rates.size - at) / rates.size
 
 
@@ -246,12 +248,14 @@ def _cliff(series: Series, stalls: Sequence[tuple[int, int]], at: int, end: int)
     rates = series.rates
     own = [stall for stall in stalls if at - 1 <= stall[0] and stall[1] <= end]
     in_turns = len(own) >= TURNS_LEAST
+    # The fall may lie within the sample before the change: that one has both rates in it.
     before = _mean(rates[: max(1, at - 1)])
     after = _mean_after(series, own, at, end)
     at_s, at_bytes = _corner(series, at)
     sample_s = float(series.lengths_s[at])
     half_width = None
     if after.half_width is not None:
+        # The corner is known to half a sample; a second of it moves C by λ − μ.
         place = (before.value - after.value) * sample_s / 2
         # The drain was seen after the fall; while the cache filled it scattered likewise.
         seen_s = max(sample_s, _up_to(series.ends_s, end) - at_s)
@@ -275,6 +279,7 @@ def _mean_after(series: Series, own: Sequence[tuple[int, int]], at: int, end: in
         rate = float(series.written_bytes[first:last].sum() / series.lengths_s[first:last].sum())
         return Mean(value=rate, half_width=_half_width(turns))
     begin = own[0][1] if own and own[0][0] <= at + 1 else at
+    # The first sample may still have the rate before in it.
     settled = rates[min(begin + 1, end - 1) : end]
     return _mean(settled)
 

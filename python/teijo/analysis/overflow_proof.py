@@ -188,6 +188,7 @@ def verdict_of(
         if back is None or back.held.value >= BACK_SHARE * drained:
             return _verdict("cache", place, back, drained)
     over = cliff.at_bytes >= OVER_SHARE * capacity_bytes
+    # Only of a purged drive is it known how much must be written before it saturates.
     cause: Cause = "unknown" if not is_purged else "saturation" if over else "undrained"
     return _verdict(cause, *telling[-1])
 

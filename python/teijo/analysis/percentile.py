@@ -58,6 +58,7 @@ def decade_bins(latency: Histogram, per_decade: int = 40) -> tuple[tuple[float, 
         return ()
     widths = latency.upper_edges_ns() - latency.values_ns
     middles = np.maximum(latency.values_ns + widths // 2, 1)
+    # An edge's own logarithm may come out a hair too small.
     places = np.floor(np.log10(middles) * per_decade + 1e-9).astype(np.int64)
     first, last = int(places[0]), int(places[-1])
     counts = np.zeros(last - first + 1, np.int64)

@@ -69,6 +69,7 @@ def _regained_samples(after: Sequence[float], level: float) -> int | None:
     begin = len(after) - SMOOTH_SAMPLES
     while begin >= 0 and fmean(after[begin : begin + SMOOTH_SAMPLES]) >= KEPT_SHARE * level:
         begin -= 1
+    # The loop ends at the last stretch that is too low: the next one, counted from 1.
     regained = begin + 2
     return regained if regained <= len(after) - SMOOTH_SAMPLES + 1 else None
 

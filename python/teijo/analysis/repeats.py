@@ -138,7 +138,9 @@ def runs_needed(*, ratio: float, first: Level, second: Level, figures: int) -> N
 def _limits(runs: int, figures: int) -> float:
     """Return how many standard errors so many runs a side need among so many figures."""
     freedom = 2 * (runs - 1)
+    # Holm's hardest step: the smallest of so many p-values counts that many times.
     alone = student_t_limit((1 - CONFIDENCE) / figures, freedom)
+    # The limit is of both tails, and a difference is missed in one of them.
     return alone + student_t_limit(2 * (1 - SHOWN_SHARE), freedom)
 
 

@@ -76,6 +76,7 @@ def window_of(first_round: int, values: Sequence[Number]) -> Window:
         intercept=float(average - slope * centre),
         slope_excursion=float(abs(slope) * (count - 1)),
         slope_limit=float(average / 10),
+        # The definition says both "less than" and "no more than": so ≤, multiplied out to be exact.
         range_ok=5 * count * spread <= total,
         slope_ok=60 * count * (count - 1) * abs(moment) <= squares * total,
     )

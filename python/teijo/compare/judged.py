@@ -324,6 +324,7 @@ def _all_cells(cells: Sequence[Quantity]) -> Quantity:
         value=_geometric([each.value for each in cells]),
         batches=tuple(map(_geometric, zip(*(each.batches for each in cells), strict=False))),
         resolution=math.fsum(each.resolution for each in cells) / len(cells),
+        # The variance of a mean of logarithms, the cells taken as independent.
         own_error=math.fsum(each.own_error for each in cells) / len(cells) ** 2,
     )
 

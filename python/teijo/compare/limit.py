@@ -39,6 +39,7 @@ _ALIASES: Final = {
     "mrt": "maximum latency",
     "bandwidth": "throughput",
 }
+# µ is two characters that look alike: the micro sign and the Greek letter.
 _TIMES: Final = {
     "ns": 1.0, "us": units.NS_PER_US, "µs": units.NS_PER_US, "μs": units.NS_PER_US,
     "ms": units.NS_PER_MS, "s": units.NS_PER_S, "min": 60 * units.NS_PER_S,

@@ -102,7 +102,7 @@ def failed(_case: Case, loaded: Sequence[Loaded]) -> Found:
     for _, _, answer in loaded:
         for part in (*answer.results, *answer.commands):
             kinds.update({(part.operation, code): count for code, count in part.errors.items()})
-    lost = +kinds
+    lost = +kinds  # without what is listed with no error at all
     done = sum(answer.ios for _, _, answer in loaded)
     if not lost:
         text = say("none of {ios:,} I/Os in {steps:,} steps", ios=done, steps=len(loaded))

@@ -101,6 +101,7 @@ def own_io(case: Case) -> Found:
     shares = [
         share
         for each, step, answer in case.loaded()
+        # The kernel and the run count I/Os in flight at such an edge on different sides of it.
         if not (isinstance(step, Measure) and (step.continues or step.open_ended))
         if (share := validity.device_shares(answer).bytes_share) is not None
     ]

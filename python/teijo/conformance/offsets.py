@@ -87,6 +87,7 @@ def _course(
     goes_on = isinstance(step, Measure) and (step.continues or step.open_ended)
     block = stream.block_size_bytes
     start = -(-cursors.get(stream.name, 0) // block) * block
+    # Its I/O never stopped, so nothing was moved to a whole block.
     if goes_on and isinstance(step, Measure) and step.continues:
         start = cursors.get(stream.name, 0)
     failed = sum(sum(part.errors.values()) for part in answer.results)

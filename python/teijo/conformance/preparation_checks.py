@@ -31,6 +31,7 @@ def volume(case: Case) -> Found:
     """Judge whether twice the user capacity was written, by all threads together."""
     capacity = case.record.geometry.capacity_bytes
     grain = case.record.geometry.physical_block_bytes
+    # A range is cut to whole physical blocks, so what is left of the last one is not written.
     least = PRECONDITION_TIMES * (capacity // grain * grain)
     written = [measures.written_bytes(answer) for _, _, answer in case.preconditioned]
     shares = [each / capacity for each in written]
@@ -67,6 +68,7 @@ def block_and_order(case: Case) -> Found:
             mean = answer.bytes / answer.ios if answer.ios else 0.0
             asked = _block_asked(case, stretch)
             holds &= stream.access == "sequential" and not reads
+            # The last block before a range's end may be a shorter one.
             holds &= abs(mean - asked) <= 0.005 * asked
             words.append(
                 say(

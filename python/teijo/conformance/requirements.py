@@ -46,6 +46,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Write cache",
         lambda case: case.version.write_cache,
         device_checks.write_cache,
+        # No text was read that has the cache of a 1.0 client.
         unread=(Scope(versions=_FIRST_CLIENT),),
     ),
     Requirement(
@@ -61,6 +62,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Preconditioning, volume",
         "2 × the user capacity",
         preparation_checks.volume,
+        # SNIA's page lets a client's preconditioning have random writes as well.
         unread=(Scope(versions=_CLIENT),),
         tests=_WIPC,
     ),
@@ -76,6 +78,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Preconditioning, stimulus",
         preparation_checks.block_asked,
         preparation_checks.block_and_order,
+        # TP's own block size is from implementations: the whitepaper's header has 128 KiB for both.
         unread=(Scope(versions=_FIRST_CLIENT), Scope(tests=frozenset({_TP}), versions=_LATER)),
         tests=_WIPC,
     ),
@@ -83,6 +86,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "wipc.load",
         "Preconditioning, load",
         "the threads and depth of the test",
+        # The text was read to ask it of IOPS alone.
         depth_checks.same_load,
         tests=frozenset({_IOPS}),
     ),
@@ -153,6 +157,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "stimulus.carries_on",
         "Sequential streams",
         "go on from minute to minute",
+        # Its words on this were not seen; other programs take a restart at LBA 0 for a defect.
         stimulus_checks.carries_on,
         known="own",
         tests=frozenset({_TP, _XSR}),
@@ -171,6 +176,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Tracking variables",
         course_checks.tracking_asked,
         course_checks.tracking,
+        # Read for IOPS; what the others track is from implementations.
         unread=(Scope(tests=_ROUNDS - {_IOPS}),),
         tests=_ROUNDS,
     ),
@@ -187,6 +193,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "End of the test",
         course_checks.saturation_asked,
         course_checks.saturation_end,
+        # 1.0's limits are in the whitepaper, the later ones known from implementations.
         unread=(Scope(versions=_LATER),),
         tests=frozenset({_WSAT}),
     ),

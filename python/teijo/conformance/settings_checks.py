@@ -39,7 +39,7 @@ def choices(case: Case) -> Found:
 def _differing(case: Case, texts: Sequence[str]) -> Found:
     if texts:
         return met_if(False, joined(texts))
-    compared = len(case.record.run.settings) - 1
+    compared = len(case.record.run.settings) - 1  # one of them is the version itself
     return met_if(True, say("{count} settings compared, none differs", count=compared))
 
 

@@ -176,7 +176,9 @@ _THREE_VARIABLES = (
 )
 _WHOLE = RangeRule(share_percent=100, allowed_percents=(100,))
 _LARGE, _MIDDLE = 1024 * KIB, 128 * KIB
+# 1.1 cut the sizes of TP to two.
 _FIVE_SIZES = tuple(round(kib * KIB) for kib in (1024, 64, 8, 4, 0.5))
+# 1.x leaves the load to the operator: these are the whitepaper's examples.
 _FREE_ENTERPRISE = LoadRule(threads=2, queue_depth=16, recommended=False)
 _FREE_CLIENT = LoadRule(threads=1, queue_depth=8, recommended=False)
 _THROUGHPUT_LOAD = LoadRule(threads=1, queue_depth=32, recommended=True)
@@ -191,6 +193,7 @@ _SECOND = partial(
     revision="PTS 2.0.2",
     layout="2.0",
     tracking=_THREE_VARIABLES,
+    # 6 h is what implementations of 2.0 have, not read in its text.
     saturation=SaturationRule(capacity_times=4, minutes=6 * 60, check_minutes=30),
     histogram_minutes=20,
     idle_recovery=IdleRecoveryRule(),
@@ -261,7 +264,7 @@ VERSIONS: tuple[Version, ...] = (
             allowed_percents=(75, 100),
             amount_bytes=16 * GIB,
             allowed_amounts_bytes=(8 * GIB, 16 * GIB),
-            segments=2048,
+            segments=2048,  # the whitepaper's
         ),
         load=_FREE_CLIENT,
         throughput=ThroughputRule(

@@ -18,6 +18,7 @@ _HEADER: Final = struct.Struct(">IIiIQQd")
 _COOKIE: Final = 0x1C849313
 _DIGITS: Final = 3
 _HIGHEST_NS: Final = (1 << 48) - 1
+# 3 digits take 2048 buckets of width 1, and then 1024 for each doubling.
 _OCTAVE_BITS: Final = 10
 _BUCKETS: Final = 39 << _OCTAVE_BITS
 """As many as there are up to the highest value."""
@@ -99,6 +100,7 @@ class Histogram:
         assert 0.0 <= share <= 1.0, share
         if not self.count:
             return 0
+        # 0.07 · 100 comes out a hair above 7, and is rank 7.
         rank = max(1, int(np.ceil(share * self.count - 1e-9)))
         place = int(np.searchsorted(np.cumsum(self.counts), rank))
         low = int(self.values_ns[place])
@@ -190,6 +192,7 @@ def open_together(histograms: Iterable[Histogram]) -> None:
     """
     shut = [each for each in histograms if isinstance(each.made_of, bytes)]
     for each, buckets in zip(shut, decoded([each.v2 for each in shut]), strict=True):
+        # Where a cached property looks first; to set an attribute the class is too frozen.
         vars(each)["_buckets"] = buckets
 
 
@@ -220,6 +223,7 @@ def decoded(blobs: Sequence[bytes]) -> list[Buckets]:
         septets = (raw[starts[longer] + place] & _GOES_ON - 1).astype(np.int64)
         words[longer] |= septets << 7 * place
     numbers = words >> 1 ^ -(words & 1)
+    # A forged run of empty buckets could be long enough to overflow the sum.
     reached = np.cumsum(np.where(numbers < 0, np.minimum(-numbers, _BUCKETS + 1), 1))
     begins = np.concatenate(([0], reached[firsts - 1]))
     if np.diff(begins).max() > _BUCKETS:
@@ -244,6 +248,7 @@ def _counts_in(v2: bytes) -> bytes:
         raise _refusal(f"it announces {length} bytes of counts and has {len(counts)}")
     if (digits, lowest) != (_DIGITS, 1):
         raise _refusal(f"{digits} digits from {lowest}")
+    # No counts at all: a zero keeps one number for each histogram.
     return counts or b"\0"
 
 
