@@ -63,6 +63,7 @@ def replace_atomically(path: Path, data: bytes) -> None:
     Raises:
         OSError: it cannot be written, or a folder is in its place; what was there still is.
     """
+    # A name has at most 255 bytes, and this one is longer than that of the file itself.
     beside = path.with_name(f".{path.name[:200]}.{os.urandom(4).hex()}")
     try:
         if not _name_when_whole(beside, data):
@@ -106,6 +107,7 @@ def deliver(path: Path, data: bytes) -> None:
     if not _is_stream(path):
         replace_atomically(path, data)
         return
+    # /dev/stdout may lead to a file: without O_APPEND what is in it would be written over.
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         _write(descriptor, data)
@@ -131,6 +133,7 @@ def _is_stream(path: Path) -> bool:
         return False
     place = path.absolute()
     among_streams = any(place.is_relative_to(one) for one in _STREAMS)
+    # Below /dev/shm are files like any other, only kept in memory.
     in_memory = place.is_relative_to(_STREAMS[0] / "shm")
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or (among_streams and not in_memory)
 

@@ -78,6 +78,7 @@ def _parse(text: str, scale: dict[str, int], what: str, examples: str) -> int:
         shown = repr(text if len(text) <= LONGEST else text[:LONGEST] + "…")
         raise ValueError(f"{shown} is not a {what}; write it like {examples}")
     whole, _, fraction = match[1].partition(".")
+    # Not by a float: 0.067 s would be 67000000.00000001 ns.
     divisor: int = 10 ** len(fraction)
     value, rest = divmod(int(whole + fraction) * unit, divisor)
     if rest:

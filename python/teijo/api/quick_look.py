@@ -86,6 +86,7 @@ def quick_target(text: str, size: str = "") -> tuple[str, bool]:
     if size:
         _check_size(size)
     place, _, query = text.partition("?")
+    # A colon before any slash names a kind of target: stripe:A,B, dir:, sqlite:.
     if text.startswith("sim:") or ":" in place.partition("/")[0] or not place or unspeakable(text):
         return text, False
     try:

@@ -64,12 +64,14 @@ def _look_after_a_child() -> None:
     heard = {*_PASSED_ON, _LEFT, signal.SIGCHLD, signal.SIGCONT}
     if signal.getsignal(signal.SIGTSTP) is not signal.SIG_IGN:
         heard.add(signal.SIGTSTP)
+    # Before the fork, so that a signal that comes at once waits for sigwaitinfo and kills nothing.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, heard)
     parent = os.getpid()
     child = os.fork()
     if child == 0:
         os.close(reader)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        # The parent may have died before prctl: then no signal would ever end this child.
         if os.getppid() != parent:
             os._exit(1)
         _child.pipe, _child.parent = writer, parent
@@ -97,9 +99,11 @@ def _look_after(child: int, reader: int, heard: set[signal.Signals]) -> NoReturn
 def _end_as(code: int) -> NoReturn:
     """End as a child did: with its code, or by its signal."""
     if code < 0:
+        # Ending by the signal takes its default action, unblocked; SIGKILL's cannot be set.
         signal.signal(-code, signal.SIG_DFL) if -code != signal.SIGKILL else None
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.kill(os.getpid(), -code)
+    # A signal that ends no process is reported as a shell would: 128 and its number.
     os._exit(code if code >= 0 else 128 - code)
 
 
@@ -108,6 +112,7 @@ def _leave(code: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     if _child.pipe is not None:
+        # The code goes first: the parent reads it as soon as it hears the signal.
         os.write(_child.pipe, bytes([code]))
         os.kill(_child.parent, _LEFT)
     os._exit(code)

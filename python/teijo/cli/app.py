@@ -175,6 +175,7 @@ def _spoken(arguments: list[str]) -> int:
             terminal_width=min(console.width(sys.stdout) or layout.WIDEST, layout.WIDEST),
         )
     except typer.TyperException as error:
+        # By name, for Typer exports its base class alone.
         if type(error).__name__ == "NoArgsIsHelpError":
             console.say_lines(error.message)
             return int(error.exit_code)

@@ -48,6 +48,7 @@ def put_bytes(data: bytes) -> None:
     """Write a file's bytes to stdout; raises as `put`."""
     try:
         sys.stdout.flush()
+        # Past the text layer, which was flushed so that its lines come first.
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except OSError as error:
@@ -137,6 +138,7 @@ def width(stream: IO[str]) -> int | None:
         found = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError, AttributeError):
         return None
+    # A terminal whose size nobody has set says 0.
     return max(found or layout.USUAL, layout.LEAST)
 
 

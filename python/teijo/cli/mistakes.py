@@ -50,6 +50,7 @@ def explained(error: typer.TyperException) -> tuple[str, str]:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "teijo"
     help_line = f"See: {path} -h"
+    # By name, for Typer exports its base class alone.
     match type(error).__name__:
         case "MissingParameter":
             return f"{_name(error)} is missing", f"Write: {usage(context)}"

@@ -39,4 +39,5 @@ def heard(interrupt: Interrupt) -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
+            # None is a handler that no Python code set, and signal() takes none back.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -254,6 +254,7 @@ def _check_layout(
         case "single":
             borders: tuple[int, ...] = ()
         case "concatenated":
+            # Where the last member ends, no I/O is cut in two.
             borders = layout.member_bytes[:-1]
         case "striped":
             borders = (layout.chunk_bytes,)

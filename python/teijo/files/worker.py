@@ -127,10 +127,12 @@ class FilesWorker:
             self._refuse_left(error)
         try:
             status = os.fstat(folder)
+            # Who else may write there may have put files of such names into it.
             if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 self._refuse_left()
             with os.scandir(folder) as found:
                 left = tuple(found)
+            # All are looked at before one is removed: a folder that is not ours stays as it is.
             if not all(_NAME.fullmatch(one.name) and _is_plain(one) for one in left):
                 self._refuse_left()
             for one in left:
@@ -150,6 +152,7 @@ class FilesWorker:
     def _create(
         self, content: bytes, flushed: Stopwatch | None, timer: Stopwatch, number: int
     ) -> None:
+        # The number gives each file another content, though only one is drawn for all of them.
         mine = number.to_bytes(_NUMBER_BYTES, "big")[: len(content)] + content[_NUMBER_BYTES:]
         file = timer.time(lambda: self._write(number, mine))
         if file is None:
@@ -167,6 +170,7 @@ class FilesWorker:
             0o600,
             dir_fd=self._folder,
         )
+        # Before it is written: what a full disk cut off must be removed too.
         self._made[number] = None
         try:
             rest = memoryview(content)
@@ -174,6 +178,7 @@ class FilesWorker:
                 rest = rest[os.write(file, rest) :]
         except OSError as error:
             os.close(file)
+            # No failed operation to be counted: with room made, the run can be resumed.
             if error.errno in _FULL:
                 raise HostError(
                     f"The disk of {self.identity.target} is full.",

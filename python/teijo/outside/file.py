@@ -30,6 +30,7 @@ def read_bytes(path: Path, *, most_bytes: int) -> bytes:
     Raises:
         Unreadable: it is not there, no regular file, or larger than `most_bytes`.
     """
+    # Without O_NONBLOCK, opening a pipe would wait for its writer, before its kind can be seen.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags)
@@ -38,6 +39,7 @@ def read_bytes(path: Path, *, most_bytes: int) -> bytes:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise Unreadable("is no regular file")
+        # A duplicate, because the file object closes its own and `finally` closes this one.
         with os.fdopen(os.dup(descriptor), "rb") as file:
             data = file.read(most_bytes + 1)
     except OSError as error:
@@ -75,6 +77,7 @@ def toml_of(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError as error:
         raise Unreadable("is nested too deeply") from error
+    # Python refuses an integer of more than 4,300 digits by a plain ValueError.
     except (tomllib.TOMLDecodeError, ValueError, OverflowError) as error:
         raise Unreadable(f"is no TOML{_place(error)}") from error
 

@@ -71,6 +71,7 @@ class Translator:
         translation = self.texts.get(_lowered(phrase.template))
         if translation is None:
             return self._plain(str(phrase))
+        # The file's own template could name any attribute of a value: {a.__class__}.
         values = {name: self._recalled_value(value) for name, value in phrase.values.items()}
         return translation.format(**values)
 

@@ -25,6 +25,7 @@ def ink(value: Value, digits: int | None = None) -> str:
             if not math.isfinite(value):
                 return NOT_AVAILABLE
             text = f"{value:,.{_digits_shown(value) if digits is None else digits}f}"
+            # -0.004 in two digits would be -0.00.
             return text.removeprefix("-") if _is_zero(text) else text
 
 

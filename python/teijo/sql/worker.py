@@ -62,10 +62,12 @@ class SqlWorker:
         self._settings = (f"journal_mode = {journal}", f"synchronous = {synchronous}")
         self._image = _image(token)
         self._made: os.stat_result | None = None
+        # In place of the real one until the first row: `close` always has something to close.
         self._db = sqlite3.connect(":memory:")
         self._made = _left(self._path, self._image)
         self._remove()
         self._check_free()
+        # Otherwise it would be noticed only with the first row, after the run has begun.
         if not os.access(self._path.parent, os.W_OK | os.X_OK):
             raise _not_made(self._path, "its folder cannot be written")
 
@@ -90,6 +92,7 @@ class SqlWorker:
         try:
             self._carry_out(work, random.Random(seed), timer, commits if writes else None, look)
         except sqlite3.Error as error:
+            # SQLite's extended codes have the primary one in their low byte.
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
                 raise HostError(
                     f"The disk of {self.identity.target} is full.",
@@ -101,6 +104,8 @@ class SqlWorker:
         return (timer.result, commits.result) if writes else (timer.result,)
 
     def _check_free(self) -> None:
+        # A log of a database that somebody lost counts as taken: SQLite would replay it into ours
+        # and remove it.
         for name in (self._path, *self._beside):
             if os.path.lexists(name):
                 raise _taken(name)
@@ -109,6 +114,7 @@ class SqlWorker:
         self._check_free()
         try:
             self._made = creating.create_whole(self._path, self._image)
+            # Without None, Python begins transactions by itself, where no stopwatch sees it.
             self._db = sqlite3.connect(self._path, isolation_level=None)
             for setting in self._settings:
                 self._db.execute(f"PRAGMA {setting}")
@@ -144,6 +150,7 @@ class SqlWorker:
                 return
 
     def _answered(self, text: str, values: dict[str, object]) -> list[object]:
+        # SQLite finds rows as they are fetched: a select has ended with its last one.
         return self._db.execute(text, values).fetchall()
 
     def _numbers(self, work: Sql, drawn: random.Random) -> list[int]:
@@ -202,6 +209,7 @@ def _left(path: Path, image: bytes) -> os.stat_result | None:
         raise _taken(path) from error
     try:
         status = os.fstat(descriptor)
+        # A second name may belong to a file of somebody else that was linked to here.
         plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
         if not plain or status.st_uid != os.geteuid():
             raise _taken(path)

@@ -78,11 +78,13 @@ def job_file(
             for place, (thread, options) in enumerate(leg.items()):
                 lines = _stimulus(placed, thread) | options | _logs(plan, name)
                 if cpus:
+                    # By thread: its second leg stays on the processor of its first.
                     worker = first_worker + thread
                     lines["cpus_allowed"] = str(cpus[worker % len(cpus)])
                 if place == 0:
                     lines["new_group"] = "1"
                 if leg_number > 0:
+                    # fio starts all sections at once; a second leg goes on where the first ended.
                     lines["wait_for"] = f"s{number}l{leg_number - 1}t{thread}"
                 sections.append(_section(f"{name}t{thread}", lines))
         first_worker += placed.stream.threads
@@ -145,6 +147,7 @@ def _check(placed: StreamPlan, plan: Plan, engine: str, device_bytes: int) -> No
             remedy="Use an active range of 100 %, or the native engine.",
         )
     rate = None if stream.rate is None else stream.rate.ios_per_second
+    # fio wants a rate of their own for reads and for writes, and each is a whole number.
     least = 1 if stream.read_percent in (0, 100) else 2
     if rate is not None and round(rate) // stream.threads < least:
         raise PlanError(
@@ -160,11 +163,13 @@ def _check(placed: StreamPlan, plan: Plan, engine: str, device_bytes: int) -> No
 
 def _global(plan: Plan, engine: str, path: str) -> str:
     lines = {
+        # fio takes a colon for the end of one file's name and the begin of another's.
         "filename": path.replace(":", r"\:"),
         "ioengine": engine,
         "direct": "1",
         "thread": "1",
         "group_reporting": "1",
+        # No lap replays the offsets of another: only its own randseed decides them.
         "norandommap": "1",
         "randrepeat": "0",
         "random_generator": "tausworthe64",
@@ -177,6 +182,8 @@ def _global(plan: Plan, engine: str, path: str) -> str:
         # system call returned and misses what the kernel did inside it.
         "lat_percentiles": "1",
         "clat_percentiles": "0",
+        # A failed I/O is counted, as the native engine does; fio would end at the first. The lines
+        # that error_dump adds are where its direction and errno are read from.
         "continue_on_error": "io",
         "error_dump": "1",
         "log_avg_msec": str(interval_ms(plan)),
@@ -316,6 +323,7 @@ def _rate(stream: Stream, thread: int) -> dict[str, str]:
     share = _shares(round(stream.rate.ios_per_second), stream.threads)[thread % stream.threads]
     iops = str(share)
     if 0 < stream.read_percent < 100:
+        # Neither may get 0: to fio that is no limit at all.
         reads = min(max(1, round(share * stream.read_percent / 100)), share - 1)
         iops = f"{reads},{share - reads}"
     process = "poisson" if stream.rate.schedule is Schedule.POISSON else "linear"

@@ -23,6 +23,7 @@ Report = Mapping[str, Any]
 """One report of fio's JSON."""
 Series = dict[int, tuple[int, int, int]]
 """(ios, bytes, latency sum in ns) by the number of the interval."""
+# fio names an error by its text alone.
 _ERRNOS: Final = {os.strerror(number): number for number in errno.errorcode}
 _ERROR_LINE: Final = re.compile(r"io_u error on file .*: ([^:]+): (read|write) offset=")
 
@@ -45,6 +46,7 @@ class Group:
 def groups(report: Report) -> list[Group]:
     """Return the groups of a report. `ios` counts the I/Os that succeeded."""
     return [
+        # fio gives a group the name of its first thread: s0l1t0.
         _group(job["jobname"].partition("t")[0], direction, job[direction])
         for job in report["jobs"]
         for direction in DIRECTIONS
@@ -60,6 +62,7 @@ def _group(leg: str, direction: Direction, figures: Mapping[str, Any]) -> Group:
         ios=ios,
         bytes=int(figures["io_bytes"]),
         runtime_ns=int(figures["runtime"]) * NS_PER_MS,
+        # fio reports a mean and no sum.
         latency_ns_sum=round(latency["mean"] * ios),
         latency_ns_min=int(latency["min"]) if ios else 0,
         latency_ns_max=int(latency["max"]),
@@ -116,6 +119,7 @@ def log_samples(text: str, interval_ms: int) -> list[Sample]:
         if code >= len(DIRECTIONS):
             continue
         direction = DIRECTIONS[code]
+        # Nothing in the file parts the threads: where time goes back, another one begins.
         if end_ms <= last_ms.get(direction, 0):
             thread += 1
             last_ms = {}
@@ -152,6 +156,7 @@ def intervals(
             means[sample.index].append(sample.value)
     if not group.ios:
         return {}
+    # Without the few ms that fio runs over: they would be an interval of their own.
     runtime_ms = group.runtime_ns // NS_PER_MS - 1 - interval_ms // 20
     _settle(counts, group.ios, last=max(0, runtime_ms // interval_ms))
     whole_mean = group.latency_ns_sum / group.ios

@@ -51,6 +51,7 @@ class FioProcess:
             start_new_session=True,
         )
         self._ears = [
+            # A fio that is left keeps its pipes open: who listens must not keep us from ending.
             threading.Thread(target=listen, args=(pipe,), daemon=True)
             for listen, pipe in (
                 (self._hear_reports, self._process.stdout),
@@ -82,6 +83,7 @@ class FioProcess:
         for task in Path(f"/proc/{self._process.pid}/task").glob("*/stat"):
             with suppress(OSError):  # it has ended by now
                 stats.append(task.read_text())
+        # A thread's name, in brackets before its state, may hold blanks and brackets itself.
         return sum(text.rpartition(")")[2].split()[:1] == ["D"] for text in stats)
 
     def end(self, patience_s: float | None = None) -> None:
@@ -95,6 +97,7 @@ class FioProcess:
             self._process.send_signal(signal.SIGINT)
         try:
             self.has_ended(PATIENCE_S if patience_s is None else patience_s)
+        # Also where a Ctrl-C ends the wait: fio must never go on writing without us.
         finally:
             if self._process.poll() is None:
                 self._process.kill()
@@ -112,6 +115,7 @@ class FioProcess:
     def _hear_reports(self, pipe: IO[str]) -> None:
         lines: list[str] = []
         for line in pipe:
+            # fio indents its JSON: only the braces around a whole report are at the margin.
             if line == "{\n":
                 lines = []
             elif not lines:

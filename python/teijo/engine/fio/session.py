@@ -92,6 +92,7 @@ class FioSession:
             teijo.errors.DeviceError: the target refused every I/O, or shrank.
             teijo.errors.HostError: fio failed by itself; the message is fio's.
         """
+        # Asked before each lap, for a file may have shrunk: fio would make it longer, or remove it.
         device_bytes = os.lseek(self._descriptor, 0, os.SEEK_END)
         check_fits(plan, min(device_bytes, self._capacity_bytes), self._logical_block_bytes)
         job = job_file(
@@ -107,6 +108,7 @@ class FioSession:
             silence = Silence(plan, self._io_timeout_ns)
             with FioProcess(self._program, file, self._descriptor, *_OPTIONS) as fio:
                 try:
+                    # Threads are counted before fio is ended; afterwards none is there to be seen.
                     failure = _watch(fio, job, observer, silence)
                     waiting = fio.waiting_threads()
                     fio.end()
@@ -237,6 +239,7 @@ class Silence:
     def __init__(self, plan: Plan, limit_ns: int) -> None:
         """Allow `limit_ns`, and what a plan of few I/Os a second pauses by itself besides."""
         rates = [placed.stream.rate for placed in plan.streams]
+        # A stream without a rate has no pauses of its own: then the limit alone counts.
         slow = sum(rate.ios_per_second for rate in rates if rate) if all(rates) else None
         self._limit_ns = limit_ns + (0 if slow is None else round(PAUSE_GAPS * NS_PER_S / slow))
         self._done = 0
@@ -350,6 +353,7 @@ def _series(folder: Path, plan: Plan, legs: list[output.Group]) -> output.Series
     step_ms = interval_ms(plan)
     series: output.Series = {}
     for leg in legs:
+        # fio's logs count from the start of their leg, not of the lap.
         late = 0 if leg is legs[0] else round(legs[0].runtime_ns / (step_ms * NS_PER_MS))
         samples = {
             kind: output.log_samples(_read(folder / f"{leg.leg}_{kind}.log"), step_ms)

@@ -88,6 +88,7 @@ def tick_labels(ticks: list[float] | None, values: Sequence[float], *, about: in
 
 def _step_down(value: float) -> float:
     decade = 10.0 ** math.floor(math.log10(value))
+    # With some room, for 5 * 10.0**-6 is not quite 5e-6.
     return max(step * decade for step in (1, 2, 5) if step * decade <= value * 1.000001)
 
 

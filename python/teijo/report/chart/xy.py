@@ -155,6 +155,7 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
     hovers = _hovers(chart, canvas)
     layers: list[Json] = []
     if lines:
+        # Without an order Vega-Lite joins points by their x, not one after the other.
         order = {"field": "o", "type": "quantitative"}
         dash = _dashes(chart, canvas)
         layers.append(
