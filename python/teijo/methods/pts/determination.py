@@ -18,6 +18,7 @@ from teijo.methods.pts import window_pages
 from teijo.terms.finding import Findings, SteadyState, Window
 
 METHOD = "pts.determination"
+# The text says "less than" and "no more than" of the same limits: one met exactly passes.
 _CRITERION = (
     "Five consecutive rounds are steady when the largest minus the smallest value is at most "
     "20 % of their average, and the least-squares line over them rises or falls by at most 10 % "
@@ -128,6 +129,7 @@ def windows_table(state: SteadyState, caption: str) -> Table:
 
 def _why(window: Window) -> str:
     if window.range_ok and window.slope_ok:
+        # Of zeros both limits are zero, so that they are kept, and yet nothing is steady.
         return "yes" if window.steady else "no: nothing was measured"
     if window.slope_ok:
         return "no: range"

@@ -103,6 +103,7 @@ def cache_remarks(record: Record, version: Version) -> tuple[Remark, ...]:
     if state is not None:
         text = say("write cache {state} instead of {asked}", state=state, asked=version.write_cache)
         return (Remark(kind=RemarkKind.DEVIATION, text=text),)
+    # The device has said so already when the run began (block and file targets remark it).
     if RemarkKind.CACHE_UNKNOWN in kinds:
         return ()
     text = say(
@@ -114,6 +115,7 @@ def cache_remarks(record: Record, version: Version) -> tuple[Remark, ...]:
 
 
 def _required(version: Version, method: str) -> str:
+    # Which tests 1.1 and 2.0.2 require could not be read, so their titles do not say it.
     if version.required is None:
         return ""
     return " (REQUIRED)" if method in version.required else " (OPTIONAL)"
@@ -175,6 +177,7 @@ def _groups_2_0(found: PtsFound[Any], version: Version, loop: Loop) -> tuple[Hea
         ("Interface", identity.interface or pages.NOT_KNOWN),
         ("NAND type", noted_or_read(record, RunNote.NAND, "NAND type")),
         ("Purge method", pages.purge_method(record)),
+        # Teijo switches no cache: this is what the drive says, beside what the version asks for.
         ("Write cache", say("{state} (asked: {asked})", state=cache, asked=version.write_cache)),
     )
     setup = (
@@ -225,11 +228,13 @@ def _people(record: Record) -> Rows:
 
 
 def _pattern(settings: PtsSettings) -> str:
+    # The standard's RND of a data pattern is of the content, not of the access.
     return "RND" if settings.content == "random" else str(settings.content)
 
 
 def _amount(settings: PtsSettings) -> str:
     if settings.amount_bytes is None:
+        # The enterprise page of 1.0 has it so: AR amount 100 %, AR segments N/A.
         return f"{settings.active_range_percent} %"
     return units.format_size(settings.amount_bytes)
 

@@ -150,6 +150,7 @@ def _confidence_chart(stimulus: str, latency: Histogram) -> model.XYChart:
         ),
     )
     rules = (
+        # 100 - 99.999 is 0.00100000000000477 in doubles.
         model.Rule(name=level_name(percent), value=round(100 - percent, 9), style="dotted")
         for percent in percentile.HEADLINE
         if percent >= 99 and percentile.is_resolved(latency.count, percent)

@@ -23,6 +23,7 @@ from teijo.terms.result import StepResult
 
 def checked(variable: str, checks: Sequence[StepResult]) -> tuple[SteadyState, ...]:
     """Return the determination of the IOPS of check minutes, numbered from 1."""
+    # Exact: in doubles [90, 110, 100, 110, 90] is steady, and a hundredth of it is not.
     values = tuple(measures.exact_iops(answer) for answer in checks)
     tracked = Tracked(variable=variable, unit="IOPS", values=values)
     return determine(range(1, len(checks) + 1), [tracked])
@@ -35,6 +36,7 @@ def by_minute(minute_ns: int, places: Sequence[float]) -> Edge:
         unit="min",
         digits=0,
         places=tuple(places),
+        # XSR's plots of a switch begin in mid run: from zero, most of them would be empty.
         from_zero=not places or places[0] == 1,
     )
 
@@ -54,6 +56,7 @@ def window_scalars(record: Record, window: Sequence[Round]) -> tuple[Scalar, ...
     """Return what was written in the run, and over the window its amplification and gaps."""
     in_window = [answer for each in window for _, answer in each.cells]
     amplification = measures.write_amplification(in_window)
+    # Idle time between two cells lets a drive recover (HIR), and so is a figure of the window.
     gap_ms = max((ms(answer.gap_ns) for answer in in_window), default=None)
     rows = (
         ("write amplification over the window", amplification, ""),

@@ -39,6 +39,7 @@ class PtsMethod(Method[S, F]):
         }
         fields = self.settings_type.model_fields
         return self.settings_type.model_validate(
+            # A rule has more than settings: XSR's its load, DIRTH's the name of the composite.
             {name: value for name, value in values.items() if name in fields}
         )
 
@@ -89,6 +90,7 @@ class PtsMethod(Method[S, F]):
         version = self.version(spec)
         asked = knobs.parse_overrides(self.settings_type, overrides)
         asked = shared.with_pieces(asked, version, geometry)
+        # Checked only now: an override, as a smaller amount, may be what makes it fit the device.
         settings = knobs.changed(self.standard(version, geometry), asked)
         self.check(settings, geometry)
         return settings
@@ -97,6 +99,7 @@ class PtsMethod(Method[S, F]):
         """Return what differs from the version, one remark each."""
         version = version_of(settings.spec)
         ruled = self.standard(version, geometry)
+        # The operator's choices take the place of the version's values, and so differ in nothing.
         ruled = knobs.changed(ruled, self.free(settings, ruled))
         load = self.load(version)
         dropped = (
@@ -107,4 +110,5 @@ class PtsMethod(Method[S, F]):
 
 def more_rounds(settings: Any, ruled: Any, field: str = "rounds_most") -> dict[str, object]:
     """Return that more rounds than the version's are allowed: steady state may come later."""
+    # At round 25 the standard lets the operator stop or go on; before it only steady state ends.
     return {field: max(getattr(settings, field), getattr(ruled, field))}

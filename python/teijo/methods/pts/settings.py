@@ -125,6 +125,7 @@ def with_pieces(asked: Mapping[str, Any], version: Version, geometry: Geometry) 
     """Return the overrides with amount and segments brought to this device together."""
     if not asked.keys() & {"amount_bytes", "segments"}:
         return dict(asked)
+    # Together: a scaled device has fewer segments, not smaller ones, so that one needs the other.
     rule = version.active_range
     amount = asked.get("amount_bytes", rule.amount_bytes)
     segments = asked.get("segments", rule.segments if amount is not None else 1)
@@ -179,6 +180,7 @@ def check_range(settings: PtsSettings, geometry: Geometry, largest_block_bytes: 
 def _amount_within(span_bytes: int, geometry: Geometry) -> str:
     """Return an amount that fits, as it is written with its segments, full-size."""
     room = round(span_bytes * geometry.scale)
+    # Full-size, as the setting is asked for: `with_pieces` brings it back to this device.
     amount = 1 << (room.bit_length() - 1)
     segments = max(1, amount // SEGMENT_BYTES)
     return f"{forms.SIZE.show(amount)} --set segments={segments}"
@@ -220,11 +222,13 @@ def _is_allowed(
     match field:
         case "active_range_percent":
             return value in rule.allowed_percents
+        # Settings hold the amount on the device at hand, the rule that of the full-size one.
         case "amount_bytes":
             return value in {
                 pieces_of(amount, rule.segments, geometry).amount_bytes
                 for amount in rule.allowed_amounts_bytes
             }
+        # The load is the operator's choice, but for versions that recommend one.
         case "threads" | "queue_depth":
             return not load.recommended
         case _:

@@ -36,6 +36,7 @@ def verdict_of(record: Record, findings: Determined, rounds_name: str = "rounds"
     if record.run.ending == "running":
         text = say("STEADY STATE: not yet, {counted} measured", counted=counted)
         return Verdict(text=text, good=None)
+    # Not "NO": more rounds could still have been steady.
     if record.run.ending in ("interrupted", "failed"):
         text = say("STEADY STATE: not reached in the {counted} there are", counted=counted)
         return Verdict(text=text, good=None)
@@ -142,6 +143,7 @@ def all_rounds_section(states: Sequence[SteadyState], findings: Determined, x_na
     chart = grid.chart(
         "Tracking variables",
         _tracked(states[0].unit),
+        # 2.0's three variables, of 4 to 1024 KiB, lie an order of magnitude apart.
         log=len(states) > 1,
         table=grid.table("Tracking variables by round"),
         spans=window_spans(findings),
@@ -160,6 +162,7 @@ def close_up_section(state: SteadyState, x_name: str) -> Section:
     numbers = tuple(range(window.first_round, window.last_round + 1))
     levels = (
         Rule(name="average", value=window.average, style="solid"),
+        # The standard's plot has both lines; a point beyond one may pass: the range is judged.
         Rule(name="110 %", value=window.average * 1.1, style="dotted"),
         Rule(name="90 %", value=window.average * 0.9, style="dotted"),
     )

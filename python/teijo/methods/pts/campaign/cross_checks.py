@@ -26,6 +26,7 @@ def checks_between(parts: Sequence[Part]) -> tuple[Check, ...]:
     """Return every check there is between these tests, of one active range at a time."""
     ranges: dict[str, list[Found[Any]]] = {}
     for part in parts:
+        # "iops AR 75 % 8 GiB": tests of other ranges of the client's matrix are not comparable.
         _, _, suffix = part.name.partition(" ")
         ranges.setdefault(f" {suffix}" if suffix else "", []).append(part.found)
     return tuple(
@@ -93,6 +94,7 @@ def _of_saturation(tests: Tests, suffix: str) -> list[Check]:
 
 
 def _why_not_held(wsat: WsatFound, iops: IopsFound) -> str:
+    # None too: a run that ended by its capacity may have no determined steady state.
     if wsat.converged is not True:
         return "write saturation did not end in steady state"
     if range_of(wsat.settings) != range_of(iops.settings):

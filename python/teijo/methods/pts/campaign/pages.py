@@ -144,6 +144,7 @@ def _verdict(found: CampaignFound) -> model.Verdict:
     if begun < asked:
         text = say("{begun} of {asked} tests begun", begun=begun, asked=asked)
         return model.Verdict(text=text, good=None)
+    # Judged by another version, a test may lack rounds that version would have asked for.
     if RemarkKind.STEPS_MISSING in {
         remark.kind for part in parts for remark in part.record.remarks
     }:
@@ -165,6 +166,7 @@ def _verdict(found: CampaignFound) -> model.Verdict:
             asked=asked,
             names=", ".join(lacking),
         )
+        # Not green where the version is known to require what is missing.
         required = version_of(settings.spec).required is not None
         return model.Verdict(text=text, good=None if required else True)
     text = say("STEADY STATE: YES, in every test that asks for it ({asked} tests)", asked=asked)

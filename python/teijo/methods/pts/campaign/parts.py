@@ -23,6 +23,7 @@ def part_of(
     part: PartSettings, record: Record, steps: Sequence[StepRecord], *, is_last: bool
 ) -> Part:
     """Return one test from its steps; the last one to begin ends as the whole run does."""
+    # The file has one ending for all tests; each one's own follows from what it found.
     own = record_of(part, record, steps, "done")
     converged = found_in(own, part.method).converged
     ending: Ending = "done" if converged is None else "steady" if converged else "not steady"
@@ -47,6 +48,7 @@ def record_of(
         *(
             remark
             for remark in record.remarks
+            # The run's deviations are those of all tests: this test's own were drawn up anew above.
             if remark.kind is not RemarkKind.DEVIATION
             and (remark.step is None or remark.step in numbers)
         ),
@@ -77,6 +79,7 @@ def _remarks_after(converged: bool | None, remarks: Sequence[Remark]) -> tuple[R
 def steps_of(name: str, record: Record) -> tuple[StepRecord, ...]:
     """Return the steps of one test, as if it had been run alone."""
     return tuple(
+        # Re-scoring compares steps with those that the test asks for when run alone.
         replace(each, step=replace(each.step, part=""))
         for each in record.steps
         if each.step.part == name

@@ -38,6 +38,7 @@ def rescored_campaign(record: Record, settings: CampaignSettings, spec: str) -> 
             record.run,
             spec=version.id,
             settings=own.model_dump(mode="json"),
+            # A growing run goes on, though by the other version all tests so far may have ended.
             ending="running" if record.run.ending == "running" else _worst(endings),
         ),
         steps=tuple(
@@ -65,6 +66,7 @@ def _asked_of(
 
 def _of_test(name: str, remark: Remark) -> Remark:
     """Return a remark that names its test, where it is of one test alone."""
+    # Two tests may lack the same steps: without a name one remark would stand for both.
     if remark.kind is not RemarkKind.STEPS_MISSING:
         return remark
     return replace(remark, text=say("{test}: {text}", test=name, text=remark.text))

@@ -103,6 +103,7 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
                 continue
             assert step.round_number is not None, "an operating point has its number"
             if isinstance(answer, Gap):
+                # The point was measured again from the first minute of its pre-write.
                 measured.pop(step.round_number, None)
             else:
                 measured.setdefault(step.round_number, []).append((step, answer))
@@ -271,5 +272,6 @@ def _scalars(run: PointRun) -> tuple[Scalar, ...]:
         (say("{point}: 5 9s", point=run.name), "ms"),
         (say("{point}: MRT", point=run.name), "ms"),
     )
+    # Before its histogram a point has no figures.
     rows = zip(names, run.figures, strict=False)
     return scalars_of((name, value, unit) for (name, unit), value in rows)

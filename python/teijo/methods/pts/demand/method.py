@@ -58,6 +58,7 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
         assert rule is not None, "the version has this test"
         if self.composite:
             logical = geometry.logical_block_bytes
+            # The others keep their weights among themselves; `dropped` remarks it.
             blocks = tuple(block for block in versions.COMPOSITE_BLOCKS if not block[0] % logical)
             mix = versions.COMPOSITE_READ_PERCENT
             access = workload_words.show_access(Access.ZONED, 0.0, versions.COMPOSITE_ZONES)
@@ -116,6 +117,7 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
         seen: list[Rounds] = []
 
         def judge(rounds: Rounds) -> tuple[SteadyState, ...]:
+            # The points are chosen from the rounds, of which the phrase returns the states alone.
             seen.append(rounds)
             return stages.determination(settings, rounds)
 

@@ -247,6 +247,7 @@ def _sweep_blocks(found: DemandFound) -> list[Sequence[model.Block]]:
         x=replace(IOPS.axis(), from_zero=True),
         y=report.ART.axis(log=True),
         x_of=lambda point: point.iops,
+        # A point that completed no I/O has no place on a logarithmic axis.
         y_of=lambda point: ms(point.latency_ns_mean) or None,
         rules=(model.Rule(name=say("{limit:g} ms", limit=limit), value=limit, style="dotted"),),
         note="ART counts reads and writes together, each I/O once; mean over the window's rounds.",

@@ -167,6 +167,7 @@ def _apart_words(found: DemandFound) -> list[str]:
         if run is None or run.histogram is None:
             continue
         share = run.histogram.iops / point.iops
+        # In the sweep a point after lighter load can be a burst that does not last.
         if abs(share - 1) > STATE_SHARE:
             words.append(
                 say(

@@ -59,6 +59,8 @@ def precondition(settings: DemandSettings) -> Generator[Step, Answer, None]:
 
 def precondition_minute(settings: DemandSettings, minute: int) -> Measure:
     """Return one minute of the preconditioning, counted from 1; its round is in the step."""
+    # No `last`, since nobody knows it beforehand: the I/Os of the last minute come back after it,
+    # and that counts as a gap before the first round.
     workload, cell = workload_at(settings, 0, greatest(settings)), f"minute {minute}"
     whole = (minute - 1) // settings.precondition_minutes
     return minute_of(settings, workload, minute, cell=cell, phase=PRECONDITION, number=whole + 1)
@@ -68,6 +70,7 @@ def precondition_is_over(settings: DemandSettings, answers: Sequence[StepResult]
     """Return whether these minutes are enough: steady, or as many rounds as are allowed."""
     if not settings.precondition_rounds_most:
         return True
+    # The check minute is the first of its round; in rounds of one minute (1 % 1 = 0) each is.
     if len(answers) % settings.precondition_minutes != 1 % settings.precondition_minutes:
         return False
     checks = len(check_minutes(settings, answers))
@@ -173,6 +176,7 @@ def measure_point(
         *_prewrite(settings, point, prewrite_minutes, phase=PREWRITE, number=number),
         histogram,
     )
+    # From the pre-writes again: in a gap the drive has had time to clear space ahead.
     while True:
         for step in steps:
             if isinstance((yield step), Gap):

@@ -94,6 +94,7 @@ class WaitState:
         after = (*self.bursts[1:], *self.baseline[:1])
         return tuple(
             later.started_ns - (earlier.started_ns + earlier.elapsed_ns)
+            # The last burst of a growing run has no successor yet.
             for earlier, later in zip(self.bursts, after, strict=False)
         )
 
@@ -118,6 +119,7 @@ class WaitState:
     def gain_percents(self) -> tuple[float | None, float | None, float | None]:
         """The bursts over the second half, less one, and both ends of its interval at 95 %."""
         raised = mean_of([answer.iops for answer in self.bursts])
+        # Its own baseline, not the first: without WIPC the drive goes on wearing down meanwhile.
         baseline = mean_of([answer.iops for answer in self.second_half])
         gain = gain_of(raised, baseline) if raised and baseline else None
         if gain is None:
@@ -160,6 +162,7 @@ def wait_state(settings: HirSettings, idle_s: int) -> Iterator[Measure | Idle]:
     """
     cell = state_name(idle_s)
     for number in range(1, settings.bursts + 1):
+        # Not open-ended: nothing may be in flight during the rest that follows.
         yield Measure(
             workload=stimulus(settings, settings.cell),
             duration_ns=settings.scaled_ns(settings.burst_s),
@@ -180,6 +183,7 @@ def _minute(settings: HirSettings, minute: int, *, phase: str, number: int, cell
 
 def check_answers(settings: HirSettings, minutes: Sequence[StepResult]) -> list[StepResult]:
     """Return the sample of each round that steady state is determined on: its last minute."""
+    # Unverified: which minute of a round the standard takes as its sample could not be read.
     return list(minutes[settings.round_minutes - 1 :: settings.round_minutes])
 
 
@@ -200,6 +204,7 @@ class HirFound(ChecksFound[HirSettings]):
         """The answers by phase and cell."""
         parts: dict[tuple[str, str], list[StepResult]] = {}
         for step, answer in self.exchanges:
+            # A drive that rested for an unknown time is another drive: the test begins anew.
             if isinstance(step, Purge) or isinstance(answer, Gap):
                 parts.clear()
             elif isinstance(step, Measure):
@@ -320,6 +325,7 @@ class HirFound(ChecksFound[HirSettings]):
 def _watch_of_waits(settings: HirSettings, waits: Sequence[WaitState]) -> Watch:
     """Return how far the wait states have come."""
     whole = [each for each in waits if len(each.baseline) == settings.baseline_minutes]
+    # After the last wait state the watch stays on it until the run is sealed.
     left = settings.idle_s[len(whole) :] or settings.idle_s[-1:]
     now = waits[-1] if len(waits) > len(whole) else None
     bursts = len(now.bursts) if now else 0

@@ -63,6 +63,7 @@ def _to_steady_state(
             return None
         answers.append(answer)
         rounds, rest_of_round = divmod(len(answers), settings.round_minutes)
+        # Never steady, it still goes on to the wait states: the report is whole and marked NO.
         if rest_of_round == 0 and (
             rounds >= settings.rounds_most or is_steady(determination(settings, answers))
         ):

@@ -66,6 +66,7 @@ def _summary(found: HirFound) -> list[model.Block]:
 def _verdict(found: HirFound) -> model.Verdict:
     gains = [(wait, *wait.gain_percents[:2]) for wait in found.waits]
     known = [(wait, gain, low) for wait, gain, low in gains if gain is not None]
+    # Only where the whole 95 % interval is above zero: any mean of bursts differs by chance.
     shown = [(wait, gain) for wait, gain, low in known if low is not None and low > 0]
     if not known:
         return model.Verdict(text="IDLE RECOVERY: not measured yet", good=None)
@@ -187,6 +188,7 @@ def _precondition_chart(found: HirFound) -> model.XYChart:
         y=tuple(answer.iops for answer in found.checks),
         style="points",
     )
+    # A round ends at its number on this axis, and so begins one before it.
     spans = tuple(replace(each, first=each.first - 1) for each in window_pages.window_spans(found))
     return grid.chart(
         "Preconditioning IOPS against round",

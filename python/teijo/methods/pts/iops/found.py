@@ -45,6 +45,7 @@ def tracked(settings: IopsSettings) -> tuple[MatrixCell, ...]:
 def determination(settings: IopsSettings, rounds: Rounds) -> tuple[SteadyState, ...]:
     """Return the determination of the version's tracking variables over the unbroken rounds."""
     variables = {cell.stimulus: cell for cell in tracked(settings)}
+    # All must be steady in one window: 1.x tracks one variable, 2.0 three.
     return determined(rounds, variables, "IOPS", measures.exact_iops)
 
 

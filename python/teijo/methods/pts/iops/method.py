@@ -35,6 +35,7 @@ class Iops(RoundsMethod[IopsSettings, IopsFound]):
     def check(self, settings: IopsSettings, geometry: Geometry) -> None:
         """Make sure that the device serves the matrix, and that something of it is tracked."""
         super().check(settings, geometry)
+        # Without a variable no window is ever steady: it would run all its rounds for nothing.
         if not tracked(settings):
             version = version_of(settings.spec)
             wanted = ", ".join(cell.stimulus for cell in version.tracking)

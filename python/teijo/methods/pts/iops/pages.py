@@ -62,6 +62,7 @@ def _select_performance(found: IopsFound) -> tuple[Table, ...]:
 
 def _convergence_section(found: IopsFound) -> Section:
     mixes = found.settings.mixes_read_percent
+    # The standard's plot is of 0/100; a matrix without it has its most writes there.
     mix = 0 if 0 in mixes else min(mixes)
     return by_round_section(
         found,

@@ -70,6 +70,7 @@ class LatSettings(MatrixSettings, frozen=True):
 def determination(rounds: Rounds) -> tuple[SteadyState, ...]:
     """Return the determination of the average latency in ms over the unbroken rounds."""
     variable = say("average latency, {stimulus}", stimulus=TRACKED.stimulus)
+    # Exact: with a slope excursion rounded to 0.1 ms, a mean below 0.5 ms could never fail.
     return determined(rounds, {variable: TRACKED}, "ms", measures.exact_latency_ms)
 
 
@@ -100,6 +101,7 @@ class LatFound(MatrixFound[LatSettings]):
 
     def five_nines_ms(self, key: MatrixCell) -> float | None:
         """Return 5 9s of all a cell's I/Os in the window's rounds; None of too few."""
+        # Merged first: a percentile of several rounds is not the mean of their percentiles.
         return five_nines_ms(merged(measures.latency_of(answer) for answer in self.at(key)))
 
     def share(self, key: MatrixCell) -> float | None:

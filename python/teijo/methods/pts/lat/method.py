@@ -29,6 +29,7 @@ class Lat(RoundsMethod[LatSettings, LatFound]):
             "mixes_read_percent": versions.LATENCY_READ_PERCENTS,
             "block_sizes_bytes": versions.LATENCY_BLOCK_SIZES,
             "histogram_minutes": version.histogram_minutes,
+            # More than the test's 1 × 1, to shorten WIPC; unverified, so the load of IOPS is taken.
             "precondition_threads": version.load.threads,
             "precondition_queue_depth": version.load.queue_depth,
         }

@@ -155,6 +155,7 @@ def _figures_table(found: LatFound, shares: Mapping[MatrixCell, float | None]) -
         ("Average", "ms", 5, lambda key: ms(cells[key].latency_ns_mean)),
         *((five_nines,) if has_nines else ()),
         ("Maximum", "ms", 4, lambda key: ms(cells[key].latency_ns_max)),
+        # Which of the two the standard means is not certain; other programs average the maxima.
         ("Mean of the maxima", "ms", 4, maxima_mean),
         ("IOPS", "", 1, lambda key: cells[key].iops),
         ("Average × IOPS", "", 4, lambda key: shares[key]),

@@ -137,6 +137,7 @@ class TpFound(PtsFound[TpSettings]):
         begins = [
             number
             for number, each in enumerate(steps)
+            # A purge broken by a gap is asked for again: only one that took place begins a test.
             if isinstance(each.step, Purge) and isinstance(each.answer, StepResult)
         ]
         begun = [steps[first:last] for first, last in pairwise((*begins, len(steps)))]

@@ -55,6 +55,7 @@ class Tp(RoundsMethod[TpSettings, TpFound]):
         """For each block size: purge, precondition, and measure rounds until it is steady."""
         steady = []
         for block in settings.block_sizes_bytes:
+            # Each block size from its own purge on: the standard has a separate report for each.
             states = yield from until_steady(
                 settings,
                 wipc(settings, geometry, block),

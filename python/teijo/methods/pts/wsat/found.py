@@ -91,6 +91,7 @@ def _limit_bytes(settings: WsatSettings, geometry: Geometry) -> float:
 def check_answers(settings: WsatSettings, answers: Sequence[StepResult]) -> list[StepResult]:
     """Return the check minutes: with a check every 30 minutes, minutes 31, 62, 93 and so on."""
     every = settings.check_minutes
+    # A check follows its minutes: a round of 30 + 1 is 31 long.
     return [] if every is None else list(answers[every :: every + 1])
 
 
@@ -144,6 +145,7 @@ class WsatFound(MinutesFound[WsatSettings], ChecksFound[WsatSettings]):
         """Whether steady state was reached; None where the version does not determine it, or
         another rule ended the run before it could be.
         """
+        # Many drives have four capacities written long before five check minutes: not a NO.
         can_be = self.stop is None or determinable(self.settings, self.answers)
         return is_steady(self.states) if self.settings.check_minutes and can_be else None
 

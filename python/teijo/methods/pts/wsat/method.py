@@ -61,6 +61,7 @@ class Wsat(PtsMethod[WsatSettings, WsatFound]):
         if settings.histogram_minutes is not None:
             length_ns = settings.histogram_minutes * settings.minute_ns
             cell = settings.cell
+            # Counted by itself: the minutes before it include the fresh drive's.
             yield from histogram_run(stimulus(settings, cell), length_ns, cell=cell.name)
         if not determinable(settings, answers):
             return "done"
@@ -81,5 +82,6 @@ def _saturated(
                 break
             answers.append(answer)
             written += measures.written_bytes(answer)
+        # None after a gap: from the purge again, since a rested drive is another drive.
         if stop is not None:
             return answers, stop

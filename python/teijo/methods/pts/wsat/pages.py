@@ -89,6 +89,7 @@ def _stop_sentence(found: WsatFound) -> str:
 
 
 def _verdict(found: WsatFound) -> model.Verdict:
+    # In 1.0 steady state is read off the plot by eye: there is no verdict to give.
     if found.settings.check_minutes is None:
         text = "STEADY STATE: not determined by this version"
     elif found.converged is None:
@@ -127,6 +128,7 @@ def _plots(found: WsatFound, curve: Saturation) -> list[model.Section]:
         for scale in ("linear", "log")
     ]
     last = "time"
+    # 2.0 normalises this axis by the user capacity; 1.0 has time and TGBW only.
     if version_of(found.settings.spec).layout == "2.0":
         last = "drive fills"
         plots.append(_iops_section(found, curve, last, "log"))

@@ -237,6 +237,7 @@ RECOVERY: tuple[tuple[str, str, Callable[[Recovery], float | None]], ...] = (
     ("recovery, first minute not below group 1", "min", lambda each: each.recovered_samples),
     ("mean of group 1", "MB/s", lambda each: each.reference),
     ("highest minute of group 3", "MB/s", lambda each: each.highest),
+    # Not the standard's: group 1 begins on a purged drive, whose first hours may be out of reach.
     ("95 % of group 1's end regained for good", "min", lambda each: each.regained_samples),
     ("mean of the last two hours of group 1", "MB/s", lambda each: each.level),
     ("last two hours of group 3, by those of group 1", "%", lambda each: each.end_share * 100),

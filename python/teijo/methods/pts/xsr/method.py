@@ -49,6 +49,7 @@ class Xsr(PtsMethod[XsrSettings, XsrFound]):
             yield from purge()
             for minute in range(1, settings.minutes_most + 1):
                 answer = yield minute_step(settings, minute)
+                # A rested drive is another drive: from the purge again.
                 if isinstance(answer, Gap):
                     break
             else:

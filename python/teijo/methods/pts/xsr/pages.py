@@ -175,6 +175,7 @@ def _plots(found: XsrFound) -> list[model.Section]:
         return []
     whole = range(1, found.rounds + 1)
     plots = [_throughput_section(found, whole, "Throughput against time")]
+    # A growing run may not have come to both switches.
     for group, name in zip(found.begun[1:], SWITCH_NAMES, strict=False):
         first = max(1, group.first_minute - LEVEL_MINUTES)
         last = min(found.rounds, group.first_minute - 1 + LEVEL_MINUTES)
