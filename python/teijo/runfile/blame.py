@@ -17,7 +17,7 @@ _PIECE_BYTES: Final = 1 << 20
 
 def blame(path: Path, error: sqlite3.Error) -> TeijoError:
     """Return what a user reads when SQLite could not read a run file."""
-    if str(error) == "interrupted":
+    if str(error) == "interrupted":  # by the limit of `guard.allow`
         return RunFileError(
             f"{path} is damaged: it takes more work to read than a file of its size can.",
             remedy="Use a copy that is whole; do not trust who gave you this one.",

@@ -221,6 +221,7 @@ def answer_of(
         health_after=_counters(step["health_after"]),
         detail=texts(step["detail"]),
         remarks=remarks,
+        # Files of older versions lack these columns.
         witness=_witness(step.get("witness")),
         verification=_verification(step.get("verification")),
         written=_written(step.get("written")),
@@ -231,6 +232,7 @@ def _witness(text: Value) -> Witness | None:
     if text is None:
         return None
     values: dict[str, Any] = from_json(text)
+    # JSON has no tuples, and what is read must equal what was recorded.
     tuples = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
     places = tuple((cpu, node) for cpu, node in tuples.pop("places", ()))
     return Witness(**{**values, **tuples, "places": places})
@@ -326,7 +328,7 @@ def from_json(text: Value) -> dict[str, Value]:
 def _loaded(text: Value) -> Any:
     """Return what a column holds as JSON, as long as it could be written again."""
     assert isinstance(text, str)
-    values = json.loads(text, parse_constant=_no_number)
+    values = json.loads(text, parse_constant=_no_number)  # Python takes NaN and Infinity
     if "\\u" in text:
         to_json(values).encode()  # half a character of two can be escaped, but is no text
     return values
@@ -349,7 +351,7 @@ def _counters(text: Value) -> Health:
 
 
 def _whole(value: Value) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, int) or isinstance(value, bool):  # to Python True is an int
         raise ValueError(f"{value!r} stands where a whole number should")
     return value
 

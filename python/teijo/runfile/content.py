@@ -149,6 +149,7 @@ def _intervals(
         if not np.array_equal(checks, table[:, -1]):
             raise ValueError("a row of table interval is not what was written (checksum)")
         digest.update(rows.encoded("interval", (step, stream, operation, len(numbers))))
+        # The digest is the same on every host, whatever its byte order.
         digest.update(numbers.astype(">i8").tobytes())
         series[step, stream, operation] = numbers
         yield len(checks), sum(checks.tolist())
@@ -172,6 +173,7 @@ def _tables(
     series = _cursor(db).execute(
         f"SELECT {place}, COUNT(*) FROM interval NOT INDEXED GROUP BY {place} ORDER BY {place}"
     )
+    # In the order of the series: their counts say where these rows change from one to the next.
     found = _cursor(db).execute(
         f"SELECT {', '.join(numbers)} FROM interval NOT INDEXED ORDER BY {key}"
     )
@@ -187,7 +189,7 @@ def _whole_numbers(found: Iterable[Row]) -> NDArray[np.int64]:
     Raises:
         ValueError: anything else is among them.
     """
-    whole = array("q")
+    whole = array("q")  # it refuses what is no whole number
     try:
         whole.extend(itertools.chain.from_iterable(found))  # type: ignore[arg-type]
     except TypeError as error:

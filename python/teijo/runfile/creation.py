@@ -62,6 +62,7 @@ def remove_new(names: Names) -> None:
 def _created(names: Names) -> int:
     lock = os.open(names.new, _FLAGS | os.O_CREAT | os.O_EXCL, 0o644)
     try:
+        # flock, because a lock of fcntl goes as soon as a reader in this process closes the file.
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BaseException:
         release(lock)

@@ -58,6 +58,7 @@ def harden(db: sqlite3.Connection, *, writes: bool = False) -> None:
         if (option := getattr(sqlite3, name, None)) is not None:
             db.setconfig(option, value)  # type: ignore[attr-defined]
     trusted = "ON" if writes else "OFF"
+    # What SQLite advises for files of strangers: https://sqlite.org/security.html.
     for setting in (f"trusted_schema = {trusted}", "cell_size_check = ON", "mmap_size = 0"):
         db.execute(f"PRAGMA {setting}")
 

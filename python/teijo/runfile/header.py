@@ -45,6 +45,7 @@ def insert_header(ledger: Ledger, header: Record) -> None:
             identity.wwid,
             identity.write_cache,
             to_json(dict(identity.facts)),
+            # A target without blocks has zeros here, and the table takes no size of 0.
             geometry.capacity_bytes or None,
             geometry.nominal_capacity_bytes or None,
             geometry.logical_block_bytes or None,

@@ -82,6 +82,7 @@ class Ledger:
         """
         columns = schema.columns(table)
         place, key = ("", ()) if seq is None else (" WHERE seq = ?", (seq,))
+        # NOT INDEXED: an index holds copies, and would hide a damaged table behind it.
         found = self._db.execute(
             f"SELECT {', '.join(columns)}, checksum FROM {table} NOT INDEXED{place}", key
         ).fetchone()

@@ -99,9 +99,10 @@ def _examine(file: BinaryIO, path: Path) -> State:
         return State.DAMAGED if any(file.read(_FRAME_HEAD_BYTES)) else State.WHOLE
     magic, _, page_bytes, _, *rest = struct.unpack(">8I", head)
     salts, stored = (rest[0], rest[1]), (rest[2], rest[3])
+    # The last bit says in which byte order the writer summed; stored words are big-endian anyway.
     order = ">u4" if magic & 1 else "<u4"
     (own,) = _summed(np.frombuffer(head[:24], np.uint8).reshape(1, -1), order)
-    sizes = [1 << power for power in range(9, 17)]
+    sizes = [1 << power for power in range(9, 17)]  # all that SQLite has: 512 B to 64 KiB
     if magic & ~1 != _MAGIC or page_bytes not in sizes:
         return State.DAMAGED
     frames = _frames(file, page_bytes, order)
@@ -121,6 +122,7 @@ def _is_copied(frames: Iterator[_Frame], path: Path, page_bytes: int) -> bool:
     Raises:
         HostError: the file cannot be read.
     """
+    # Pairs of words: one of the frame's head, the others of its page.
     power = _power(1 + page_bytes // 8)
     last: dict[int, bytes] = {}
     pending: dict[int, bytes] = {}
@@ -180,6 +182,7 @@ def _frames(file: BinaryIO, page_bytes: int, order: str) -> Iterator[_Frame]:
         whole = piece + bytes(-len(piece) % size)
         table = np.frombuffer(whole, np.uint8).reshape(-1, size)
         heads = table[:, :_FRAME_HEAD_BYTES].copy().view(">u4")
+        # A frame's checksum covers the first 8 bytes of its head, and the page.
         content = np.concatenate((table[:, :8], table[:, _FRAME_HEAD_BYTES:]), axis=1)
         sums = _summed(content, order)
         for line, head, own in zip(table, heads.tolist(), sums, strict=True):

@@ -85,6 +85,7 @@ class Names:
         Raises:
             RunFileError: one of them is taken.
         """
+        # A dangling link takes the name as well, and would be met only at the seal.
         if os.path.lexists(self.sealed):
             raise RunFileError(
                 f"{self.sealed} exists already; a run file is never overwritten.",

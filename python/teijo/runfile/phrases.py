@@ -102,6 +102,7 @@ def fields_of(template: object) -> set[str]:
     if len(fields) > FIELDS_MOST:
         raise _Unfit
     for _, name, form, conversion in fields:
+        # A field such as {a.b} or {a[0]} would reach into the objects of this program.
         plain = _NAME.fullmatch(name or "") and _FORM.fullmatch(form or "") and not conversion
         if not plain:
             raise _Unfit

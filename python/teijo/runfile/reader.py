@@ -80,6 +80,7 @@ def locate(path: Path | str) -> Path:
     """
     given = Path(path)
     names = Names.of(given)
+    # Both are there where a seal was cut short before it removed the open one.
     for candidate in (given, names.sealed, names.open):
         if os.path.isfile(candidate):  # noqa: PTH113 — False of a name too long
             return candidate
@@ -192,6 +193,7 @@ def reading(path: Path) -> Iterator[View]:
         with _view(path) as db:
             db.row_factory = sqlite3.Row
             db.execute("PRAGMA query_only = ON")
+            # One view for all questions: the run may write between two of them.
             db.execute("BEGIN")
             version = schema.check_marks(db, path)
             guard.allow(db, ticks=guard.SCHEMA_TICKS)
@@ -229,7 +231,7 @@ def _view(path: Path) -> Iterator[sqlite3.Connection]:
     except sqlite3.OperationalError:
         with tempfile.TemporaryDirectory(prefix="teijo-") as folder:
             copy = Path(folder) / "run"
-            for ending in ("", "-wal"):
+            for ending in ("", "-wal"):  # SQLite makes the index anew from the log
                 if (part := path.with_name(path.name + ending)).exists():
                     shutil.copyfile(part, f"{copy}{ending}")
             with closing(_open(copy)) as db:
@@ -276,7 +278,8 @@ def _doubts(db: sqlite3.Connection, path: Path) -> tuple[Remark, ...]:
     if ending not in _GOES_ON:
         return (_UNSEALED,)
     with path.open("rb") as file:
-        written = file.read(20)[18:19]
+        written = file.read(20)[18:19]  # the write version in SQLite's header
+    # A kill between the header and the log mode leaves a file without steps.
     begun = db.execute("SELECT 1 FROM step NOT INDEXED LIMIT 1").fetchone()
     return (_REOPENED,) if begun and written != bytes([_WAL]) else ()
 

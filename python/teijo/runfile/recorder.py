@@ -84,7 +84,7 @@ class Recorder:
                 remedy="Name a place on another disk with -o: the record must not load the device.",
             )
         names.check_free()
-        names.clear_beside()
+        names.clear_beside()  # SQLite would write to what is planted under its names
         with ExitStack() as undo:
             lock = create_locked(names)
             undo.callback(seal.release, lock)
@@ -338,7 +338,7 @@ class Recorder:
                     write(ledger)
                     ledger.settle()
                 return
-            except sqlite3.IntegrityError:
+            except sqlite3.IntegrityError:  # a mistake of ours, not of the disk
                 raise
             except sqlite3.Error as error:
                 # Errors of the module itself have no code.
@@ -359,7 +359,7 @@ class Recorder:
             row = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except sqlite3.Error as again:
             raise _unwritable(self.names, again) from again
-        if not left or row[0] != 0:
+        if not left or row[0] != 0:  # 1: another process kept the log from being emptied
             raise _unwritable(self.names, error) from error
 
 
@@ -370,7 +370,7 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
         yield
         db.execute("COMMIT")
     except BaseException:
-        if db.in_transaction:
+        if db.in_transaction:  # SQLite rolls back by itself on some errors
             db.execute("ROLLBACK")
         raise
 
@@ -390,8 +390,8 @@ def _flushing(db: sqlite3.Connection, *, waits: bool) -> Iterator[None]:
 def _connect(path: Path) -> sqlite3.Connection:
     db = _open_database(path)
     try:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA journal_mode = WAL")  # lets others read while the run writes
+        db.execute("PRAGMA foreign_keys = ON")  # off unless each connection asks
         # A small log: it is part of the room that must be reserved.
         db.execute("PRAGMA wal_autocheckpoint = 128")
         # SQLite makes the log at the first look, and does not mind if its name cannot be flushed.
@@ -405,7 +405,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _make(names: Names, lock: int, header: Record) -> None:
     """Put the header into the new file, all of it and on the disk."""
-    os.ftruncate(lock, 0)
+    os.ftruncate(lock, 0)  # a first attempt may have failed half-way
     with closing(_open_database(names.new)) as db:
         schema.migrate(db)
         with _transaction(db):
@@ -430,7 +430,7 @@ def _open_database(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
     try:
         guard.harden(db, writes=True)
-        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA synchronous = FULL")  # NORMAL flushes a log at checkpoints alone
     except BaseException:
         db.close()
         raise

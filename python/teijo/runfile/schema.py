@@ -96,6 +96,7 @@ def _row_checksums(connection: sqlite3.Connection) -> None:
         key = key_of(table, CHECKED_SINCE)
         names = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")][:-1]
         places = " AND ".join(f"{part} IS ?" for part in key.split(", "))
+        # All at once: SQLite leaves open what a query sees of rows that are changed meanwhile.
         found = connection.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall()
         for row in found:
             check = _checksum_at_4(table, row)
@@ -327,7 +328,7 @@ def migrate(connection: sqlite3.Connection) -> None:
             connection.execute(f"PRAGMA user_version = {version}")
             connection.execute("COMMIT")
         except BaseException:
-            if connection.in_transaction:
+            if connection.in_transaction:  # SQLite rolls back by itself on some errors
                 connection.execute("ROLLBACK")
             raise
 

@@ -61,10 +61,12 @@ def copy_and_name(db: sqlite3.Connection, names: Names) -> None:
     try:
         once_more(lambda: _copy(db, names))
         _check(names.sealing)
+        # Before it is named: a power cut must not leave the name of a file that is not all there.
         _sync(names.sealing, os.O_RDWR)
         _name(names.sealing, names.sealed)
     finally:
         _remove_copy(names)
+    # Before the open file is removed: else a power cut may leave neither name.
     sync_folder(names.sealed.parent)
 
 
@@ -82,6 +84,7 @@ def once_more(act: Callable[[], T]) -> T:
 def _copy(db: sqlite3.Connection, names: Names) -> None:
     _remove_copy(names)
     release(create(names.sealing))  # SQLite takes an empty file, and none that is planted
+    # A plain copy would keep the log mode, and a sealed run is one file with nothing beside it.
     db.execute("VACUUM INTO ?", (os.fspath(names.sealing),))
 
 
@@ -116,6 +119,7 @@ def _examine(path: Path) -> str:
         check_structure(copy, path)
         stored: str = copy.execute("SELECT digest FROM run").fetchone()[0]
         return stored if stored == content_digest(copy, version) else ""
+    # The disk or memory of this host failed, which says nothing of the copy.
     except sqlite3.OperationalError:
         raise
     except (sqlite3.DatabaseError, RunFileError, ValueError):

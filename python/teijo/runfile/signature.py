@@ -162,7 +162,7 @@ def _named(found: Signature, signature: Path, signers: Path, file: BinaryIO) -> 
     names = [name.strip() for line in text.splitlines() for name in line.split(",")]
     why = "its key is none of the signers'"
     for name in list(filter(None, names))[:_NAMES_MOST]:
-        if "\0" in name or len(name) > _NAME_MOST:
+        if "\0" in name or len(name) > _NAME_MOST:  # no argument can hold a NUL
             continue
         command = ["-Y", "verify", "-n", NAMESPACE, "-s", str(signature), "-f", str(signers)]
         done = _ask([*command, "-I", name], file)
@@ -181,6 +181,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         HostError: it cannot be read.
     """
     try:
+        # To open a pipe that was put in its place would wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
         raise HostError(
@@ -230,6 +231,7 @@ def _ask(
     own = {name: os.environ[name] for name in _KEPT if name in os.environ}
     if file is not None:
         file.seek(0)
+    # Files, not pipes: of what it says no more is held in memory than _ANSWER_MOST.
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
         try:
             done = subprocess.run(

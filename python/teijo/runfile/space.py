@@ -87,5 +87,6 @@ def _allocate(descriptor: int, size_bytes: int) -> None:
     try:
         os.posix_fallocate(descriptor, 0, size_bytes)
     except OSError as error:
+        # EINVAL too is said by file systems that cannot (posix_fallocate(3)).
         if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
             raise

@@ -25,5 +25,5 @@ def why(error: Exception) -> str:
     """Return what went wrong in our words, and what the library said in brackets."""
     if isinstance(error, OSError):
         return error.strerror or type(error).__name__
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # extended codes have more above
     return f"{_MEANINGS.get(code, 'its database failed')} ({' '.join(str(error).split())})"

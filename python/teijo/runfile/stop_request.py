@@ -49,6 +49,7 @@ def clear(names: Names, run: str) -> None:
 
 def _words(path: Path) -> list[str]:
     try:
+        # The run looks while it measures: a pipe of this name must not hold it up.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return []

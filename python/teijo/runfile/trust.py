@@ -29,6 +29,7 @@ def check_trusted(descriptor: int, names: Names) -> None:
     """
     status = os.fstat(descriptor)
     faults = [*_faults(names.open, status)]
+    # SQLite opens by name: it must still lead to the file that was asked.
     if not faults and not _is_at(names.open, status):
         faults.append((f"{names.open} was put in another's place just now", ""))
     for path in names.beside:
@@ -37,6 +38,7 @@ def check_trusted(descriptor: int, names: Names) -> None:
     folder = names.open.parent
     if (around := _status(folder, follow=True)) is not None:
         mode = around.st_mode
+        # In /tmp everybody may write, but the sticky bit keeps each file to its owner.
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             text = f"everybody may replace files in the folder {folder} (mode {mode & 0o7777:04o})"
             faults.append((text, f"chmod o-w {shell_path(folder)}"))

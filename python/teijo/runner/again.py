@@ -91,6 +91,7 @@ def _answer(stage: Stage, exchange: StepRecord) -> StepResult | str:
     stage.observer(StepStarted(seq=seq, step=step, replayed=True, recorded_ns=answer.elapsed_ns))
     try:
         return carry_out(stage, seq, step, seed_of(stage, seq, step)).result
+    # A person or this host ended it, which says nothing of the record.
     except (Interrupted, HostError):
         raise
     except TeijoError as error:

@@ -135,6 +135,7 @@ class Ahead:
         if watch is None:
             return None
         again_ns = self._replay_left_ns
+        # Steps that are carried out again are none of those the method still asks for.
         spent_ns = 0 if again_ns else self._since_judged_ns()
         fill_ns = self._fill_left_ns(watch)
         if fill_ns is None:
@@ -190,7 +191,7 @@ class Ahead:
         every_waited_ns = sum(pace.waited_ns for pace in paces) + waited
         virtual = self._started is None or self._started.virtual
         if every_run_ns == 0 or every_waited_ns < PACE_NS_LEAST:
-            return None if virtual else 1.0
+            return None if virtual else 1.0  # a real device's clock is the person's
         filling = running and self._now is not None and fills(self._now.step)
         pace = self._filled if filling else self._timed
         if pace.waited_ns + waited >= PACE_NS_LEAST and pace.run_ns + self._look_ns:
@@ -199,6 +200,7 @@ class Ahead:
 
     def _end(self, step: Step, answer: object, now_ns: int) -> None:
         look, self._now = self._now, None
+        # A purge takes its own time, and says nothing of how fast I/O goes.
         if not isinstance(answer, StepResult) or isinstance(step, Purge):
             return
         waited_ns = now_ns - self._step_began_ns

@@ -110,7 +110,7 @@ class Budget:
             drive_writes = float((fact.split() or [""])[0])
         except ValueError:
             drive_writes = 0.0
-        if not 0 < drive_writes < float("inf"):
+        if not 0 < drive_writes < float("inf"):  # a file can say NaN as well
             raise RunFileError(
                 f"The run file's {FACT} is {fact!r}, and no limit.",
                 remedy=f"Set one: {OPTION} 3",

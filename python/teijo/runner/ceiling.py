@@ -18,7 +18,7 @@ def ceiling_of(step: Measure | Precondition, ceilings: Ceilings | None) -> float
     threads = sum(stream.threads for stream in streams)
     cpus = min(threads, len(os.sched_getaffinity(0)))
     total = sum(s.threads * ceilings.ios_per_second(s.queue_depth) for s in streams)
-    return total * cpus / threads or None
+    return total * cpus / threads or None  # 0 where the engine could measure none
 
 
 def described(ceilings: Ceilings | None) -> dict[str, str]:

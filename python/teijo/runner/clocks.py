@@ -17,6 +17,7 @@ STEP_NS_LEAST: Final = NS_PER_S
 
 def asleep_ns() -> int:
     """Return how long the host has been asleep since it was started."""
+    # Only BOOTTIME goes on while the host is suspended.
     awake_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) - awake_ns
 
@@ -38,6 +39,7 @@ class Clocks:
     def stand_still(self) -> None:
         """Stop this process, as SIGTSTP asks, until a SIGCONT; note for how long."""
         began_ns = time.monotonic_ns()
+        # SIGTSTP itself has a handler by now, which is what called this.
         os.kill(os.getpid(), signal.SIGSTOP)
         self._stopped_ns += time.monotonic_ns() - began_ns
 

@@ -72,6 +72,7 @@ def drive(
         stage.observer(StepStarted(seq=seq, step=step))
         outcome = carry_out(stage, seq, step, seed)
         jumps = clock_remarks(stage)  # first: a kill between the two must not lose it
+        # On the disk before anybody hears of it: what was acknowledged outlives a power cut.
         stage.recorder.record(seq, outcome.result)
         stage.settle(step, outcome.result)
         for remark in (*jumps, *outcome.result.remarks):

@@ -108,6 +108,7 @@ def _fio_version() -> str:
 def _first_line(*command: str) -> str:
     """Return the first line a program prints, whatever its exit code."""
     try:
+        # systemd-detect-virt ends with 1 where it finds no hypervisor.
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.SubprocessError):
         return UNKNOWN

@@ -25,7 +25,7 @@ class Interrupt:
     ) -> None:
         """`ears` is what a face does as long as the run listens, such as taking signals."""
         self._ears = ears
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # the handler of a signal may find its own thread holding it
         self._thread: int | None = None
         self._at_once = False
         self._is_sent = False
@@ -64,7 +64,7 @@ class Interrupt:
             return
         self._looks_ns = monotonic_ns() + _LOOK_NS
         before, self._elsewhere_count = self._elsewhere_count, self.elsewhere()
-        for _ in range(before, min(2, self._elsewhere_count)):
+        for _ in range(before, min(2, self._elsewhere_count)):  # a third asks for nothing more
             self.request("another process")
 
     def check(self) -> None:
@@ -102,6 +102,7 @@ class Interrupt:
 
     def _break_off(self, reason: str) -> None:
         with self._lock:
+            # Under the lock, or `listening` might end between the question and the raising.
             if self._thread == threading.get_ident():
                 raise KeyboardInterrupt(reason)
             if self._thread is not None:

@@ -180,6 +180,7 @@ def _stream_results(
     reads = ios * stream.read_percent // 100
     parts: list[tuple[Direction, int]] = [("read", reads), ("write", ios - reads)]
     return [
+        # Latency follows the rate, so that methods that judge it have a least and a most as well.
         _result(stream.name, direction, count, round(count * block), round(_LATENCY_NS / share))
         for direction, count in parts
         if count

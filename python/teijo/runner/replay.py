@@ -50,6 +50,7 @@ def catch_up(stage: Stage, conversation: Conversation, record: Record) -> StepRe
     stage.recorder.remark(*_warnings_since(record, stage.device))
     if done == 0 or stage.device.replayable:
         return None
+    # Nobody knows how long the device was left alone, so the run's clock stood still.
     stage.origin_ns = stage.device.session.now_ns() - _ended_ns(record)
     stage.ended_ns = None
     return (

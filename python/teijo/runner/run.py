@@ -162,6 +162,7 @@ def resume(
         budget = Budget.of(record.environment, device.geometry.capacity_bytes)
     else:
         budget = _budget(max_drive_writes, device)
+    # A device that is made anew has lost what abandoned steps wrote.
     if budget is not None and not device.replayable:
         budget.spent_bytes = recorder.abandoned_bytes()
     ahead = preview(
@@ -249,6 +250,7 @@ class _Act:
             )
         )
         if resumed:
+            # Not yet caught up, an error leaves the file as it was: another device may be right.
             self._untouched = True
             check_identity(self._record, self._device, self._recorder.under_way())
             check_consistent(self._record, self._recorder.names.open)

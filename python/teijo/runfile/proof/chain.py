@@ -244,11 +244,12 @@ def counter_flaws(record: Record) -> Flaws:
     before: Health = {}
     for each in record.steps:
         if isinstance(each.answer, Gap):
-            before = {}
+            before = {}  # it was left alone for an unknown time
             continue
         answer = each.answer
         exact = simulated or (isinstance(each.step, Measure) and each.step.continues)
         yield from _step_back(each.seq, before, answer.health_before, exact=exact, own=own)
+        # A configured device may be another, with counters of its own.
         if not isinstance(each.step, Configure):
             yield from _step_back(each.seq, answer.health_before, answer.health_after, exact=False)
         if simulated and isinstance(each.step, Measure | Precondition):

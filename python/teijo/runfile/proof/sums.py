@@ -264,6 +264,7 @@ def _impossible(timed: _Timed, record: Record) -> NDArray[np.bool_]:
     begins, sizes = _begins(timed)
     index = _joined(timed, lambda series: series.index)
     steps = np.diff(index, prepend=-1)
+    # The first of a series follows none: any number from 0 on is right.
     steps[begins] = 1 + np.minimum(index[begins], 0)
     bad: NDArray[np.bool_] = np.minimum.reduceat(steps, begins) < 1
     ends = begins + sizes - 1

@@ -18,6 +18,7 @@ def configure(stage: Stage, step: Configure) -> Outcome:
     started_ns = stage.now_ns()
     stage.said.update(stage.device.remarks())
     done = stage.device.configure(step)
+    # The new device's session counts from a zero of its own.
     stage.origin_ns = stage.device.session.now_ns() - started_ns - done.elapsed_ns
     stage.cursors.clear()
     fresh = tuple(one for one in stage.device.remarks() if one not in stage.said)
