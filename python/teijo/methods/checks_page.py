@@ -33,6 +33,7 @@ def checks_section(record: Record, checks: Sequence[Check] = ()) -> Section | No
     bad = len(strange) + sum(check.holds is False for check in checks)
     blocks: list[Block] = []
     if checks:
+        # None is "not told", which is no contradiction.
         apart = tuple((row, 7) for row, check in enumerate(checks) if check.holds is False)
         caption = "Between the tests of this device"
         blocks += [_verdict(bad), listing(checks, _FIELDS, caption=caption, marked=apart)]

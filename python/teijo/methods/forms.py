@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from teijo import units
 from teijo.terms.cell import mix_name
 
+# Hostile input is refused before anything is made of it, so every list has a most.
 LIST_MOST: Final = 256
 SECTOR_BYTES: Final = 512
 """No device has smaller logical blocks."""
@@ -28,6 +29,7 @@ def whole(least: int, most: int) -> Form[int]:
 
     def parse(text: str) -> int:
         try:
+            # Of more than 4,300 digits Python makes no number, and raises this as well.
             value = int(text)
         except ValueError:
             raise ValueError("it is not a whole number") from None
@@ -56,6 +58,7 @@ def positive_number(text: str) -> float:
         value = float(text)
     except ValueError:
         raise ValueError("it is not a number") from None
+    # NaN fails both comparisons, so it is refused too.
     if not 0 < value < float("inf"):
         raise ValueError("it must be above zero")
     return value
@@ -136,6 +139,7 @@ def _show_size(value: int) -> str:
         (units.MIB, "MiB"),
         (units.KIB, "KiB"),
     ):
+        # Whole units only: what is shown must read back as the same number of bytes.
         if value >= unit and value % unit == 0:
             return f"{value // unit}{name}"
     return str(value)
@@ -206,7 +210,10 @@ VOLUMES: Final = _list_of(_size, "sizes", _show_volume)
 BLOCK_SIZE: Final = Form(_block_size, _show_size)
 """Bytes of a whole number of sectors."""
 BLOCK_SIZES: Final = _list_of(
-    _block_size, "block sizes", lambda size: f"{size / units.KIB:.15g}KiB"
+    # Six digits would show 1 GiB as 1.04858e+06KiB, which no form reads back.
+    _block_size,
+    "block sizes",
+    lambda size: f"{size / units.KIB:.15g}KiB",
 )
 """Different block sizes, as in "4KiB,0.5KiB": in KiB as the standard has them."""
 MIXES: Final = _list_of(_read_percent, "mixes", mix_name)

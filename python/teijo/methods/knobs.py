@@ -149,6 +149,7 @@ def _check_one(key: str, text: str, known: Mapping[str, str]) -> None:
     """
     first, *more = re.split(r"[,;]\s*(?=[a-z_-]+=)", text)
     words = [word.partition("=")[0].replace("-", "_") for word in more]
+    # A value may have "name=" in it (factors, control): only names of settings are a mistake.
     if words and all(word in known for word in words):
         apart = " ".join(f"{each}" for each in (f"{key}={first}", *more))
         raise PlanError(

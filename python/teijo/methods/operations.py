@@ -62,6 +62,7 @@ class OperationsFound(Found[PassSettings]):
         for step, answer in self.record.taken(Perform):
             own = name_of(step.work)
             for part in answer.results:
+                # Commits of inserts are not those of deletes, and a create's fsync is no create.
                 other = say("{operation} of {step}", operation=part.operation, step=own)
                 name = own if part.operation == own else other
                 last[name, step.round_number] = replace(answer, results=(part,))

@@ -229,6 +229,7 @@ def conditions_section(record: Record, settings: Settings) -> model.Section:
 def _places(record: Record) -> tuple[tuple[str, str], ...]:
     """Return which thread was kept on which processor, as the kernel reported it; else nothing."""
     witnesses = (answer.witness for answer in record.answers if answer.witness is not None)
+    # Threads take the processors in one order, so the step with the most has those of all.
     places = max((witness.places for witness in witnesses), key=len, default=())
     if not places:
         return ()

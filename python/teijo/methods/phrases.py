@@ -54,6 +54,7 @@ def rounds_until_steady(
         sequence = cells(number)
         for step in sequence:
             answer = yield step
+            # A gap is kept too: rounds_of ends the unbroken rounds there.
             exchanges.append((step, answer))
             if isinstance(answer, Gap):
                 break
@@ -61,6 +62,7 @@ def rounds_until_steady(
         states = judge(rounds)
         if is_steady(states) or len(rounds.unbroken) >= limit_rounds:
             return states
+        # After a gap this is the same number: the round is measured again.
         number = len(rounds.whole) + 1
 
 

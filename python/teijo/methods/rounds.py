@@ -127,6 +127,7 @@ def rounds_left(
 
 def window_rounds_of(states: Sequence[SteadyState], rounds: Rounds) -> tuple[Round, ...]:
     """Return the rounds of the measurement window; without one yet, the last unbroken ones."""
+    # All tracking variables must be steady in one window, so the first one has it.
     window = states[0].window if states else None
     if window is None:
         return rounds.unbroken[-WINDOW_ROUNDS:]
@@ -140,6 +141,7 @@ def rounds_watch(
 ) -> Watch:
     """Return how far the rounds have come: `cells` are those of one round, each of one length."""
     whole, in_round = len(rounds.whole), len(rounds.under_way)
+    # A window lies wholly behind the last gap, and the limit counts from there too.
     least = max(rounds.broken_after + WINDOW_ROUNDS, whole + 1)
     most = max(rounds.broken_after + limit_rounds, least)
     minute_ns = cells[in_round].duration_ns

@@ -70,6 +70,7 @@ def _row(record: StepRecord, step: Measure | Precondition, answer: StepResult) -
         return (record.seq, cell or "", *(UNKNOWN,) * 7, *device, *(UNKNOWN,) * 4, kinds)
     ceiling = validity.ceiling_share(answer)
     content = validity.content_share(witness)
+    # An open loop asks for no depth, so there is none to compare with.
     open_loop = validity.depth_share(step, witness) is None
     return (
         record.seq,

@@ -24,6 +24,7 @@ class SqlSettings(PassSettings, frozen=True):
 
     def works(self) -> tuple[Sql, ...]:
         """Return one pass: insert rows, read and change as many at random, delete them all."""
+        # Selects and deletes send no content.
         sizes = {"insert": self.row_bytes, "select": 0, "update": self.row_bytes, "delete": 0}
         return tuple(
             Sql(
@@ -32,7 +33,7 @@ class SqlSettings(PassSettings, frozen=True):
                 row_bytes=sizes[statement],
                 rows_per_commit=self.rows_per_commit,
             )
-            for statement in get_args(Statement)
+            for statement in get_args(Statement)  # in its order: rows must be there to be read
         )
 
 

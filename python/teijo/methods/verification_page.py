@@ -58,6 +58,7 @@ def verification_section(steps: Sequence[StepRecord]) -> Section | None:
     if not told:
         return None
     whole = joined(found for _, found in told)
+    # Where nothing was judged, nothing was found to be right either.
     good = None if not whole.sectors and not whole.faults else not whole.faults
     blocks: tuple[Block, ...] = (
         Verdict(text=verdict_of(whole), good=good),

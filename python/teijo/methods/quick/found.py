@@ -63,6 +63,7 @@ def _values(mean: Mean) -> dict[str, object]:
 
 def _figure(stimulus: Stimulus, direction: Direction, answers: Sequence[StepResult]) -> QuickFigure:
     rates = [answer.iops for answer in answers]
+    # A rate counts whole I/Os: no interval is narrower than one I/O of a pass.
     resolution = 1 / max(1, min(answer.ios for answer in answers))
     latencies = [
         measures.latency_ns_mean(answer) / units.NS_PER_US for answer in answers if answer.ios
@@ -163,6 +164,7 @@ class QuickFound(Found[QuickSettings]):
             for stimulus, direction in settings.cells
             for number in range(1, settings.passes + 1)
         ][done:]
+        # Only tests are parted by a rest; the passes of one follow each other.
         rests = sum(number == 1 for number, _, _ in ahead)
         left_ns = len(ahead) * settings.pass_ns + rests * settings.rest_ns
         watch = Watch(phase=PHASE, remaining_ns_least=left_ns, remaining_ns_most=left_ns)

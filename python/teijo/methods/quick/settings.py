@@ -13,10 +13,11 @@ from teijo.terms.workload import Access, ActiveRange, Stream, Workload
 
 PHASE: Final = "pass"
 PREPARE: Final = "prepare"
+# Eight tests of five passes and their rests of a second then take about a minute.
 PASS_NS: Final = 1_250_000_000
 REST_NS: Final = units.NS_PER_S
 AMOUNT_BYTES: Final = units.GIB
-PASSES_LEAST, PASSES_MOST = 2, 100
+PASSES_LEAST, PASSES_MOST = 2, 100  # of a single pass there is no ±
 DIRECTIONS: Final[tuple[Direction, ...]] = ("read", "write")
 
 
@@ -35,6 +36,7 @@ class Stimulus:
         return f"{order} {units.format_size(self.block_size_bytes)} Q{self.queue_depth}T1"
 
 
+# The four tests of CrystalDiskMark, whose names the rows have.
 STIMULI: Final = (
     Stimulus(access=Access.SEQUENTIAL, block_size_bytes=units.MIB, queue_depth=8),
     Stimulus(access=Access.SEQUENTIAL, block_size_bytes=units.MIB, queue_depth=1),
@@ -109,6 +111,7 @@ def _workload(
     settings: QuickSettings, stimulus: Stimulus, direction: Direction, *, name: str = ""
 ) -> Workload:
     stream = Stream(
+        # A name of its own gives each test a cursor of its own, which its passes share.
         name=name or cell_name(stimulus, direction),
         read_percent=100 if direction == "read" else 0,
         block_size_bytes=stimulus.block_size_bytes,

@@ -46,6 +46,7 @@ class WorkloadFound(Found[WorkloadSettings]):
         answers = [
             each.answer
             for each in self.record.steps
+            # The speed of reading back is in no figure.
             if isinstance(each.answer, StepResult) and each.step.phase != PHASE
         ]
         return answers[-1] if answers else None

@@ -306,7 +306,7 @@ def _latency_section(answer: StepResult) -> model.Section:
         series=tuple(
             model.Series(
                 name=direction,
-                x=tuple(ms(value) or None for _, value in points),
+                x=tuple(ms(value) or None for _, value in points),  # a logarithmic axis has no 0
                 y=tuple(share * 100 for share, _ in points),
                 style="line",
             )

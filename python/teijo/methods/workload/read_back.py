@@ -22,6 +22,7 @@ def read_back(workload: Workload, geometry: Geometry, answer: StepResult) -> Pre
     writers = [stream for stream in workload.streams if stream.writes]
     if not any(part.count for part in answer.of("write")):
         return None
+    # Every range begins at LBA 0, so the largest holds all others.
     share_percent = max(stream.active_range.share_percent for stream in writers)
     active_range = ActiveRange(share_percent=share_percent)
     span_bytes = active_range.span_on(geometry)
@@ -47,6 +48,7 @@ def read_back(workload: Workload, geometry: Geometry, answer: StepResult) -> Pre
 def _written_bytes(answer: StepResult, span_bytes: int) -> int:
     """Return how far from its start the range was written to, as far as that is known."""
     match answer.written:
+        # A shuffle, or a second stream, may have written anywhere in the range.
         case (only,) if only.order == "sequential" and only.from_bytes == 0:
             return only.length_bytes
         case _:

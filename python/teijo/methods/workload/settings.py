@@ -27,7 +27,7 @@ WORDS: dict[str, tuple[Access, int | None]] = {
 }
 """Order and read percent of fio's words; None where `read` says it."""
 
-MIXED_READ_PERCENT = 50
+MIXED_READ_PERCENT = 50  # as in fio
 RATES: Final = (1e-6, float(units.GIGA))
 """I/Os per second that the engine takes (crates/engine/src/check.rs)."""
 THREADS_MOST: Final = 512
@@ -255,6 +255,7 @@ def named_stream(name: str, text: str, shared: Mapping[str, object]) -> NamedStr
         words[key] = value
     own = parse_overrides(StreamSettings, _split_sizes(words))
     sizes = ("block_size_bytes", "block_mix")
+    # Only one of bs and bssplit can hold, so a stream's own takes the place of a shared one.
     if any(size in own for size in sizes):
         shared = {field: value for field, value in shared.items() if field not in sizes}
     asked = {**shared, **own}
@@ -304,6 +305,7 @@ def _largest(asked: Mapping[str, object]) -> dict[str, object]:
             "The settings bs and bssplit are both given, and only one can say how long a block is",
             remedy="Set bs for one size, or bssplit for several.",
         )
+    # A stream of several sizes has the largest as its block size: that one must fit.
     return {"block_size_bytes": max(size for size, _ in mix)}
 
 

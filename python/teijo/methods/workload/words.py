@@ -8,6 +8,7 @@ from teijo.methods.forms import BLOCK_SIZE, Form, optional, percent, positive_nu
 from teijo.methods.knobs import Knob, meaning
 from teijo.terms.workload import Access, Content
 
+# The engine's own limits (crates/engine/src/check.rs), refused before a run begins.
 SIZES_MOST = 32
 ZONES_MOST = 256
 THETA_MOST = 20.0

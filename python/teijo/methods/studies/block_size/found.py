@@ -31,7 +31,7 @@ PROBE_SIZES: Final = tuple(1024 << power for power in range(8))
 """1 to 128 KiB: up to twice the largest unit that is looked for."""
 PROBE_MIXES: Final = (100, 80)
 """Reads by themselves, and writes few enough that a drive's buffer takes them."""
-FILL_BLOCK_BYTES: Final = 128 * units.KIB
+FILL_BLOCK_BYTES: Final = 128 * units.KIB  # as the PTS preconditions
 FILL_DEPTH: Final = 32
 
 
@@ -104,9 +104,11 @@ def block(settings: BlockSizeSettings, geometry: Geometry, number: int) -> tuple
 
     The two of a pair stay together, so that whatever drifts touches both; which is first is drawn.
     """
+    # Of order and number alone: a run that is resumed draws what it drew before.
     draw = np.random.default_rng([settings.order, number])
     groups: list[tuple[Point, ...]] = [(point,) for point in points_of(settings)]
     for pair in pairs_of(settings, geometry):
+        # With one order always, what drifts would look like the cost of a shift.
         groups.append(pair if draw.integers(2) else pair[::-1])
     return tuple(
         _measure(settings, cell, number)
@@ -220,6 +222,7 @@ class BlockSizeFound(Found[BlockSizeSettings]):
         one, other = self.at(size_bytes, load), self.at(other_bytes, load)
         if one is None or other is None:
             return None
+        # Block by block, so that a level that wanders between blocks is in neither size.
         return ratio_in_blocks(one.iops_values, other.iops_values)
 
     def enough(self, load: int) -> int | None:
@@ -246,6 +249,7 @@ class BlockSizeFound(Found[BlockSizeSettings]):
                 time_ns=times,
                 alone=settings.read_percent in (0, 100),
             )
+            # The formula is of one I/O at a time, and the lowest load comes nearest to that.
             for size, one in self.with_load(settings.loads[0]).items()
             for direction in DIRECTIONS
             if (times := one.times_ns(direction))

@@ -121,6 +121,7 @@ class Burst:
             phase=BURST,
             round_number=self.number,
             cell=stimulus_name(self.settings),
+            # I/O stays in flight from piece to piece: a cache would drain in a pause.
             open_ended=True,
             interval_ns=self._sample_ns,
             continues=bool(self.answers),
@@ -162,6 +163,7 @@ def bursts_of(
     pieces: dict[int, list[StepResult]] = {}
     rests: dict[int, float] = {}
     for step, answer in exchanges:
+        # In a gap a cache drains for an unknown time, so the study begins again.
         if isinstance(step, Purge) or isinstance(answer, Gap):
             pieces.clear()
             rests.clear()

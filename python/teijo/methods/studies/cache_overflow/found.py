@@ -137,6 +137,7 @@ class OverflowFound(Found[OverflowSettings]):
         settings, scale = self.settings, self.record.geometry.scale
         burst = self.bursts[-1] if self.bursts else first_burst(settings, self.record.geometry)
         number, over, planned = burst.number, burst.stop is not None, settings.rests_ns
+        # A proof's rest follows from the first burst, so it is not known before that has ended.
         if over or number > 1:
             planned, _ = rests_after(settings, self.first.overflow)
         rests, count = planned[number - 1 :], len(planned) + 1

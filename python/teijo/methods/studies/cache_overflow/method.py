@@ -37,6 +37,7 @@ class CacheOverflow(Method[OverflowSettings, OverflowFound]):
                 f"{share} % of {units.format_size(geometry.capacity_bytes)}",
                 remedy="Set a smaller bs, a larger active_range, or take a larger device.",
             )
+        # The engine keeps no shorter intervals (crates/engine/src/check.rs).
         if settings.scaled_ns(settings.sample_ns, geometry) < units.NS_PER_MS:
             raise PlanError(
                 f"sample={forms.DURATION.show(settings.sample_ns)}: at the device's scale of "

@@ -242,6 +242,7 @@ def _together_sentences(found: ConfigurationFound) -> list[str]:
         for source in each.variance.sources
         if len(source.factors) == 2
     ]
+    # Among many pairs chance alone would make one in twenty look as if they mattered.
     counted = holm([source.p_value for _, source in pairs])
     worth = [
         both

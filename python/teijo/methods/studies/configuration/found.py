@@ -89,8 +89,10 @@ class Visited:
     def cache_bytes(self) -> float | None:
         """What the device's write cache says it holds, None where it says nothing."""
         facts = facts_in(self.configured.detail)
+        # Only a write-back cache answers a write before what lies behind it has done it.
         if facts.get("mode") != "write-back":
             return None
+        # At its limit of dirty data a cache makes writes wait, however large it is.
         text = facts.get("dirty_limit") or facts.get("size") or ""
         try:
             return float(units.parse_size(text.removesuffix(" bytes")))
@@ -209,6 +211,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
                 geometry=geometry_in(configured.detail) or self.record.geometry,
                 answers=tuple(answers),
             )
+            # A growing record has fewer.
             for visit, (configured, answers) in zip(self.visits, begun, strict=False)
         )
 
@@ -220,6 +223,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
     @property
     def rounds(self) -> int:
         """How many blocks were measured to their end."""
+        # Blocks follow one another, and all have as many visits.
         return self.whole * self.settings.repeats // len(self.visits)
 
     @cached_property
@@ -228,6 +232,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
         settings, blocks = self.settings, self.rounds
         shape = (*([len(levels) for _, levels in settings.factors] or [1]), blocks)
         own = len(self.setups) * blocks
+        # The arrays below take values in this order: by configuration, then by block.
         counted = sorted(
             (each for each in self.visited if each.visit.block <= blocks),
             key=lambda each: (each.visit.copy, each.visit.cell.place, each.visit.block),
@@ -276,10 +281,12 @@ class ConfigurationFound(Found[ConfigurationSettings]):
         means = np.moveaxis(rates.values.mean(axis=-1), factor, 0).reshape(len(levels), -1)
         level = int(means.max(axis=1).argmax())
         own, others = means[level], np.delete(means, level, axis=0)
+        # A rate of 0 has no ratio.
         if not means.all() or own.min() < TIMES_LEAST * others.max():
             return None
         spreads = means.max(axis=1) / means.min(axis=1) - 1
         apart = np.delete(spreads, level).max() >= APART_SHARE
+        # Behind a cache that answers alone other settings change nothing; elsewhere they do.
         alike = own.size > 1 and spreads[level] <= judging.ALIKE_SHARE and apart
         visits = [
             each
@@ -289,6 +296,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
         written = max(each.written_bytes(workload) for each in visits)
         said = [each.cache_bytes for each in visits]
         known = [each for each in said if each is not None and each >= written]
+        # One visit that wrote more than the cache holds was answered by more than the cache.
         holds = min(known) if len(known) == len(said) else None
         if not alike and holds is None:
             return None

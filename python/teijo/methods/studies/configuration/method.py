@@ -17,7 +17,7 @@ from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access, ActiveRange, Stream, Workload
 from teijo.units import KIB
 
-VISITS_MOST = 20_000
+VISITS_MOST = 20_000  # more than anybody waits for
 
 
 class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
@@ -45,6 +45,7 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
                 f"The plan has {len(visits):,} visits, and {VISITS_MOST:,} is the most",
                 remedy="Take fewer levels, or fewer repeats.",
             )
+        # Written out now, so that a text that cannot be is refused before the first visit.
         for visit in visits:
             _configure(settings, visit)
 
@@ -119,6 +120,7 @@ def _configure(settings: ConfigurationSettings, visit: Visit) -> Configure:
             remedy="Take the places in braces out of the levels that stand in each other.",
         ) from error
     return Configure(
+        # A hook works with the texts; in a simulated device's name they stand already.
         settings=visit.cell.texts if settings.hook else visit.cell.levels,
         device=device,
         hook=settings.hook,

@@ -16,7 +16,7 @@ LEVELS_MOST: Final = 64
 CAPACITIES_MOST: Final = 1000
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _PLACE: Final = re.compile(r"\{([A-Za-z][A-Za-z0-9_-]*)\}")
-_RESERVED: Final = frozenset(",;={}")
+_RESERVED: Final = frozenset(",;={}")  # what parts factors and levels, and marks a place
 _NESTED_MOST: Final = 4
 
 PLAN: Final = "plan"
@@ -38,6 +38,7 @@ def factors(text: str) -> Factors:
         ValueError: it is neither, a name is none, or a factor has fewer than two levels.
     """
     found = _from_json(text) if text.lstrip().startswith("{") else _from_words(text)
+    # Hooks get each as TEIJO_SET_NAME, which has no small letters.
     names = [name.lower() for name, _ in found]
     if len(set(names)) < len(names):
         raise ValueError("two factors have one name")
@@ -143,6 +144,7 @@ def _from_words(text: str) -> Factors:
 def _from_json(text: str) -> Factors:
     try:
         values = json.loads(text)
+    # Hostile JSON nests without end, and that is no ValueError.
     except RecursionError as error:
         raise ValueError("its JSON is nested too deeply") from error
     except ValueError as error:

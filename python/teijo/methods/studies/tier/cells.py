@@ -82,7 +82,7 @@ def keys_of(settings: TierSettings, stage: str, geometry: Geometry) -> tuple[Key
         for block in settings.block_sizes_bytes
         for pattern in settings.patterns
         for each in settings.sets_of(geometry)
-        if each / geometry.scale >= 2 * block
+        if each / geometry.scale >= 2 * block  # a single block leaves no choice of places
     )
 
 

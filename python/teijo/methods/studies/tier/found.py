@@ -249,6 +249,7 @@ class TierFound(Found[TierSettings]):
         """
         if not self.witnesses:
             return "few sets"
+        # What was never written is answered without the medium, and ends as sharply as a tier.
         if not self.settings.fill_times:
             return "unfilled"
         if self.proven:
@@ -355,6 +356,7 @@ class TierFound(Found[TierSettings]):
         ]
         filled = any(isinstance(each.step, Precondition) for each in record.steps)
         fill = None if filled else cells.filling(settings, record.geometry)
+        # Once back to a smaller set, and once forth again.
         again = 2 * sum(map(is_random, settings.patterns))
         closer = settings.refine * len(settings.patterns) + again if stage == TIER else 0
         most = len(left) + closer * len(settings.block_sizes_bytes)

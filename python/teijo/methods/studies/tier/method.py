@@ -99,6 +99,7 @@ def _begin(
     settings: TierSettings, stage: str, geometry: Geometry
 ) -> Generator[Step, Answer, Geometry]:
     """Put a stage's device in place and fill it; return its sizes."""
+    # A simulated tier is there from the start; a real target only after its hook.
     if stage != TIER or settings.hook:
         answer = yield from insist(cells.configuring(settings, stage))
         geometry = geometry_in(answer.detail) or geometry
@@ -140,6 +141,7 @@ def _closer(
             break
         middle = between(cliff)
         rates[middle] = yield from _cell(settings, replace(curve, set_bytes=middle), geometry)
+    # A sequential stream is not all over its set at once, so its fall is no evidence.
     if is_random(curve.pattern):
         yield from _turned_back(settings, geometry, curve, rates)
 
@@ -166,4 +168,5 @@ def between(cliff: Cliff) -> int:
     """Return the working set that halves the stretch with the cliff, without odd bytes."""
     grain = units.GIGA if cliff.bad_bytes - cliff.good_bytes >= 10 * units.GIGA else 4096
     middle = max(grain, round(cliff.middle_bytes / grain) * grain)
+    # Rounded it may be a set that was measured already.
     return middle if cliff.good_bytes < middle < cliff.bad_bytes else cliff.middle_bytes

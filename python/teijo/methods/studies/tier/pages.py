@@ -188,7 +188,7 @@ def _modelled(found: TierFound, curve: Curve) -> list[tuple[float, tuple[float, 
     first, last = min(curve.tier), max(curve.tier)
     places = [first * (last / first) ** (step / (MODEL_POINTS - 1)) for step in range(MODEL_POINTS)]
     if first < tier_bytes < last:
-        places.append(float(tier_bytes))
+        places.append(float(tier_bytes))  # the models bend exactly there
     both = ((place, curve.model(tier_bytes, round(place))) for place in sorted(places))
     return [(place, rates) for place, rates in both if rates is not None]
 

@@ -146,6 +146,7 @@ def asked_on(overrides: Mapping[str, str], facts: Mapping[str, str]) -> Mapping[
     added = {
         key: text
         for key, text in (usual | of_pair).items()
+        # By field and not by key: a person may have written an alias.
         if not asked.keys() & parse_overrides(TierSettings, {key: text}).keys()
     }
     return added | dict(overrides)
