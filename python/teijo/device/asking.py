@@ -30,7 +30,9 @@ def ask(argv: Sequence[str], *, seconds: float, limit_bytes: int) -> bytes:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            # C: what it prints must not depend on the language of who runs us.
             env={"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+            # A session of its own, so that its children are ended with it.
             start_new_session=True,
         )
     except OSError as error:
@@ -38,6 +40,8 @@ def ask(argv: Sequence[str], *, seconds: float, limit_bytes: int) -> bytes:
     assert process.stdout is not None
     pipe = process.stdout
     answer: list[bytes] = []
+    # One byte more than allowed tells too long an answer from one that just fits.
+    # A daemon: a program stuck on a dead drive keeps the pipe open, and we must still exit.
     reader = Thread(target=lambda: answer.append(pipe.read(limit_bytes + 1)), daemon=True)
     try:
         reader.start()
@@ -49,6 +53,7 @@ def ask(argv: Sequence[str], *, seconds: float, limit_bytes: int) -> bytes:
     finally:
         _end(process)
         reader.join(LATE_SECONDS)
+        # A reader still in read() holds the buffer's lock, and close would wait for it.
         if not reader.is_alive():
             pipe.close()
     if late:

@@ -12,6 +12,7 @@ from teijo.device.kernel import read_text
 _ADDRESS: Final = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _ID: Final = re.compile(r"0x([0-9a-f]{4})")
 _DRIVER: Final = re.compile(r"[a-zA-Z0-9_-]{1,32}")
+# Current kernels write "8.0 GT/s PCIe", older ones "8 GT/s".
 _SPEED: Final = re.compile(r"([0-9]{1,3}(?:\.[0-9])? GT/s)(?: PCIe)?")
 _WIDTH: Final = re.compile(r"[0-9]{1,2}")
 

@@ -110,6 +110,7 @@ def _identified(subject: Subject) -> Answer:
     name = f"{was.identity.model} {was.identity.serial} {was.identity.wwid}".strip()
     if now.disk_sequence is None:
         return "unknown", f"{name}; this kernel has no disk sequence to watch", ""
+    # A loop is named by its file's inode, which outlives the node and the boot.
     if not was.own_serial and was.identity.interface != "loop":
         return "unknown", f"no serial of its own; until the next boot it is {was.token}", ""
     return "ok", f"{name}, disk sequence {now.disk_sequence}", ""
@@ -150,6 +151,7 @@ def _alone(subject: Subject) -> Answer:
 
 
 def _nothing_above(subject: Subject) -> Answer:
+    # A loop whose file cannot be told may stand on this very device.
     unreadable = [loop.node.name for loop in stack.loops(subject.roots) if loop.backing is None]
     if unreadable:
         return (
@@ -165,6 +167,7 @@ def _nothing_above(subject: Subject) -> Answer:
 
 
 def _not_mounted(subject: Subject) -> Answer:
+    # Not left to O_EXCL: a loop can be claimed while the device under it is mounted.
     table = mounts.all_mounts(subject.roots)
     numbers = subject.numbers
     found = [
@@ -198,6 +201,7 @@ def _not_swap(subject: Subject) -> Answer:
 
 def _not_open(subject: Subject) -> Answer:
     numbers = subject.numbers
+    # Who has the file under a loop open can write to it without opening the loop.
     files: frozenset[FileKey] = frozenset(
         (loop.backing.file_device, loop.backing.inode)
         for loop in stack.loops(subject.roots)
@@ -246,6 +250,7 @@ def _unsigned(subject: Subject) -> Answer:
         )
     data = "both ends are blank" if content.blank else "it is not blank"
     readers = " and ".join(content.readers)
+    # Our list ends with libblkid 2.40; an installed one may know newer formats.
     if content.readers == ("built in",):
         return "unknown", f"no signature by the built-in reader alone (no wipefs); {data}", ""
     return "ok", f"no signature ({readers}); {data}", ""

@@ -99,6 +99,7 @@ class _Speller:
         match value:
             case str():
                 return self.word(value, place)
+            # Before int: in Python True is one.
             case bool():
                 raise self.refuse(place, "no parameter is true or false; write its word in quotes")
             case int() | float():

@@ -97,6 +97,7 @@ class Composite:
 
     def release(self) -> None:
         """Give up every claim."""
+        # A stack: a claim that cannot be given up must not keep the others from being so.
         with ExitStack() as ends:
             for member in self._members:
                 ends.callback(member.release)
@@ -140,6 +141,7 @@ def open_composite(
             )
             held.append(claimed)
             undo.callback(_give_back, held[-1])
+        # Before any file is laid out: that takes long, and a wrong chunk is known by now.
         layout_over(target, [_size(one) for one in held])
         subjects = [one for one in held if isinstance(one, Subject)]
         passed = _consent(target, subjects, destroy) if write else (None,) * len(subjects)
@@ -200,6 +202,7 @@ def _footprint(member: Member) -> _Footprint:
             return _Footprint(own=frozenset({(device, status.st_ino)}), under=below(device))
         case FileTarget(path=path):
             device = Number.of(path.parent.stat().st_dev)
+            # It has no inode yet; its name behind all links must do.
             return _Footprint(own=frozenset({path.resolve()}), under=below(device))
 
 

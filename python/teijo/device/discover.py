@@ -78,6 +78,7 @@ class _Used:
         numbers = frozenset(member.number for member in nodes)
         uses = self._mounted(numbers)
         uses += stack.above(nodes, self.roots)
+        # What / and the like lie on cannot be told: it may be this very disk.
         if not uses and self.blind:
             uses = [f"unknown: the disks under {', '.join(self.blind)} cannot be told"]
         return ", ".join(dict.fromkeys(uses))
@@ -104,6 +105,7 @@ def _lasting_names(roots: Roots) -> dict[str, str]:
         links = sorted(folder.iterdir(), key=_least_telling)
     except OSError:
         return {}
+    # The last link of a disk is kept: those that hide its serial were sorted first.
     for link in links:
         names[Path(os.path.realpath(link)).name] = str(link)
     return names

@@ -240,8 +240,8 @@ def _create(target: FileTarget, holder: Holder) -> Opened:
     """Make the file; it is marked before it holds anything."""
     size = target.size_bytes
     if size is None:
-        raise FileExistsError
-    fd = _open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        raise FileExistsError  # without a size it is never made: what is there is taken, or none
+    fd = _open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL)  # of two runs one makes it
     try:
         _lock(fd, target, write=True)
         opened = Opened(
@@ -378,7 +378,7 @@ def _open(target: FileTarget, flags: int) -> int:
     except FileExistsError:
         raise
     except OSError as error:
-        if error.errno == errno.EINVAL and direct:
+        if error.errno == errno.EINVAL and direct:  # how O_DIRECT is refused (open(2))
             _forget_if_new(target.path, flags)
             raise _refused(target) from error
         if error.errno == errno.ETXTBSY:
@@ -454,7 +454,7 @@ def file_geometry(opened: Opened) -> Geometry:
     return Geometry(
         capacity_bytes=opened.size_bytes,
         nominal_capacity_bytes=opened.size_bytes,
-        logical_block_bytes=alignment or 4096,
+        logical_block_bytes=alignment or 4096,  # None: a kernel before 6.1 does not say
         physical_block_bytes=max(4096, min(block, 65536)),
     )
 

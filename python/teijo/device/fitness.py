@@ -64,6 +64,7 @@ def fit(subjects: Sequence[Subject], accepted: frozenset[DriveWarning]) -> tuple
     Raises:
         teijo.errors.UnsafeError: one does, and that was not accepted by name.
     """
+    # All are asked before one refuses, so that each failing drive is named.
     seen = tuple(look(subject) for subject in subjects)
     causes, named = [], set()
     for subject, one in zip(subjects, seen, strict=True):

@@ -85,10 +85,14 @@ def _hex(text: str) -> bytes:
 BCACHE: Final = _hex("c68573f64e1a45ca8265f57f48ba6d81")
 BCACHEFS: Final = _hex("c68573f666ce90a9d96a60cf803df7ef")
 STRATIS: Final = b"!Stra0tis\x86\xff\x02^\x41rh"
+# Behind the first header, whose size is one of nine from 16 KiB to 4 MiB.
 LUKS2_SECOND_HEADERS: Final = tuple(16 * KIB << power for power in range(9))
+# The places at which libblkid looks (superblocks/promise_raid.c).
 PROMISE_SECTORS: Final = (63, 255, 256, 16, 399, 591, 675, 735, 911, 974, 991, 951, 3087)
+# The signature ends the first page, and pages are of 4 to 64 KiB, as the machine has them.
 SWAP_PAGES: Final = tuple(4 * KIB << power for power in range(5))
 UFS_MAGICS: Final = (0x00011954, 0x19540119, 0x00195612, 0x00095014, 0x00612195, 0x05231994)
+# The blocks in which libblkid looks (superblocks/sysv.c).
 SYSV_BLOCKS: Final = (0, 9, 15, 18)
 
 TABLES: Final = (
@@ -103,10 +107,12 @@ TABLES: Final = (
     *_at("unixware", _hex("eede0d60"), 29 * SECTOR + 156),
     *_at("ultrix", _hex("57290300"), 16384 - 72),
     *_at("Windows dynamic disk", b"PRIVHEAD", 6 * SECTOR, -SECTOR),
+    # The block may be any of the first 16.
     Magic(kind="Amiga RDB", offset_bytes=0, value=b"RDSK", steps=15, step_bytes=SECTOR),
 )
 
 MEMBERS: Final = (
+    # md metadata 1.1 and 1.2 at the start, 0.90 and 1.0 at the end.
     *_either("linux_raid_member", 0xA92B4EFC, 0, 4096),
     *_either("linux_raid_member", 0xA92B4EFC, -64 * KIB, aligned=64 * KIB),
     *_either("linux_raid_member", 0xA92B4EFC, -8 * KIB, aligned=4 * KIB),
@@ -179,6 +185,7 @@ UNIX_FILE_SYSTEMS: Final = (
         kind="xfs_external_log",
         offset_bytes=0,
         value=_hex("feedbabe"),
+        # libblkid looks for a record of the log in each of the first 512 sectors.
         steps=511,
         step_bytes=SECTOR,
     ),
@@ -229,6 +236,7 @@ FOREIGN_FILE_SYSTEMS: Final = (
     *_at("ntfs", b"NTFS    ", 3),
     *_at("ntfs (copy)", b"NTFS    ", *(3 - size for size in SECTOR_SIZES)),
     *_at("exfat", b"EXFAT   ", 3),
+    # The backup of exFAT's boot region begins at sector 12, that of FAT32 (below) at 6.
     *_at("exfat (copy)", b"EXFAT   ", *(12 * size + 3 for size in SECTOR_SIZES)),
     *_at("vfat", b"MSWIN", 82),
     *_at("vfat", b"FAT32   ", 82),
@@ -268,6 +276,7 @@ IMAGES: Final = (
 
 MAGICS: Final = (
     *TABLES,
+    # Before the members: GEOM::ELI begins with GEOM::, and the longer value names it.
     *ENCRYPTED,
     *MEMBERS,
     *SWAPS,

@@ -69,6 +69,7 @@ def carriers(mount: Mount, table: Sequence[Mount], roots: Roots = HOST) -> froze
 def _under(mount: Mount, table: Sequence[Mount], roots: Roots, seen: frozenset[Number]) -> Ground:
     if mount.number.major != 0:
         return Ground(numbers=frozenset({mount.number}))
+    # An overlay may have itself among its layers.
     if mount.number in seen or mount.file_system in WITHOUT_A_DISK:
         return NOTHING
     if mount.file_system == "overlay":
@@ -101,6 +102,7 @@ def _folders(options: str) -> Iterable[str]:
         name, _, escaped = option.partition("=")
         value = unescape(escaped)
         if name in _LAYERS:
+            # "::" begins layers of data only (overlayfs.rst); the other options have one path each.
             parts = re.split(r"(?<!\\):+", value) if name == "lowerdir" else [value]
             yield from (re.sub(r"\\(.)", r"\1", part) for part in parts if part)
 

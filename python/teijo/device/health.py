@@ -62,6 +62,7 @@ def kernel_counters(node: Node) -> dict[str, int]:
         values = [int(text) for text in (node.folder / "stat").read_text().split()]
     except (OSError, ValueError):
         return {}
+    # Not strict: discards came with Linux 4.18, flushes with 5.5, and more may come.
     stat = dict(zip(_STAT, values, strict=False))
     counted = {
         "kernel_reads": stat["reads"],

@@ -41,6 +41,7 @@ def run_hook(step: Configure, target: str, consent: Hook | None) -> dict[str, st
     with ExitStack() as stack:
         now, program = stack.enter_context(open_files(step.hook))
         _check_unchanged(consent, now)
+        # Files, not pipes: a service that the hook leaves behind would hold a pipe open.
         out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
         code = _ended(step, _started(step, target, now.program, program, out, err))
         told = {"hook_stdout": _tail(out), "hook_stderr": _tail(err)}
@@ -101,6 +102,7 @@ def _started(
         )
     except OSError as error:
         raise cannot(step.hook, "start", str(error.strerror)) from error
+    # An environment holds no NUL, and a setting may.
     except ValueError as error:
         raise cannot(step.hook, "start", f"its settings: {error}") from error
 

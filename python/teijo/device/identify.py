@@ -126,6 +126,7 @@ def _given_serial(fd: int, disk: Node, sequence: int | None, roots: Roots) -> st
     backing = kernel.loop_backing(fd)
     if backing is not None:
         path = read_text(disk.folder / "loop" / "backing_file") or backing.name
+        # The kernel's words behind a file without a name are no part of the serial to type.
         name = Path(path.removesuffix(" (deleted)")).name
         return serial.canonical(f"loop-{backing.inode}-".encode() + os.fsencode(name))
     boot = read_text(roots.proc / BOOT_ID)[:8]
@@ -152,6 +153,7 @@ def _model(fd: int, disk: Node) -> str:
 
 def _sysfs_model(disk: Node) -> str:
     vendor, model = _first(disk, "device/vendor"), _first(disk, "device/model")
+    # libata calls every maker "ATA", and virtio has a PCI number there: no maker's name.
     if vendor in {"", "ATA"} or vendor.startswith("0x"):
         return model or _first(disk, "dm/name")
     return f"{vendor} {model}".strip()
@@ -170,6 +172,7 @@ def _interface(disk: Node) -> str:
     way = [part for part in disk.folder.parts if part != disk.name]
     carriers = [name for form, name in CARRIERS if any(re.fullmatch(form, one) for one in way)]
     if any(re.fullmatch(r"host\d+", one) for one in way):
+        # The kernel drives USB and SATA disks through a SCSI host too; their bus is what counts.
         if carriers[:1] in (["USB"], ["SATA"]):
             return carriers[0]
         return f"SCSI ({carriers[0]})" if carriers else "SCSI"

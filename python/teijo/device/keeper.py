@@ -53,6 +53,7 @@ def write(fd: int, beside: Path, values: Values) -> None:
     except OSError as error:
         if error.errno not in WITHOUT_ATTRIBUTES:
             raise
+        # `read` looks there first: an older mark left in it would hide the new one.
         with suppress(OSError):
             os.removexattr(fd, ATTRIBUTE)
         _write_beside(beside, text)
@@ -90,6 +91,7 @@ def start(fd: int, beside: Path, removed: Path | None = None) -> subprocess.Pope
     names = [os.fspath(name.absolute()) for name in (beside, removed) if name is not None]
     try:
         return subprocess.Popen(
+            # -I -S: no PYTHONPATH, working folder or site-packages decides what it runs.
             [sys.executable, "-I", "-S", __file__, str(fd), *names],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -119,6 +121,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 def _read_beside(beside: Path) -> bytes:
     """Return the text of the file beside, if it is a plain one that only we can have written."""
     try:
+        # Anybody may plant something here: no link is followed, and a pipe is not waited for.
         fd = os.open(beside, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return b""
@@ -161,6 +164,7 @@ def _wait(fd: int, beside: Path, removed: Path | None) -> None:
     if values is None or values.get("state") != IN_USE:
         return
     settle(fd, beside, values, KILLED)
+    # By now the name may be another file's.
     if removed is not None and os.path.samestat(os.fstat(fd), removed.lstat()):
         removed.unlink()
         beside.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from typing import Final
 
 from teijo.units import MIB
 
+# linux/fs.h and linux/loop.h, with the numbers of asm-generic (x86-64, arm64).
 BLKROGET: Final = 0x125E
 BLKGETSIZE64: Final = 0x80081272
 BLKSSZGET: Final = 0x1268
@@ -140,6 +141,7 @@ def discard(fd: int, start_bytes: int, length_bytes: int, *, secure: bool = Fals
 
 def loop_backing(fd: int) -> Backing | None:
     """Return what an open loop device stands on; None where it is no loop, or not set up."""
+    # struct loop_info64: device, inode and block device come first, the name stands at 56.
     buffer = bytearray(232)
     try:
         fcntl.ioctl(fd, LOOP_GET_STATUS64, buffer)
@@ -164,6 +166,7 @@ def read_blocks(fd: int, start_bytes: int, length_bytes: int) -> bytes:
         OSError: the read failed; a read of fewer bytes is ENODATA, for it means a hole in the
             device: an unplugged drive answers with 0 bytes, not with an error.
     """
+    # mmap, for direct I/O wants an aligned buffer, and bytearray promises none.
     with mmap.mmap(-1, max(length_bytes, mmap.PAGESIZE)) as buffer:
         view = memoryview(buffer)
         done = 0
@@ -175,6 +178,7 @@ def read_blocks(fd: int, start_bytes: int, length_bytes: int) -> bytes:
                 done += count
             return bytes(view[:length_bytes])
         finally:
+            # Else closing the mmap fails: it still exports a pointer (BufferError).
             view.release()
 
 
@@ -191,6 +195,7 @@ def direct_alignment_bytes(fd: int) -> int | None:
     0 means that direct I/O is refused, None that the kernel does not say (statx
     STATX_DIOALIGN, Linux 6.1).
     """
+    # os.stat has no field for this alignment.
     statx = getattr(ctypes.CDLL(None, use_errno=True), "statx", None)
     if statx is None:
         return None
@@ -198,6 +203,7 @@ def direct_alignment_bytes(fd: int) -> int | None:
     empty_path, dioalign = 0x1000, 0x2000
     if statx(fd, b"", empty_path, dioalign, buffer) != 0:
         return None
+    # struct statx (linux/stat.h): stx_mask comes first, stx_dio_offset_align stands at 156.
     mask, offset_align = struct.unpack_from("I", buffer, 0)[0], struct.unpack_from("I", buffer, 156)
     return int(offset_align[0]) if mask & dioalign else None
 

@@ -30,6 +30,7 @@ def reserve(fd: int, path: Path, size_bytes: int) -> None:
     status = os.fstatvfs(fd)
     free = status.f_bavail * status.f_frsize
     floor = min(GIB, status.f_blocks * status.f_frsize // 20)
+    # st_blocks counts 512 bytes, whatever the file system's blocks are.
     need = size_bytes - os.fstat(fd).st_blocks * 512
     shortage = HostError(
         f"{path} is to be {format_size(size_bytes)}, and its file system has "
@@ -74,12 +75,14 @@ def lay_out(fd: int, size_bytes: int, progress: Progress | None = None) -> None:
             ) from error
         finally:
             view.release()
+            # The array exports the buffer too, and an exported mmap cannot be closed (BufferError).
             del words
 
 
 def has_holes(fd: int, size_bytes: int) -> bool:
     """Return whether some of an open file was never written, as far as its file system tells."""
     try:
+        # ext4 and XFS call space that was reserved and never written a hole as well.
         return os.lseek(fd, 0, os.SEEK_HOLE) < size_bytes
     except OSError:
         return False

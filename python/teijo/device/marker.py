@@ -123,6 +123,7 @@ def read_mark(fd: int, path: Path) -> Mark | None:
         return None
     kinds = Mark.__annotations__
     known = {name: values.get(name) for name in kinds}
+    # type, not isinstance: anybody may have written it, and True passes for an int.
     if any(type(one) is not (int if kinds[name] is int else str) for name, one in known.items()):
         return None
     if known["state"] not in get_args(State):
@@ -145,6 +146,7 @@ def refusal(mark: Mark | None, status: os.stat_result, path: Path, run: str) -> 
 
     A file in order is anybody's; one that a killed run left is that run's, who may resume.
     """
+    # A copy that keeps attributes (cp -a) has the mark too, but another inode.
     if mark is None or mark.inode != status.st_ino:
         return UnsafeError(
             f"{path} exists and teijo did not make it; nothing was written",
@@ -198,6 +200,7 @@ def started(pid: int, roots: Roots = HOST) -> str:
     """Return when a process began, in the kernel's ticks; empty where it is dead or none."""
     # The program's name stands in brackets and may hold anything, brackets too.
     fields = read_text(roots.proc / str(pid) / "stat").rpartition(")")[2].split()
+    # proc(5) counts from 1: state is its field 3, starttime its field 22.
     return fields[19] if len(fields) > 19 and fields[0] not in {"Z", "X"} else ""
 
 
@@ -210,6 +213,7 @@ def _remedy(mark: Mark, *, own: bool, consent: bool) -> str:
     give_up = "add --overwrite to lose what it holds"
     if own:
         return f"Look what it holds; {give_up}."
+    # The mark may be anybody's, and a name in it could steer the terminal it is shown on.
     if mark.run_file.isprintable() and mark.run_file and Path(mark.run_file).is_file():
         more = " --overwrite" if consent else ""
         resume = f"Go on with that run (teijo resume {shell_path(mark.run_file)}{more})"

@@ -115,6 +115,7 @@ def _swap_names(roots: Roots) -> tuple[str, ...]:
 
 
 def _parse(line: str, process: str) -> Mount:
+    # Before the hyphen stands any number of optional fields (proc(5)).
     left, _, right = line.partition(" - ")
     fields, tail = left.split(" "), right.split(" ")
     return Mount(

@@ -59,10 +59,12 @@ def namespace(fd: int) -> Namespace:
     controller = _identify(fd, structure=1, number=0)
     optional_commands = int.from_bytes(controller[256:258], "little")
     manages_namespaces = optional_commands & 0b1000
+    # A detached namespace holds data too, and the list of active ones leaves it out.
     listing = ALLOCATED_LIST if manages_namespaces else ACTIVE_LIST
     listed = struct.unpack("<1024I", _identify(fd, structure=listing, number=0))
     own = _identify(fd, structure=0, number=number)
     size, protection = own[26], own[29]
+    # FLBAS and DPS go where Format has them in CDW10: LBAFU 13:12, PIL 8, PI 7:5, MSET 4.
     return Namespace(
         number=number,
         controller_serial=serial.canonical(serial.as_the_kernel_prints(controller[4:24])),
@@ -88,6 +90,7 @@ def critical_warning(fd: int) -> int:
         OSError: it is no NVMe namespace, or the command was refused.
     """
     with mmap.mmap(-1, PAGE_BYTES) as buffer:
+        # The length is in words of 4 bytes and counts from 0.
         words = SMART_LOG_BYTES // 4 - 1
         _admin(
             fd,
@@ -106,6 +109,7 @@ def format_namespace(fd: int, found: Namespace) -> None:
     Raises:
         OSError: the drive refused or the command failed; what is left of the data is unknown.
     """
+    # SES is bits 11:9 of CDW10.
     settings = found.format_bits | USER_DATA_ERASE << 9
     _admin(fd, opcode=FORMAT_NVM, number=found.number, cdw10=settings)
 
@@ -130,6 +134,7 @@ def _admin(
     `length` is how many bytes of `data` the drive fills; the kernel sends both, or none.
     """
     address, length = (_address(data), length) if data is not None else (0, 0)
+    # 0 is the kernel's own limit, 60 s; a format may take minutes to hours.
     timeout_ms = FORMAT_TIMEOUT_MS if opcode == FORMAT_NVM else 0
     command = bytearray(
         struct.pack(
@@ -138,6 +143,7 @@ def _admin(
         )
     )  # fmt: skip
     status = fcntl.ioctl(fd, NVME_IOCTL_ADMIN_CMD, command)
+    # Above 0 it is the drive's own status: only the kernel's refusals come as errno.
     if status != 0:
         raise OSError(status, f"the drive answered status {status:#x}")
     return int.from_bytes(command[_RESULT], "little")

@@ -10,6 +10,7 @@ from typing import Final
 
 from teijo.device.kernel import HOST, Number, Roots, read_text
 
+# Without it the kernel hides /proc/PID/fd of other users' processes (proc(5)).
 CAP_SYS_PTRACE: Final = 19
 
 FileKey = tuple[Number, int]

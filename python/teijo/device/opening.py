@@ -105,6 +105,7 @@ def open_target(
                 progress=progress,
                 silence_ns=silence_ns,
             )
+            # The second opens it after a hook, which may have taken the file away: it may be made.
             return device(partial(file, make=make), file, place=str(target.path.absolute()))
         case BlockTarget() as target:
             block = partial(

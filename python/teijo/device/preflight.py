@@ -76,6 +76,7 @@ def claim(
     refusal = ""
     try:
         fd = retry_for(
+            # O_EXCL without O_CREAT claims a block device (open(2)): no mount, no other claim.
             lambda: os.open(path, mode | os.O_EXCL | os.O_DIRECT | os.O_CLOEXEC),
             errors=frozenset({errno.EBUSY}),
             seconds=CLAIM_WAIT_SECONDS,

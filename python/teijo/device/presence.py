@@ -21,6 +21,7 @@ def check_present(subject: Subject) -> None:
         raise DeviceError(
             f"{name} is gone: {error.strerror}", remedy="Look at its cable and at dmesg."
         ) from error
+    # An open descriptor outlives an unplugged drive; its size or its folder in sysfs does not.
     if size == 0 or not was.node.folder.exists():
         raise DeviceError(f"{name} is gone", remedy="Look at its cable and at dmesg.")
     if sequence != was.disk_sequence:

@@ -80,6 +80,7 @@ def purge(subject: Subject, moved: Moved = unwatched) -> PurgeResult | None:
 
 def _format(subject: Subject, moved: Moved) -> PurgeResult | None:
     """Format the namespace, if the drive can and nothing else of it would be erased."""
+    # A format erases the whole namespace, and not a partition of it.
     if not subject.found.node.name.startswith("nvme") or subject.found.node.is_partition:
         return None
     try:
@@ -90,6 +91,7 @@ def _format(subject: Subject, moved: Moved) -> PurgeResult | None:
         return None
     check_present(subject)
     try:
+        # One call, and nothing comes back before it ends.
         moved(0, 1, allow_ns=nvme.FORMAT_TIMEOUT_MS * NS_PER_MS)
         nvme.format_namespace(subject.fd, found)
     except OSError as error:
@@ -144,6 +146,7 @@ def _samples(subject: Subject, moved: Moved) -> list[bytes]:
     """Blocks at equal distances, the first and the last among them."""
     size = subject.found.geometry.capacity_bytes
     last = (size - SAMPLE_BYTES) // SAMPLE_BYTES
+    # A set, for a small device has fewer blocks than samples.
     places = sorted({last * index // (SAMPLES - 1) for index in range(SAMPLES)})
     blocks = []
     try:

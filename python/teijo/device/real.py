@@ -98,14 +98,17 @@ class RealDevice:
                 remedy="Give the plan a hook, or run it on a simulated device.",
             )
         began_ns = time.monotonic_ns()
+        # The names of what is open are asked of the descriptors, before these are closed.
         was, places = self.identity, [open_place(fd) for fd in self._medium.descriptors]
         self.close()
+        # The kernel lets go of a ring's files later, and the hook must find its target free.
         for place in places:
             wait_until_free(place)
         told = run_hook(step, self._place, self._hook) if step.hook else {}
         try:
             opened = self._again()
         except (TargetError, UnsafeError) as error:
+            # Exit code 6, not 3: the hook's doing is mended, and the run goes on (docs/safety.md).
             raise HostError(
                 f"After it was configured ({step.text}) {self._place} could not be opened again: "
                 f"{error.message}",

@@ -43,6 +43,7 @@ def _hold_alone(path: Path) -> None:
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (os.O_EXCL if device else 0))
     try:
         if not device:
+            # Granted only where nobody else has the file open (fcntl(2)).
             fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
             fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     finally:

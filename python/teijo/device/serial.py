@@ -22,6 +22,7 @@ def canonical(raw: bytes) -> str:
     Blanks within it stay, those at its ends are padding (NVMe base specification 1.5, SPC-4).
     """
     kept = raw.strip(PADDING)
+    # A dash at the front would be taken for an option where it is typed.
     return "".join(
         chr(byte) if _can_be_seen(byte) and (place or byte != ord("-")) else f"\\x{byte:02x}"
         for place, byte in enumerate(kept)

@@ -45,6 +45,7 @@ def contents(fd: int, size_bytes: int) -> Contents:
     found: dict[int, Signature] = {}
     readers = ["built in"]
     if shutil.which("wipefs", path=_SEARCH) is not None:
+        # First, for of two finds at one place its own has the UUID, and the way to erase it.
         readers.append("wipefs")
         found |= {item.offset_bytes: item for item in _wipefs(fd)}
     try:

@@ -118,6 +118,7 @@ class SimulatedDevice:
                 f"{step.device} cannot take the place of a simulated device.",
                 remedy="Write a simulated device: sim:NAME?key=value.",
             )
+        # Before the old one is closed, so that a mistake leaves that as it was.
         simulation = _simulation_of(target)
         self._simulation.close()
         self._take(target, simulation)

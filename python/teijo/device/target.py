@@ -187,6 +187,7 @@ def split_settings(target: Target, settings: Mapping[str, str]) -> tuple[Target,
         case CompositeTarget(members=members) if any(isinstance(m, FileTarget) for m in members):
             several = _SEVERAL.fullmatch(target.text)
             assert several is not None, "it was read as a composite"
+            # As written, with its \, kept: this text is recorded, and read again by a resume.
             parts = _COMMA.split(several[3])
             for place, member in enumerate(members):
                 if isinstance(member, FileTarget):
@@ -393,6 +394,7 @@ def _on_disk(text: str, path: Path, pairs: dict[str, str]) -> Member | Directory
 
 def _new_file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
     top = path.absolute().parts[1:2]
+    # A mistyped device must not become a file in /dev; /dev/shm is a place for files.
     in_memory = path.absolute().is_relative_to("/dev/shm")
     if top and top[0] in {"dev", "proc", "sys"} and not in_memory:
         raise TargetError(

@@ -44,6 +44,7 @@ class _Left(BaseException):
 
 class _Work(threading.Thread, Generic[Got]):
     def __init__(self, work: Callable[[Moved], Got]) -> None:
+        # A daemon: a thread that hangs in the kernel must not keep the program from its exit.
         super().__init__(name="teijo-device", daemon=True)
         self._work = work
         self.over = threading.Event()

@@ -19,6 +19,7 @@ ZFS_LABEL_BYTES: Final = 256 * KIB
 ZFS_NAMES: Final = b"\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01"
 """How the list of names in a ZFS label begins: XDR, little-endian host, version 0, unique names."""
 
+# Copies lie in group 1 and in the powers of 3, 5 and 7 (sparse_super).
 EXT_GROUPS: Final = (1, 3)
 EXT_BLOCKS: Final = (KIB, 2 * KIB, 4 * KIB, 64 * KIB)
 MINIX_MAGICS: Final = (0x137F, 0x138F, 0x2468, 0x2478)
@@ -48,8 +49,10 @@ def _boot_sector(read: Read) -> Iterator[Signature]:
     """Find a master boot record, a boot sector with code, and FAT without its name."""
     sector = read(0, 512)
     if sector[510:] == b"\x55\xaa":
+        # 55 AA ends any boot sector; in a table each of four entries is active (80) or not (00).
         if all(sector[446 + 16 * entry] in {0x00, 0x80} for entry in range(4)):
             yield Signature(kind="dos", offset_bytes=510)
+        # A jump over the parameters: code begins here.
         elif sector[0] in {0xEB, 0xE9}:
             yield Signature(kind="boot sector", offset_bytes=510)
     if _looks_like_fat(sector):
@@ -73,6 +76,7 @@ def _looks_like_fat(sector: bytes) -> bool:
 
 def _ext(read: Read) -> Iterator[Signature]:
     """Find the superblock of ext2, ext3, ext4 or of a journal, and its first copies."""
+    # A group is what one block of bitmap counts: 8 × its bytes. Blocks of 1 KiB begin at 1.
     places = [("ext2/3/4", 1024)] + [
         ("ext2/3/4 (copy)", (group * 8 * block + (1 if block == KIB else 0)) * block)
         for block in EXT_BLOCKS
@@ -82,6 +86,7 @@ def _ext(read: Read) -> Iterator[Signature]:
         block = read(place, 128)
         if block[0x38:0x3A] != b"\x53\xef":
             continue
+        # Blocks of 1 to 64 KiB (s_log_block_size), or a revision there is (s_rev_level).
         if 0 <= _number(block, 0x18, 4) <= 6 or _number(block, 0x4C, 4) in {0, 1}:
             yield Signature(kind=kind, offset_bytes=place + 0x38)
 
