@@ -44,6 +44,7 @@ def endurance_from(health: Health) -> Endurance | None:
     percent, and where the percents have run out.
     """
     written, percent = health.get("host_writes_bytes"), health.get("percentage_used")
+    # At 255 the counter has stopped while writes go on; at 0 there is nothing to divide by.
     if not written or percent is None or not PERCENT_LEAST <= percent <= PERCENT_MOST:
         return None
     return Endurance(

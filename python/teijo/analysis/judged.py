@@ -132,6 +132,7 @@ def judged(all_rates: Sequence[Rates]) -> tuple[Judged, ...]:
     return tuple(
         replace(
             each,
+            # One iterator a factor over all workloads: pairs come out in the order they went in.
             pairs=tuple(next(of_factor[pair.factor]) for pair in each.pairs),
             control=each.control and next(controls),
             drift=each.drift and next(drifts),

@@ -147,6 +147,7 @@ def _quantity(
         value=math.fsum(samples) / len(samples),
         batches=samples if by_round else five_batches(samples),
         by_round=by_round,
+        # A maximum is no mean over I/Os, of which one more or less has a share.
         resolution=0.0 if is_maximum else 1 / max(1, min(answer.ios for answer in answers)),
         batch_samples=1 if by_round else _batch_samples(samples),
         steady=steady,

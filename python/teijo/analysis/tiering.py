@@ -308,6 +308,7 @@ def crossover(sizes: Sequence[int], tier: Sequence[float], slow: Sequence[float]
     if not behind:
         return float(sizes[0])
     place = behind[-1]
+    # A rate of zero has no logarithm to draw a line from: the next size is all that is known.
     if math.isinf(leads[place]):
         return float(sizes[place + 1])
     part = -leads[place] / (leads[place + 1] - leads[place])

@@ -166,6 +166,7 @@ def infer(
     evidence = tuple(one for one in found if one is not None)
     shifts = [one for one in evidence if one.kind == "alignment"]
     weights = weights_of(_together(evidence, candidates))
+    # Sizes are a weak witness: dies side by side and overlapping transfers bend their curve.
     unit = _named(shifts)
     others = {_named([one]) for one in shifts} - {None, unit}
     outcome: Outcome = "cannot tell"
@@ -273,6 +274,7 @@ class _Data:
     @property
     def common(self) -> int:
         """Columns that every candidate has: the fixed time and the rate of a transfer."""
+        # A shift leaves both as they were, so what it costs has neither.
         return 2 if self.kind == "sizes" else 0
 
     def design(self, unit: int) -> Array:

@@ -23,7 +23,7 @@ RATE_SHARE_LEAST: Final = 0.99
 FOREIGN_SHARE_MOST: Final = 0.001
 MISSING_SHARE_MOST: Final = 0.005
 SPLIT_SHARE_MOST: Final = 0.01
-DRIFT_PPM_MOST: Final = 50.0
+DRIFT_PPM_MOST: Final = 50.0  # beyond it the engine itself leaves that counter
 LOOK_GAP_NS_MOST: Final = 1_500_000_000
 SLEEP_NS_MOST: Final = 10 * NS_PER_MS
 LEAST_NS: Final = 100 * NS_PER_MS
@@ -71,6 +71,7 @@ def schedule_remarks(step: Load, answer: StepResult) -> list[Remark]:
         parts = [part for part in answer.results if part.stream == stream.name]
         if stream.rate is None or not parts:
             continue
+        # An open loop's discards are arrivals too, though they are none of its results.
         parts += [
             part
             for part in answer.commands
@@ -85,8 +86,10 @@ def schedule_remarks(step: Load, answer: StepResult) -> list[Remark]:
 def _behind(stream: Stream, parts: list[OperationResult], elapsed_ns: int) -> str:
     assert stream.rate is not None
     asked = stream.rate.ios_per_second
+    # A failed arrival was served: it waits no longer.
     done = sum(part.count + sum(part.errors.values()) for part in parts)
     waiting = next((part.backlog_end for part in parts if part.backlog_end is not None), None)
+    # By the rate only where no backlog is known (fio): a Poisson lap may draw fewer arrivals.
     due = asked * elapsed_ns / NS_PER_S if waiting is None else done + waiting
     slack = max(stream.outstanding_ios, due / 1000)
     late = waiting is not None and waiting > slack
@@ -143,6 +146,7 @@ def witness_remarks(step: Load, witness: Witness) -> list[Remark]:
 def depth_remarks(step: Load, witness: Witness) -> list[Remark]:
     """Return a remark for each closed loop that was not as deep as it was set to be."""
     streams = step.workload.streams
+    # Older run files have one depth for all streams.
     if len(streams) == 1 or len(streams) != len(witness.stream_in_flight_asked):
         share = depth_share(step, witness)
         if share is None or share >= DEPTH_SHARE_LEAST:
@@ -168,6 +172,7 @@ def device_remarks(step: Load, answer: StepResult) -> list[Remark]:
     shares = device_shares(answer)
     if shares.bytes_share is None or shares.foreign_bytes is None:
         return []
+    # A lap shorter than the looks at the counters: much of it may be on their other side.
     if _goes_on(step) and answer.elapsed_ns < LEAST_NS:
         return []
     if shares.bytes_share == 0:

@@ -34,7 +34,7 @@ def written_series(
     for answer in answers:
         count = max(1, round(answer.elapsed_ns / sample_ns))
         length = np.full(count, float(sample_ns))
-        length[-1] = answer.elapsed_ns - sample_ns * (count - 1)
+        length[-1] = answer.elapsed_ns - sample_ns * (count - 1)  # so that all add up to the time
         lengths.append(length)
         written.append(_written(answer, length))
     return Series(

@@ -221,6 +221,7 @@ def _judged(one: Quantity, other: Quantity, *, figures: int) -> Judged:
     if first is None or second is None:
         return found
     resolution = max(one.resolution, other.resolution, _PRINTED_SHARE)
+    # Runs that repeat each other show how runs differ: no tolerance for that on top.
     if max(one.runs, other.runs) > 1:
         return replace(
             found,

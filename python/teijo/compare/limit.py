@@ -101,6 +101,7 @@ def parse_limit(text: str) -> Limit:
         PlanError: it is none, or has a unit that there is not.
     """
     shown = " ".join(text.split())
+    # A semicolon would make it two limits when the run file is read again.
     if len(text) > LONGEST or ";" in text or unspeakable(text):
         raise PlanError(f"{shown[:80]!r} is no limit", remedy=f"Write it like {EXAMPLE}.")
     found = _LIMIT.fullmatch(text.strip())

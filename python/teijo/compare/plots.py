@@ -105,6 +105,7 @@ def _joined(tables: Sequence[Table]) -> Table:
     found = [{row[0]: row[1:] for row in table.rows} for table in tables]
     places = sorted(
         dict.fromkeys(place for rows in found for place in rows),
+        # Names all count as 0 and so keep their order: the sort is stable.
         key=lambda place: place if isinstance(place, int | float) else 0.0,
     )
     nothing = (None,) * (len(first.columns) - 1)

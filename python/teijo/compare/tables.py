@@ -35,7 +35,7 @@ def difference_table(pairing: Pairing, *, folded: bool = False) -> Table:
         ("High end", "%", 2, lambda row: row.percents[2]),
         ("Verdict", "", None, verdict_words),
     )
-    place = len(fields) - 4
+    place = len(fields) - 4  # "Difference", with or without the column of figures before it
     marked = [(number, place) for number, row in enumerate(rows) if row.verdict in SHOWN]
     return listing(rows, fields, caption=against(pairing), folded=folded, marked=marked)
 
@@ -46,6 +46,7 @@ def matrix_table(match: Match, pairing: Pairing) -> Table | None:
     if not keys:
         return None
     found = {str(row.place): row for row in pairing.rows}
+    # The order of the standard's table: 0.5 KiB on top, writes alone on the left.
     blocks = sorted({key.block_size_bytes for key in keys})
     mixes = sorted({key.read_percent for key in keys})
     cells = [

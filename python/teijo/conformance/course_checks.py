@@ -101,6 +101,7 @@ def _misjudged(window: Window) -> bool:
         return True
     mean = sum(window.values) / WINDOW_ROUNDS
     slope = sum((place - 2) * (y - mean) for place, y in enumerate(window.values)) / 10
+    # In doubles: the window has exact numbers that were rounded once.
     close = 1e-9 * max(1.0, abs(mean))
     return (
         abs(max(window.values) - min(window.values) - window.range) > close

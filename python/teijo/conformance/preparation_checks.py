@@ -45,6 +45,7 @@ def volume(case: Case) -> Found:
 @_preconditioned
 def coverage(case: Case) -> Found:
     """Judge whether every LBA of the range was written, none twice before all once."""
+    # Courses are of all steps, of stretches too that were broken off and do not count.
     counted = {record.seq for record, _, _ in case.preconditioned}
     found = [each for each in case.courses if each.is_precondition and each.seq in counted]
     if len(found) < len(counted):

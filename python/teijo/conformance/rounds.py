@@ -29,6 +29,7 @@ def _rounds_of(stretch: Stretch) -> list[tuple[Measured, ...]]:
         if isinstance(each.answer, Gap):
             if number == each.step.round_number and found:
                 found.pop()
+            # The round is asked for again under the same number, and begins anew.
             number = None
             continue
         if each.step.round_number != number:

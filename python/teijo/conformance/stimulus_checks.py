@@ -85,6 +85,7 @@ def minutes(_: Case, measured: Sequence[Measured]) -> Found:
     return met_if(in_shares(lengths_s, asked=asked_s, shares=MINUTE_SHARES), text)
 
 
+# A step that goes on has the seed of the one before, and repeats nothing.
 @judging(lambda case: [each for each in case.loaded() if not getattr(each[1], "continues", False)])
 def seeds(_: Case, loaded: Sequence[Loaded]) -> Found:
     """Judge whether each stimulus has its own seed, so that none repeats another."""

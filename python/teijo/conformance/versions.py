@@ -176,7 +176,7 @@ _THREE_VARIABLES = (
 )
 _WHOLE = RangeRule(share_percent=100, allowed_percents=(100,))
 _LARGE, _MIDDLE = 1024 * KIB, 128 * KIB
-# 1.1 cut the sizes of TP to two.
+# An implementation of 1.0 has these; the whitepaper on 1.0, errata included, has only two.
 _FIVE_SIZES = tuple(round(kib * KIB) for kib in (1024, 64, 8, 4, 0.5))
 # 1.x leaves the load to the operator: these are the whitepaper's examples.
 _FREE_ENTERPRISE = LoadRule(threads=2, queue_depth=16, recommended=False)

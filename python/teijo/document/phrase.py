@@ -71,6 +71,7 @@ def capitalised(text: str) -> str:
     raised = text[:1].upper() + text[1:]
     if not isinstance(text, Phrase):
         return raised
+    # A recalled phrase stays one: else its template would count as its words.
     phrase = type(text)(raised)
     phrase.template, phrase.values = text.template, text.values
     return phrase

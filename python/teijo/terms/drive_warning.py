@@ -88,6 +88,7 @@ def accepted(texts: Iterable[str]) -> frozenset[DriveWarning]:
             near = get_close_matches(name, known, n=1, cutoff=0.5)
             meant = f"; did you mean {near[0]!r}?" if near else ""
             raise UsageError(
+                # Cut and quoted: it may be a megabyte long, or drive a terminal.
                 f"{name[:80]!r} is no warning of a drive{meant}",
                 remedy=f"The warnings are {', '.join(known)}.",
             )

@@ -168,6 +168,7 @@ def encoded(buckets: Buckets) -> bytes:
         octave = max(0, value_ns.bit_length() - 1 - _OCTAVE_BITS)
         index = (octave << _OCTAVE_BITS) + (value_ns >> octave)
         if empty := index - reached:
+            # ZigZag of −empty is 2 · empty − 1; a single empty bucket is written as a count of 0.
             numbers.append(0 if empty == 1 else 2 * empty - 1)
         numbers.append(2 * count)
         reached = index + 1
@@ -222,7 +223,7 @@ def decoded(blobs: Sequence[bytes]) -> list[Buckets]:
             break
         septets = (raw[starts[longer] + place] & _GOES_ON - 1).astype(np.int64)
         words[longer] |= septets << 7 * place
-    numbers = words >> 1 ^ -(words & 1)
+    numbers = words >> 1 ^ -(words & 1)  # ZigZag has the sign in the lowest bit
     # A forged run of empty buckets could be long enough to overflow the sum.
     reached = np.cumsum(np.where(numbers < 0, np.minimum(-numbers, _BUCKETS + 1), 1))
     begins = np.concatenate(([0], reached[firsts - 1]))
@@ -230,6 +231,7 @@ def decoded(blobs: Sequence[bytes]) -> list[Buckets]:
         raise _refusal("it has more buckets than there are")
     used = numbers > 0
     index = (reached - np.repeat(begins[:-1], np.diff(firsts, prepend=0)))[used] - 1
+    # The first 2048 buckets, two times 1024, are all of width 1.
     octaves = np.maximum((index >> _OCTAVE_BITS) - 1, 0)
     borders = np.cumsum(used)[firsts - 1][:-1]
     values_ns = np.split(index - (octaves << _OCTAVE_BITS) << octaves, borders)

@@ -20,7 +20,7 @@ IN_FLIGHT = "in_flight_mean"
 """In a step's detail: as of a witness, where there is none (virtual time)."""
 DRAIN = "drain_ns"
 """In a step's detail: how long, before it, the last I/Os of an open-ended stimulus took to end."""
-_DIGITS_MOST = 20
+_DIGITS_MOST = 20  # as many as 64 bits have; a run file may hold more than int() takes
 Health = Mapping[str, int]
 """A device's own counters by name, as SMART has them: bytes in `_bytes`, temperature in
 `_kelvin`. What a device does not count is absent, never zero."""

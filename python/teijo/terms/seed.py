@@ -11,6 +11,7 @@ _SEED_BITS: Final = 53
 
 def derive(*parts: int | str) -> int:
     """Return the seed that these parts lead to, 0 to 2⁵³ − 1."""
+    # Parted, or (1, 23) and (12, 3) were one seed. It never changes: old files are derived by it.
     text = "\x1f".join(str(part) for part in parts)
     digest = hashlib.blake2b(text.encode(), digest_size=8, person=b"teijo").digest()
     return int.from_bytes(digest) >> (64 - _SEED_BITS)
