@@ -141,11 +141,13 @@ def wipc(
     threads, queue_depth = settings.precondition_load
     workload = phrases.sequential_writes(
         settings.precondition_block_bytes or block_size_bytes,
+        # The standard has no restriction of LBAs for WIPC, so no amount and no segments.
         active_range=shared.share_of(settings),
         threads=threads,
         queue_depth=queue_depth,
         content=settings.content,
     )
+    # Unverified: that twice the user capacity is meant also where the active range is 75 % of it.
     align = geometry.physical_block_bytes
     return workload, settings.precondition_times * (geometry.capacity_bytes // align * align)
 
@@ -154,6 +156,7 @@ def determined(
     rounds: Rounds, variables: Mapping[str, CellKey], unit: str, of: Callable[[StepResult], Number]
 ) -> tuple[SteadyState, ...]:
     """Return the determination of a figure of named cells over the unbroken rounds."""
+    # None from before a gap: the device rested in it, and the window would join two states of it.
     tracked = (
         Tracked(
             variable=name, unit=unit, values=tuple(of(each.at(cell)) for each in rounds.unbroken)
@@ -184,6 +187,7 @@ class SteadyRoundsFound(PtsRoundsFound[S, K]):
     @property
     def is_over(self) -> bool:
         """Whether no further round follows."""
+        # The limit counts anew after a gap, as the determination does.
         return self.converged or len(self.course.unbroken) >= self.settings.rounds_most
 
     @property

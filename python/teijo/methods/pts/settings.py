@@ -117,6 +117,7 @@ def shared_defaults(version: Version, geometry: Geometry, load: LoadRule) -> dic
         "segments": pieces.segments,
         "threads": load.threads,
         "queue_depth": load.queue_depth,
+        # The standard's required data pattern; any other is optional and must be disclosed.
         "content": Content.RANDOM,
     }
 

@@ -56,6 +56,7 @@ def order_blocks(found: DemandFound) -> list[Block]:
         measures.write_amplification(found.at(point)) for point in (best.after, best.point, full)
     )
     cause = say("The order of the sweep may do that, not the demand")
+    # Its counters show it: it cleaned ahead at the light point, and lived on that at this one.
     if light is not None and own is not None and most is not None and own < most < light:
         cause = say("The order of the sweep does that, not the demand")
     text = say(

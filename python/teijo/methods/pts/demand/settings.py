@@ -18,6 +18,7 @@ MINUTES_MOST = 100_000
 
 
 def _rounds_or_none(text: str) -> int:
+    # 0 leaves the preconditioning out; of one to four rounds no window could ever be steady.
     return 0 if text.strip() == "0" else whole(WINDOW_ROUNDS, 10_000).parse(text)
 
 

@@ -111,6 +111,7 @@ def cells_per_round(settings: DemandSettings) -> int:
 
 def sweep_of(settings: DemandSettings) -> tuple[SweepCell, ...]:
     """Return every point of the sweep, in order."""
+    # Unverified: that TC is outside and both fall (read in one program of 2.0).
     return tuple(
         SweepCell(threads=threads, queue_depth=queue_depth)
         for threads in settings.thread_counts

@@ -91,6 +91,7 @@ class WaitState:
     @property
     def rests_ns(self) -> tuple[int, ...]:
         """The time without I/O after each burst, as measured: rest and gaps together."""
+        # Not what was asked for: reading a real drive's counters takes time too, and is rest.
         after = (*self.bursts[1:], *self.baseline[:1])
         return tuple(
             later.started_ns - (earlier.started_ns + earlier.elapsed_ns)

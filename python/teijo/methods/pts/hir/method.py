@@ -34,6 +34,7 @@ class Hir(PtsMethod[HirSettings, HirFound]):
 
     def ruled(self, version: Version, geometry: Geometry) -> dict[str, Any]:  # noqa: ARG002
         """Return the rule for this test, and its block size."""
+        # Unverified: the limit of 25 rounds (another program writes for six hours instead).
         rule = version.idle_recovery
         assert rule is not None, version.id
         return {**asdict(rule), "block_size_bytes": HIR_BLOCK_BYTES}

@@ -53,6 +53,7 @@ class Lat(RoundsMethod[LatSettings, LatFound]):
         states = yield from until_steady(
             settings, wipc(settings, geometry), partial(matrix_round, settings), determination
         )
+        # Without steady state too. Unverified: its length and stimulus (one program of 2.0).
         if settings.histogram_ns:
             driven = stimulus(settings, TRACKED)
             yield from histogram_run(driven, settings.histogram_ns, cell=TRACKED.name)

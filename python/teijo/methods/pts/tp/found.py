@@ -72,6 +72,7 @@ class TpCell(MatrixCell):
 def cells_of(block_size_bytes: int) -> tuple[TpCell, ...]:
     """Return a round's two cells in the order measured: reads, then writes."""
     return tuple(
+        # Unverified: that the reads come first.
         TpCell(read_percent=mix, block_size_bytes=block_size_bytes)
         for mix in THROUGHPUT_READ_PERCENTS
     )

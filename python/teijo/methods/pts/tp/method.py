@@ -27,6 +27,7 @@ class Tp(RoundsMethod[TpSettings, TpFound]):
         rule = version.throughput
         return {
             "block_sizes_bytes": rule.block_sizes_bytes,
+            # None from 1.1 on, the test's own: three programs agree, the whitepaper prints 128 KiB.
             "precondition_block_bytes": rule.precondition_block_bytes,
         }
 

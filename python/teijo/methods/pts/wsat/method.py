@@ -35,6 +35,7 @@ class Wsat(PtsMethod[WsatSettings, WsatFound]):
 
     def ruled(self, version: Version, geometry: Geometry) -> dict[str, Any]:  # noqa: ARG002
         """Return when the test stops, and what it drives until then."""
+        # Unverified: the check minute after every 30, and 2.0.2's six hours.
         rule = version.saturation
         return {
             "read_percent": 0,

@@ -32,6 +32,7 @@ class Xsr(PtsMethod[XsrSettings, XsrFound]):
 
     def ruled(self, version: Version, geometry: Geometry) -> dict[str, Any]:  # noqa: ARG002
         """Return the rule for this test: block sizes and minutes."""
+        # Unverified: the hours of 1.1, which are taken from 2.0's.
         return asdict(rule_of(version))
 
     def block_sizes_of(self, settings: XsrSettings) -> tuple[int, ...]:
