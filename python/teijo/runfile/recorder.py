@@ -147,7 +147,7 @@ class Recorder:
         Raises:
             HostError: there is less.
         """
-        self._ballast.remove()
+        self._ballast.remove()  # its blocks would count against the new one
         self._ballast = Ballast(self.names.reserve, size_bytes)
 
     def begin(self, seq: int, step: Step, seed: int, *, interval_ns: int) -> None:
@@ -166,7 +166,7 @@ class Recorder:
         }
 
         def write(ledger: Ledger) -> None:
-            ledger.delete("interval", "step = ?", (seq,))
+            ledger.delete("interval", "step = ?", (seq,))  # first: they refer to the step
             ledger.delete("step", "seq = ? AND status = 'running'", (seq,))
             ledger.insert("step", [begun.get(name) for name in schema.columns("step")])
 
@@ -204,7 +204,7 @@ class Recorder:
             assert ledger.amend("step", changes, seq=seq, status="running"), (
                 f"step {seq} was not begun"
             )
-            ledger.delete("interval", "step = ?", (seq,))
+            ledger.delete("interval", "step = ?", (seq,))  # the answer has all of them
             for row in rows.results:
                 ledger.insert("result", (seq, *row))
             ledger.insert_series(seq, series)
@@ -288,7 +288,7 @@ class Recorder:
             HostError: the disk has no room for the sealed copy; the open file stays.
             RunFileError: NAME.teijo has appeared meanwhile; the open file stays.
         """
-        self._ballast.remove()
+        self._ballast.remove()  # its room is for the sealed copy
         try:
             self._commit(lambda ledger: ledger.amend("run", {"digest": content_digest(self._db)}))
         except ValueError as error:

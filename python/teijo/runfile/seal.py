@@ -168,7 +168,7 @@ def write_again(path: Path) -> None:
     try:
         place = 0
         while piece := os.pread(descriptor, _PIECE_BYTES, place):
-            place += os.pwrite(descriptor, piece, place)
+            place += os.pwrite(descriptor, piece, place)  # may be short: go on where it ended
         os.fsync(descriptor)
     finally:
         release(descriptor)

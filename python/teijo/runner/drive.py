@@ -101,6 +101,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     drain = {} if goes_on else _drained(stage)
     # Between two pieces of one stimulus nothing else is done, so the counters are the last ones.
     before = stage.health if goes_on else look_before(stage, step)
+    # A configured device is another, or made anew, and counts from 0.
     counts = {} if isinstance(step, Configure) else stage.device.counts()
     stage.device.check()  # right before anything is written: reading counters may take seconds
     match step:

@@ -27,6 +27,7 @@ def as_json(event: events.Event) -> dict[str, object]:
                 "capacity_bytes": event.geometry.capacity_bytes,
                 "path": str(event.path),
                 "resumed": event.resumed,
+                # In virtual time it is not what a person waits.
                 "ahead": None if event.ahead is None or event.virtual else asdict(event.ahead),
             }
         case events.StepStarted():

@@ -46,6 +46,7 @@ def catch_up(stage: Stage, conversation: Conversation, record: Record) -> StepRe
         conversation.answer(exchange.answer)
     stage.replaying = False
     done = len(record.steps)
+    # Written only now: a stop or another answer before leaves the record as it was.
     stage.recorder.go_on(Remark(kind=RemarkKind.RESUMED, text=_remark(done, stage)))
     stage.recorder.remark(*_warnings_since(record, stage.device))
     if done == 0 or stage.device.replayable:

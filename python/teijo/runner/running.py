@@ -101,6 +101,7 @@ class Running(Generic[Result]):
     def _carry_out(self) -> None:
         try:
             self._result.append(self._act(observer=self._tell, interrupt=self._interrupt))
+        # A second `stop` arrives like this, from another thread.
         except KeyboardInterrupt as stop:
             self._error = Interrupted(f"Stopped by {self._interrupt.reason}.")
             self._error.__cause__ = stop

@@ -134,6 +134,7 @@ class Stage:
     def new_warnings(self, *looks: Health) -> tuple[Remark, ...]:
         """Return a remark for each warning in the counters that the drive did not give before."""
         if self.warned is None:
+            # Of what it warned as it was opened, the run has a remark already.
             before = told_in(self.device.identity.facts.get("health", ""))
             self.warned = {each for look in looks for each in shown_in(look) if each[1] in before}
         fresh = sorted({each for look in looks for each in shown_in(look)} - self.warned)

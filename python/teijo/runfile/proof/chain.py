@@ -116,6 +116,7 @@ def _date_flaws(record: Record, ended_ns: int) -> Flaws:
         return
     dates_ns = int(span.total_seconds()) * NS_PER_S
     longest_ns = dates_ns + _WALL_SLACK + ended_ns // _WALL_SHARE
+    # Virtual time may be far longer than the day.
     if dates_ns < -_WALL_SLACK or (not is_simulated(record) and ended_ns > longest_ns):
         text = say(
             "its steps take {clock:,.0f} s, and by its dates it took {dates:,.0f} s",
@@ -247,6 +248,7 @@ def counter_flaws(record: Record) -> Flaws:
             before = {}  # it was left alone for an unknown time
             continue
         answer = each.answer
+        # Nobody else uses a simulated device; pieces of one stimulus share one reading.
         exact = simulated or (isinstance(each.step, Measure) and each.step.continues)
         yield from _step_back(each.seq, before, answer.health_before, exact=exact, own=own)
         # A configured device may be another, with counters of its own.
