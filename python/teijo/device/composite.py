@@ -147,6 +147,7 @@ def open_composite(
         passed = _consent(target, subjects, destroy) if write else (None,) * len(subjects)
         looked = list(zip(passed, fit(subjects, accept), strict=True))
         composite = Composite(target, _media(target, held, looked, write=write, progress=progress))
+        # From here on the composite gives back what it holds.
         undo.pop_all()
         return composite
 

@@ -34,6 +34,7 @@ def list_devices(roots: Roots = HOST) -> tuple[FoundDevice, ...]:
     for disk in stack.disks(roots):
         for node in stack.family(disk, roots):
             capacity = (read_count(node.folder / "size") or 0) * SECTOR_BYTES
+            # A loop that is not set up, a reader without a card.
             if capacity == 0:
                 continue
             model, serial, _ = describe(disk)

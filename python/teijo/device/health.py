@@ -90,6 +90,7 @@ def _look(fd: int, roots: Roots) -> tuple[dict[str, int], OpeningCondition]:
     told: dict[str, int] = {}
     why = "smartctl tells no health of it"
     try:
+        # NVMe too: smartctl reads all of the log, of which we read the warnings alone.
         told = _smartctl(disk, roots)
     except (NoAnswer, OSError) as error:
         why = str(error)

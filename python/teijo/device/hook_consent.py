@@ -214,6 +214,7 @@ def _open(argv: tuple[str, ...], path: str) -> int:
 
 def _sha256(argv: tuple[str, ...], path: str, descriptor: int) -> str:
     status = os.fstat(descriptor)
+    # Asked of the descriptor, for a link elsewhere may lead there.
     if Path(f"/proc/self/fd/{descriptor}").readlink().parts[1:2] in _KERNEL:
         # Reading one of those may take what it says away from others, or never end.
         raise cannot(argv, "read", f"{shown([path])} is a file of the kernel's")
@@ -227,6 +228,7 @@ def _sha256(argv: tuple[str, ...], path: str, descriptor: int) -> str:
             left -= len(part)
     except OSError as error:
         raise cannot(argv, "read", f"{shown([path])}: {error.strerror}") from error
+    # Longer than its size said: somebody writes to it, or it is made up as it is read.
     if left == 0 and status.st_size < MOST_BYTES:
         raise cannot(argv, "read", f"{shown([path])} has no end")
     return digest.hexdigest()

@@ -129,6 +129,7 @@ def _given_serial(fd: int, disk: Node, sequence: int | None, roots: Roots) -> st
         # The kernel's words behind a file without a name are no part of the serial to type.
         name = Path(path.removesuffix(" (deleted)")).name
         return serial.canonical(f"loop-{backing.inode}-".encode() + os.fsencode(name))
+    # Disks are counted anew at each boot, so the number alone would name another one then.
     boot = read_text(roots.proc / BOOT_ID)[:8]
     return f"{disk.name}-{sequence if sequence is not None else 'unnumbered'}-{boot}"
 

@@ -161,6 +161,7 @@ def _wait(fd: int, beside: Path, removed: Path | None) -> None:
     if sys.stdin.buffer.read():
         return
     values = read(fd, beside)
+    # The run may have been killed after it had written down how it left the file.
     if values is None or values.get("state") != IN_USE:
         return
     settle(fd, beside, values, KILLED)

@@ -40,6 +40,7 @@ def mounts_of(process: str = "self", roots: Roots = HOST) -> tuple[Mount, ...]:
     Raises:
         OSError: its mountinfo cannot be read.
     """
+    # Names are any bytes, and an escaped one still leads to its file.
     text = (roots.proc / process / "mountinfo").read_text(errors="surrogateescape")
     return tuple(_parse(line, process) for line in text.splitlines() if " - " in line)
 
@@ -58,6 +59,7 @@ def all_mounts(roots: Roots = HOST) -> MountTable:
             namespace = _namespace(entry)
             if namespace not in seen:
                 mounts.extend(mounts_of(entry.name, roots))
+                # Only now: what this process hid, another in its namespace may show.
                 seen.add(namespace)
         except PermissionError:
             hidden.append(f"pid {entry.name}")

@@ -120,6 +120,7 @@ def may_format(found: nvme.Namespace, serial: str) -> bool:
 
 
 def _discard(subject: Subject, moved: Moved) -> PurgeResult | None:
+    # A drive without secure discard says so (UNSUPPORTED), and the plain one is tried.
     for secure, method in ((True, "secure discard"), (False, "block discard")):
         try:
             _discard_all(subject, moved, secure=secure)

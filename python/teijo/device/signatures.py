@@ -20,6 +20,7 @@ from teijo.units import KIB
 
 PIECE_BYTES: Final = 64 * KIB
 PROBE_SECONDS: Final = 60
+# The PATH of an ordinary user often lacks sbin, where wipefs lies.
 _SEARCH: Final = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
 
 

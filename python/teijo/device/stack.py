@@ -133,6 +133,7 @@ def below(number: Number, roots: Roots = HOST) -> frozenset[Number]:
     todo = [number]
     while todo:
         here = todo.pop()
+        # 0 is an anonymous number (tmpfs, btrfs), which no block device has.
         if here in found or here.major == 0:
             continue
         found.add(here)

@@ -99,6 +99,7 @@ def watched(
             raise
         if isinstance(stop, KeyboardInterrupt):
             raise StoppedAtOnce(f"{what} does not come back from the device.") from stop
+        # So that nobody closes what hangs: to close it would hang as well.
         if isinstance(stop, StuckDevice):
             stop.has_stuck_ios = True
         raise
