@@ -164,6 +164,7 @@ def check_text(key: str, text: str) -> None:
     Raises:
         PlanError: it is not.
     """
+    # A setting is recorded, and may be handed to a hook.
     if why := unspeakable(key + text):
         raise PlanError(f"{key}={text[:80]}: {why}", remedy="Write it in UTF-8.")
     if len(key) + len(text) > LONGEST:

@@ -47,6 +47,7 @@ def parse_access(text: str) -> tuple[Access, float, Zones]:
         case "zipf":
             return Access.ZIPF, _between(rest, 0.0, THETA_MOST), ()
         case "pareto":
+            # The engine takes no share of a half or more.
             return Access.PARETO, _between(rest, 0.0, 0.5), ()
         case "zoned":
             return Access.ZONED, 0.0, _zones(rest)

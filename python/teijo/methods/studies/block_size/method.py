@@ -33,6 +33,7 @@ class BlockSize(Method[BlockSizeSettings, BlockSizeFound]):
         asked = super().asked(overrides, geometry)
         logical = geometry.logical_block_bytes
         asked.setdefault("block_sizes_bytes", tuple(size for size in SIZES if size >= logical))
+        # A mix that only reads needs no consent, and a fill would.
         if asked.get("read_percent") == 100:
             asked.setdefault("fill_times", 0)
         return asked

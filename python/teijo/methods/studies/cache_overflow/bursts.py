@@ -82,6 +82,7 @@ class Burst:
     def latency_ns_mean(self) -> float:
         """The mean latency of the writes."""
         timed = [part.timed for answer in self.answers for part in answer.results]
+        # Over I/Os and not over pieces: a piece within a stall has few.
         count = sum(part.count for part in timed)
         return sum(part.sum_ns for part in timed) / count if count else 0.0
 
@@ -176,6 +177,7 @@ def bursts_of(
     begun = first_burst(settings, geometry)
     for number, answers in pieces.items():
         if len(bursts) == 1:
+            # A burst that only proves a cache is shorter than the first.
             _, most = rests_after(settings, bursts[0].overflow)
             begun = replace(begun, samples_most=most)
         rest_s = rests.get(number, 0.0)

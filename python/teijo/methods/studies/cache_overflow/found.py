@@ -150,7 +150,7 @@ class OverflowFound(Found[OverflowSettings]):
             rounds_least=count,
             rounds_most=count,
             cell=stimulus_name(settings),
-            remaining_ns_least=round(sum(rests) / scale),
+            remaining_ns_least=round(sum(rests) / scale),  # a burst may end any moment
             remaining_ns_most=round(most_ns / scale),
         )
 

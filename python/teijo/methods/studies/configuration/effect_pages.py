@@ -91,6 +91,7 @@ def _axes(variance: Variance, counts: Sequence[int]) -> tuple[int, int | None]:
 
 def _mean(judged: Judged, at: dict[int, int]) -> tuple[float, float, float]:
     """Return the geometric mean of the cells at these levels, and its interval."""
+    # Of logarithms, as all that is judged: a difference is a ratio then.
     logs = np.log(judged.rates.values)
     weights = np.zeros(logs.shape[:-1])
     weights[tuple(at.get(axis, slice(None)) for axis in range(weights.ndim))] = 1.0

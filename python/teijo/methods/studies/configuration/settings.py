@@ -55,6 +55,7 @@ def parse_workloads(text: str) -> tuple[NamedStream, ...]:
 
 def _workload(name: str, said: str) -> NamedStream:
     stream = workload_settings.named_stream(name, said, {})
+    # Only the method workload has a step that reads back.
     if stream.verify == "after":
         raise PlanError(
             f"Workload {name}: verify=after reads back what was written, and a study does not",

@@ -90,6 +90,7 @@ class Curve:
     def warmed(self) -> tuple[int, ...]:
         """The sets that were slow at first, and held when they were measured again."""
         later = dict(self._settled[0])
+        # Only these were given another rate.
         return tuple(size for size, cell in self.tier.items() if later[size] != cell.rate)
 
     @property
@@ -203,6 +204,7 @@ class TierFound(Found[TierSettings]):
         device says.
         """
         fast = self.geometries.get("fast")
+        # Behind a hook it is the same target at every stage, whose size is not the fast one's.
         if self.settings.tier_bytes is None and fast is not None and self.settings.fast:
             return fast.nominal_capacity_bytes
         return self.settings.tier_bytes

@@ -41,6 +41,7 @@ class Tier(Method[TierSettings, TierFound]):
     def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
         """Return what is asked for; where no pattern writes, nothing is filled by default."""
         asked = super().asked(overrides, geometry)
+        # A study that only reads needs no consent, and a fill would.
         if all(map(reads, asked.get("patterns", PATTERNS))):
             asked.setdefault("fill_times", 0)
         return asked

@@ -286,6 +286,7 @@ def _worn(found: TierFound) -> str:
         "written again: what falls is the device as it is written over (a drive's saturation, or "
         "a full cache of writes, which the study cache-overflow tells apart), not the set.",
         what=capitalised(curve_name(curve)),
+        # Writes go back to the set before the fall, not to the smallest one as reads do.
         **_values(curve.fall) | {"again": rate(curve.fall.back or 0.0)},
     )
 
@@ -317,6 +318,7 @@ def faster_from(found: TierFound, pattern: str) -> str:
     size_bytes = found.crossover(pattern)
     if size_bytes is None:
         return "nowhere"
+    # 512 B would be rounded to nothing.
     return units.format_block_size(max(512, round(size_bytes / units.KIB) * units.KIB))
 
 
