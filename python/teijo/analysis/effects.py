@@ -144,6 +144,7 @@ def contrast(values: Values, weights: NDArray[Any]) -> Contrast:
     assert blocks >= 2, "an interval stands on repeats"
     assert cells >= 2, "a contrast is between cells"
     estimate = float((values.mean(axis=-1) * weights).sum())
+    # No common scatter: a write-back cache, say, scatters otherwise than none.
     parts = weights**2 * _cell_variances(values) / blocks
     error = math.sqrt(float(parts.sum()))
     scale = float(np.abs(values).max())

@@ -205,6 +205,7 @@ def _depth(rates: Floats, at: int) -> float | None:
         return None
     before, after = float(rates[:at].mean()), float(rates[at:].mean())
     kept = 1 - FALL_SHARE
+    # The zones of a disk fall as far, but slowly; a dip falls as fast, but does not stay.
     sudden = _local(rates, at, before=False) < kept * _local(rates, at, before=True)
     if not sudden or after >= kept * before:
         return None

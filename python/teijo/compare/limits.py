@@ -112,6 +112,7 @@ def _known_of(part: Part, name: str) -> list[Known]:
     for cell in part.findings.cells:
         for each in _of_cell(cell, name, steady=steady):
             named = [one for one in found if one.name == each.name]
+            # The only cell of a run needs no place, and takes the words of both its names.
             alone = len(part.findings.cells) == len(named) == 1
             same = next((one for one in named if alone or _is_same(one, each)), None)
             if same is None:

@@ -129,6 +129,7 @@ def saturation_end(case: Case, minutes: Sequence[Measured]) -> Found:
         verdict="reached" if steady else "not reached",
     )
     by_limit = times >= rule.capacity_times or len(minutes) >= rule.minutes
+    # 1.0 has no determination for WSAT: it ends by time or volume alone.
     return met_if(by_limit or (steady and rule.check_minutes is not None), text)
 
 

@@ -68,6 +68,7 @@ def purge(case: Case) -> Found:
     )
     if case.is_simulated or all(NAMED_PURGES.search(method) for method in methods):
         return met_if(True, evidence)
+    # A discard may do the same or not: nobody can see that from outside.
     return Found(
         verdict="not verifiable",
         evidence=say("{told}: no method that the standard names", told=evidence),
@@ -89,6 +90,7 @@ def write_cache(case: Case) -> Found:
                cache=identity.write_cache, source=Verbatim(read_by))  # fmt: skip
     if state != case.version.write_cache:
         return met_if(False, text)
+    # A cache that there is may be switched off; one that there is not needs no switch.
     if identity.interface.startswith("NVMe") and read_by == KERNEL_CACHE and state == "enabled":
         return untold(say("{read}; of NVMe the kernel knows only that there is one", read=text))
     if identity.interface in ("loop", "zram", "device mapper", "md"):

@@ -33,6 +33,7 @@ class Course:
     def in_order(self) -> bool:
         """Whether it ended where moving on without a jump ends."""
         off = (self.end_bytes - self.start_bytes - self.moved_bytes) % self.range_bytes
+        # The range is a ring: a little too far back is nearly once around.
         return min(off, self.range_bytes - off) <= self.slack_bytes
 
     @property
@@ -48,6 +49,7 @@ def range_bytes_of(active_range: ActiveRange, geometry: Geometry) -> int:
     amount = active_range.amount_bytes
     if amount is None or amount >= span:
         return span
+    # As terms/placing.py cuts it: every segment is whole blocks, and what is left goes untouched.
     return amount // active_range.segments // grain * grain * active_range.segments
 
 

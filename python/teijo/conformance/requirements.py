@@ -86,7 +86,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "wipc.load",
         "Preconditioning, load",
         "the threads and depth of the test",
-        # The text was read to ask it of IOPS alone.
+        # Read in the text for IOPS alone.
         depth_checks.same_load,
         tests=frozenset({_IOPS}),
     ),
@@ -159,7 +159,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "stimulus.carries_on",
         "Sequential streams",
         "go on from minute to minute",
-        # Its words on this were not seen; other programs take a restart at LBA 0 for a defect.
+        # The text on it was not seen; users of other programs call a restart at LBA 0 a defect.
         stimulus_checks.carries_on,
         known="own",
         tests=frozenset({_TP, _XSR}),

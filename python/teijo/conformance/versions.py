@@ -118,7 +118,7 @@ class IdleRecoveryRule:
     """
 
     round_minutes: int = 30
-    rounds_most: int = ROUNDS_MOST
+    rounds_most: int = ROUNDS_MOST  # unverified: one implementation writes for six hours
     burst_s: int = 5
     bursts: int = 360
     idle_s: tuple[int, ...] = (5, 10, 15, 25, 50)
@@ -181,6 +181,7 @@ _FIVE_SIZES = tuple(round(kib * KIB) for kib in (1024, 64, 8, 4, 0.5))
 # 1.x leaves the load to the operator: these are the whitepaper's examples.
 _FREE_ENTERPRISE = LoadRule(threads=2, queue_depth=16, recommended=False)
 _FREE_CLIENT = LoadRule(threads=1, queue_depth=8, recommended=False)
+# What two implementations of 2.0.1 have, not read in the text.
 _THROUGHPUT_LOAD = LoadRule(threads=1, queue_depth=32, recommended=True)
 _FIRST = partial(
     Version,
@@ -226,11 +227,12 @@ VERSIONS: tuple[Version, ...] = (
         id="1.1-enterprise",
         revision="PTS-E 1.1",
         family="enterprise",
-        layout="2.0",
+        layout="2.0",  # the header that an implementation of 1.1 has
         write_cache="disabled",
         active_range=_WHOLE,
         load=_FREE_ENTERPRISE,
         tracking=_ONE_VARIABLE,
+        # The check minute after every 30 is from two implementations, not from the text.
         saturation=SaturationRule(capacity_times=4, minutes=24 * 60, check_minutes=30),
         throughput=ThroughputRule(block_sizes_bytes=(_LARGE, _MIDDLE), load=_FREE_ENTERPRISE),
         idle_recovery=IdleRecoveryRule(),

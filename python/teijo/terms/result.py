@@ -192,6 +192,7 @@ class StepResult:
     def rest_ns(self) -> int:
         """How long the device rested before: what was still in flight was no rest."""
         text = self.detail.get(DRAIN, "")[:_DIGITS_MOST]
+        # Not isdigit: it holds of "²" too, which int() refuses.
         return max(0, self.gap_ns - (int(text) if text.isdecimal() else 0))
 
     @property
