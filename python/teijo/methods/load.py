@@ -42,6 +42,7 @@ def check_blocks(blocks: tuple[int, ...], geometry: Geometry) -> None:
     """
     logical = geometry.logical_block_bytes
     for block in blocks:
+        # Direct I/O takes whole logical blocks only.
         if block % logical:
             raise PlanError(
                 f"A block of {units.format_block_size(block)} is no whole number of the device's "

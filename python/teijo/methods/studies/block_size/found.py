@@ -240,6 +240,7 @@ class BlockSizeFound(Found[BlockSizeSettings]):
         """The unit of the device; None without a probe, or before two blocks count."""
         settings, geometry = self.settings, self.record.geometry
         pairs = pairs_of(settings, geometry)
+        # Of one block the scatter is not known, so no unit can be told from it.
         if len(self.counted) < 2 or not pairs:
             return None
         sized = [

@@ -47,6 +47,7 @@ class OverflowFound(Found[OverflowSettings]):
     @cached_property
     def is_purged(self) -> bool:
         """Whether the last purge left the device as new, by its own word."""
+        # A purge of what cannot be purged, as a file, is a step too: its answer says "none".
         purges = self.record.taken(Purge)
         return bool(purges) and purges[-1][1].detail.get("method", "none") != "none"
 

@@ -230,6 +230,7 @@ class ConfigurationFound(Found[ConfigurationSettings]):
     def rates(self) -> tuple[Rates, ...]:
         """Each workload's rates over the whole blocks."""
         settings, blocks = self.settings, self.rounds
+        # Without factors there is one configuration, and its noise is the answer.
         shape = (*([len(levels) for _, levels in settings.factors] or [1]), blocks)
         own = len(self.setups) * blocks
         # The arrays below take values in this order: by configuration, then by block.
