@@ -65,6 +65,7 @@ def to_json(
     """Return the run as JSON of schema "teijo.run/1", indented, ending in a newline."""
     whole = document(record, findings, limits)
     text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False)
+    # A control character in a name from outside must not reach a terminal.
     return visible_json(text) + "\n"
 
 

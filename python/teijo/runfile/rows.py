@@ -74,6 +74,7 @@ def series_checksums(
     """
     begin = checksum_of("interval", (step, stream, operation))
     state = np.full(len(numbers), begin, np.int64).view(np.uint64)
+    # Unsigned, because the mixing shifts in zeros and multiplies modulo 2⁶⁴.
     for column in np.ascontiguousarray(numbers.T).view(np.uint64):
         state = (state ^ column) + _GOLDEN
         for shift, factor in _FACTORS:

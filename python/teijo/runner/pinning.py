@@ -129,6 +129,7 @@ def kept_among(cpus: Sequence[int]) -> Iterator[None]:
     if not cpus:
         yield
         return
+    # A run that is taken up again may find a recorded processor gone.
     check_usable(cpus)
     before = os.sched_getaffinity(0)
     try:

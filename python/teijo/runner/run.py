@@ -388,6 +388,7 @@ class _Act:
             f"{said} {len(self._steps)} finished steps are kept in {path}.",
             remedy=f"Continue with: teijo resume {shell_path(path)}{self._more()}",
         )
+        # A process does not end while a device keeps one of its threads: its parent leaves for it.
         error.has_stuck_ios = bool(self._device.session.stuck()) or _is_left(stop)
         raise error from stop
 

@@ -60,6 +60,7 @@ class _Watcher:
     def look(self, now: Look) -> bool:
         """Return whether the lap may go on."""
         stage, last = self._stage, self._last
+        # At each look, so that a kill loses about a second of a long step.
         if now.finished and not stage.replaying:
             stage.recorder.append(self._seq, now.finished)
         since_ns = now.elapsed_ns - last.elapsed_ns
