@@ -96,6 +96,7 @@ def difference_between(
         freedom = 1 / math.fsum(
             (each.squared_error / squared) ** 2 / each.freedom for each in levels
         )
+    # Without any scatter the limit is that of the normal distribution, the least there is.
     limit = student_t_limit(1 - CONFIDENCE, freedom)
     error = max(error, resolution / limit)
     reach, distance = limit * error + tolerance, max(0.0, abs(math.log(ratio)) - tolerance)

@@ -355,6 +355,7 @@ def _stretches(
     ]
     while len(parts) > 1:
         levels = [float(rates[a:b].mean()) for a, b in parts]
+        # Two stretches without any rate are alike, and nothing to divide by.
         apart = [abs(a - b) / max(a, b, 1e-9) for a, b in itertools.pairwise(levels)]
         short = [min(b[1] - b[0], a[1] - a[0]) for a, b in itertools.pairwise(parts)]
         place = apart.index(min(apart))

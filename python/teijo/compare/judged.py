@@ -247,6 +247,7 @@ def _planned(one: Quantity, other: Quantity, figures: int) -> Needed:
     assert first is not None, "it has several runs"
     assert second is not None, "it has several runs"
     one_run, other_run = (
+        # Of one run: a level has the error of the mean of all of them.
         replace(each, squared_error=max(each.squared_error * side.runs, side.own_error))
         for each, side in ((first, one), (second, other))
     )

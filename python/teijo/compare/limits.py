@@ -162,6 +162,7 @@ def _is_same(one: Known, cell: Known) -> bool:
     if one.value is None or cell.value is None:
         return False
     plain = {word for word in cell.words if "=" not in word}
+    # A mean of ms beside one of ns: the same, but for rounding.
     return plain <= one.words and math.isclose(one.value, cell.value, rel_tol=1e-9)
 
 

@@ -76,6 +76,7 @@ def _plot(entries: Sequence[Entry], curve: Curve, own: Sequence[Curve | None]) -
         for entry, each in zip(entries, own, strict=True)
     ]
     x, y, style = curve.x, curve.y, curve.style
+    # The minutes of devices at different scales are of different length, and named by it.
     if len({each.x.name for each in own if each is not None}) > 1:
         x = replace(x, name="Time (of each run's minute)")
     if style == "bars" and sum(len(points) for _, points in curves) > _BARS_MOST:
