@@ -124,4 +124,5 @@ def host_error(error: OSError | MemoryError) -> HostError:
 
 def is_no_room(error: ImportError) -> bool:
     """Tell whether a library could not be loaded because no memory was given to it."""
+    # An ImportError has no errno: these are words of the dynamic loader.
     return any(sign in str(error) for sign in ("failed to map", "allocate memory"))

@@ -158,7 +158,7 @@ def resume(
                     write=method.writes(settings),
                     destroy=destroy,
                     overwrite=overwrite,
-                    make=overwrite,
+                    make=overwrite,  # a file from anybody makes no target without consent
                     results=(recorder.names.sealed.absolute().parent,),
                     holder=_holder(record.run.id, recorder.names),
                     accept=accept,

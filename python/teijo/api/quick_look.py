@@ -57,6 +57,7 @@ def quick(
     try:
         return run(
             "quick",
+            # The survey goes on to the run: a target is looked at, and a simulated one made, once.
             replace(seen, settings=asked),
             output=output,
             seed=seed,

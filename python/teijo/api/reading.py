@@ -123,6 +123,7 @@ def _part(run: Run, name: str, record: Record, count: int) -> Run:
     """Return one test of a run, with the limits that name it."""
     if count < 2:
         return replace(run, record=record)
+    # `limits` would take from FACT those that are asked of the other tests too.
     environment = {key: text for key, text in record.environment.items() if key != FACT}
     prefix = f"{spelt(name)}/"
     own = (text.strip() for text in run.limits if spelt(text).startswith(prefix))

@@ -88,6 +88,7 @@ def verb(
         from teijo.report.language import Language
 
         page = text.render(document, language=Language(lang.value)).rstrip("\n")
+        # With --json nothing else may be on stdout: a program reads it.
         (console.say_lines if as_json else console.put_lines)(page)
         return
     first = next(iter(runs.values()))[0] if isinstance(runs, dict) else runs[0]

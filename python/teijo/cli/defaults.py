@@ -21,6 +21,7 @@ _EXAMPLE: Final = 'Write notes as: [note] and below it sponsor = "…"; or take 
 def path_in(environment: Mapping[str, str]) -> Path:
     """Return where the file is, by the XDG base directories."""
     base = environment.get("XDG_CONFIG_HOME", "")
+    # XDG has a relative path ignored as invalid.
     folder = Path(base) if base.startswith("/") else Path(environment.get("HOME", "/")) / ".config"
     return folder / "teijo" / "defaults.toml"
 

@@ -40,6 +40,7 @@ def live(follower: Follower, console: Console | None = None) -> Iterator[events.
 
         def tell(line: str) -> None:
             for part in layout.lines(shown(line, console.encoding), console.width):
+                # As Text, for brackets in a name are no markup; it is broken into lines already.
                 console.print(Text(part), soft_wrap=True)
 
         def observer(event: events.Event) -> None:

@@ -73,6 +73,7 @@ def carry_out(act: Act, mode: ProgressMode | None) -> "Run":
         if error.has_stuck_ios:
             apart.note_stuck()
         with suppress(HostError):
+            # Nothing that goes wrong with stdout may hide what ended the run.
             for path in left:
                 console.name(path)
         if mode is not ProgressMode.NDJSON:

@@ -68,6 +68,7 @@ class Plain:
                 for line in begun(event):
                     self._line(line)
             case events.LayingOut() | events.StepStarted() | events.Progress():
+                # Its first word alone: the next round goes on with the same.
                 word = phase(self._follower.state).partition(" ")[0]
                 if word != self._word or self._follower.now_ns() - self._said_ns >= QUIET_NS:
                     self._word = word

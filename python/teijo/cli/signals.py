@@ -28,6 +28,7 @@ def heard(interrupt: Interrupt) -> Iterator[None]:
         assert interrupt.stand_still is not None, "taken only where somebody answers"
         interrupt.stand_still()
 
+    # Python takes handlers of signals on the main thread alone.
     if threading.current_thread() is not threading.main_thread():
         yield
         return

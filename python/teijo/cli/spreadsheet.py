@@ -71,6 +71,7 @@ def number_of(text: str, *, place: str, decimal_comma: bool = False) -> Decimal:
         value = Decimal(written if len(written) <= LONGEST else "nan")
     except ArithmeticError:
         value = Decimal("nan")
+    # Decimal reads 1_000 as a number, and nobody's sheet means that.
     if not units.measurable(value) or "_" in written:
         raise UsageError(
             f"{text[:80]!r} ({place}) is not a number",
@@ -86,6 +87,7 @@ def _text(path: Path) -> str:
         raise UsageError(
             f"{path} {error}", remedy="Name a CSV file, or - and send it to stdin."
         ) from error
+    # Spreadsheet programs put a mark before UTF-8 too; it would be part of the first name.
     encoding = "utf-16" if data[:2] in _WIDE else "utf-8-sig"
     try:
         return data.decode(encoding)

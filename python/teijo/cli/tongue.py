@@ -18,6 +18,7 @@ TONGUES: Final = (ENGLISH, "ja")
 OPTION: Final = "--lang"
 BY_TEMPLATE: Final = ("help", "help_long", "progress")
 """Tables whose texts are looked up by their template; the others' are found when they are made."""
+# In the order in which POSIX has them decide.
 _VARIABLES: Final = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 

@@ -149,6 +149,7 @@ def _check_widths(stream: Stream) -> None:
         *stream.sizes_bytes,
         *(share for _, share in stream.block_mix),
     ]
+    # The binding would refuse wider numbers by a bare TypeError.
     if max(percents) > 100 or max(counts) >= 1 << 32:
         raise PlanError(
             f"Stream {stream.name} asks for more than 100 % or 2^32 of something",

@@ -98,6 +98,7 @@ class FilesWorker:
         if self._folder >= 0:
             return
         try:
+            # For its owner alone: a resume refuses a folder that others may write to.
             os.mkdir(self._name, 0o700, dir_fd=self._directory)
             self._folder = self._opened()
         except OSError as error:

@@ -23,6 +23,7 @@ _BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _SHORT: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# The full-width signs too, which a spreadsheet may take for the plain ones.
 _FORMULA: Final = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 
 
@@ -106,5 +107,6 @@ def _json_letter(letter: str) -> str:
         return letter
     if _SURROGATE.fullmatch(letter):
         return f"\\\\u{ord(letter):04x}"
+    # JSON writes a character of more than 16 bits as its two halves in UTF-16.
     pair = letter.encode("utf-16-be").hex()
     return "".join(f"\\u{pair[at : at + 4]}" for at in range(0, len(pair), 4))

@@ -81,6 +81,7 @@ def page(document: Document, *, library: str, language: Language = Language.ENGL
         words=words,
         canvas=replace(_CANVAS, language=language),
         tables=tables,
+        # An English report is its own original, and is not made visible a second time.
         originals=tables if is_english else numbered_tables(shown(document)),
         charts=[],
         files={},

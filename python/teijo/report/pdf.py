@@ -252,6 +252,7 @@ def _abreast(table: model.Table) -> int:
     """Return how many columns of the page a long and narrow table runs in."""
     if len(table.rows) < 20:
         return 1
+    # The template's gutter between two strips: 7 mm.
     gutter_pt = 20
     widths_pt = _widths_pt(_widths(table, inked_rows(table)), 6.5)
     return max(1, min(4, int(PAGE_WIDTH_PT / (sum(widths_pt) + gutter_pt))))

@@ -112,6 +112,7 @@ class FioSession:
                     failure = _watch(fio, job, observer, silence)
                     waiting = fio.waiting_threads()
                     fio.end()
+                # Asked twice to stop: what is in flight is not waited for any more.
                 except KeyboardInterrupt as stop:
                     waiting = fio.waiting_threads()
                     fio.end(patience_s=0.0)

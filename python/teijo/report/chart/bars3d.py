@@ -99,6 +99,7 @@ def _nice_top(highest: float) -> float:
     if highest <= 0:
         return 1.0
     step = _nice_step(highest)
+    # A rounding error must not put a step above a highest value that is on one.
     return math.ceil(highest / step - 1e-9) * step
 
 

@@ -75,6 +75,7 @@ def _x_encoding(chart: XYChart, canvas: Canvas) -> Json:
         domain = _linear_x_domain(values, whole=bool(whole), from_zero=axis.from_zero)
         ticks = whole or scale.time_ticks(domain, axis.unit)
     if _zooms(chart, canvas):
+        # Ticks that were chosen for all of it would be too few once somebody zooms in.
         ticks = None
     zero = {} if axis.scale == "log" else {"zero": False}
     shown = {"title": heading_of(axis), "grid": False, **scale.tick_labels(ticks, values, about=12)}
@@ -342,6 +343,7 @@ def _hover_layer(chart: XYChart, encoding: Json, words: Translator) -> Json:
         "mark": mark,
         "encoding": encoding
         | {
+            # To Vega-Lite nothing selected is everything, where `empty` does not say otherwise.
             "opacity": {"condition": {"param": "near", "empty": False, "value": 1}, "value": 0},
         },
     }
