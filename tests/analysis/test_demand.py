@@ -227,3 +227,14 @@ def test_a_point_that_a_drive_met_rested_is_named_with_the_lighter_one_before_it
 )
 def test_a_point_that_needs_no_rest_to_be_explained_is_not_named(sweep):
     assert rested_points(sweep) == ()
+
+
+def test_the_greatest_demand_is_found_wherever_the_sweep_has_it():
+    sweep = [
+        point(1, 1, 306, 3.3),
+        point(2, 32, 4_410, 14.4),
+        point(32, 32, 2_998, 287.0),
+    ]
+    (rested,) = rested_points(sweep)
+    assert (place(rested.point), place(rested.after)) == ((2, 32), (1, 1))
+    assert rested.share == pytest.approx(4_410 / 2_998)

@@ -3,16 +3,18 @@
 import fcntl
 import os
 import stat
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from teijo.device import block, inspect_target, kernel, open_target, survey
+from teijo.device import block, composite, file, inspect_target, kernel, open_target, survey
 from teijo.device.composite import Composite, open_composite
 from teijo.device.kernel import read_text
 from teijo.device.purge import PurgeResult
 from teijo.device.target import CompositeTarget, parse_target
-from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
+from teijo.errors import DeviceError, IdentityError, StuckDevice, TargetError, UnsafeError
 from teijo.terms.remark import RemarkKind
 from teijo.units import KIB, MIB
 from tests.device.loops import LOOP_BYTES, Loops, need, run, serial_of
@@ -360,3 +362,27 @@ def test_fio_is_not_asked_for_several(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="fio drives one"):
         open_target(text, write=True, engine="fio")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_several_that_is_never_laid_out_is_left_to_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released, closed, claimed = threading.Event(), [], []
+
+    def claim(*given: Any, **named: Any) -> file.Opened:
+        claimed.append(file.claim_file(*given, **named))
+        return claimed[-1]
+
+    monkeypatch.setattr(composite, "claim_file", claim)
+    monkeypatch.setattr(file, "fill", lambda *_, **__: released.wait(60))
+    monkeypatch.setattr(composite, "give_back", closed.append)
+    target = target_of(f"concat:{tmp_path}/a?size={SIZE},{tmp_path}/b?size={SIZE}")
+    try:
+        with pytest.raises(StuckDevice, match="Laying out"):
+            open_composite(target, write=True, destroy=None, overwrite=False, silence_ns=1)
+        assert len(claimed) == 2
+        assert not closed, "to close what hangs would hang as well"
+    finally:
+        released.set()
+        for each in claimed:
+            file.give_back(each)

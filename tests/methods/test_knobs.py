@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from teijo.errors import PlanError
-from teijo.methods.forms import BLOCK_SIZES, DURATION, MIX, MIXES, SIZE, Form
+from teijo.methods.forms import BLOCK_SIZES, DURATION, MIX, MIXES, SIZE, Form, show_number
 from teijo.methods.knobs import describe, knobs_of, parse_overrides
 from teijo.methods.registry import METHODS
 from tests.methods.canned import DRIVE
@@ -95,3 +95,8 @@ def test_an_unknown_setting_lists_the_valid_ones(method):
 def test_a_method_that_follows_no_standard_has_no_version(method):
     with pytest.raises(PlanError, match=f"{method.id} follows no standard"):
         method.settings("2.0.2", {}, DRIVE)
+
+
+@pytest.mark.parametrize("value", [5.0, 0.5, 1_234_567.0, 1.2345678, 1e-7, 123_456_789.25])
+def test_a_number_is_shown_so_that_it_reads_back_as_itself(value: float) -> None:
+    assert float(show_number(value)) == value

@@ -102,17 +102,22 @@ def operating_points(points: Sequence[DemandPoint], limit_ns: float) -> Operatin
     )
 
 
+def greatest_demand(points: Sequence[DemandPoint]) -> DemandPoint:
+    """Return the point with the most I/Os outstanding, the first of several."""
+    return max(points, key=lambda point: point.outstanding_ios)
+
+
 def rested_points(points: Sequence[DemandPoint]) -> tuple[RestedPoint, ...]:
     """Return the points that gave more than the greatest demand because of what came before them.
 
-    `points` are in the order of their measurement, the greatest demand first. Such a point has
-    fewer I/Os outstanding than the first, gave more IOPS by more than steady state lets a round
-    differ (20 %), and was measured right after a point of less demand than its own, in which a
-    drive has time to clear space ahead.
+    `points` are in the order of their measurement. Such a point has fewer I/Os outstanding than
+    the greatest demand, gave more IOPS by more than steady state lets a round differ (20 %), and
+    was measured right after a point of less demand than its own, in which a drive has time to
+    clear space ahead.
     """
-    if not points or points[0].iops <= 0:
+    full = greatest_demand(points) if points else None
+    if full is None or full.iops <= 0:
         return ()
-    full = points[0]
     return tuple(
         RestedPoint(point=point, after=after, share=point.iops / full.iops)
         for after, point in itertools.pairwise(points)

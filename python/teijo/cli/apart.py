@@ -9,11 +9,11 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-_VERBS: Final = ("run", "resume")
+_VERBS: Final = ("run", "resume", "quick")
 _PASSED_ON: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TO_BOTH: Final = (*_PASSED_ON, signal.SIGTSTP, signal.SIGCONT)
 _LEFT: Final = signal.SIGUSR1
@@ -45,7 +45,7 @@ def carry_out(main: Callable[[], None]) -> None:
     Raises:
         SystemExit: it is over.
     """
-    if sys.argv[1:2] and sys.argv[1] in _VERBS:
+    if measures(sys.argv[1:]):
         _look_after_a_child()
     try:
         main()
@@ -53,6 +53,14 @@ def carry_out(main: Callable[[], None]) -> None:
         if _child.is_stuck:
             _leave(end.code if isinstance(end.code, int) else 1)
         raise
+
+
+def measures(arguments: Sequence[str]) -> bool:
+    """Return whether the verb of a command line measures."""
+    # The program's own options come before the verb, and --lang takes a value.
+    while arguments and arguments[0].startswith("-"):
+        arguments = arguments[2 if arguments[0] == "--lang" else 1 :]
+    return bool(arguments) and arguments[0] in _VERBS
 
 
 def _look_after_a_child() -> None:

@@ -1,6 +1,6 @@
 """The versions of the PTS as data: what differs between them, and nothing that runs.
 
-Facts marked [M] in the methods' pages could not be checked against the standard's text.
+Facts marked **Unverified** in the methods' pages could not be checked against the standard's text.
 """
 
 from dataclasses import dataclass

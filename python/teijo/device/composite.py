@@ -12,7 +12,7 @@ from pathlib import Path
 from teijo.device.block import BlockMedium, claim_block
 from teijo.device.checks import Subject
 from teijo.device.composition import geometry_over, health_over, identity_over, layout_over
-from teijo.device.file import Opened, claim_file, file_geometry, fill, give_back
+from teijo.device.file import Opened, claim_file, file_geometry, fill_watched, give_back
 from teijo.device.fitness import Fitness, fit
 from teijo.device.kernel import Number
 from teijo.device.layout import Progress
@@ -24,7 +24,7 @@ from teijo.device.purge import PurgeResult
 from teijo.device.stack import below, loops, node_of, reach
 from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, Member
 from teijo.device.tiers import AskedCounters, FreeCounters
-from teijo.device.watched import Moved, unwatched
+from teijo.device.watched import SILENCE_NS, Moved, hangs, unwatched
 from teijo.document.phrase import say
 from teijo.errors import TargetError
 from teijo.terms.drive_warning import DriveWarning
@@ -120,6 +120,7 @@ def open_composite(
     holder: Holder = NOBODY,
     accept: frozenset[DriveWarning] = frozenset(),
     progress: Progress | None = None,
+    silence_ns: int = SILENCE_NS,
 ) -> Composite:
     """Open every member: for reading as it is, for writing after preflight and consent for all.
 
@@ -146,7 +147,15 @@ def open_composite(
         subjects = [one for one in held if isinstance(one, Subject)]
         passed = _consent(target, subjects, destroy) if write else (None,) * len(subjects)
         looked = list(zip(passed, fit(subjects, accept), strict=True))
-        composite = Composite(target, _media(target, held, looked, write=write, progress=progress))
+        try:
+            media = _media(
+                target, held, looked, write=write, progress=progress, silence_ns=silence_ns
+            )
+        except BaseException as error:
+            if hangs(error):
+                undo.pop_all()  # to close or remove them would wait as well
+            raise
+        composite = Composite(target, media)
         # From here on the composite gives back what it holds.
         undo.pop_all()
         return composite
@@ -257,6 +266,7 @@ def _media(
     *,
     write: bool,
     progress: Progress | None,
+    silence_ns: int,
 ) -> list[Medium]:
     """Take over what was claimed; only here is anything written, and only to files."""
     media: list[Medium] = []
@@ -269,7 +279,9 @@ def _media(
             case Opened():
                 assert isinstance(member, FileTarget)
                 heard = _part_of(progress, laid_out, all_bytes)
-                media.append(fill(member, one, write=write, progress=heard))
+                media.append(
+                    fill_watched(member, one, write=write, progress=heard, silence_ns=silence_ns)
+                )
                 laid_out += one.size_bytes
     return media
 

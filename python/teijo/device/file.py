@@ -23,18 +23,10 @@ from teijo.device.retry import retry_for
 from teijo.device.stack import loops
 from teijo.device.target import FileTarget
 from teijo.device.tiers import AskedCounters, FreeCounters
-from teijo.device.watched import SILENCE_NS, Moved, unwatched, watched
+from teijo.device.watched import SILENCE_NS, Moved, hangs, unwatched, watched
 from teijo.document.phrase import say
 from teijo.engine.plan import Layout
-from teijo.errors import (
-    DeviceError,
-    HostError,
-    IdentityError,
-    StoppedAtOnce,
-    TargetError,
-    TeijoError,
-    UnsafeError,
-)
+from teijo.errors import DeviceError, HostError, IdentityError, TargetError, UnsafeError
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.units import format_size
@@ -147,18 +139,23 @@ def open_file(
     """
     opened = claim_file(target, write=write, overwrite=overwrite, make=make, holder=holder)
     try:
-        return watched(
-            lambda moved: fill(target, opened, write=write, progress=moved),
-            what=f"Laying out {target.path}",
-            silence_ns=silence_ns,
-            progress=progress,
-        )
-    except StoppedAtOnce:
-        raise  # to close or remove it would wait as well
+        return fill_watched(target, opened, write=write, progress=progress, silence_ns=silence_ns)
     except BaseException as error:
-        if not (isinstance(error, TeijoError) and error.has_stuck_ios):
+        if not hangs(error):  # to close or remove it would wait as well
             give_back(opened)
         raise
+
+
+def fill_watched(
+    target: FileTarget, opened: Opened, *, write: bool, progress: Progress | None, silence_ns: int
+) -> FileMedium:
+    """Fill a claimed file in a thread of its own: a file system may never answer."""
+    return watched(
+        lambda moved: fill(target, opened, write=write, progress=moved),
+        what=f"Laying out {target.path}",
+        silence_ns=silence_ns,
+        progress=progress,
+    )
 
 
 def claim_file(

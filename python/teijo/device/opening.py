@@ -115,16 +115,10 @@ def open_target(
             return device(block, block, place=str(target.path))
         case CompositeTarget() as target:
             several = partial(
-                open_composite,
-                target,
-                write=write,
-                destroy=destroy,
-                overwrite=overwrite,
-                results=tuple(results),
-                holder=holder,
-                accept=accept,
-                progress=progress,
-            )
+                open_composite, target, write=write, destroy=destroy, overwrite=overwrite,
+                results=tuple(results), holder=holder, accept=accept, progress=progress,
+                silence_ns=silence_ns,
+            )  # fmt: skip
             return device(partial(several, make=make), several, place=target.text)
         case DirectoryTarget() | DatabaseTarget() as target:
             return _working(target, _token(holder))

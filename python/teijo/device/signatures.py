@@ -5,7 +5,6 @@ own (formats.py, weak_formats.py). A reader that fails is an error, never "no si
 """
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -20,8 +19,8 @@ from teijo.units import KIB
 
 PIECE_BYTES: Final = 64 * KIB
 PROBE_SECONDS: Final = 60
-# The PATH of an ordinary user often lacks sbin, where wipefs lies.
-_SEARCH: Final = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
+# As for smartctl: what root runs is looked for where only root installs, never on a PATH.
+_SEARCH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Generic, Protocol, TypeVar
 
-from teijo.errors import StoppedAtOnce, StuckDevice
+from teijo.errors import StoppedAtOnce, StuckDevice, TeijoError
 from teijo.units import NS_PER_S, format_duration
 
 LOOK_S: Final = 0.1
@@ -31,6 +31,13 @@ class Moved(Protocol):
     def __call__(self, done: int, total: int, *, allow_ns: int = 0) -> None:
         """Note (done, in all); what comes next may be silent for `allow_ns` by its nature."""
         ...
+
+
+def hangs(error: BaseException) -> bool:
+    """Return whether work that ended so is still in the kernel: to close its file would wait."""
+    return isinstance(error, StoppedAtOnce) or (
+        isinstance(error, TeijoError) and error.has_stuck_ios
+    )
 
 
 def unwatched(done: int, total: int, *, allow_ns: int = 0) -> None:

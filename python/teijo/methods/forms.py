@@ -65,8 +65,9 @@ def positive_number(text: str) -> float:
 
 
 def show_number(value: float) -> str:
-    """Show a number without zeros at its end."""
-    return f"{value:g}"
+    """Show a number without zeros at its end, so that it reads back as what it is."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value).removesuffix(".0")
 
 
 def number(least: float, most: float) -> Form[float]:

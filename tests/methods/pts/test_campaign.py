@@ -300,3 +300,14 @@ def test_a_campaign_of_all_that_is_required_lacks_nothing():
     document = document_of(record)
     assert document.header.subtitle == "All tests"
     assert not [b for b in document.sections[0].blocks if isinstance(b, Note)]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("amount", "none"), ("active_range", "75"), ("ar", "75"), ("Active-Range", "75"),
+     ("tp.amount", "none")],
+)  # fmt: skip
+def test_what_a_campaign_runs_through_by_itself_cannot_be_set(key: str, value: str) -> None:
+    with pytest.raises(PlanError, match="every active range and amount of the version"):
+        Campaign().settings("1.0-client", {key: value}, DRIVE)
+    assert Campaign().settings("2.0.2-client", {key: value}, DRIVE).parts

@@ -92,3 +92,9 @@ def test_a_minute_that_is_no_minute_is_said_on_the_axis():
     chart = charts_of(report_of(played))[0]
     assert isinstance(chart, XYChart)
     assert chart.x.name == "Time (of 1.00 s)"
+
+
+def test_a_setting_that_leaves_steady_state_out_is_not_the_versions_choice():
+    told = text_of(report_of(run(SATURATING, geometry=SMALL, overrides={"check_every": "none"})))
+    assert "STEADY STATE: not determined, check_every=none" in told
+    assert "by this version" not in told

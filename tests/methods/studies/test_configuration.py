@@ -21,6 +21,7 @@ from teijo.methods.studies.configuration.found import (
 )
 from teijo.methods.studies.configuration.method import Configuration
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
+from teijo.methods.studies.configuration.words import factors
 from teijo.report.language import Language, translator
 from teijo.terms.result import Answer, Gap
 from teijo.terms.step import Configure, Measure, Precondition, Step
@@ -545,3 +546,8 @@ def test_every_text_of_its_reports_is_translated(plan: str, device: Array) -> No
     data |= {step.cell for step in played.asked if isinstance(step, Configure | Measure)}
     japanese = translator(Language.JAPANESE)
     assert untranslated(replace(document, name=""), japanese, frozenset(data)) == set()
+
+
+def test_two_factors_that_a_hook_could_not_tell_apart_are_refused() -> None:
+    with pytest.raises(ValueError, match="two factors have one name"):
+        factors("a-b=1,2; A_b=3,4")

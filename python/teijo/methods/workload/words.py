@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from typing import Annotated, Final
 
 from teijo import units
-from teijo.methods.forms import BLOCK_SIZE, Form, optional, percent, positive_number, whole
+from teijo.methods.forms import (
+    BLOCK_SIZE,
+    Form,
+    optional,
+    percent,
+    positive_number,
+    show_number,
+    whole,
+)
 from teijo.methods.knobs import Knob, meaning
 from teijo.terms.workload import Access, Content
 
@@ -62,9 +70,11 @@ def show_access(kind: Access, skew: float, zones: Zones) -> str:
     """Show an access as `parse_access` reads it back."""
     match kind:
         case Access.ZIPF | Access.PARETO:
-            return f"{kind}:{skew:g}"
+            return f"{kind}:{show_number(skew)}"
         case Access.ZONED:
-            return "zoned:" + ",".join(f"{share:g}/{size:g}" for share, size in zones)
+            return "zoned:" + ",".join(
+                f"{show_number(share)}/{show_number(size)}" for share, size in zones
+            )
         case Access.RANDOM | Access.SHUFFLED | Access.SEQUENTIAL:
             return str(kind)
 

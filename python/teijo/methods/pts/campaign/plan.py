@@ -103,7 +103,9 @@ def planned(spec: str, overrides: Mapping[str, str], geometry: Geometry) -> Camp
     common, single = _sorted_out(overrides, tests)
     parts = []
     for case in _cases(tests, version):
-        texts = {**common[case.test], **single[case.test], **case.overrides}
+        texts = {**common[case.test], **single[case.test]}
+        _check_free(texts, case, version)
+        texts |= case.overrides
         settings = TESTS[case.test].settings(version.id, texts, geometry)
         parts.append(
             PartSettings(name=case.name, test=case.test, settings=settings.model_dump(mode="json"))
@@ -126,6 +128,23 @@ def _cases(tests: Iterable[str], version: Version) -> list[_Case]:
         for share in rule.allowed_percents
         for amount in amounts
     ]
+
+
+def _check_free(texts: Mapping[str, str], case: _Case, version: Version) -> None:
+    """Make sure that nothing is set that the version's campaign runs through by itself.
+
+    Raises:
+        PlanError: something is.
+    """
+    fields = knobs.fields_by_word(TESTS[case.test].settings_type)
+    taken = {fields[key] for key in case.overrides}
+    for key in texts:
+        if fields.get(key.strip().lower().replace("-", "_")) in taken:
+            raise PlanError(
+                f"A campaign of {version.id} measures each test at every active range and amount "
+                f"of the version, so {key} cannot be set",
+                remedy="Run a test by itself to set it, or leave it out.",
+            )
 
 
 _Texts = dict[str, dict[str, str]]

@@ -5,7 +5,7 @@ its pre-write and its response-time histogram.
 from collections.abc import Sequence
 
 from teijo.analysis import measures
-from teijo.analysis.demand import STATE_SHARE, DemandPoint, rested_points
+from teijo.analysis.demand import STATE_SHARE, DemandPoint, greatest_demand, rested_points
 from teijo.analysis.quantities import IOPS
 from teijo.document.grid import Beside, Edge, Grid, Line
 from teijo.document.model import Block, Column, Paragraph, Section, Style, Table, Value
@@ -50,7 +50,7 @@ def order_blocks(found: DemandFound) -> list[Block]:
     rested = rested_points(points)
     if not rested:
         return []
-    best, full = max(rested, key=lambda each: each.share), points[0]
+    best, full = max(rested, key=lambda each: each.share), greatest_demand(points)
     # How much the drive wrote for each byte: before the point, at it, and where it had no rest.
     light, own, most = (
         measures.write_amplification(found.at(point)) for point in (best.after, best.point, full)

@@ -91,7 +91,12 @@ def _stop_sentence(found: WsatFound) -> str:
 def _verdict(found: WsatFound) -> model.Verdict:
     # In 1.0 steady state is read off the plot by eye: there is no verdict to give.
     if found.settings.check_minutes is None:
-        text = "STEADY STATE: not determined by this version"
+        asks = version_of(found.settings.spec).saturation.check_minutes is not None
+        text = (
+            "STEADY STATE: not determined, check_every=none"
+            if asks
+            else "STEADY STATE: not determined by this version"
+        )
     elif found.converged is None:
         text = say(
             "STEADY STATE: not determined, {count} of {needed} check minutes",

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from teijo import units
 from teijo.methods import forms, load
-from teijo.methods.forms import Form, optional
+from teijo.methods.forms import Form, optional, show_number
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.settings import Settings
 from teijo.methods.workload import words as workload_words
@@ -30,7 +30,7 @@ def _rate(text: str) -> int:
 
 
 def _show_rate(value: int) -> str:
-    return f"{value / units.MEGA:g}MB/s"
+    return f"{show_number(value / units.MEGA)}MB/s"
 
 
 def _rests(text: str) -> tuple[int, ...]:

@@ -38,8 +38,8 @@ def factors(text: str) -> Factors:
         ValueError: it is neither, a name is none, or a factor has fewer than two levels.
     """
     found = _from_json(text) if text.lstrip().startswith("{") else _from_words(text)
-    # Hooks get each as TEIJO_SET_NAME, which has no small letters.
-    names = [name.lower() for name, _ in found]
+    # Hooks get each as TEIJO_SET_NAME, which has no small letters and no hyphens.
+    names = [name.lower().replace("-", "_") for name, _ in found]
     if len(set(names)) < len(names):
         raise ValueError("two factors have one name")
     if not 1 <= len(found) <= FACTORS_MOST:
