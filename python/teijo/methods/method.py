@@ -157,7 +157,7 @@ def settings_on(
     geometry: Geometry,
     facts: Mapping[str, str],
 ) -> Settings:
-    """Return a method's settings on a device whose facts are known; see Method.settings.
+    """Return a method's settings on a device whose facts are known.
 
     Raises:
         teijo.errors.PlanError: as Method.settings.

@@ -29,7 +29,7 @@ class Quick(Method[QuickSettings, QuickFound]):
     found_type = QuickFound
 
     def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
-        """Return what is asked for, at the device's scale where that is left open; see Method."""
+        """Return what is asked for, at the device's scale where that is left open."""
         asked = super().asked(overrides, geometry)
         usual = QuickSettings()
         asked.setdefault("pass_ns", _scaled_ns(usual.pass_ns, geometry))
@@ -38,7 +38,7 @@ class Quick(Method[QuickSettings, QuickFound]):
         return asked
 
     def check(self, settings: QuickSettings, geometry: Geometry) -> None:
-        """Make sure that the largest block fits; see Method."""
+        """Make sure that the largest block fits."""
         check_blocks(tuple(stimulus.block_size_bytes for stimulus in STIMULI), geometry)
         largest = max(stimulus.block_size_bytes for stimulus in STIMULI)
         for what, room in (

@@ -36,11 +36,11 @@ class FreeWorkload(Method[WorkloadSettings, WorkloadFound]):
         overrides: Mapping[str, str],
         geometry: Geometry,  # noqa: ARG002 — no default follows from it
     ) -> dict[str, Any]:
-        """Return the stimulus asked for; see Method."""
+        """Return the stimulus asked for."""
         return asked_in(overrides)
 
     def check(self, settings: WorkloadSettings, geometry: Geometry) -> None:
-        """Make sure that the streams go together and the device can serve them; see Method."""
+        """Make sure that the streams go together and the device can serve them."""
         stimuli = [stimulus for _, stimulus in settings.stimuli]
         check_streams(stimuli)
         sizes = [stimulus.stream("").sizes_bytes for stimulus in stimuli]

@@ -29,7 +29,7 @@ class Campaign(Method[CampaignSettings, CampaignFound]):
     def settings(
         self, spec: str, overrides: Mapping[str, str], geometry: Geometry
     ) -> CampaignSettings:
-        """Return the settings of a version's tests on this device; see Method."""
+        """Return the settings of a version's tests on this device."""
         return planned(spec, overrides, geometry)
 
     def writes(self, settings: CampaignSettings) -> bool:
@@ -37,7 +37,7 @@ class Campaign(Method[CampaignSettings, CampaignFound]):
         return any(part.method.writes(part.own) for part in settings.parts)
 
     def deviations(self, settings: CampaignSettings, geometry: Geometry) -> tuple[Remark, ...]:
-        """Return what differs from the version in any test, each said once; see Method."""
+        """Return what differs from the version in any test, each said once."""
         remarks = (part.method.deviations(part.own, geometry) for part in settings.parts)
         return tuple(dict.fromkeys(chain.from_iterable(remarks)))
 

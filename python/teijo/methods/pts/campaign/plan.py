@@ -90,7 +90,7 @@ def missing(settings: CampaignSettings) -> tuple[str, ...]:
 
 
 def planned(spec: str, overrides: Mapping[str, str], geometry: Geometry) -> CampaignSettings:
-    """Return the settings of a campaign; see Method.settings for the errors."""
+    """Return the settings of a campaign."""
     version = version_of(spec)
     own = {key: text for key, text in overrides.items() if key.strip().lower() == "tests"}
     asked = knobs.parse_overrides(CampaignSettings, own)

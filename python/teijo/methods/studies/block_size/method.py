@@ -25,7 +25,7 @@ class BlockSize(Method[BlockSizeSettings, BlockSizeFound]):
     found_type = BlockSizeFound
 
     def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
-        """Return what is asked for; see Method.
+        """Return what is asked for.
 
         By default no size is smaller than the device's logical block, and a mix that only reads
         fills nothing.

@@ -28,7 +28,7 @@ class CacheOverflow(Method[OverflowSettings, OverflowFound]):
     found_type = OverflowFound
 
     def check(self, settings: OverflowSettings, geometry: Geometry) -> None:
-        """Make sure that the device has room for a block, and a sample some time; see Method."""
+        """Make sure that the device has room for a block, and a sample some time."""
         block, share = settings.block_size_bytes, settings.active_range_percent
         check_blocks((block,), geometry)
         if block > settings.workload.streams[0].active_range.span_on(geometry):

@@ -28,14 +28,14 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
     found_type = ConfigurationFound
 
     def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
-        """Return the settings of a plan, with single settings put over it; see Method."""
+        """Return the settings of a plan, with single settings put over it."""
         own = dict(overrides)
         text = own.pop(words.PLAN, None)
         planned = {} if text is None else words.settings_in(text)
         return super().asked(planned, geometry) | super().asked(own, geometry)
 
     def check(self, settings: ConfigurationSettings, geometry: Geometry) -> None:
-        """Make sure that the study can be made, and that it ends; see Method."""
+        """Make sure that the study can be made, and that it ends."""
         _check_factors(settings)
         sizes = (each.stream("").sizes_bytes for each in settings.workloads)
         check_blocks(tuple(size for each in sizes for size in each), geometry)

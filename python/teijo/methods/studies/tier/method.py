@@ -47,7 +47,7 @@ class Tier(Method[TierSettings, TierFound]):
         return asked
 
     def check(self, settings: TierSettings, geometry: Geometry) -> None:
-        """Make sure that the sets and blocks fit on the device; see Method."""
+        """Make sure that the sets and blocks fit on the device."""
         check_blocks(settings.block_sizes_bytes, geometry)
         if settings.hook and (settings.fast or settings.slow):
             raise PlanError(
