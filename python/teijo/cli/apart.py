@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-_VERBS: Final = ("run", "resume", "quick")
+_VERBS: Final = ("run", "resume", "quick", "as")
 _PASSED_ON: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TO_BOTH: Final = (*_PASSED_ON, signal.SIGTSTP, signal.SIGCONT)
 _LEFT: Final = signal.SIGUSR1

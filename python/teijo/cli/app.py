@@ -23,6 +23,7 @@ from teijo.cli import (
     export,
     layout,
     methods,
+    original,
     preview,
     quick,
     report,
@@ -109,16 +110,23 @@ ROOMS = (
     seal,
     steady,
     calibrate,
+    original,
 )
 
 
 def verb_name(room: ModuleType) -> str:
-    """Return the verb that a file of this folder is."""
-    return room.__name__.rpartition(".")[2]
+    """Return the verb that a file of this folder is; one that is a keyword has it as VERB."""
+    return getattr(room, "VERB", room.__name__.rpartition(".")[2])
 
 
 for room in ROOMS:
-    app.command(verb_name(room), cls=Verb, epilog=console.examples(*room.EXAMPLES))(room.verb)
+    app.command(
+        verb_name(room),
+        cls=Verb,
+        epilog=console.examples(*room.EXAMPLES),
+        # Behind the name of an original all words are its own.
+        context_settings=None if room is not original else {"allow_interspersed_args": False},
+    )(room.verb)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

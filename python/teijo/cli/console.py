@@ -83,6 +83,12 @@ def say(line: str) -> None:
     STDERR.flush()
 
 
+def say_raw(text: str) -> None:
+    """Write a text of our own to stderr as it is, at once: line ends and all."""
+    STDERR.write(text)
+    STDERR.flush()
+
+
 def say_lines(text: str) -> None:
     """Write a text that has lines of its own to stderr."""
     for line in text.split("\n"):

@@ -42,6 +42,7 @@ class ProgressMode(StrEnum):
     RICH = "rich"
     PLAIN = "plain"
     NDJSON = "ndjson"
+    NONE = "none"
 
 
 Method = Annotated[

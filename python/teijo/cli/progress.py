@@ -39,6 +39,8 @@ def telling(mode: ProgressMode | None) -> Iterator[events.Observer]:
             yield Plain(Follower(time.monotonic_ns), console.say)
         case ProgressMode.NDJSON:
             yield lambda event: console.say_json(as_json(event))
+        case ProgressMode.NONE:
+            yield events.unobserved
 
 
 def paints(stream: IO[str], environment: Mapping[str, str]) -> bool:

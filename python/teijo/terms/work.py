@@ -8,6 +8,9 @@ from teijo.terms.workload import Workload
 WorkKind = Literal["blocks", "files", "sql"]
 FileOperation = Literal["create", "stat", "delete"]
 FileOrder = Literal["sequential", "random"]
+FileCalls = Literal["write", "rewrite", "read", "random-write", "random-read", "seek"]
+FileContent = Literal["random", "zero", "one-block", "cumulative"]
+CallStyle = Literal["system-call", "stdio", "mmap"]
 Statement = Literal["insert", "select", "update", "delete"]
 
 
@@ -29,6 +32,54 @@ class Files:
     def __post_init__(self) -> None:
         assert self.count > 0, self.count
         assert self.size_bytes >= 0, self.size_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileIo:
+    """Calls on large files in a folder made for it, as Bonnie++ and tiotest make them.
+
+    Each of `workers` has a file of its own, unless they `share` one. `rewrite` reads a chunk,
+    changes it and writes it back; `seek` does that at a random chunk with a share of
+    `rewrite_percent`, and only reads otherwise. A file is opened at the beginning and closed at
+    the end, inside the time of the step; `fsync` flushes before the close. A call is timed by
+    itself; flush and close are results of their own.
+
+    Ordered operations go over `file_bytes` once, in chunks; random ones, and seeks, make `calls`
+    over all workers. `fresh` removes and makes the file before; else it is opened as it is.
+    `cumulative` content is Bonnie++'s: zeros, of which chunk k has one more byte changed.
+    """
+
+    operation: FileCalls
+    file_bytes: int
+    chunk_bytes: int
+    calls: int = 0
+    workers: int = 1
+    share: bool = False
+    processes: bool = False
+    """Workers are processes, as Bonnie++'s seekers; else threads."""
+    in_turn: bool = False
+    """One worker after the other, not together."""
+    fresh: bool = False
+    sparse: bool = False
+    """The file gets its whole length before it is written, as tiotest's ftruncate does."""
+    fsync: bool = True
+    timed_fsync: bool = False
+    """The flush is part of the latency of the last call: what the originals leave out."""
+    direct: bool = False
+    synchronous: bool = False
+    style: CallStyle = "system-call"
+    content: FileContent = "random"
+    rewrite_percent: int = 0
+    drop_caches: bool = False
+    """The page cache is written back and emptied before, outside the time."""
+    repeats: str = ""
+    """As of a stream: steps of one word have the same offsets."""
+    kind: Literal["file-io"] = "file-io"
+
+    def __post_init__(self) -> None:
+        assert self.file_bytes > 0, self.file_bytes
+        assert self.chunk_bytes > 0, self.chunk_bytes
+        assert self.workers > 0, self.workers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,10 @@ class Content(StrEnum):
     COMPRESSIBLE = "compressible"
     DEDUPABLE = "dedupable"
     ZERO = "zero"
+    ONE_BLOCK = "one-block"
+    """One random block, the same in every write of every thread: CrystalDiskMark's `-Z<size>`."""
+    COUNTING = "counting"
+    """The bytes 0 to 255 over and over, as DiskSpd writes where nothing else is asked."""
 
 
 class Schedule(StrEnum):
@@ -48,9 +52,14 @@ class ActiveRange:
     share_percent: int = 100
     amount_bytes: int | None = None
     segments: int = 1
+    first_byte: int = 0
+    """Where the range begins; the share is of what lies behind it."""
+    length_bytes: int | None = None
+    """How long the range is, in place of a share; None takes the share."""
 
     def __post_init__(self) -> None:
         assert 0 < self.share_percent <= 100, self.share_percent
+        assert self.first_byte >= 0, self.first_byte
         assert self.segments >= 1, self.segments
         assert self.amount_bytes is not None or self.segments == 1, "segments need an amount"
 
@@ -103,6 +112,17 @@ class Stream:
     """Grid of the offsets; 0 is the block size. A smaller grid shifts I/Os off their own."""
     verified: bool = False
     """Writes carry stamps, and reads are held to those of this run, of earlier steps too."""
+    repeats: str = ""
+    """Steps whose streams name the same word here have the same offsets and contents: random ones
+    are drawn from one seed, ordered ones begin at the start of the range. Empty: each step its own.
+    """
+    thread_stride_bytes: int | None = None
+    """Each thread of a sequential stream has a cursor of its own, which begins so many bytes behind
+    that of the thread before; 0: all begin together. None: all threads share one cursor."""
+    write_through: bool = False
+    """Each write is on the medium before it is answered (FUA, RWF_DSYNC)."""
+    census: bool = False
+    """Which blocks were touched is counted, for `StepResult.census`."""
 
     def __post_init__(self) -> None:
         assert 0 <= self.read_percent <= 100, self.read_percent

@@ -269,6 +269,13 @@ def _content(stream: Stream) -> dict[str, str]:
             return {"refill_buffers": "1", "buffer_compress_chunk": "512"} | share
         case Content.DEDUPABLE:
             return {"refill_buffers": "1", "dedupe_percentage": str(stream.content_percent)}
+        case Content.ONE_BLOCK:
+            return {"scramble_buffers": "0"}
+        case Content.COUNTING:
+            raise PlanError(
+                "fio writes no counted bytes (0 to 255 over and over)",
+                remedy="Leave --engine out: Teijo's own engine writes them.",
+            )
 
 
 def _distribution(stream: Stream) -> dict[str, str]:

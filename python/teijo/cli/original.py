@@ -1,0 +1,129 @@
+"""The verb `as`: act as a classic tool, with its own command line, files and texts."""
+
+import os
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from teijo.cli import console, options
+from teijo.creating import replace_atomically
+from teijo.errors import HostError
+
+if TYPE_CHECKING:
+    from teijo.api import Run
+    from teijo.cli.outcome import Act
+    from teijo.personas.persona import Order, Persona, Said
+    from teijo.runner.events import Event, Observer
+    from teijo.runner.interrupt import Interrupt
+
+VERB = "as"
+EXAMPLES = (
+    "teijo as orion -run simple -testname mytest -num_disks 1",
+    "teijo as --report html --like 11.1 orion -run simple -testname mytest",
+    "teijo as bonnie++ -d /mnt/test -s 64g -n 16 -u nobody",
+    "teijo as --destroy S4EVNX0R123456 orion -run advanced -testname mytest -write 20",
+)
+
+
+def verb(
+    tool: Annotated[
+        str, typer.Argument(metavar="TOOL", help="The original's name: orion, bonnie++ …")
+    ],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ARGUMENTS", help="The original's own arguments, all behind TOOL."),
+    ] = None,
+    like: Annotated[
+        str, typer.Option("--like", metavar="VERSION", help="The version to act as: 11.1, 1.97 …")
+    ] = "",
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="The run file, or its folder."),
+    ] = None,
+    destroy: options.Destroy = None,
+    overwrite: options.Overwrite = False,
+    seed: options.Seed = None,
+    report: options.Report = "none",
+    report_dir: options.ReportDir = None,
+    lang: options.ReportLang = options.Lang.EN,
+) -> None:
+    """Act as TOOL: takes its own command line, leaves its files here and its text on stdout.
+
+    A run file is left beside them. Options of Teijo stand before TOOL.
+    """
+    printers = options.printers_from(report)
+
+    from teijo import api
+    from teijo.cli.outcome import carry_out, reports
+    from teijo.personas.persona import Call, Order
+    from teijo.personas.registry import check_like, persona_named
+
+    persona = persona_named(tool)
+    check_like(tool, persona, like)
+    now = datetime.now()
+    order = persona.order(tool, Call(words=words or (), like=like, folder=Path.cwd(), now=now))
+    if not isinstance(order, Order):
+        _say(order)
+        raise typer.Exit(order.exit_code)
+    _say(order.begins)
+    act = partial(
+        api.run,
+        order.method,
+        order.target,
+        output=options.run_file_for(order.name, "", output, now),
+        spec=order.spec,
+        settings=order.settings,
+        destroy=destroy,
+        overwrite=overwrite,
+        seed=seed,
+    )
+    run = carry_out(_heard(act, persona, order), options.ProgressMode.NONE)
+    said = persona.outcome(order, run.found)
+    _say(said)
+    if printers:
+        for path in reports(run.document(), run.path, printers, report_dir or Path(), lang):
+            console.say(os.fspath(path))
+    raise typer.Exit(said.exit_code)
+
+
+def _heard(act: partial["Run"], persona: "Persona", order: "Order") -> "Act":
+    """Return the act with the persona listening: it says what the original says meanwhile."""
+    from teijo.runner.events import StepDone, StepStarted
+
+    def carried_out(*, observer: "Observer", interrupt: "Interrupt") -> "Run":
+        def tell(event: "Event") -> None:
+            match event:
+                case StepStarted(step=step, replayed=False):
+                    _say(persona.heard(order, step, None))
+                case StepDone(step=step, answer=answer):
+                    _say(persona.heard(order, step, answer))
+                case _:
+                    pass
+            observer(event)
+
+        return act(observer=tell, interrupt=interrupt)
+
+    return carried_out
+
+
+def _say(said: "Said") -> None:
+    """Write what an original says, as it is; its files replace what has their names.
+
+    Raises:
+        HostError: a file cannot be written here.
+    """
+    if said.stderr:
+        console.say_raw(said.stderr)
+    if said.stdout:
+        console.put_bytes(said.stdout.encode())
+    for name, content in said.files:
+        try:
+            replace_atomically(Path(name), content)
+        except OSError as error:
+            raise HostError(
+                f"{name} cannot be written: {error.strerror}",
+                remedy="Go to a folder where you may write.",
+            ) from error

@@ -1,0 +1,56 @@
+"""All personas by name; one is loaded when it is asked for."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Final, cast
+
+from teijo.errors import UsageError
+from teijo.outside.names import unknown
+from teijo.personas.persona import Persona
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonaCard:
+    """What a persona is called, what it does in a line, and the class in its module."""
+
+    names: tuple[str, ...]
+    summary: str
+    place: str
+
+
+CARDS: Final[tuple[PersonaCard, ...]] = ()
+"""One line a persona, in the order of the documentation."""
+
+
+def persona_named(name: str) -> Persona:
+    """Return the persona of a tool's name, as it is typed: "bonnie++", "test-create".
+
+    Raises:
+        teijo.errors.PlanError: there is none of this name.
+    """
+    for card in CARDS:
+        if name in card.names:
+            return loaded(card)
+    raise unknown("tool", name, [each for card in CARDS for each in card.names])
+
+
+@cache
+def loaded(card: PersonaCard) -> Persona:
+    """Return the persona of a card."""
+    module, _, name = card.place.partition(":")
+    return cast("Persona", getattr(import_module(f"teijo.personas.{module}"), name)())
+
+
+def check_like(name: str, persona: Persona, like: str) -> None:
+    """Make sure that a persona can act as a version; an empty one is its usual.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if like and like not in persona.likes:
+        versions = ", ".join(persona.likes) or "none"
+        raise UsageError(
+            f"{name} cannot act like version {like!r}",
+            remedy=f"It acts like: {versions}." if persona.likes else "Leave --like out.",
+        )
