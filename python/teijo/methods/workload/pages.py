@@ -2,41 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from teijo import units
-from teijo.analysis import measures, percentile
-from teijo.analysis.quantities import IOPS
+from teijo.analysis import measures
 from teijo.document import model
-from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing
+from teijo.document.grid import Fields, listing
 from teijo.document.phrase import Verbatim, listed, say
-from teijo.methods.pages import ms, threads_by_depth
+from teijo.methods.pages import threads_by_depth
 from teijo.methods.report import study_report
+from teijo.methods.series_pages import (
+    DIRECTION,
+    TIMES,
+    Flow,
+    latency_section,
+    time_section,
+    times_of,
+)
 from teijo.methods.verification_page import verification_section
 from teijo.methods.workload.found import WorkloadFound, stimulus_name
 from teijo.methods.workload.settings import WorkloadSettings
-from teijo.terms.histogram import Histogram, merged
-from teijo.terms.result import Intervals, OperationResult, StepResult
+from teijo.terms.histogram import merged
+from teijo.terms.result import OperationResult, StepResult
 
-POINTS_MOST = 1440
-"""Points of a line; a day by the minute."""
-_DIRECTION = model.Column(name="Direction")
-_TIMES = tuple(
-    model.Column(name=name, unit="ms", digits=4)
-    for name in ("min", "mean", *map(percentile.percentile_name, percentile.HEADLINE), "max")
-)
-_OVER_TIME = (
-    IOPS,
-    Figure(name="Throughput", unit="MB/s", digits=2),
-    Figure(name="Mean latency", unit="ms", digits=4),
-)
-DISTRIBUTION: Fields[tuple[str, float, float]] = (
-    ("Direction", "", None, lambda row: row[0]),
-    ("Latency", "ms", 5, lambda row: ms(row[2])),
-    ("I/Os as slow or slower", "%", 6, lambda row: row[1] * 100),
-    ("Percentile", "", 6, lambda row: (1 - row[1]) * 100),
-)
-"""Of a direction's points: the share of I/Os that are as slow or slower, and the latency in ns."""
+_DIRECTION = model.Column(name=DIRECTION)
 
 
 def pages(found: WorkloadFound) -> model.Document:
@@ -60,11 +47,12 @@ def pages(found: WorkloadFound) -> model.Document:
 
 def _sections(found: WorkloadFound, answer: StepResult) -> list[model.Section]:
     verified = verification_section(found.record.steps)
+    flows = [Flow(name=_name(answer, part), parts=((answer, part),)) for part in answer.results]
     return [
         _result_section(found, answer),
         *([] if verified is None else [verified]),
-        _time_section(answer),
-        _latency_section(answer),
+        time_section(flows),
+        latency_section(flows),
     ]
 
 
@@ -105,7 +93,7 @@ def _result_section(found: WorkloadFound, answer: StepResult) -> model.Section:
         model.Column(name="I/Os", digits=0),
         model.Column(name="IOPS", digits=1),
         model.Column(name="Throughput", unit="MB/s", digits=2),
-        *_TIMES,
+        *TIMES,
         model.Column(name="Failed", unit="I/Os", digits=0),
     )
     table = model.Table(columns=columns, rows=tuple(rows), caption="Result")
@@ -154,10 +142,10 @@ def _open_loop_blocks(settings: WorkloadSettings, answer: StepResult) -> tuple[m
         if part.stream not in asked:
             continue
         name = _name(answer, part)
-        rows.append((name, "service", *_times(part.timed)))
+        rows.append((name, "service", *times_of(part.timed)))
         if part.response is not None:
-            rows.append((name, "response", *_times(part.response)))
-    columns = (_DIRECTION, model.Column(name="Time"), *_TIMES)
+            rows.append((name, "response", *times_of(part.response)))
+    columns = (_DIRECTION, model.Column(name="Time"), *TIMES)
     text = "Service counts from the issue of an I/O, response from the moment it was due."
     if all(part.response is None for part in answer.results):
         text += " This engine measures no response."
@@ -181,18 +169,6 @@ def _schedule_table(asked: Mapping[str, float], answer: StepResult) -> model.Tab
     return listing(rows, fields, caption="Schedule")
 
 
-def _times(latency: Histogram) -> tuple[model.Value, ...]:
-    """Return minimum, mean, headline percentiles and maximum in ms, None for none."""
-    if not latency.count:
-        return (None,) * (3 + len(percentile.HEADLINE))
-    return (
-        ms(latency.min_ns),
-        ms(latency.mean_ns),
-        *(None if value is None else ms(value) for _, value in percentile.percentiles_ns(latency)),
-        ms(latency.max_ns),
-    )
-
-
 def _row(
     name: str, answer: StepResult, parts: Sequence[OperationResult]
 ) -> tuple[model.Value, ...]:
@@ -203,119 +179,9 @@ def _row(
         ios,
         units.per_second(ios, answer.elapsed_ns),
         units.megabytes_per_second(size, answer.elapsed_ns),
-        *_times(merged(part.timed for part in parts)),
+        *times_of(merged(part.timed for part in parts)),
         sum(sum(part.errors.values()) for part in parts),
     )
-
-
-def _time_section(answer: StepResult) -> model.Section:
-    title = "Over time"
-    points = [
-        (_name(answer, part), *row)
-        for part in answer.results
-        for row in _per_interval(answer, part)
-    ]
-    if not points:
-        text = "The engine kept no time series of this run."
-        return model.Section(title=title, blocks=(model.Paragraph(text=text),))
-    names, ends_s, *measured = zip(*points, strict=True)
-    edge = Edge(name="Time", unit="s", digits=3, places=ends_s, from_zero=True)
-    charts = []
-    for figure, values in zip(_OVER_TIME, measured, strict=True):
-        grid = Grid(
-            leading=(Beside(column=_DIRECTION, values=names),),
-            rows=edge,
-            columns=(Line(figure=figure, values=values, parts=names, style="line"),),
-        )
-        over_time = say("{name} over time", name=figure.name)
-        table, note = grid.table(folded=True), _joined_note(answer)
-        charts.append(grid.chart(over_time, figure, table=table, note=note))
-    return model.Section(title=title, blocks=tuple(charts))
-
-
-def _joined_note(answer: StepResult) -> str:
-    """Say how long a point of the chart is, where it is longer than the run file's interval."""
-    for part in answer.results:
-        if part.intervals is not None and (joined := _joined(part.intervals)) > 1:
-            length = units.format_duration(joined * part.intervals.length_ns)
-            return say("Each point is {length} long.", length=length)
-    return ""
-
-
-def _joined(series: Intervals) -> int:
-    """Return how many intervals make one point, so that there are at most POINTS_MOST."""
-    last = int(series.index[-1]) if series.index.size else 0
-    return -(-(last + 1) // POINTS_MOST)
-
-
-Interval = tuple[float, float, float, float | None]
-"""(end in s, IOPS, MB/s, mean latency in ms) of one interval."""
-
-
-def _per_interval(answer: StepResult, part: OperationResult) -> list[Interval]:
-    """Return the series of one stream and direction, intervals joined where there are too many.
-
-    The last point is as long as the step went on in it. A remnant shorter than half a point
-    (the last I/Os in flight coming home) is left out: its rate means nothing.
-    """
-    series = part.intervals
-    if series is None or not series.index.size:
-        return []
-    joined = _joined(series)
-    length = series.length_ns * joined
-    index, at = np.unique(series.index // joined, return_inverse=True)
-    columns = np.zeros((3, index.size), np.int64)
-    for row, column in zip(columns, (series.ios, series.bytes, series.latency_ns_sum), strict=True):
-        np.add.at(row, at, column)
-    rows: list[Interval] = []
-    for place, ios, size, total in zip(index.tolist(), *columns.tolist(), strict=True):
-        begin = place * length
-        lasts = min(length, answer.elapsed_ns - begin)
-        if lasts <= 0 or (rows and 2 * lasts < length):
-            continue
-        end_s = (begin + lasts) / units.NS_PER_S
-        mean = total / ios / units.NS_PER_MS if ios else None
-        rate = units.per_second(ios, lasts)
-        rows.append((end_s, rate, units.megabytes_per_second(size, lasts), mean))
-    return rows
-
-
-def _latency_section(answer: StepResult) -> model.Section:
-    title = "Latency distribution"
-    times = [
-        (name, times)
-        for part in answer.results
-        for name, times in (
-            (_name(answer, part), part.latency),
-            (say("{name}, response", name=_name(answer, part)), part.response),
-        )
-    ]
-    curves = [(name, percentile.curve_ns(one)) for name, one in times if one and one.count]
-    if not curves:
-        return model.Section(title=title, blocks=(model.Paragraph(text="No I/O completed."),))
-    table = listing(
-        [(direction, *point) for direction, points in curves for point in points],
-        DISTRIBUTION,
-        caption="The distribution of every I/O's latency",
-        folded=True,
-    )
-    chart = model.XYChart(
-        title="Share of I/Os as slow or slower",
-        x=model.Axis(name="Latency", unit="ms", scale="log"),
-        y=model.Axis(name="I/Os as slow or slower", unit="%", scale="log"),
-        series=tuple(
-            model.Series(
-                name=direction,
-                x=tuple(ms(value) or None for _, value in points),  # a logarithmic axis has no 0
-                y=tuple(share * 100 for share, _ in points),
-                style="line",
-            )
-            for direction, points in curves
-        ),
-        table=table,
-        note="10 % is p90, 1 % p99, 0.1 % p99.9; the line ends at the slowest I/O.",
-    )
-    return model.Section(title=title, blocks=(chart,))
 
 
 def _error_tables(answer: StepResult) -> tuple[model.Block, ...]:
