@@ -1,6 +1,8 @@
 """The verb `as`: act as a classic tool, with its own command line, files and texts."""
 
 import os
+import sys
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -10,7 +12,7 @@ import typer
 
 from teijo.cli import console, options
 from teijo.creating import replace_atomically
-from teijo.errors import HostError
+from teijo.errors import HostError, UsageError
 
 if TYPE_CHECKING:
     from teijo.api import Run
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from teijo.runner.interrupt import Interrupt
 
 VERB = "as"
+_OURS = ("--like", "--destroy", "--overwrite", "--report", "--report-dir")
+"""No original has an option of these names."""
 EXAMPLES = (
     "teijo as orion -run simple -testname mytest -num_disks 1",
     "teijo as --report html --like 11.1 orion -run simple -testname mytest",
@@ -63,6 +67,7 @@ def verb(
 
     persona = persona_named(tool)
     check_like(tool, persona, like)
+    _check_places(tool, words or ())
     now = datetime.now()
     order = persona.order(tool, Call(words=words or (), like=like, folder=Path.cwd(), now=now))
     if not isinstance(order, Order):
@@ -73,7 +78,7 @@ def verb(
         api.run,
         order.method,
         order.target,
-        output=options.run_file_for(order.name, "", output, now),
+        output=options.run_file_for(order.name, order.target, output, now),
         spec=order.spec,
         settings=order.settings,
         destroy=destroy,
@@ -83,8 +88,12 @@ def verb(
     run = carry_out(_heard(act, persona, order), options.ProgressMode.NONE)
     said = persona.outcome(order, run.found)
     _say(said)
+    left = [run.path]
     if printers:
-        for path in reports(run.document(), run.path, printers, report_dir or Path(), lang):
+        left += reports(run.document(), run.path, printers, report_dir or run.path.parent, lang)
+    # A script that reads the original's stderr would not expect them there.
+    if console.width(sys.stderr) is not None:
+        for path in left:
             console.say(os.fspath(path))
     raise typer.Exit(said.exit_code)
 
@@ -127,3 +136,18 @@ def _say(said: "Said") -> None:
                 f"{name} cannot be written: {error.strerror}",
                 remedy="Go to a folder where you may write.",
             ) from error
+
+
+def _check_places(tool: str, words: Sequence[str]) -> None:
+    """Make sure that no option which only Teijo has stands among an original's words.
+
+    Raises:
+        UsageError: one does.
+    """
+    for word in words:
+        name = word.partition("=")[0]
+        if name in _OURS:
+            raise UsageError(
+                f"{name} is an option of Teijo, and stands behind {tool}",
+                remedy=f"Write it before the tool: teijo as {name} … {tool} …",
+            )
