@@ -41,7 +41,9 @@ class Echo:
 
 @pytest.fixture(autouse=True)
 def echo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    card = registry.PersonaCard(names=Echo.names, summary="", place="echo:Echo")
+    card = registry.PersonaCard(
+        names=Echo.names, summary="says what it was asked", place="echo:Echo"
+    )
     monkeypatch.setattr(registry, "CARDS", (card,))
     monkeypatch.setattr(registry, "loaded", lambda _: Echo())
     monkeypatch.chdir(tmp_path)
@@ -101,3 +103,13 @@ def test_a_file_of_the_original_replaces_a_link_and_not_what_it_leads_to(
     run(["echo"], capfd)
     assert (tmp_path / "mine").read_text() == "kept"
     assert (tmp_path / "echo.csv").read_bytes() == b"a,b\r\n"
+
+
+def test_without_a_tool_all_are_named_with_their_versions(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    code, out, _ = run([], capfd)
+    assert code == 0
+    line = next(each for each in out.splitlines() if each.startswith("echo, echo-too"))
+    assert "says what it was asked" in line
+    assert "2, 1" in line

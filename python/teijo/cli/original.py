@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import console, options
+from teijo.cli import console, options, tongue
 from teijo.creating import replace_atomically
 from teijo.errors import HostError, UsageError
 
@@ -25,6 +25,7 @@ VERB = "as"
 _OURS = ("--like", "--destroy", "--overwrite", "--report", "--report-dir")
 """No original has an option of these names."""
 EXAMPLES = (
+    "teijo as                                       the tools, and the versions of each",
     "teijo as orion -run simple -testname mytest -num_disks 1",
     "teijo as --report html --like 11.1 orion -run simple -testname mytest",
     "teijo as bonnie++ -d /mnt/test -s 64g -n 16 -u nobody",
@@ -34,8 +35,12 @@ EXAMPLES = (
 
 def verb(
     tool: Annotated[
-        str, typer.Argument(metavar="TOOL", help="The original's name: orion, bonnie++ …")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="TOOL",
+            help="The original's name: orion, bonnie++ …; without one all are named.",
+        ),
+    ] = None,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="ARGUMENTS", help="The original's own arguments, all behind TOOL."),
@@ -53,6 +58,9 @@ def verb(
     report: options.Report = "none",
     report_dir: options.ReportDir = None,
     lang: options.ReportLang = options.Lang.EN,
+    progress: Annotated[
+        options.ProgressMode, typer.Option("--progress", help="How to show progress.")
+    ] = options.ProgressMode.NONE,
 ) -> None:
     """Act as TOOL: takes its own command line, leaves its files here and its text on stdout.
 
@@ -60,19 +68,14 @@ def verb(
     """
     printers = options.printers_from(report)
 
+    if tool is None:
+        _list()
+        return
     from teijo import api
     from teijo.cli.outcome import carry_out, reports
-    from teijo.personas.persona import Call, Order
-    from teijo.personas.registry import check_like, persona_named
 
-    persona = persona_named(tool)
-    check_like(tool, persona, like)
-    _check_places(tool, words or ())
     now = datetime.now()
-    order = persona.order(tool, Call(words=words or (), like=like, folder=Path.cwd(), now=now))
-    if not isinstance(order, Order):
-        _say(order)
-        raise typer.Exit(order.exit_code)
+    persona, order = _ordered(tool, words or (), like, now)
     _say(order.begins)
     act = partial(
         api.run,
@@ -85,7 +88,7 @@ def verb(
         overwrite=overwrite,
         seed=seed,
     )
-    run = carry_out(_heard(act, persona, order), options.ProgressMode.NONE)
+    run = carry_out(_heard(act, persona, order), progress)
     said = persona.outcome(order, run.found)
     _say(said)
     left = [run.path]
@@ -96,6 +99,28 @@ def verb(
         for path in left:
             console.say(os.fspath(path))
     raise typer.Exit(said.exit_code)
+
+
+def _ordered(
+    tool: str, words: Sequence[str], like: str, now: datetime
+) -> tuple["Persona", "Order"]:
+    """Return who acts, and the run that the words ask for.
+
+    Raises:
+        TeijoError: the tool, its version or its words are none that can be acted by.
+        typer.Exit: they ask for no run; what they ask for has been said.
+    """
+    from teijo.personas.persona import Call, Order
+    from teijo.personas.registry import check_like, persona_named
+
+    persona = persona_named(tool)
+    check_like(tool, persona, like)
+    _check_places(tool, words)
+    order = persona.order(tool, Call(words=words, like=like, folder=Path.cwd(), now=now))
+    if not isinstance(order, Order):
+        _say(order)
+        raise typer.Exit(order.exit_code)
+    return persona, order
 
 
 def _heard(act: partial["Run"], persona: "Persona", order: "Order") -> "Act":
@@ -151,3 +176,14 @@ def _check_places(tool: str, words: Sequence[str]) -> None:
                 f"{name} is an option of Teijo, and stands behind {tool}",
                 remedy=f"Write it before the tool: teijo as {name} … {tool} …",
             )
+
+
+def _list() -> None:
+    from teijo.personas.registry import CARDS, loaded
+
+    rows = [
+        (", ".join(card.names), tongue.said(card.summary), ", ".join(loaded(card).likes) or "-")
+        for card in CARDS
+    ]
+    for line in console.columns(("TOOL", "DOES", "LIKE"), rows):
+        console.put(line)
