@@ -314,3 +314,17 @@ def test_a_lap_stopped_in_its_first_leg_keeps_what_was_read(target: Path) -> Non
         lap = session.run(stops, lambda look: look.ios == 0)
     assert totals(lap)[0] > 0
     assert lap.result.elapsed_ns < LONG_NS
+
+
+def test_writes_through_are_dsync_and_other_terms_are_said_or_refused() -> None:
+    job = of(for_time(LONG_NS, stream(SIZE, read_percent=0, write_through=True)))
+    assert "sync=dsync" in job.text.splitlines()
+    assert "sync" not in of(for_time(LONG_NS, stream(SIZE, read_percent=0))).text
+    same = of(for_time(LONG_NS, stream(SIZE, read_percent=0, content="one-block")))
+    assert any("a random block of its own" in note for note in same.notes)
+    own = {"access": "sequential", "thread_stride_bytes": 0}
+    of(for_time(LONG_NS, stream(SIZE, **own)))
+    with pytest.raises(PlanError, match="cursor of its own"):
+        of(for_time(LONG_NS, stream(SIZE, threads=2, **own)))
+    with pytest.raises(PlanError, match="counted bytes"):
+        of(for_time(LONG_NS, stream(SIZE, read_percent=0, content="counting")))

@@ -8,7 +8,7 @@ from teijo.errors import PlanError
 from teijo.runner.compile import compile_load, interval_ns
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Measure, Precondition
-from teijo.terms.workload import Access, Rate, Schedule, Stream, Workload
+from teijo.terms.workload import Access, ActiveRange, Rate, Schedule, Stream, Workload
 from teijo.units import GIB, KIB
 
 DRIVE = Geometry(capacity_bytes=256_060_514_304, nominal_capacity_bytes=256_060_514_304)
@@ -78,3 +78,20 @@ def test_a_grid_smaller_than_the_block_reaches_the_engine() -> None:
     assert compile_load(step, DRIVE, {}, seed=1).streams[0].stream.alignment_bytes == 4096
     with pytest.raises(AssertionError):
         replace(stream, alignment_bytes=16384)
+
+
+def test_what_repeats_begins_at_the_start_wherever_the_step_before_it_ended() -> None:
+    stream = Stream(read_percent=0, block_size_bytes=4096, access=Access.SEQUENTIAL, repeats="pass")
+    step = Measure(workload=Workload(streams=(stream,)), duration_ns=1)
+    cursors = {"main": 8192}
+    assert compile_load(step, DRIVE, cursors, 1).streams[0].cursor_bytes == 0
+    own = replace(step, workload=Workload(streams=(replace(stream, repeats=""),)))
+    assert compile_load(own, DRIVE, cursors, 1).streams[0].cursor_bytes == 8192
+
+
+def test_a_range_begins_at_its_first_byte() -> None:
+    behind = ActiveRange(first_byte=GIB, length_bytes=GIB // 2)
+    stream = Stream(read_percent=100, block_size_bytes=4096, active_range=behind)
+    step = Measure(workload=Workload(streams=(stream,)), duration_ns=1)
+    placed = compile_load(step, DRIVE, {}, 1).streams[0]
+    assert (placed.start_bytes, placed.end_bytes) == (GIB, GIB + GIB // 2)

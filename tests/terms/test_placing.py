@@ -64,3 +64,27 @@ def test_a_block_that_does_not_fit_is_refused_with_what_to_do() -> None:
     with pytest.raises(PlanError, match="does not fit") as caught:
         place(ActiveRange(amount_bytes=8 * MIB, segments=2048), DRIVE, 128 * KIB)
     assert "fewer segments" in caught.value.remedy
+
+
+def test_a_range_of_bytes_begins_at_its_first_and_is_as_long_as_it_says() -> None:
+    drive = Geometry(capacity_bytes=GIB, nominal_capacity_bytes=GIB)
+    assert place(ActiveRange(first_byte=MIB, length_bytes=8 * MIB), drive, 4096)[1] == 8 * MIB
+    assert place(ActiveRange(first_byte=MIB), drive, 4096)[1] == GIB - MIB
+    half = ActiveRange(first_byte=GIB // 2, share_percent=50)
+    assert place(half, drive, 4096)[1] == GIB // 4
+    spread = ActiveRange(first_byte=GIB // 2, amount_bytes=64 * MIB, segments=8)
+    assert place(spread, drive, 4096) == (8, 8 * MIB, 64 * MIB)
+
+
+@pytest.mark.parametrize(
+    "beyond",
+    [
+        ActiveRange(first_byte=GIB - MIB, length_bytes=2 * MIB),
+        ActiveRange(first_byte=2 * GIB),
+        ActiveRange(length_bytes=GIB + 4096),
+    ],
+)
+def test_a_range_that_ends_behind_the_device_is_refused(beyond: ActiveRange) -> None:
+    drive = Geometry(capacity_bytes=GIB, nominal_capacity_bytes=GIB)
+    with pytest.raises(PlanError, match="ends at byte"):
+        place(beyond, drive, 4096)

@@ -2,8 +2,8 @@
 
 import hashlib
 
-from teijo.terms.seed import seed_of, stamp_run, step_seed
-from teijo.terms.step import Idle, Measure, Purge
+from teijo.terms.seed import repeated_seed, seed_of, stamp_run, step_seed
+from teijo.terms.step import Idle, Measure, Precondition, Purge
 from teijo.terms.workload import Stream, Workload
 
 LOAD = Workload(streams=(Stream(read_percent=0, block_size_bytes=4096),))
@@ -41,3 +41,24 @@ def test_a_step_that_continues_has_the_seed_of_the_one_before_and_no_other_has()
 
 def test_the_number_in_the_stamps_is_no_seed_of_a_step() -> None:
     assert stamp_run(7) not in {step_seed(7, seq, None, None) for seq in range(1, 100)}
+
+
+def test_steps_whose_streams_repeat_a_word_have_one_seed_and_all_others_their_own() -> None:
+    def load(word: str) -> Workload:
+        return Workload(streams=(Stream(read_percent=0, block_size_bytes=4096, repeats=word),))
+
+    passes = [
+        seed_of(7, seq, Measure(workload=load("row 1"), duration_ns=1, round_number=seq), before=5)
+        for seq in (3, 4, 9)
+    ]
+    assert set(passes) == {repeated_seed(7, "row 1")}
+    fill = Precondition(workload=load("row 1"), total_bytes=4096)
+    assert seed_of(7, 2, fill, before=5) == passes[0]
+    others = [
+        seed_of(8, 3, Measure(workload=load("row 1"), duration_ns=1), before=5),
+        seed_of(7, 3, Measure(workload=load("row 2"), duration_ns=1), before=5),
+        seed_of(7, 3, Measure(workload=load(""), duration_ns=1), before=5),
+    ]
+    assert len({*others, passes[0]}) == 4
+    goes_on = Measure(workload=load("row 1"), duration_ns=1, continues=True)
+    assert seed_of(7, 3, goes_on, before=5) == 5

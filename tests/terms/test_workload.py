@@ -1,5 +1,7 @@
 """Workloads: what they say of themselves, and what they refuse to be."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,11 @@ def test_a_range_is_the_share_in_whole_blocks(capacity, share, block):
         lambda: Stream(read_percent=0, block_size_bytes=512, queue_depth=0),
         lambda: Workload(streams=()),
         lambda: Workload(streams=(READER, READER)),
+        lambda: Workload(streams=(READER, replace(WRITER, repeats="pass"))),
+        lambda: ActiveRange(first_byte=-1),
+        lambda: ActiveRange(length_bytes=0),
+        lambda: ActiveRange(length_bytes=4096, share_percent=50),
+        lambda: Stream(read_percent=0, block_size_bytes=512, thread_stride_bytes=-1),
     ],
 )
 def test_what_cannot_be_is_not_built(wrong):

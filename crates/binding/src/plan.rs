@@ -76,6 +76,7 @@ fn stream_plan<'py>(placed: &Any<'py>, stream: &Any<'py>) -> PyResult<StreamPlan
         blocks: sizes.into_iter().map(share).collect(),
         alignment_bytes: get(stream, "alignment_bytes")?,
         access: access(placed, stream)?,
+        thread_stride_bytes: get(stream, "thread_stride_bytes")?,
         range: Range {
             start_bytes: get(placed, "start_bytes")?,
             segments: get(placed, "segments")?,
@@ -83,6 +84,7 @@ fn stream_plan<'py>(placed: &Any<'py>, stream: &Any<'py>) -> PyResult<StreamPlan
             stride_bytes: get(placed, "stride_bytes")?,
         },
         content: content(stream)?,
+        write_through: get(stream, "write_through")?,
         verify: get::<Option<PyVerify>>(placed, "verify")?.map(Verify::from),
         rate: rate(stream)?,
         seed: get(placed, "seed")?,
@@ -125,6 +127,8 @@ fn content(stream: &Any) -> PyResult<Content> {
         "compressible" => Content::Compressible { percent },
         "dedupable" => Content::Dedupable { percent },
         "zero" => Content::Zero,
+        "one-block" => Content::OneBlock,
+        "counting" => Content::Counting,
         other => return Err(PyValueError::new_err(format!("no content {other:?}"))),
     })
 }

@@ -309,8 +309,10 @@ impl Shuffle {
 
 /// The cursor of a sequential stream, in bytes of the range (segments laid end to end). Every
 /// block begins where the one before ended; a block ends at the latest with its segment, so a
-/// pass touches every byte once, whatever the block size and wherever it began.
+/// pass touches every byte once, whatever the block size and wherever it began. On a line of the
+/// cache of its own: threads may have one each.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Cursor {
     position_bytes: AtomicU64,
     /// Passes ended since the start. Counted after the cursor has moved.

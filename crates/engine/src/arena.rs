@@ -21,6 +21,8 @@ pub struct Shape {
     pub block_size_bytes: u32,
     pub reads: bool,
     pub writes: bool,
+    /// A write is on the medium before it is answered.
+    pub write_through: bool,
     /// Most completions that a wait may be for: 1 where each shall be seen at once.
     pub min_complete_max: u32,
 }
@@ -33,6 +35,7 @@ impl Shape {
             block_size_bytes: plan.block_size_bytes,
             reads: plan.read_percent > 0,
             writes: plan.writes(),
+            write_through: plan.write_through,
             min_complete_max: min_complete_max(plan, depth),
         }
     }
@@ -201,6 +204,7 @@ mod tests {
             block_size_bytes: if cfg!(miri) { 700 } else { 10_000 },
             reads: true,
             writes: true,
+            write_through: false,
             min_complete_max: 1,
         };
         let has_huge = !cfg!(miri); // Miri knows no madvise.
@@ -258,6 +262,7 @@ mod tests {
             block_size_bytes: 4096,
             reads: true,
             writes: false,
+            write_through: false,
             min_complete_max: 1,
         };
         for wished in [true, false] {

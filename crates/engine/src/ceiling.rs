@@ -101,6 +101,7 @@ fn copy(each_ns: u64, clock: HostClock) -> Result<f64, EngineError> {
         block_size_bytes: COPIED_BYTES,
         reads: true,
         writes: false,
+        write_through: false,
         min_complete_max: 1,
     };
     let (mut from, mut to) = (Arena::new(shape, true)?, Arena::new(shape, true)?);

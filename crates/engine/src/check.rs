@@ -202,7 +202,11 @@ fn check_shuffle(plan: &StreamPlan, whole: &Plan) -> Result<(), EngineError> {
 
 fn check_content(plan: &StreamPlan) -> Result<(), EngineError> {
     let percent = match plan.content {
-        Content::Random | Content::Refill | Content::Zero => 0,
+        Content::Random
+        | Content::Refill
+        | Content::Zero
+        | Content::OneBlock
+        | Content::Counting => 0,
         Content::Compressible { percent } | Content::Dedupable { percent } => percent,
     };
     check(percent <= 100, "a share of the content is 0 to 100 %")
@@ -262,6 +266,9 @@ fn unverifiable_stream(plan: &StreamPlan) -> Option<&'static str> {
     if plan.discard_percent > 0 {
         return Some("what is discarded cannot be verified");
     }
+    if plan.thread_stride_bytes.is_some() {
+        return Some("threads with cursors of their own cannot be verified");
+    }
     if plan.block_size_bytes > VERIFIED_BLOCK_BYTES_MAX {
         return Some("a block that is verified is 32 MiB at most");
     }
@@ -269,5 +276,8 @@ fn unverifiable_stream(plan: &StreamPlan) -> Option<&'static str> {
         Content::Random | Content::Refill | Content::Compressible { .. } => None,
         Content::Dedupable { .. } => Some("repeated sectors cannot carry stamps to verify"),
         Content::Zero => Some("zeros cannot carry stamps to verify"),
+        Content::OneBlock | Content::Counting => {
+            Some("what is the same in every write cannot carry stamps to verify")
+        }
     }
 }

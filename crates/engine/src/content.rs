@@ -25,6 +25,22 @@ pub fn fill_random(buffer: &mut [u8], seed: u64) {
     }
 }
 
+/// Lays what a write buffer holds before its first write: the base that is stamped, or all that
+/// is ever written from it. `shared_seed` is the same for all workers of a stream.
+pub(crate) fn fill_base(buffer: &mut [u8], content: Content, seed: u64, shared_seed: u64) {
+    match content {
+        Content::Random => fill_random(buffer, seed),
+        Content::Zero => buffer.fill(0),
+        Content::OneBlock => fill_random(buffer, derive_seed(shared_seed, 1 << 35)),
+        Content::Counting => {
+            for (place, byte) in buffer.iter_mut().enumerate() {
+                *byte = place as u8;
+            }
+        }
+        Content::Refill | Content::Compressible { .. } | Content::Dedupable { .. } => {}
+    }
+}
+
 /// Writes the content of one worker's writes. A plain stamp is 16 B: a number that no other write
 /// of the worker has (a permutation of the sequence number under the seed), and the sector's
 /// address, masked with that number so that it looks as random as the rest.
@@ -68,7 +84,7 @@ impl Stamper {
     pub fn write(&mut self, buffer: &mut [u8], offset_bytes: u64, content: Content) {
         let write = self.next_write();
         match content {
-            Content::Zero => {}
+            Content::Zero | Content::OneBlock | Content::Counting => {}
             Content::Random => stamp_sectors(buffer, offset_bytes, write),
             Content::Refill | Content::Compressible { .. } => {
                 make_payload(buffer, write, content);
@@ -119,7 +135,11 @@ fn put_stamp(sector: &mut [u8], write: u64, address: u64) {
 /// contents that keep their base.
 pub(crate) fn make_payload(buffer: &mut [u8], write: u64, content: Content) {
     match content {
-        Content::Random | Content::Zero | Content::Dedupable { .. } => {}
+        Content::Random
+        | Content::Zero
+        | Content::OneBlock
+        | Content::Counting
+        | Content::Dedupable { .. } => {}
         Content::Refill => refill(buffer, write),
         Content::Compressible { percent } => {
             refill(buffer, write);
@@ -197,6 +217,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_the_same_in_every_write_lies_in_every_buffer() {
+        let laid = |content, seed, shared_seed| {
+            let mut buffer = vec![0xaa; 4096];
+            fill_base(&mut buffer, content, seed, shared_seed);
+            let before = buffer.clone();
+            Stamper::new(seed).write(&mut buffer, 8192, content);
+            assert!(content == Content::Random || before == buffer);
+            buffer
+        };
+        assert_eq!(laid(Content::Zero, 1, 2), vec![0; 4096]);
+        assert_eq!(laid(Content::OneBlock, 1, 2), laid(Content::OneBlock, 3, 2));
+        assert_ne!(laid(Content::OneBlock, 1, 2), laid(Content::OneBlock, 1, 4));
+        assert_ne!(laid(Content::Random, 1, 2), laid(Content::Random, 3, 2));
+        let counted = laid(Content::Counting, 1, 2);
+        assert!(counted
+            .iter()
+            .enumerate()
+            .all(|(at, &byte)| byte == at as u8));
+        assert!(
+            deflated(Content::OneBlock, 4096) < 0.1,
+            "the block comes again"
+        );
+        assert!(deflated(Content::Counting, 4096) < 1.0 / 16.0 + 0.01);
+    }
+
+    #[test]
     fn the_same_seed_writes_the_same_bytes_and_another_does_not() {
         let written = |seed| {
             let mut buffer = vec![0; 1024];
@@ -234,7 +280,7 @@ mod tests {
         let mut encoder =
             flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
         let mut buffer = vec![0; block_size_bytes];
-        fill_random(&mut buffer, 1);
+        fill_base(&mut buffer, content, 1, 2);
         let writes = (1 << 20) / block_size_bytes;
         for write in 0..writes {
             let offset_bytes = (write * block_size_bytes) as u64;

@@ -80,12 +80,28 @@ impl Crew {
             }
         };
         let cursor = Cursor::new(position_bytes, &plan.range);
+        let stride = plan
+            .thread_stride_bytes
+            .filter(|_| matches!(plan.access, Access::Sequential { .. }));
+        let own_cursors = stride.map_or(Vec::new(), |stride_bytes| {
+            let begins = |thread: u32| {
+                let length_bytes = plan.range.segments * plan.range.segment_bytes;
+                let ahead = u128::from(thread) * u128::from(stride_bytes);
+                let ahead = (ahead % u128::from(length_bytes)) as u64;
+                position_bytes % length_bytes + ahead
+            };
+            let threads = 0..plan.threads;
+            threads
+                .map(|thread| Cursor::new(begins(thread), &plan.range))
+                .collect()
+        });
         let stream = Arc::new(Stream {
             index,
             plan: plan.clone(),
             workers,
             depth,
             cursor,
+            own_cursors,
             shuffle,
             ordered: ledger.is_some() && Ledger::is_ordered(whole, index),
             ledger,
@@ -231,7 +247,9 @@ impl Crew {
     fn empty_lap(&self, stream: &Stream) -> StreamLap {
         let mut lap = StreamLap::default();
         match (&stream.plan.access, &stream.shuffle) {
-            (Access::Sequential { .. }, _) => lap.cursor_bytes = stream.cursor.position_bytes(),
+            (Access::Sequential { .. }, _) => {
+                lap.cursor_bytes = stream.cursor_of(0).position_bytes();
+            }
             (_, Some(shuffle)) => lap.cursor_bytes = shuffle.cursor_bytes(),
             (_, None) => {}
         }

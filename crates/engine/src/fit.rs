@@ -34,7 +34,9 @@ pub(crate) fn check_fit(volume: &Volume, plan: &Plan) -> Result<(), EngineError>
     for stream in &plan.streams {
         let range = stream.range;
         let pieces = match stream.access {
-            Access::Sequential { cursor_bytes } => cursor_bytes | range.segment_bytes,
+            Access::Sequential { cursor_bytes } => {
+                cursor_bytes | range.segment_bytes | stream.thread_stride_bytes.unwrap_or(0)
+            }
             Access::Random
             | Access::Shuffled { .. }
             | Access::Zoned(_)

@@ -23,6 +23,7 @@ impl Plan {
         };
         for stream in &self.streams {
             grain = gcd(grain, stream.range.grain_bytes());
+            grain = gcd(grain, stream.thread_stride_bytes.unwrap_or(0));
             grain = match stream.access {
                 Access::Sequential { cursor_bytes } => gcd(grain, cursor_bytes),
                 Access::Random
@@ -85,8 +86,13 @@ pub struct StreamPlan {
     /// 0 is the block size, or the smallest of a mix (as fio's `blockalign`).
     pub alignment_bytes: u32,
     pub access: Access,
+    /// Each thread of a sequential stream has a cursor of its own, which begins so many bytes
+    /// behind that of the thread before. None: all follow one.
+    pub thread_stride_bytes: Option<u64>,
     pub range: Range,
     pub content: Content,
+    /// A write is on the medium before it is answered.
+    pub write_through: bool,
     /// Writes carry stamps that reads are held to; None for neither.
     pub verify: Option<Verify>,
     /// Open loop when present, closed loop when not.
@@ -107,8 +113,10 @@ impl Default for StreamPlan {
             blocks: Vec::new(),
             alignment_bytes: 0,
             access: Access::Random,
+            thread_stride_bytes: None,
             range: Range::default(),
             content: Content::Random,
+            write_through: false,
             verify: None,
             rate: None,
             seed: 0,
@@ -237,6 +245,17 @@ pub enum Content {
         percent: u8,
     },
     Zero,
+    /// One random block, the same in every write of every worker of the stream.
+    OneBlock,
+    /// The bytes 0 to 255 over and over.
+    Counting,
+}
+
+impl Content {
+    /// Whether all that is written lies in the buffers from the start, and stays as it is.
+    pub fn is_constant(self) -> bool {
+        matches!(self, Self::Zero | Self::OneBlock | Self::Counting)
+    }
 }
 
 /// How stamps are written and what reads are held to (see `verify`).

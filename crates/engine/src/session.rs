@@ -73,6 +73,7 @@ impl Session {
             block_size_bytes: 4096,
             reads: true,
             writes: false,
+            write_through: false,
             min_complete_max: 1,
         };
         let shared = Arc::new(volume.clone());

@@ -18,6 +18,8 @@ pub struct Stream {
     /// I/Os in flight per worker.
     pub depth: u16,
     pub cursor: Cursor,
+    /// Those of threads that have each their own; none where all follow `cursor`.
+    pub own_cursors: Vec<Cursor>,
     /// The order of a shuffled stream.
     pub shuffle: Option<Shuffle>,
     /// What must be read where, if the plan verifies.
@@ -27,6 +29,17 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// The cursor that a worker follows.
+    #[inline]
+    pub fn cursor_of(&self, worker: u32) -> &Cursor {
+        if self.own_cursors.is_empty() {
+            return &self.cursor;
+        }
+        // A thread may be several workers, one for each of its I/Os.
+        let per_thread = self.workers / self.plan.threads;
+        &self.own_cursors[(worker / per_thread) as usize]
+    }
+
     pub fn is_open_loop(&self) -> bool {
         self.plan.rate.is_some()
     }

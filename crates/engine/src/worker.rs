@@ -17,13 +17,13 @@ use std::sync::Arc;
 use crate::access::Draws;
 use crate::backend::Backend;
 use crate::clock::Clock;
-use crate::content::{fill_random, Stamper};
+use crate::content::{fill_base, Stamper};
 use crate::control::LapControl;
 use crate::error::{errno_of, EngineError};
 use crate::flight::{Flight, Flights};
 use crate::lap::DirectionLap;
 use crate::pacing::Arrivals;
-use crate::plan::{Access, Content};
+use crate::plan::Access;
 use crate::request::{Completion, Extent, Op, Request};
 use crate::seed::derive_seed;
 use crate::stream::Seat;
@@ -96,9 +96,11 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     pub fn new(mut backend: B, clock: C, seat: Seat) -> Self {
         let plan = &seat.stream.plan;
         let seed = derive_seed(plan.seed, u64::from(seat.number));
-        if B::HAS_DATA && plan.content == Content::Random && plan.writes() {
+        if B::HAS_DATA && plan.writes() {
+            // Also where it stays so: the buffers may be those of a step before.
             for slot in 0..seat.stream.depth {
-                fill_random(backend.buffer(slot), derive_seed(seed, u64::from(slot)));
+                let own_seed = derive_seed(seed, u64::from(slot));
+                fill_base(backend.buffer(slot), plan.content, own_seed, plan.seed);
             }
         }
         let control = Arc::clone(&seat.control);
@@ -215,7 +217,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 verifier.take_next(&stream.plan.range, &stream.cursor, shuffle, granted_bytes)
             }
             (Access::Sequential { .. }, None) => {
-                Some(stream.cursor.advance(&stream.plan.range, granted_bytes))
+                let cursor = stream.cursor_of(self.seat.number);
+                Some(cursor.advance(&stream.plan.range, granted_bytes))
             }
             (Access::Shuffled { .. }, None) => stream.shuffle.as_ref().map(|one| one.advance().0),
             (

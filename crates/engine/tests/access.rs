@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use rehearsal::{contiguous, draws, plan, stream, trace, KIB, MIB};
 use teijo_engine::access::Cursor;
-use teijo_engine::plan::{Access, Bound, Range, StreamPlan};
+use teijo_engine::crew::Crew;
+use teijo_engine::plan::{Access, Bound, Depth, Range, StreamPlan};
 use teijo_engine::request::Op;
 
 const FROM_THE_START: Access = Access::Sequential { cursor_bytes: 0 };
@@ -71,6 +72,64 @@ fn a_sequential_stream_carries_on_with_another_block_size() {
     assert_eq!(second.streams[0].cursor_bytes, 0);
     requests.extend(rest);
     assert!(touches(&range, &requests).iter().all(|&count| count == 1));
+}
+
+#[test]
+fn threads_with_cursors_of_their_own_go_each_over_the_range_from_where_they_begin() {
+    let range = contiguous(1 << 40, MIB);
+    let run = |threads, stride_bytes, access, total_bytes| {
+        let sequential = stream(access, range, 64 * 1024);
+        let streams = vec![StreamPlan {
+            threads,
+            thread_stride_bytes: Some(stride_bytes),
+            ..sequential
+        }];
+        trace(&plan(streams, Bound::Bytes { total_bytes }))
+    };
+    // Alone a thread has but one cursor, whose it is.
+    let (lap, requests) = run(1, 4096, FROM_THE_START, MIB);
+    assert!(touches(&range, &requests).iter().all(|&count| count == 1));
+    assert_eq!(lap.streams[0].cursor_bytes, 0);
+    // All from the start: no block is touched before the one in front of it by any thread, and
+    // the first one by every thread that had a turn.
+    let (_, requests) = run(4, 0, FROM_THE_START, 4 * MIB);
+    let counts = touches(&range, &requests);
+    assert_eq!(counts.iter().sum::<u32>(), 4 * 2048);
+    let expected: HashSet<u64> = (0..16).map(|block| (1 << 40) + block * 65536).collect();
+    let offsets: HashSet<u64> = requests.iter().map(|one| one.offset_bytes).collect();
+    assert_eq!(offsets, expected);
+}
+
+#[test]
+fn a_stride_sets_threads_apart_and_wraps_at_the_end_of_the_range() {
+    let range = contiguous(0, MIB);
+    let sequential = stream(FROM_THE_START, range, 65536);
+    let streams = vec![StreamPlan {
+        threads: 3,
+        thread_stride_bytes: Some(MIB / 2 + 65536),
+        ..sequential
+    }];
+    let crew = Crew::of(
+        &plan(streams, Bound::Bytes { total_bytes: MIB }),
+        Depth::Queued,
+    );
+    let crew = crew.expect("the plan is sound");
+    let begins = crew
+        .seats()
+        .iter()
+        .map(|seat| seat.stream.cursor_of(seat.number).position_bytes());
+    assert_eq!(begins.collect::<Vec<_>>(), [0, MIB / 2 + 65536, 2 * 65536]);
+    // Where each I/O is a worker of its own, those of a thread share its cursor.
+    let mut alone = stream(FROM_THE_START, range, 65536);
+    (alone.threads, alone.queue_depth) = (2, 2);
+    alone.thread_stride_bytes = Some(65536);
+    let bound = Bound::Bytes { total_bytes: MIB };
+    let crew = Crew::of(&plan(vec![alone], bound), Depth::OnePerWorker).expect("sound");
+    let begins = crew
+        .seats()
+        .iter()
+        .map(|seat| seat.stream.cursor_of(seat.number).position_bytes());
+    assert_eq!(begins.collect::<Vec<_>>(), [0, 0, 65536, 65536]);
 }
 
 #[test]

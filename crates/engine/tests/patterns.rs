@@ -307,6 +307,7 @@ prop_compose! {
         read_percent in 0..=102u8,
         discard_percent in prop_oneof![4 => Just(0), 1 => 0..=102u8],
         (flush_every_writes, alignment) in (0..5u32, number(0..3)),
+        (stride, write_through) in (prop::option::of(number(0..9)), any::<bool>()),
         (block_size_bytes, blocks) in sizes(), access in accesses(), range in ranges(),
         content in contents(), verifies in 0..8, seed: u64,
         rate in prop_oneof![5 => Just(None), 1 => share().prop_map(Some)],
@@ -315,6 +316,7 @@ prop_compose! {
             threads: threads as u32, queue_depth: queue_depth.min(9) as u32,
             read_percent, discard_percent, flush_every_writes, block_size_bytes,
             blocks, alignment_bytes: alignment.saturating_mul(512) as u32, access, range, content,
+            thread_stride_bytes: stride.map(|stride| stride.saturating_mul(512)), write_through,
             verify: (verifies == 0).then(|| Verify { run: 1, generation: 1, written: Vec::new() }),
             rate: rate.map(|share| Rate {
                 ios_per_second: share * 1e5,

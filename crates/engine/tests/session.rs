@@ -72,6 +72,43 @@ fn milliseconds(count: u64) -> Bound {
     }
 }
 
+#[test]
+fn constant_content_is_written_as_it_is_also_after_random_in_the_same_buffers() {
+    let Some(target) = Target::new("constant", MIB) else {
+        return;
+    };
+    for kind in KINDS {
+        let mut session = target.session(kind);
+        for write_through in [false, true] {
+            let mut write = |content, threads| {
+                let mut writes = stream(FROM_THE_START, contiguous(0, MIB), 65536);
+                (writes.read_percent, writes.content) = (0, content);
+                (writes.threads, writes.write_through) = (threads, write_through);
+                let bound = Bound::Bytes { total_bytes: MIB };
+                let lap = run(&mut session, &plan(vec![writes], bound))?;
+                assert_eq!((lap.streams[0].write.bytes, lap.failure), (MIB, None));
+                Some(target.content())
+            };
+            let Some(random) = write(Content::Random, 1) else {
+                continue;
+            };
+            assert!(random[..65536] != random[65536..2 * 65536]);
+            assert_eq!(
+                write(Content::Zero, 1).expect("a ring"),
+                vec![0; MIB as usize]
+            );
+            let same = write(Content::OneBlock, 2).expect("a ring");
+            assert!(same.chunks(65536).all(|block| block == &same[..65536]));
+            assert!(same[..4096] != same[4096..8192], "a block is random within");
+            let counted = write(Content::Counting, 1).expect("a ring");
+            assert!(counted
+                .iter()
+                .enumerate()
+                .all(|(at, &byte)| byte == at as u8));
+        }
+    }
+}
+
 /// None, with the reason printed, where the kernel has no ring for us.
 fn run(session: &mut Session, plan: &Plan) -> Option<teijo_engine::lap::Lap> {
     match session.run(plan) {

@@ -412,6 +412,7 @@ fn seated<B: Seam>(
     let worker = |(number, seat): (u32, &Seat)| {
         let mut backend = backend(number, seat);
         backend.plain().left_q16 = left_q16(seat.stream.plan.content);
+        backend.plain().write_through = seat.stream.plan.write_through;
         let mut worker = Worker::new(backend, clock.clone(), seat.clone());
         worker.begin();
         worker

@@ -72,7 +72,10 @@ def _courses(steps: Iterable[StepRecord], geometry: Geometry) -> Iterator[Course
             cursors.clear()
         if isinstance(step, Measure | Precondition):
             for stream in step.workload.streams:
-                if stream.access is Access.SEQUENTIAL and stream.name in answer.cursors:
+                alone = stream.threads == 1 or stream.thread_stride_bytes is None
+                if stream.access is not Access.SEQUENTIAL or not alone:
+                    continue
+                if stream.name in answer.cursors:
                     yield _course(each.seq, step, stream, answer, geometry, cursors)
         cursors.update(answer.cursors)
 
@@ -88,7 +91,7 @@ def _course(
     whole = range_bytes_of(stream.active_range, geometry)
     goes_on = isinstance(step, Measure) and (step.continues or step.open_ended)
     block = stream.block_size_bytes
-    start = -(-cursors.get(stream.name, 0) // block) * block
+    start = 0 if stream.repeats else -(-cursors.get(stream.name, 0) // block) * block
     # Its I/O never stopped, so nothing was moved to a whole block.
     if goes_on and isinstance(step, Measure) and step.continues:
         start = cursors.get(stream.name, 0)

@@ -133,6 +133,7 @@ def check_fits(plan: Plan, capacity_bytes: int, logical_block_bytes: int) -> Non
             )
         sizes = [*placed.stream.sizes_bytes, placed.start_bytes, placed.cursor_bytes]
         sizes += [placed.segment_bytes, placed.stride_bytes, placed.stream.alignment_bytes]
+        sizes.append(placed.stream.thread_stride_bytes or 0)
         if wrong := [size for size in sizes if size % logical_block_bytes]:
             raise PlanError(
                 f"{wrong[0]} B is no multiple of the logical block of {logical_block_bytes} B",
@@ -150,7 +151,8 @@ def _check_widths(stream: Stream) -> None:
         *(share for _, share in stream.block_mix),
     ]
     # The binding would refuse wider numbers by a bare TypeError.
-    if max(percents) > 100 or max(counts) >= 1 << 32:
+    stride_bytes = stream.thread_stride_bytes or 0
+    if max(percents) > 100 or max(counts) >= 1 << 32 or stride_bytes >= 1 << 63:
         raise PlanError(
             f"Stream {stream.name} asks for more than 100 % or 2^32 of something",
             remedy="Check its shares, threads, depth, block sizes and weights.",

@@ -81,7 +81,7 @@ def _stream(
     return StreamPlan(
         stream=stream,
         cursor_bytes=begins_at(stream, cursor_bytes, segments * segment_bytes),
-        start_bytes=0,
+        start_bytes=stream.active_range.first_byte,
         segments=segments,
         segment_bytes=segment_bytes,
         stride_bytes=stride_bytes,

@@ -22,6 +22,11 @@ def step_seed(run_seed: int, seq: int, round_number: int | None, cell: str | Non
     return derive(run_seed, seq, round_number or 0, cell or "")
 
 
+def repeated_seed(run_seed: int, word: str) -> int:
+    """Return the seed of every step whose streams repeat this word: all have the same offsets."""
+    return derive(run_seed, "repeats", word)
+
+
 def stamp_run(run_seed: int) -> int:
     """Return the number that is in every stamp of a run and tells it from any other run's."""
     return derive(run_seed, "stamps")
@@ -31,10 +36,13 @@ def seed_of(run_seed: int, seq: int, step: Step, *, before: int) -> int:
     """Return the seed of the step at place `seq` of a run; `before` is that of the one before it.
 
     A step that continues a stimulus has that stimulus' seed: its offsets go on, they do not begin.
+    One whose streams repeat a word has that of the word.
     """
     match step:
         case Measure(continues=True):
             return before
+        case Measure(workload=load) | Precondition(workload=load) if load.repeats:
+            return repeated_seed(run_seed, load.repeats)
         case (
             Measure(round_number=round_number, cell=cell)
             | Configure(round_number=round_number, cell=cell)

@@ -60,12 +60,22 @@ class ActiveRange:
     def __post_init__(self) -> None:
         assert 0 < self.share_percent <= 100, self.share_percent
         assert self.first_byte >= 0, self.first_byte
+        assert self.length_bytes is None or self.length_bytes > 0, self.length_bytes
+        assert self.length_bytes is None or self.share_percent == 100, "a length, or a share of it"
         assert self.segments >= 1, self.segments
         assert self.amount_bytes is not None or self.segments == 1, "segments need an amount"
 
     def span_bytes(self, capacity_bytes: int, align_bytes: int) -> int:
-        """Return the length of the LBA range: the share, rounded down to whole aligned blocks."""
-        return capacity_bytes * self.share_percent // 100 // align_bytes * align_bytes
+        """Return the length of the LBA range, rounded down to whole aligned blocks; 0 for none.
+
+        It is the share of what lies behind the first byte, or the length that was asked for.
+        """
+        room_bytes = max(0, capacity_bytes - self.first_byte)
+        if self.length_bytes is None:
+            span_bytes = room_bytes * self.share_percent // 100
+        else:
+            span_bytes = self.length_bytes if self.length_bytes <= room_bytes else 0
+        return span_bytes // align_bytes * align_bytes
 
     def span_on(self, geometry: Geometry) -> int:
         """Return that length on a device, in whole physical blocks."""
@@ -132,6 +142,7 @@ class Stream:
         assert (self.access is Access.ZONED) == bool(self.zones), self.zones
         assert self.block_size_bytes > 0, self.block_size_bytes
         assert 0 <= self.alignment_bytes <= self.block_size_bytes, self.alignment_bytes
+        assert self.thread_stride_bytes is None or self.thread_stride_bytes >= 0
         assert self.threads >= 1, self.threads
         assert self.queue_depth >= 1, self.queue_depth
 
@@ -167,6 +178,13 @@ class Workload:
         names = [stream.name for stream in self.streams]
         assert names, "a workload has a stream"
         assert len(set(names)) == len(names), f"two streams have one name: {names}"
+        words = {stream.repeats for stream in self.streams}
+        assert len(words) == 1, f"the streams of a step repeat one word, or none does: {words}"
+
+    @property
+    def repeats(self) -> str:
+        """The word that all streams repeat; empty where the step has offsets of its own."""
+        return self.streams[0].repeats
 
     @property
     def writes(self) -> bool:

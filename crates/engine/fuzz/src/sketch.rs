@@ -98,7 +98,7 @@ fn access(input: &mut Unstructured) -> Result<Access> {
 }
 
 fn content(input: &mut Unstructured) -> Result<Content> {
-    Ok(match input.int_in_range(0..=6u8)? {
+    Ok(match input.int_in_range(0..=8u8)? {
         0..=2 => Content::Random,
         3 => Content::Refill,
         4 => Content::Compressible {
@@ -107,6 +107,8 @@ fn content(input: &mut Unstructured) -> Result<Content> {
         5 => Content::Dedupable {
             percent: percent(input)?,
         },
+        6 => Content::OneBlock,
+        7 => Content::Counting,
         _ => Content::Zero,
     })
 }
@@ -143,6 +145,11 @@ fn written(input: &mut Unstructured) -> Result<Written> {
         to_bytes: number(input)?,
         generation: number(input)?,
     })
+}
+
+fn thread_stride(input: &mut Unstructured) -> Result<Option<u64>> {
+    let own = input.ratio(1, 4)?;
+    own.then(|| number(input)).transpose()
 }
 
 fn stream(input: &mut Unstructured, verified: bool) -> Result<StreamPlan> {
@@ -200,8 +207,10 @@ fn stream(input: &mut Unstructured, verified: bool) -> Result<StreamPlan> {
             0
         },
         access: access(input)?,
+        thread_stride_bytes: thread_stride(input)?,
         range: range(input)?,
         content: content(input)?,
+        write_through: input.ratio(1, 8)?,
         verify: verified.then_some(verify),
         rate: if input.ratio(1, 4)? {
             Some(rate(input)?)

@@ -5,12 +5,12 @@
 //! parts of an I/O over several members follow each other.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use rustix::fs::{fallocate, fdatasync, FallocateFlags};
-use rustix::io::{pread, pwrite};
+use rustix::io::{pread, pwrite, pwritev2, ReadWriteFlags};
 use rustix::thread::{clock_nanosleep_relative, ClockId, NanosleepRelativeResult};
 use rustix::time::Timespec;
 
@@ -32,6 +32,7 @@ pub struct SyncBackend {
     /// Of a volume of several members.
     joiner: Option<Joiner>,
     arena: Arena,
+    write_through: bool,
     clock: HostClock,
     pushed: VecDeque<Request>,
     ready: VecDeque<Completion>,
@@ -45,6 +46,7 @@ impl FileBackend for SyncBackend {
             volume: Arc::clone(volume),
             joiner: volume.single().is_none().then(joiner),
             arena,
+            write_through: shape.write_through,
             clock: setup.clock,
             pushed: VecDeque::new(),
             ready: VecDeque::new(),
@@ -72,7 +74,7 @@ impl SyncBackend {
         let file = &self.volume.members()[0];
         Completion {
             tag: request.tag,
-            result: carry_out(&mut self.arena, file, request, part),
+            result: carry_out(&mut self.arena, file, request, part, self.write_through),
         }
     }
 
@@ -82,7 +84,7 @@ impl SyncBackend {
         joiner.begin(request, self.volume.parts(&request).count() as u32);
         for part in self.volume.parts(&request) {
             let file = &self.volume.members()[part.member];
-            let result = carry_out(&mut self.arena, file, request, part);
+            let result = carry_out(&mut self.arena, file, request, part, self.write_through);
             if let Some(whole) = joiner.join(request.slot(), part.member, result) {
                 return whole;
             }
@@ -112,7 +114,13 @@ impl SyncBackend {
 /// Does one part of a request (or all of it) on its member; bytes moved, or a negated errno.
 #[allow(clippy::inline_always)]
 #[inline(always)]
-fn carry_out(arena: &mut Arena, file: &OwnedFd, request: Request, part: Part) -> i32 {
+fn carry_out(
+    arena: &mut Arena,
+    file: &OwnedFd,
+    request: Request,
+    part: Part,
+    write_through: bool,
+) -> i32 {
     let Part {
         offset_bytes,
         at_bytes,
@@ -127,7 +135,12 @@ fn carry_out(arena: &mut Arena, file: &OwnedFd, request: Request, part: Part) ->
         }
         Op::Write => {
             let buffer = &arena.write_bytes(request.slot())[piece];
-            pwrite(file, buffer, offset_bytes)
+            if write_through {
+                let vectors = [IoSlice::new(buffer)];
+                pwritev2(file, &vectors, offset_bytes, ReadWriteFlags::DSYNC)
+            } else {
+                pwrite(file, buffer, offset_bytes)
+            }
         }
         Op::Flush => fdatasync(file).map(|()| 0),
         Op::Discard => {

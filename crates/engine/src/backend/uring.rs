@@ -29,6 +29,7 @@ const IORING_OP_READ: u8 = 22;
 const IORING_OP_WRITE: u8 = 23;
 const IOSQE_FIXED_FILE: u8 = 1;
 const IORING_FSYNC_DATASYNC: u32 = 1;
+const RWF_DSYNC: u32 = 2;
 
 /// A part's tag has the slot below and the member above.
 const SLOT_BITS: u32 = 16;
@@ -68,6 +69,8 @@ pub struct UringBackend {
     clock: HostClock,
     /// First word of an entry of each operation on the first member.
     heads: [u64; 4],
+    /// Of every write.
+    write_flags: u32,
     spread: Option<Box<Spread>>,
     pace: Pace,
     reaped: u64,
@@ -140,6 +143,7 @@ impl FileBackend for UringBackend {
             .collect();
         Ok(Self {
             heads: heads[0],
+            write_flags: if shape.write_through { RWF_DSYNC } else { 0 },
             spread: volume.single().is_none().then(|| {
                 Box::new(Spread {
                     volume: Arc::clone(volume),
@@ -197,14 +201,20 @@ impl UringBackend {
 
 /// The entry of one part of a request, or of all of it.
 #[inline]
-fn entry_of(arena: &Arena, request: Request, part: Part, head: u64, tag: u64) -> Entry {
+fn entry_of(
+    arena: &Arena,
+    request: Request,
+    part: Part,
+    (head, flags): (u64, u32),
+    tag: u64,
+) -> Entry {
     let (op, slot) = (request.op, request.slot());
     let at = |buffer: *mut u8| buffer.expose_provenance() as u64 + u64::from(part.at_bytes);
     let (address, body) = match op {
         Op::Read => (at(arena.read_buffer(slot)), body_word(part.length_bytes, 0)),
         Op::Write => (
             at(arena.write_buffer(slot)),
-            body_word(part.length_bytes, 0),
+            body_word(part.length_bytes, flags),
         ),
         Op::Flush => (0, body_word(0, IORING_FSYNC_DATASYNC)),
         Op::Discard => {
@@ -241,7 +251,7 @@ impl UringBackend {
     /// Writes the entry of one part of a request, or of all of it.
     #[inline]
     fn push_part(&mut self, request: Request, part: Part, head: u64, tag: u64) {
-        let entry = entry_of(&self.arena, request, part, head, tag);
+        let entry = entry_of(&self.arena, request, part, (head, self.write_flags), tag);
         // SAFETY: the buffer belongs to the slot until its completion is reaped, a part lies
         // within it, and the arena and the files live as long as the ring.
         unsafe { self.ring.push(entry) };
@@ -369,10 +379,16 @@ impl Backend for UringBackend {
     #[inline]
     fn push_all(&mut self, requests: impl Iterator<Item = Request>) {
         assert!(self.spread.is_none(), "only a single member takes many");
-        let (arena, heads) = (&*self.arena, self.heads);
+        let (arena, heads, flags) = (&*self.arena, self.heads, self.write_flags);
         let entries = requests.map(|request| {
             let head = heads[request.op as usize];
-            entry_of(arena, request, whole_part(request), head, request.tag)
+            entry_of(
+                arena,
+                request,
+                whole_part(request),
+                (head, flags),
+                request.tag,
+            )
         });
         // SAFETY: as in `push_part`.
         self.in_flight += unsafe { self.ring.push_all(entries) };

@@ -26,7 +26,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         let plan = &self.seat.stream.plan;
         match (&mut self.staging.verifier, plan.content) {
             (None, Content::Random) => self.stamper.stamp(buffer, extent.offset_bytes),
-            (None, Content::Zero) => {}
+            (None, constant) if constant.is_constant() => {}
             (None, other) => self.stamper.write(buffer, extent.offset_bytes, other),
             (Some(verifier), _) => {
                 if !plan.access.is_ordered() {

@@ -38,11 +38,11 @@ impl Staging {
             .flatten();
         let look_bytes = match plan.content {
             _ if verifier.is_some() => 0,
-            Content::Random | Content::Zero => 256 << 10,
+            Content::Random | Content::Zero | Content::OneBlock | Content::Counting => 256 << 10,
             Content::Refill | Content::Compressible { .. } | Content::Dedupable { .. } => 16 << 10,
         };
         Self {
-            stages: has_data && plan.writes() && plan.content != Content::Zero,
+            stages: has_data && plan.writes() && !plan.content.is_constant(),
             verifier,
             staged: Vec::with_capacity(usize::from(stream.depth)),
             returned: VecDeque::with_capacity(usize::from(stream.depth)),

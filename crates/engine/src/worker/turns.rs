@@ -20,7 +20,8 @@ impl Turns {
     pub fn of<B: Backend>(stream: &Stream, backend: &B, staging: &Staging) -> Self {
         let plan = &stream.plan;
         let has_one_op = matches!(plan.read_percent, 0 | 100) && plan.discard_percent == 0;
-        let keeps_base = !B::HAS_DATA || matches!(plan.content, Content::Random | Content::Zero);
+        let keeps_base =
+            !B::HAS_DATA || plan.content == Content::Random || plan.content.is_constant();
         let is_plain = has_one_op
             && (keeps_base || plan.read_percent == 100)
             && plan.access == Access::Random

@@ -115,6 +115,12 @@ def _check(placed: StreamPlan, plan: Plan, engine: str, device_bytes: int) -> No
             "fio cannot verify, shuffle or discard as this plan asks",
             remedy="Use the native engine.",
         )
+    own_cursors = stream.thread_stride_bytes is not None and stream.threads > 1
+    if own_cursors and stream.access == "sequential":
+        raise PlanError(
+            "fio cannot let each thread go over the whole range with a cursor of its own",
+            remedy="Use one thread, or the native engine.",
+        )
     if stream.access == "zipf" and stream.skew == 1:
         raise PlanError(
             "fio cannot draw by Zipf's law with exponent 1",
@@ -251,6 +257,8 @@ def _stimulus(placed: StreamPlan, thread: int) -> dict[str, str]:
         lines |= _content(stream)
         if stream.flush_every_writes:
             lines["fdatasync"] = str(stream.flush_every_writes)
+        if stream.write_through:
+            lines["sync"] = "dsync"
     return lines | _distribution(stream) | _rate(stream, thread)
 
 
@@ -420,6 +428,8 @@ def _notes(plan: Plan) -> Iterator[str]:
             yield "fio gives each thread a part of the range; its threads do not share one stream"
         if placed.stream.access == "sequential" and 0 < placed.stream.read_percent < 100:
             yield "fio reads and writes as two sequential streams over the same range"
+        if placed.stream.content is Content.ONE_BLOCK:
+            yield "fio writes a random block of its own for each I/O in flight, not the same in all"
         rate = placed.stream.rate
         if rate is not None:
             yield "fio measures no response time, from when an I/O was due"

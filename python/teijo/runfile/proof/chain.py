@@ -189,7 +189,9 @@ def _load_flaws(
     goes_on = isinstance(step, Measure) and step.continues
     left_open = isinstance(step, Measure) and step.open_ended
     for stream in step.workload.streams:
-        if stream.access is not Access.SEQUENTIAL:
+        # Of threads with cursors of their own only the first one's is known.
+        alone = stream.threads == 1 or stream.thread_stride_bytes is None
+        if stream.access is not Access.SEQUENTIAL or not alone:
             continue
         length = _length_bytes(stream, geometry)
         if length is None:

@@ -9,6 +9,7 @@ const SHAPE: Shape = Shape {
     block_size_bytes: 4096,
     reads: true,
     writes: true,
+    write_through: false,
     min_complete_max: 1,
 };
 
