@@ -155,6 +155,12 @@ CARDS: Final = (
         summary="statements on an SQLite database: insert, select, update and delete, each timed",
         place="sql:SQL",
     ),
+    Card(
+        id="classic.orion",
+        title="Oracle ORION",
+        summary="small random and large I/Os at growing loads, as Oracle's calibration tool does",
+        place="classic.orion.method:Orion",
+    ),
 )
 
 

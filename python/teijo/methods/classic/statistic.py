@@ -40,9 +40,11 @@ class Statistic:
     def flatters_percent(self) -> float | None:
         """By how much the printed figure is better than the mean, in percent; negative: worse.
 
-        None where nothing is printed or measured, or there is nothing to relate to.
+        None where nothing is printed, of a single pass, or where there is nothing to relate to.
         """
-        if self.told is None or self.mean is None or not self.mean.value:
+        if self.told is None or len(self.values) < 2:
+            return None
+        if self.mean is None or not self.mean.value:
             return None
         apart = (self.told / self.mean.value - 1) * 100
         return apart if self.figure.more_is_faster else -apart
