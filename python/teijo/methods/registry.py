@@ -144,6 +144,12 @@ CARDS: Final = (
         place="studies.configuration.method:Configuration",
     ),
     Card(
+        id="classic.crystaldiskmark",
+        title="CrystalDiskMark",
+        summary="CrystalDiskMark 3, 5 and 8: its passes and its score, and what the score hides",
+        place="classic.crystaldiskmark.method:CrystalDiskMark",
+    ),
+    Card(
         id="files",
         title="Files",
         summary="many small files in a directory: create, stat and delete, each one timed",
