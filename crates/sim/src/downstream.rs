@@ -57,13 +57,7 @@ impl<T, D: Device> Downstream<T, D> {
 
     /// Sends one I/O at `at_ns`; `step` hands `why` back when it ends.
     pub fn send(&mut self, why: T, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) {
-        let flight = if let Some(flight) = self.free.pop() {
-            self.flights[flight] = Some(why);
-            flight
-        } else {
-            self.flights.push(Some(why));
-            self.flights.len() - 1
-        };
+        let flight = self.take_off(why);
         let ticket = flight as Ticket;
         let told = self
             .device
@@ -71,6 +65,29 @@ impl<T, D: Device> Downstream<T, D> {
         if let Some(outcome) = told {
             self.tell(flight, outcome);
         }
+    }
+
+    /// Submits one I/O as `submit` does. One whose end is known at once is over, and that is its
+    /// outcome; `step` hands `why` of any other back when it ends.
+    pub fn ask(
+        &mut self,
+        why: T,
+        submit: impl FnOnce(&mut D, Ticket) -> Option<Outcome>,
+    ) -> Option<Outcome> {
+        let flight = self.take_off(why);
+        let outcome = submit(&mut self.device, flight as Ticket)?;
+        self.flights[flight] = None;
+        self.free.push(flight);
+        Some(outcome)
+    }
+
+    fn take_off(&mut self, why: T) -> usize {
+        if let Some(flight) = self.free.pop() {
+            self.flights[flight] = Some(why);
+            return flight;
+        }
+        self.flights.push(Some(why));
+        self.flights.len() - 1
     }
 
     fn tell(&mut self, flight: usize, outcome: Outcome) {

@@ -16,6 +16,9 @@ pub mod compose;
 // The drives that have a name.
 pub mod presets;
 
+// What stands between programs and a device: an operating system.
+pub mod files;
+
 // The kinds of device.
 pub mod cache;
 pub mod disk;

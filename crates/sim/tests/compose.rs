@@ -8,6 +8,7 @@ use teijo_sim::cache::params::{
 use teijo_sim::compose::{build, kinds, named, open, parse, Node};
 use teijo_sim::device::{Device, Facts, Outcome};
 use teijo_sim::disk::params::{disk_presets, DISK_PARAMETERS};
+use teijo_sim::files::params::{OsParams, OS_PARAMETERS};
 use teijo_sim::flash::PARAMETERS;
 use teijo_sim::parameters::Parameter;
 use teijo_sim::presets::presets;
@@ -18,6 +19,7 @@ const PAGE: &str = concat!(
     include_str!("../../../docs/reference/simulated-disks.md"),
     include_str!("../../../docs/reference/simulated-caches.md"),
     include_str!("../../../docs/reference/simulated-tiers.md"),
+    include_str!("../../../docs/reference/simulated-files.md"),
     include_str!("../../../docs/reference/presets.md"),
 );
 
@@ -418,6 +420,7 @@ fn the_reference_page_has_every_parameter_preset_and_array() {
     rows.extend(rows_of(HOST_CACHE_PARAMETERS, &HostCacheParams::default()));
     rows.extend(rows_of(SSD_CACHE_PARAMETERS, &SsdCacheParams::default()));
     rows.extend(rows_of(TIER_PARAMETERS, &TierParams::default()));
+    rows.extend(rows_of(OS_PARAMETERS, &OsParams::default()));
     for preset in disk_presets() {
         use teijo_sim::device::Label;
         let (kind, text) = match preset.label {

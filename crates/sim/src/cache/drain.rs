@@ -5,7 +5,7 @@ use teijo_engine::request::Op;
 use super::extents::Span;
 use super::in_flight::{Batch, IoPurpose, Stage, IO_ERROR};
 use super::params::Mode;
-use super::policy::time_ns;
+use super::policy::{time_ns, Flushes};
 use super::ram::Cache;
 use crate::device::{Device, Ended, Outcome, Ticket};
 
@@ -139,7 +139,7 @@ impl<D: Device> Cache<D> {
 
     /// A flush of the host.
     pub(super) fn flush(&mut self, ticket: Ticket, at_ns: u64) -> Option<Outcome> {
-        if !self.policy.honours_flush {
+        if self.policy.flushes == Flushes::Ignored {
             let done_ns = at_ns + self.policy.ram_ns;
             return Some(Outcome { done_ns, result: 0 });
         }
@@ -179,6 +179,15 @@ impl<D: Device> Cache<D> {
             return;
         }
         if self.flushing.asked.is_empty() {
+            self.flushing.stage = Stage::None;
+            self.begin_next(at_ns);
+            return;
+        }
+        if self.policy.flushes == Flushes::Drained {
+            let failed = std::mem::take(&mut self.flushing.failed);
+            let result = if failed { IO_ERROR } else { 0 };
+            let asked = std::mem::take(&mut self.flushing.asked);
+            self.end_by_itself(asked, result, at_ns);
             self.flushing.stage = Stage::None;
             self.begin_next(at_ns);
             return;

@@ -14,6 +14,8 @@ pub(super) const IO_ERROR: i32 = -5;
 pub(super) enum IoPurpose {
     /// A host I/O that goes by: it ends when it ends below.
     Pass { ticket: Ticket, op: Op, span: Span },
+    /// One that a file system sends around the cache.
+    Direct(Ticket),
     /// Data that somebody reads, or will.
     Fetch(usize),
     /// Dirty data, sent in this round.

@@ -114,14 +114,14 @@ impl Default for HostCacheParams {
     }
 }
 
-fn share(text: &str) -> Result<f64, String> {
+pub(crate) fn share(text: &str) -> Result<f64, String> {
     match decimal(text)? {
         value if value <= 100.0 => Ok(value),
         _ => Err("must be at most 100".into()),
     }
 }
 
-fn io_size(text: &str) -> Result<Option<u64>, String> {
+pub(crate) fn io_size(text: &str) -> Result<Option<u64>, String> {
     if text == "auto" {
         return Ok(None);
     }
@@ -133,18 +133,18 @@ fn io_size(text: &str) -> Result<Option<u64>, String> {
     }
 }
 
-fn io_size_text(value: Option<u64>) -> String {
+pub(crate) fn io_size_text(value: Option<u64>) -> String {
     value.map_or("auto".into(), bytes_text)
 }
 
-fn scale(text: &str) -> Result<Option<f64>, String> {
+pub(crate) fn scale(text: &str) -> Result<Option<f64>, String> {
     if text == "auto" {
         return Ok(None);
     }
     positive(text).map(Some)
 }
 
-fn scale_text(value: Option<f64>) -> String {
+pub(crate) fn scale_text(value: Option<f64>) -> String {
     value.map_or("auto".into(), |value| value.to_string())
 }
 

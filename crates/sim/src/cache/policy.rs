@@ -16,6 +16,27 @@ pub(crate) enum Settings {
     Host(HostCacheParams),
 }
 
+/// What becomes of a flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flushes {
+    /// It is acknowledged at once.
+    Ignored,
+    /// It waits for what was dirty.
+    Drained,
+    /// It goes on below then.
+    Passed,
+}
+
+impl Flushes {
+    fn honoured(honours: bool) -> Self {
+        if honours {
+            Self::Passed
+        } else {
+            Self::Ignored
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Policy {
     pub mode: Mode,
@@ -33,7 +54,7 @@ pub(crate) struct Policy {
     pub drain_ns_q24: u64,
     pub idle_ns: u64,
     pub expire_ns: u64,
-    pub honours_flush: bool,
+    pub flushes: Flushes,
     pub battery: bool,
     pub keeps_clean: bool,
     pub unit_bytes: u64,
@@ -120,7 +141,7 @@ fn of_cache(params: &CacheParams, scale: f64, stripe_bytes: u64) -> Policy {
         drain_ns_q24: byte_ns_q24(params.drain_mb_per_second),
         idle_ns: params.idle_wait_ns,
         expire_ns: NEVER_NS,
-        honours_flush: params.honours_flush,
+        flushes: Flushes::honoured(params.honours_flush),
         battery: params.battery,
         keeps_clean: params.read_cache && params.mode != Mode::Off,
         unit_bytes: u64::from(params.unit_bytes),
@@ -147,7 +168,7 @@ fn of_host(params: &HostCacheParams, scale: f64, stripe_bytes: u64) -> Policy {
         drain_ns_q24: 0,
         idle_ns: NEVER_NS,
         expire_ns: params.expire_ns,
-        honours_flush: params.honours_flush,
+        flushes: Flushes::honoured(params.honours_flush),
         battery: false,
         keeps_clean: true,
         unit_bytes: u64::from(params.page_bytes),

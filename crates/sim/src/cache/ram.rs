@@ -72,8 +72,8 @@ pub struct Cache<D> {
     pub(super) reads: Slab<Reading>,
     pub(super) streams: Streams,
     pub(super) ram_free_ns: u64,
-    /// Host I/Os that a power cut ended.
-    cut: Vec<Ended>,
+    /// Host I/Os that end by themselves: a power cut failed them, or nothing is left to wait for.
+    over: Vec<Ended>,
     /// When it next does something that does not come from below.
     own_ns: u64,
     pub(super) tally: Tally,
@@ -89,9 +89,18 @@ impl<D: Device> Cache<D> {
         stripe_bytes: u64,
     ) -> Result<Self, String> {
         let policy = settings.policy(part.facts().scale(), stripe_bytes)?;
+        Ok(Self::with_policy(name, settings, policy, part))
+    }
+
+    pub(super) fn with_policy(
+        name: &'static str,
+        settings: Settings,
+        policy: Policy,
+        part: D,
+    ) -> Self {
         let capacity_bytes = part.capacity_bytes();
         let extents = || Extents::new(policy.window_bytes, capacity_bytes);
-        Ok(Self {
+        Self {
             name,
             settings,
             label: Label::Plausible {
@@ -119,10 +128,10 @@ impl<D: Device> Cache<D> {
             reads: Slab::new(),
             streams: Streams::default(),
             ram_free_ns: 0,
-            cut: Vec::new(),
+            over: Vec::new(),
             own_ns: u64::MAX,
             tally: Tally::default(),
-        })
+        }
     }
 
     /// Says whose numbers the whole reproduces.
@@ -169,13 +178,24 @@ impl<D: Device> Cache<D> {
             .idle_ns()
             .min(self.expiry_ns())
             .min(self.pace_due_ns(at_ns));
-        let next_ns = if self.cut.is_empty() { next_ns } else { at_ns };
+        let next_ns = if self.over.is_empty() { next_ns } else { at_ns };
         self.own_ns = next_ns.max(at_ns);
+    }
+
+    /// Ends I/Os of the host at the next step.
+    pub(super) fn end_by_itself(&mut self, tickets: Vec<Ticket>, result: i32, at_ns: u64) {
+        let outcome = Outcome {
+            done_ns: at_ns,
+            result,
+        };
+        let ended = tickets.into_iter();
+        self.over
+            .extend(ended.map(|ticket| Ended { ticket, outcome }));
     }
 
     /// Does what is due by itself.
     fn act(&mut self, at_ns: u64, ended: &mut Vec<Ended>) {
-        ended.append(&mut self.cut);
+        ended.append(&mut self.over);
         if self.idle_ns() <= at_ns {
             self.sweeping = true;
         }
@@ -256,6 +276,7 @@ impl<D: Device> Device for Cache<D> {
         };
         match purpose {
             IoPurpose::Pass { ticket, op, span } => self.passed(ticket, op, span, outcome, ended),
+            IoPurpose::Direct(ticket) => ended.push(Ended { ticket, outcome }),
             IoPurpose::Fetch(fetch) => self.fetched(fetch, outcome, ended),
             IoPurpose::Drain { span, round } => self.drained(span, round, outcome, ended),
             IoPurpose::Flush { round } => self.flushed(round, outcome, ended),
@@ -296,13 +317,9 @@ impl<D: Device> Device for Cache<D> {
         let lost_bytes = self.forget();
         self.tally.lost_bytes += lost_bytes;
         let failed = self.flushing.void().into_iter();
-        let failed = failed.chain(self.waiting.drain(..).map(|one| one.ticket));
-        let outcome = Outcome {
-            done_ns: at_ns,
-            result: IO_ERROR,
-        };
-        self.cut
-            .extend(failed.map(|ticket| Ended { ticket, outcome }));
+        let waited = self.waiting.drain(..).map(|one| one.ticket);
+        let failed: Vec<Ticket> = failed.chain(waited).collect();
+        self.end_by_itself(failed, IO_ERROR, at_ns);
         let lost_below_bytes = self.downstream.device_mut().power_cut(at_ns);
         self.look_ahead(at_ns);
         lost_bytes + lost_below_bytes
@@ -407,6 +424,7 @@ impl<D: Device> Device for Cache<D> {
         let flight = |purpose: &IoPurpose| match *purpose {
             IoPurpose::Pass { ticket, span, .. } => [0, ticket, span.0, span.1],
             IoPurpose::Fetch(_) => [1, 0, 0, 0],
+            IoPurpose::Direct(ticket) => [4, ticket, 0, 0],
             IoPurpose::Drain { span, round } => [2, round, span.0, span.1],
             IoPurpose::Flush { round } => [3, round, 0, 0],
         };

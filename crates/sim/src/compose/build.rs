@@ -11,6 +11,8 @@ use crate::cache::params::{CacheParams, HostCacheParams, CACHE_PARAMETERS, HOST_
 use crate::cache::{Cache, Settings};
 use crate::fault::params::{FaultParams, FAULT_PARAMETERS};
 use crate::fault::Faulty;
+use crate::files::params::{OsParams, OS_PARAMETERS};
+use crate::files::Os;
 use crate::parameters::Parameter;
 use crate::raid::params::{ArrayParams, ARRAY_PARAMETERS};
 use crate::tier::params::{SsdCacheParams, TierParams, SSD_CACHE_PARAMETERS, TIER_PARAMETERS};
@@ -45,6 +47,16 @@ impl Shared for CacheParams {
 }
 
 impl Shared for HostCacheParams {
+    fn scale(&self) -> Option<f64> {
+        self.scale
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+impl Shared for OsParams {
     fn scale(&self) -> Option<f64> {
         self.scale
     }
@@ -259,6 +271,15 @@ impl Whole {
                 let (params, parts) = self.parts(written, HOST_CACHE_PARAMETERS, params)?;
                 cached(kind.name, Settings::Host(params), parts)
             }
+            Assembly::Os => {
+                if is_part {
+                    let why = "an operating system stands before a whole device: os(…) goes \
+                               around all of it";
+                    return Err(self.refused(written, None, why.into()));
+                }
+                let (params, parts) = self.parts(written, OS_PARAMETERS, OsParams::default())?;
+                with_files(params, parts)
+            }
             Assembly::SsdCache => {
                 let params = SsdCacheParams::default();
                 let params = self.params(written, SSD_CACHE_PARAMETERS, params)?;
@@ -311,7 +332,7 @@ impl Whole {
         if written.parts.is_empty() {
             let parts = match name.as_str() {
                 "ssd-cache" | "tier" => "s3700, raid5(4×hdd-7200)",
-                "cache" | "host-cache" | "faulty" => "hdd-7200",
+                "cache" | "host-cache" | "faulty" | "os" => "hdd-7200",
                 _ => "4×hdd-7200",
             };
             let why = format!("{name} is made of parts: {name}({parts})");
@@ -344,4 +365,13 @@ fn cached(name: &'static str, settings: Settings, parts: Vec<Node>) -> Result<No
         .map_err(|_| format!("it stands before one device and has {count}"))?;
     let stripe_bytes = part.stripe_bytes();
     Cache::new(name, settings, part, stripe_bytes).map(|cache| Node::Cache(Box::new(cache)))
+}
+
+/// An operating system on the one of `parts`.
+fn with_files(params: OsParams, parts: Vec<Node>) -> Result<Node, String> {
+    let count = parts.len();
+    let [part] = <[Node; 1]>::try_from(parts)
+        .map_err(|_| format!("it stands before one device and has {count}"))?;
+    let stripe_bytes = part.stripe_bytes();
+    Os::new(params, part, stripe_bytes).map(|os| Node::Os(Box::new(os)))
 }

@@ -24,6 +24,8 @@ pub(super) enum Assembly {
     /// RAM before one part.
     Cache,
     HostCache,
+    /// Programs, their files, and a page cache before one part.
+    Os,
     /// A fast device that caches a slow one.
     SsdCache,
     /// A fast device beside a slow one.
@@ -51,6 +53,7 @@ pub fn kinds() -> Vec<Kind> {
         other("faulty", "one device that fails as it is told to", Assembly::Faulty),
         other("cache", "RAM of a controller or a driver before one device", Assembly::Cache),
         other("host-cache", "page cache of a host before one device", Assembly::HostCache),
+        other("os", "files on one device: page cache, file system, journal", Assembly::Os),
         other("ssd-cache", "a fast device that caches a slow one", Assembly::SsdCache),
         other("tier", "a fast device beside a slow one; each chunk is on one of them",
             Assembly::Tier),

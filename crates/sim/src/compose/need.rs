@@ -11,6 +11,7 @@ use crate::cache::params::{
 use crate::disk::Disk;
 use crate::fault::params::{FaultParams, FAULT_PARAMETERS};
 use crate::fault::Faulty;
+use crate::files::params::{OsParams, OS_PARAMETERS};
 use crate::raid::params::{ArrayParams, ARRAY_PARAMETERS};
 use crate::tier::params::{SsdCacheParams, TierParams, SSD_CACHE_PARAMETERS, TIER_PARAMETERS};
 
@@ -101,6 +102,15 @@ impl Whole {
                 let params = self.params(written, HOST_CACHE_PARAMETERS, params)?;
                 let part = self.need_of_parts(written)?;
                 Ok(part.and(host_cache_bytes(&params, part)))
+            }
+            Assembly::Os => {
+                let params = self.params(written, OS_PARAMETERS, OsParams::default())?;
+                let part = self.need_of_parts(written)?;
+                // Its memory is not scaled, and no more of it is used than the device has.
+                let memory_bytes = params.memory_bytes.min(part.capacity_bytes);
+                let clean = memory_bytes / u64::from(params.page_bytes) * CLEAN_UNIT_BYTES;
+                let dirty_bytes = memory_bytes as f64 * params.dirty_percent / 100.0;
+                Ok(part.and(clean + dirty_bytes as u64 / STRETCH_BYTES * EXTENT_BYTES))
             }
             Assembly::SsdCache => {
                 let params = SsdCacheParams::default();

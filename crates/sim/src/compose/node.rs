@@ -8,6 +8,7 @@ use crate::cache::Cache;
 use crate::device::{Damage, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::disk::Disk;
 use crate::fault::Faulty;
+use crate::files::Os;
 use crate::flash::Ssd;
 use crate::raid::{Array, Level};
 use crate::tier::{SsdCache, Tier};
@@ -20,6 +21,7 @@ pub enum Node {
     Array(Box<Array<Self>>),
     Faulty(Box<Faulty<Self>>),
     Cache(Box<Cache<Self>>),
+    Os(Box<Os<Self>>),
     SsdCache(Box<SsdCache<Self>>),
     Tier(Box<Tier<Self>>),
 }
@@ -33,6 +35,7 @@ impl Node {
             Self::Array(array) => array.members().iter().any(Self::has_flash),
             Self::Faulty(faulty) => faulty.part().has_flash(),
             Self::Cache(cache) => cache.part().has_flash(),
+            Self::Os(os) => os.part().has_flash(),
             Self::SsdCache(cache) => cache.parts().into_iter().any(Self::has_flash),
             Self::Tier(tier) => tier.parts().into_iter().any(Self::has_flash),
         }
@@ -44,6 +47,7 @@ impl Node {
             Self::Ssd(_) | Self::Disk(_) | Self::Faulty(_) => {}
             Self::Array(array) => array.relabel(label),
             Self::Cache(cache) => cache.relabel(label),
+            Self::Os(os) => os.relabel(label),
             Self::SsdCache(cache) => cache.relabel(label),
             Self::Tier(tier) => tier.relabel(label),
         }
@@ -55,6 +59,7 @@ impl Node {
             Self::Ssd(_) | Self::Disk(_) | Self::Tier(_) => 1,
             Self::SsdCache(cache) => cache.parts()[1].stripe_bytes(),
             Self::Cache(cache) => cache.part().stripe_bytes(),
+            Self::Os(os) => os.part().stripe_bytes(),
             Self::Faulty(faulty) => faulty.part().stripe_bytes(),
             Self::Array(array) => {
                 let layout = array.layout();
@@ -79,6 +84,7 @@ macro_rules! each {
             Node::Array($device) => $work,
             Node::Faulty($device) => $work,
             Node::Cache($device) => $work,
+            Node::Os($device) => $work,
             Node::SsdCache($device) => $work,
             Node::Tier($device) => $work,
         }

@@ -292,7 +292,7 @@ impl<D: Device> Device for Faulty<D> {
         at_ns: u64,
     ) -> Option<Outcome> {
         self.now_ns = self.now_ns.max(at_ns);
-        let refused = |result| {
+        let at_once = |result| {
             Some(Outcome {
                 done_ns: at_ns,
                 result,
@@ -300,11 +300,15 @@ impl<D: Device> Device for Faulty<D> {
         };
         if self.gone {
             self.injected.refused += 1;
-            return refused(NO_DEVICE);
+            return at_once(NO_DEVICE);
         }
         if !self.has_room(op, offset_bytes, length_bytes) {
             self.injected.no_space += 1;
-            return refused(NO_SPACE);
+            return at_once(NO_SPACE);
+        }
+        if op == Op::Flush && !self.params.honours_flush && self.silent_until_ns.is_none() {
+            self.injected.ignored_flushes += 1;
+            return at_once(0);
         }
         self.hang_if_due(at_ns);
         let request = Request {

@@ -26,13 +26,15 @@ pub(super) struct Injected {
     pub torn: u64,
     /// Reads with a wrong bit.
     pub flipped: u64,
+    /// Flushes that did nothing.
+    pub ignored_flushes: u64,
     /// I/Os that took longer.
     pub slowed: u64,
 }
 
 impl Injected {
     /// Every count with its name, in the order they are documented.
-    pub fn table(&self) -> [(&'static str, u64); 14] {
+    pub fn table(&self) -> [(&'static str, u64); 15] {
         [
             ("errors", self.errors),
             ("held", self.held),
@@ -47,6 +49,7 @@ impl Injected {
             ("dropped", self.dropped),
             ("torn", self.torn),
             ("flipped", self.flipped),
+            ("ignored_flushes", self.ignored_flushes),
             ("slowed", self.slowed),
         ]
     }

@@ -11,6 +11,8 @@ pub enum Befalls {
     All,
 }
 
+const FLUSHES: [(&str, bool); 2] = [("honour", true), ("ignore", false)];
+
 const BEFALLS: [(&str, Befalls); 3] = [
     ("read", Befalls::Reads),
     ("write", Befalls::Writes),
@@ -34,6 +36,7 @@ pub struct FaultParams {
     pub cut_after_bytes: Option<u64>,
     pub cut_ns: Option<u64>,
     pub volatile_bytes: u64,
+    pub honours_flush: bool,
     pub timeout_ns: u64,
     pub enospc_after_bytes: Option<u64>,
     pub stale_percent: f64,
@@ -64,6 +67,7 @@ impl Default for FaultParams {
             cut_after_bytes: None,
             cut_ns: Some(1_000_000_000),
             volatile_bytes: 0,
+            honours_flush: true,
             timeout_ns: 30_000_000_000,
             enospc_after_bytes: None,
             stale_percent: 0.0,
@@ -199,6 +203,9 @@ pub const FAULT_PARAMETERS: &[Parameter<FaultParams>] = &[
         "of what was written last and not flushed that a power cut takes, beside what it takes \
          of the part",
         volatile_bytes, bytes, bytes_text),
+    parameter!("flush", "honour or ignore",
+        "a flush makes durable what was acknowledged, or is acknowledged itself and does nothing",
+        honours_flush, |t| one_of(t, &FLUSHES), |value| name_of(value, &FLUSHES)),
     parameter!("timeout_ms", "ms",
         "after which the host gives up an I/O that is not answered; if the silence has no end, \
          it gives up the device with it",
