@@ -12,11 +12,12 @@ import pytest
 
 import teijo.api
 from teijo.device.working import Look, WorkingDevice
+from teijo.engine.session import Progress
 from teijo.errors import HostError, TargetError, UnsafeError
-from teijo.files.worker import PREFIX
+from teijo.files.worker import PREFIX, FilesWorker
 from teijo.runner.events import Event, Observer, RunStarted, unobserved
 from teijo.runner.run import _Act
-from teijo.terms.result import OperationResult
+from teijo.terms.result import Performed
 from teijo.terms.step import Perform
 from teijo.terms.work import Files, Sql
 from tests.crash.runs import in_a_child, kill_me
@@ -43,23 +44,27 @@ def run(method: str, where: str, path: Path, observer: Observer = unobserved) ->
     return teijo.api.run(method, where, output=path, settings=SMALL, seed=1, observer=observer)
 
 
-def dying(seq: int, last: int) -> Callable[..., tuple[OperationResult, ...]]:
-    """Return a `perform` that dies in its work of this number, after so many operations."""
+def dying(seq: int, last: int) -> Callable[..., Performed]:
+    """Return a `perform` that dies in its work of this number, after so many operations.
+
+    Of work on files, which the engine counts by itself, when it is done and not recorded yet.
+    """
     perform, works = WorkingDevice.perform, 0
 
-    def performed(
-        device: WorkingDevice, work: Files | Sql, seed: int, look: Look
-    ) -> tuple[OperationResult, ...]:
+    def performed(device: WorkingDevice, work: Files | Sql, seed: int, look: Look) -> Performed:
         nonlocal works
         works += 1
         mine = works == seq
 
-        def die(done: int) -> bool:
+        def die(done: int, now: Progress | None = None, /) -> bool:
             if mine and done == last:
                 kill_me()
-            return look(done)
+            return look(done, now)
 
-        return perform(device, work, seed, die)
+        performed = perform(device, work, seed, die)
+        if mine:
+            kill_me()
+        return performed
 
     return performed
 
@@ -101,6 +106,20 @@ def test_killed_in_any_operation_it_goes_on_and_leaves_the_directory_as_it_was(
     assert tuple(cells_of(resumed)[-len(works) :]) == works
     assert [path.name for path in home.iterdir()] == ["theirs"]
     assert (home / "theirs").read_text() == "kept"
+
+
+def test_killed_among_many_files_it_leaves_them_to_who_goes_on(home: Path) -> None:
+    many = Files(operation="create", count=2_000_000, directories=3, names="number-first")
+
+    def act() -> None:
+        # The engine is in the middle of them when it is looked at for the first time.
+        FilesWorker("dir:x", home, token="ab12").perform(many, 1, lambda *_: kill_me())
+
+    assert in_a_child(act) == -9
+    (folder,) = home.glob(f"{PREFIX}*")
+    assert 0 < sum(1 for _ in folder.rglob("0*[!0-9]*")) < 2_000_000
+    FilesWorker("dir:x", home, token="ab12").close()
+    assert not left_in(home)
 
 
 @pytest.mark.parametrize("method", ["files", "sql"])
@@ -179,13 +198,13 @@ def test_a_link_in_the_place_of_the_folder_is_refused(tmp_path: Path, home: Path
     folder.symlink_to(elsewhere)
     with pytest.raises(UnsafeError, match="is not as this run left it"):
         teijo.api.resume(left)
-    assert len(list(elsewhere.iterdir())) == 5
+    assert len(list(elsewhere.iterdir())) == 10
     folder.unlink()
     elsewhere.rename(folder)
     folder.chmod(0o770)
     with pytest.raises(UnsafeError):
         teijo.api.resume(left)
-    assert len(list(folder.iterdir())) == 5
+    assert len(list(folder.iterdir())) == 10
 
 
 def made_by_somebody(path: Path) -> None:

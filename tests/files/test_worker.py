@@ -1,18 +1,22 @@
 """Files are made and removed in a folder of ours, and a directory is left as it was."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from teijo.errors import PlanError, TargetError
+from teijo.engine.session import Progress
+from teijo.errors import HostError, PlanError, TargetError, UnsafeError
+from teijo.files.caches import drop_caches
 from teijo.files.worker import PREFIX, FilesWorker
-from teijo.terms.work import FileOperation, Files, Sql
+from teijo.terms.work import FileIo, FileOperation, Files, Sql
 
 TOKEN = "ab12"
 
 
-def always(done: int) -> bool:
-    del done
+def always(done: int, now: Progress | None = None) -> bool:
+    del done, now
     return True
 
 
@@ -34,7 +38,7 @@ def worker(tmp_path: Path) -> FilesWorker:
 def test_each_file_is_created_with_its_size_and_a_content_of_its_own(
     tmp_path: Path, worker: FilesWorker
 ) -> None:
-    (result,) = worker.perform(work("create", size_bytes=5000), 1, always)
+    (result,) = worker.perform(work("create", size_bytes=5000), 1, always).results
     files = made(tmp_path)
     assert [path.stat().st_size for path in files] == [5000] * 5
     assert len({path.read_bytes() for path in files}) == 5
@@ -44,7 +48,7 @@ def test_each_file_is_created_with_its_size_and_a_content_of_its_own(
 
 
 def test_a_flush_is_a_result_of_its_own(worker: FilesWorker) -> None:
-    create, flushed = worker.perform(work("create", fsync=True), 1, always)
+    create, flushed = worker.perform(work("create", fsync=True), 1, always).results
     assert (create.operation, flushed.operation) == ("create", "fsync")
     assert (flushed.count, flushed.bytes) == (5, None)
     worker.close()
@@ -52,8 +56,8 @@ def test_a_flush_is_a_result_of_its_own(worker: FilesWorker) -> None:
 
 def test_stat_and_delete_go_over_what_was_created(tmp_path: Path, worker: FilesWorker) -> None:
     worker.perform(work("create"), 1, always)
-    (seen,) = worker.perform(work("stat", order="random"), 2, always)
-    (gone,) = worker.perform(work("delete", order="random"), 3, always)
+    (seen,) = worker.perform(work("stat", order="random"), 2, always).results
+    (gone,) = worker.perform(work("delete", order="random"), 3, always).results
     assert (seen.count, gone.count) == (5, 5)
     assert not made(tmp_path)
     worker.close()
@@ -93,16 +97,19 @@ def test_an_operation_that_fails_is_counted_by_its_errno_and_not_timed(
 ) -> None:
     worker.perform(work("create"), 1, always)
     made(tmp_path)[0].unlink()
-    (seen,) = worker.perform(work("stat"), 2, always)
+    (seen,) = worker.perform(work("stat"), 2, always).results
     assert (seen.count, dict(seen.errors)) == (4, {2: 1})
     assert seen.timed.count == 4
     worker.close()
 
 
 def test_work_stops_where_somebody_asks(tmp_path: Path, worker: FilesWorker) -> None:
-    (result,) = worker.perform(work("create"), 1, lambda done: done < 3)
-    assert result.count == len(made(tmp_path)) == 3
+    many = 2_000_000
+    (result,) = worker.perform(work("create", many), 1, lambda done, now: done < 1).results
+    assert 0 < result.count < many
+    assert result.count == sum(1 for _ in next(tmp_path.glob(f"{PREFIX}*")).iterdir())
     worker.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["theirs"]
 
 
 def test_there_is_nothing_to_stat_before_something_was_created(worker: FilesWorker) -> None:
@@ -111,6 +118,82 @@ def test_there_is_nothing_to_stat_before_something_was_created(worker: FilesWork
     with pytest.raises(PlanError, match="no files"):
         worker.perform(Sql(statement="select", count=1), 1, always)
     worker.close()
+
+
+def test_a_large_file_stays_between_the_steps_of_a_run_and_is_removed_at_its_end(
+    tmp_path: Path, worker: FilesWorker
+) -> None:
+    made_anew = FileIo(operation="write", file_bytes=10_000, chunk_bytes=1000, fresh=True)
+    done = worker.perform(made_anew, 1, always)
+    written, flushed, closed = done.results
+    assert (written.operation, written.count, written.bytes) == ("write", 10, 10_000)
+    assert (flushed.operation, flushed.count, closed.operation) == ("fsync", 1, "close")
+    assert done.elapsed_ns is not None
+    assert done.elapsed_ns >= written.timed.sum_ns + flushed.timed.sum_ns
+    assert set(done.detail) == {"cpu_user_ns", "cpu_system_ns"}
+    (path,) = made(tmp_path)
+    assert path.stat().st_size == 10_000
+    before = path.read_bytes()
+    rewritten, *_ = worker.perform(
+        replace(made_anew, operation="rewrite", fresh=False), 2, always
+    ).results
+    assert (rewritten.count, rewritten.bytes) == (10, 10_000)
+    changed = [place for place in range(10_000) if path.read_bytes()[place] != before[place]]
+    assert changed == [1000 * chunk + chunk for chunk in range(10)]
+    worker.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["theirs"]
+
+
+def test_nothing_is_opened_that_no_step_made(worker: FilesWorker) -> None:
+    with pytest.raises(PlanError, match="no file to work on"):
+        worker.perform(FileIo(operation="read", file_bytes=10, chunk_bytes=1), 1, always)
+    worker.close()
+
+
+def test_a_run_that_goes_on_removes_all_that_its_killed_self_left(tmp_path: Path) -> None:
+    folder = tmp_path / f"{PREFIX}{TOKEN}"
+    (folder / "00000").mkdir(parents=True, mode=0o700)
+    folder.chmod(0o700)
+    for name in ("0000000001", "00000000ffAb9", "zZ00000000ff", "large-00007", "00000/0000000002"):
+        (folder / name).write_text("left")
+    (folder / "0000000003").symlink_to("../00000/0000000002")
+    FilesWorker("dir:x", tmp_path, token=TOKEN).close()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda folder: (folder / "thesis").write_text("kept"),
+        lambda folder: (folder / "00000" / "thesis").write_text("kept"),
+        lambda folder: (folder / "00000" / "00000").mkdir(),
+        lambda folder: (folder / "0000000009").symlink_to("/etc/passwd"),
+        lambda folder: (folder / "00001").symlink_to("/etc"),
+        lambda folder: (folder / "00000").chmod(0o777),
+        lambda folder: folder.chmod(0o770),
+    ],
+)
+def test_what_a_killed_run_did_not_leave_is_refused_and_all_stays(
+    tmp_path: Path, make: Callable[[Path], object]
+) -> None:
+    folder = tmp_path / f"{PREFIX}{TOKEN}"
+    (folder / "00000").mkdir(parents=True, mode=0o700)
+    folder.chmod(0o700)
+    (folder / "0000000001").write_text("left")
+    make(folder)
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(UnsafeError, match="is not as this run left it"):
+        FilesWorker("dir:x", tmp_path, token=TOKEN)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_caches_are_dropped_by_who_may_and_kept_with_the_reason_else(tmp_path: Path) -> None:
+    switch = tmp_path / "switch"
+    with pytest.raises(HostError, match=r"cannot be emptied: .*No such file"):
+        drop_caches(lambda: True, switch)
+    switch.write_text("")
+    drop_caches(lambda: True, switch)
+    assert switch.read_text() == "3"
 
 
 def test_a_directory_that_is_not_there_is_no_target(tmp_path: Path) -> None:

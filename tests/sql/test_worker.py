@@ -24,13 +24,13 @@ def work(statement: Statement, count: int = 6, **more: int) -> Sql:
 
 def test_each_statement_and_each_commit_is_a_result(tmp_path: Path) -> None:
     worker = opened(tmp_path / "x.db")
-    inserted, commits = worker.perform(work("insert", rows_per_commit=4), 1, always)
+    inserted, commits = worker.perform(work("insert", rows_per_commit=4), 1, always).results
     assert (inserted.operation, inserted.count, inserted.bytes) == ("insert", 6, 300)
     assert (commits.operation, commits.count, commits.bytes) == ("commit", 2, None)
-    (selected,) = worker.perform(work("select"), 2, always)
+    (selected,) = worker.perform(work("select"), 2, always).results
     assert (selected.operation, selected.count, selected.bytes) == ("select", 6, None)
-    updated, _ = worker.perform(work("update"), 3, always)
-    deleted, _ = worker.perform(work("delete"), 4, always)
+    updated, _ = worker.perform(work("update"), 3, always).results
+    deleted, _ = worker.perform(work("delete"), 4, always).results
     assert (updated.count, deleted.count) == (6, 6)
     with pytest.raises(PlanError, match="no rows"):
         worker.perform(work("select"), 5, always)
@@ -40,7 +40,9 @@ def test_each_statement_and_each_commit_is_a_result(tmp_path: Path) -> None:
 
 def test_a_stopped_work_commits_what_it_did(tmp_path: Path) -> None:
     worker = opened(tmp_path / "x.db")
-    inserted, commits = worker.perform(work("insert", rows_per_commit=10), 1, lambda done: done < 3)
+    inserted, commits = worker.perform(
+        work("insert", rows_per_commit=10), 1, lambda done: done < 3
+    ).results
     assert (inserted.count, commits.count) == (3, 1)
     worker.close()
 

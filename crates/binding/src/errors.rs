@@ -66,9 +66,29 @@ impl Faced for EngineError {
                 "Look at the kernel's log (dmesg), and at what the device stands on.",
             ),
             Self::WaitFailed { .. } => ("HostError", "Use the sync backend."),
+            Self::DiskFull | Self::FileRefused { .. } | Self::CallLeft { .. } => {
+                return of_files(self);
+            }
         };
         Face { class, remedy }
     }
+}
+
+/// What goes wrong in work on files.
+fn of_files(error: &EngineError) -> Face {
+    let (class, remedy) = match error {
+        EngineError::DiskFull => ("HostError", "Free space there, and resume the run."),
+        EngineError::FileRefused { .. } => (
+            "DeviceError",
+            "Look at how the file system is mounted, and whether it has what was asked for \
+             (direct I/O: not tmpfs, and chunks of whole blocks).",
+        ),
+        _ => (
+            "StuckDevice",
+            "Look at the kernel's log (dmesg), and at what the file system stands on.",
+        ),
+    };
+    Face { class, remedy }
 }
 
 impl Faced for ParamError {
@@ -192,9 +212,19 @@ mod tests {
         ]
     }
 
+    fn errors_of_files() -> Vec<(EngineError, &'static str)> {
+        let (call, age_ns) = ("fsync", 1);
+        vec![
+            (EngineError::DiskFull, "HostError"),
+            (EngineError::FileRefused { call, errno: 22 }, "DeviceError"),
+            (EngineError::CallLeft { call, age_ns }, "StuckDevice"),
+        ]
+    }
+
     #[test]
     fn every_error_has_a_class_of_the_tree_and_a_remedy() {
-        let engine = engine_errors();
+        let mut engine = engine_errors();
+        engine.extend(errors_of_files());
         let text = String::from("x");
         let params = [
             (

@@ -13,6 +13,7 @@ use teijo_engine::request::Op;
 use teijo_engine::witness::Witness;
 
 use crate::made::{column, made, tuple};
+use crate::observer::Show;
 use crate::plan::NamedPlan;
 use crate::verified::{verification, written};
 
@@ -80,7 +81,7 @@ fn result<'py>(
         Op::Discard => (&lap.discard, false),
     };
     let is_open = is_io && stream.rate.is_some();
-    let series = is_io.then(|| intervals(py, asked, &part.intervals));
+    let series = is_io.then(|| intervals(py, asked.plan.interval_ns, &part.intervals));
     let response = part.response.as_ref().filter(|_| is_open);
     Ok(made!(py, "teijo.terms.result", "OperationResult", {
         stream: name,
@@ -96,7 +97,7 @@ fn result<'py>(
     }))
 }
 
-fn histogram<'py>(py: Python<'py>, histogram: &Histogram) -> Object<'py> {
+pub fn histogram<'py>(py: Python<'py>, histogram: &Histogram) -> Object<'py> {
     Ok(made!(py, "teijo.terms.histogram", "Histogram", {
         made_of: PyBytes::new(py, &histogram.to_v2()),
         sum_ns: histogram.sum_ns(),
@@ -105,10 +106,10 @@ fn histogram<'py>(py: Python<'py>, histogram: &Histogram) -> Object<'py> {
     }))
 }
 
-fn intervals<'py>(py: Python<'py>, asked: &NamedPlan, series: &[Interval]) -> Object<'py> {
+pub fn intervals<'py>(py: Python<'py>, length_ns: u64, series: &[Interval]) -> Object<'py> {
     let of = |field: fn(&Interval) -> u64| column(py, series.iter().map(field));
     Ok(made!(py, "teijo.terms.result", "Intervals", {
-        length_ns: asked.plan.interval_ns,
+        length_ns: length_ns,
         index: of(|one| u64::from(one.index))?,
         ios: of(|one| one.ios)?,
         bytes: of(|one| one.bytes)?,
@@ -148,14 +149,20 @@ fn witness<'py>(py: Python<'py>, witness: &Witness) -> Object<'py> {
     }))
 }
 
+impl Show<Progress> for &NamedPlan {
+    fn show<'py>(&self, py: Python<'py>, look: &Progress) -> Object<'py> {
+        py_progress(py, self, look)
+    }
+}
+
 /// A look at a running lap.
-pub fn py_progress<'py>(py: Python<'py>, asked: &NamedPlan, now: &Progress) -> Object<'py> {
+fn py_progress<'py>(py: Python<'py>, asked: &NamedPlan, now: &Progress) -> Object<'py> {
     let mut finished = Vec::new();
     for ((name, stream), pairs) in asked.streams().zip(&now.finished) {
         for (place, op) in [Op::Read, Op::Write].into_iter().enumerate() {
             if does(stream, op) && !pairs.is_empty() {
                 let series: Vec<_> = pairs.iter().map(|pair| pair[place]).collect();
-                let series = intervals(py, asked, &series)?;
+                let series = intervals(py, asked.plan.interval_ns, &series)?;
                 finished.push((name, op.name(), series));
             }
         }

@@ -8,14 +8,15 @@
 
 // What Python calls.
 mod ceiling;
+mod files;
 mod native;
 mod simulated;
 
-// Who looks on while a lap runs.
-mod observer;
-
 // What comes out.
 mod lap;
+
+// Who looks on while a lap runs.
+mod observer;
 
 // What goes in.
 mod plan;
@@ -32,6 +33,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::ceiling::ceilings;
+    #[pymodule_export]
+    use crate::files::NativeFolder;
     #[pymodule_export]
     use crate::native::NativeSession;
     #[pymodule_export]

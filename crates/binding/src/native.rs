@@ -117,7 +117,7 @@ impl NativeSession {
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        let mut observer = PyObserver::new(None);
+        let mut observer = PyObserver::<&NamedPlan>::new(None);
         let finished =
             py.detach(|| self.with(|session| session.finish_observed(|| observer.listen())))?;
         match observer.into_raised() {
@@ -153,7 +153,7 @@ impl NativeSession {
     }
 }
 
-fn duplicate(descriptor: i32) -> PyResult<OwnedFd> {
+pub fn duplicate(descriptor: i32) -> PyResult<OwnedFd> {
     if descriptor < 0 {
         return Err(PyValueError::new_err("a descriptor is not negative"));
     }

@@ -2,24 +2,25 @@
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use teijo_engine::crew::Progress;
 use teijo_engine::watch::Verdict;
 
-use crate::lap::py_progress;
-use crate::plan::NamedPlan;
+/// What knows how a look of its kind is to be shown to Python.
+pub trait Show<L> {
+    fn show<'py>(&self, py: Python<'py>, look: &L) -> PyResult<Bound<'py, PyAny>>;
+}
 
 /// Calls the function with the totals; it stops the lap by returning False or by raising. A signal
 /// handler that raises `KeyboardInterrupt` leaves the lap, and so does one that raises anything
 /// while a stopped lap waits for its I/Os. The exception waits here until the lap is over.
-pub struct PyObserver<'plan> {
-    function: Option<(Py<PyAny>, &'plan NamedPlan)>,
+pub struct PyObserver<S> {
+    function: Option<(Py<PyAny>, S)>,
     stopped: bool,
     raised: Option<PyErr>,
 }
 
-impl<'plan> PyObserver<'plan> {
-    /// A function, if there is one, and the plan that it looks on at.
-    pub fn new(function: Option<(Py<PyAny>, &'plan NamedPlan)>) -> Self {
+impl<S> PyObserver<S> {
+    /// A function, if there is one, and what shows it what it looks on at.
+    pub fn new(function: Option<(Py<PyAny>, S)>) -> Self {
         Self {
             function,
             stopped: false,
@@ -27,9 +28,12 @@ impl<'plan> PyObserver<'plan> {
         }
     }
 
-    pub fn look(&mut self, progress: &Progress) -> Verdict {
+    pub fn look<L>(&mut self, look: &L) -> Verdict
+    where
+        S: Show<L>,
+    {
         Python::attach(|py| {
-            let asked = self.ask(py, progress);
+            let asked = self.ask(py, look);
             self.judge(py, asked)
         })
     }
@@ -60,13 +64,16 @@ impl<'plan> PyObserver<'plan> {
         }
     }
 
-    fn ask(&self, py: Python<'_>, progress: &Progress) -> PyResult<bool> {
+    fn ask<L>(&self, py: Python<'_>, look: &L) -> PyResult<bool>
+    where
+        S: Show<L>,
+    {
         py.check_signals()?;
         match &self.function {
             // What raised once is not asked again.
-            Some((function, asked)) if self.raised.is_none() => function
+            Some((function, shows)) if self.raised.is_none() => function
                 .bind(py)
-                .call1((py_progress(py, asked, progress)?,))?
+                .call1((shows.show(py, look)?,))?
                 .is_truthy(),
             _ => Ok(true),
         }

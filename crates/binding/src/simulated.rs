@@ -26,7 +26,7 @@ use crate::plan::NamedPlan;
 /// Wall time between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-impl Observer for PyObserver<'_> {
+impl Observer for PyObserver<&NamedPlan> {
     fn period(&self) -> Duration {
         LOOK_EVERY
     }

@@ -53,6 +53,12 @@ pub enum EngineError {
     ThreadLost { errno: i32 },
     /// A worker cannot be kept on its processor.
     PinRefused { cpu: u32, errno: i32 },
+    /// The file system has no room left, or the quota has none.
+    DiskFull,
+    /// A file cannot be opened or made ready for the work.
+    FileRefused { call: &'static str, errno: i32 },
+    /// Work on files was left in this call; no name where nobody waits in one.
+    CallLeft { call: &'static str, age_ns: u64 },
     /// Waiting for completions failed, which is no failure of an I/O.
     WaitFailed { errno: i32 },
 }
@@ -149,6 +155,33 @@ fn write_gone(out: &mut fmt::Formatter<'_>, who: &str, failures: u64, errno: i32
     )
 }
 
+/// What a target or its file system does not do.
+fn write_refusal(error: &EngineError, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match error {
+        EngineError::DirectRefused {
+            block_size_bytes,
+            offset_alignment_bytes,
+            memory_alignment_bytes,
+        } => write!(
+            out,
+            "the target refuses direct I/O of {block_size_bytes} B: it wants offsets and \
+             lengths in multiples of {offset_alignment_bytes} B and memory aligned to \
+             {memory_alignment_bytes} B (0: it does not say)"
+        ),
+        EngineError::FileRefused { call, errno } => {
+            write!(out, "the file system refuses {call}: {}", Errno(*errno))
+        }
+        EngineError::CallLeft { call, age_ns } => {
+            let seconds = *age_ns as f64 / 1e9;
+            write!(
+                out,
+                "the file system does not answer: {call} since {seconds:.1} s"
+            )
+        }
+        _ => out.write_str("the disk is full"),
+    }
+}
+
 impl fmt::Display for EngineError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -156,16 +189,10 @@ impl fmt::Display for EngineError {
             Self::NothingToContinue => {
                 out.write_str("no open-ended stimulus of these streams is running to go on with")
             }
-            Self::DirectRefused {
-                block_size_bytes,
-                offset_alignment_bytes,
-                memory_alignment_bytes,
-            } => write!(
-                out,
-                "the target refuses direct I/O of {block_size_bytes} B: it wants offsets and \
-                 lengths in multiples of {offset_alignment_bytes} B and memory aligned to \
-                 {memory_alignment_bytes} B (0: it does not say)"
-            ),
+            Self::DirectRefused { .. }
+            | Self::DiskFull
+            | Self::FileRefused { .. }
+            | Self::CallLeft { .. } => write_refusal(self, out),
             Self::DeviceGone { errno, failures } => write_gone(out, "device", *failures, *errno),
             Self::MemberGone {
                 member,

@@ -8,6 +8,7 @@
 
 // A target under measurement, and what the host could do at best.
 pub mod ceiling;
+pub mod files;
 pub mod session;
 
 // The threads of a session, and the watch over a lap.

@@ -9,16 +9,24 @@ from teijo.device.retry import rest
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
 from teijo.engine.plan import Plan
-from teijo.engine.session import Ceilings, Lap, Observer, Session, StuckIo
+from teijo.engine.session import Ceilings, Lap, Observer, Progress, Session, StuckIo
 from teijo.errors import PlanError
 from teijo.terms.geometry import NO_CAPACITY, Identity
 from teijo.terms.remark import Remark
-from teijo.terms.result import OperationResult
+from teijo.terms.result import Performed
 from teijo.terms.step import Configure
-from teijo.terms.work import Files, Sql
+from teijo.terms.work import FileIo, Files, Sql
 
-Look = Callable[[int], bool]
-"""Called after each operation with how many were done; False stops the work."""
+
+class Look(Protocol):
+    """Called while work goes on with how many operations were done; False stops the work.
+
+    Who counts them in an engine of its own tells the rest too, and the finished intervals.
+    """
+
+    def __call__(self, done: int, now: Progress | None = None, /) -> bool:
+        """Return whether the work may go on."""
+        ...
 
 
 class Worker(Protocol):
@@ -27,8 +35,12 @@ class Worker(Protocol):
     identity: Identity
     backend: str
 
-    def perform(self, work: Files | Sql, seed: int, look: Look) -> tuple[OperationResult, ...]:
+    def perform(self, work: Files | FileIo | Sql, seed: int, look: Look) -> Performed:
         """Carry out a work; `seed` draws contents and order."""
+        ...
+
+    def limit_io(self, io_timeout_ns: int) -> None:
+        """Leave a work from now on when a call takes longer, where that can be."""
         ...
 
     def close(self) -> None:
@@ -46,9 +58,9 @@ class WorkingDevice:
         """Take over an open worker."""
         self._worker = worker
         self.identity = worker.identity
-        self.session: Session = _NoBlocks(worker.backend)
+        self.session: Session = _NoBlocks(worker)
 
-    def perform(self, work: Files | Sql, seed: int, look: Look) -> tuple[OperationResult, ...]:
+    def perform(self, work: Files | FileIo | Sql, seed: int, look: Look) -> Performed:
         """Carry out a work, and return a result for each kind of operation in it."""
         return self._worker.perform(work, seed, look)
 
@@ -103,8 +115,9 @@ def _refuse(target: str) -> NoReturn:
 class _NoBlocks:
     """The session of a target without blocks: a clock, and nothing to drive."""
 
-    def __init__(self, backend: str) -> None:
-        self.backend = backend
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self.backend = worker.backend
 
     def now_ns(self) -> int:
         return time.monotonic_ns()
@@ -114,7 +127,7 @@ class _NoBlocks:
         _refuse("This target")
 
     def limit_io(self, io_timeout_ns: int) -> None:
-        del io_timeout_ns
+        self._worker.limit_io(io_timeout_ns)
 
     def pin(self, cpus: Sequence[int]) -> None:
         del cpus

@@ -12,8 +12,11 @@ from teijo.engine.session import (
     SimulatedPreset,
     StuckIo,
 )
+from teijo.terms.result import Performed
+from teijo.terms.work import FileIo, Files
 
 __all__ = [
+    "NativeFolder",
     "NativeSession",
     "SimulatedSession",
     "ceilings",
@@ -21,6 +24,23 @@ __all__ = [
     "simulated_parameters",
     "simulated_presets",
 ]
+
+@final
+class NativeFolder:
+    """Work on files below an open folder, whose descriptor stays the caller's."""
+
+    def __new__(cls, descriptor: int) -> NativeFolder: ...
+    def limit_io(self, io_timeout_ns: int) -> None: ...
+    def run_large(
+        self, work: FileIo, seed: int, offset_seed: int, interval_ns: int, observer: Observer
+    ) -> Performed: ...
+    def run_small(
+        self, work: Files, seed: int, interval_ns: int, observer: Observer
+    ) -> Performed: ...
+    def clear(self) -> None:
+        """Remove what is left of what was made; what others made stays."""
+
+    def close(self) -> None: ...
 
 @final
 class NativeSession:

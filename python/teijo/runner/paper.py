@@ -14,7 +14,7 @@ from teijo.runner.compile import interval_ns
 from teijo.terms.histogram import Histogram
 from teijo.terms.result import Direction, OperationResult, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
-from teijo.terms.work import Files, Sql
+from teijo.terms.work import FileIo, Files, Sql
 from teijo.terms.workload import Access, Stream
 from teijo.units import MEGA, NS_PER_S
 
@@ -157,6 +157,9 @@ def _performed(step: Perform, now_ns: int) -> StepResult:
     match work:
         case Files():
             size = work.count * work.size_bytes if work.operation == "create" else None
+            done = _result("files", work.operation, work.count, size, _LATENCY_NS)
+        case FileIo():
+            size = work.count * work.chunk_bytes
             done = _result("files", work.operation, work.count, size, _LATENCY_NS)
         case Sql():
             size = None if work.statement in ("select", "delete") else work.count * work.row_bytes

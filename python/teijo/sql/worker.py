@@ -18,8 +18,8 @@ from teijo import creating
 from teijo.errors import DeviceError, HostError, PlanError, TargetError
 from teijo.stopwatch import Stopwatch
 from teijo.terms.geometry import Identity
-from teijo.terms.result import OperationResult
-from teijo.terms.work import Files, Sql, Statement
+from teijo.terms.result import Performed
+from teijo.terms.work import FileIo, Files, Sql, Statement
 
 STREAM: Final = "sql"
 Journal = Literal["wal", "delete"]
@@ -72,8 +72,8 @@ class SqlWorker:
             raise _not_made(self._path, "its folder cannot be written")
 
     def perform(
-        self, work: Files | Sql, seed: int, look: Callable[[int], bool]
-    ) -> tuple[OperationResult, ...]:
+        self, work: Files | FileIo | Sql, seed: int, look: Callable[[int], bool]
+    ) -> Performed:
         """Carry out the statements; `look` is told how many were done, and may stop them.
 
         Raises:
@@ -101,7 +101,7 @@ class SqlWorker:
             raise DeviceError(
                 f"SQLite failed: {error}.", remedy="Look at the disk of the database."
             ) from error
-        return (timer.result, commits.result) if writes else (timer.result,)
+        return Performed(results=(timer.result, commits.result) if writes else (timer.result,))
 
     def _check_free(self) -> None:
         # A log of a database that somebody lost counts as taken: SQLite would replay it into ours
@@ -166,6 +166,9 @@ class SqlWorker:
                 drawn.shuffle(self._rows)
                 numbers, self._rows = self._rows[: work.count], self._rows[work.count :]
                 return numbers
+
+    def limit_io(self, io_timeout_ns: int) -> None:
+        """Wait for as long as SQLite does: it cannot be left in a call."""
 
     def close(self) -> None:
         """Remove the database."""

@@ -211,6 +211,21 @@ class StepResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Performed:
+    """What came of a work on files or of statements, by what carried it out.
+
+    `elapsed_ns` is the time of the operations, without what was made ready before; None where
+    that is the time of the whole work. `detail` are facts of it, `failure` why it ended early
+    on a failing device.
+    """
+
+    results: tuple[OperationResult, ...]
+    elapsed_ns: int | None = None
+    detail: Mapping[str, str] = field(default_factory=dict)
+    failure: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gap:
     """The answer to a step that did not take place: the run was interrupted before it.
 

@@ -4,6 +4,7 @@ import hashlib
 from typing import Final
 
 from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
+from teijo.terms.work import FileIo
 
 _SEED_BITS: Final = 53
 """A seed is exact in every JSON reader, also where numbers are doubles."""
@@ -43,6 +44,8 @@ def seed_of(run_seed: int, seq: int, step: Step, *, before: int) -> int:
             return before
         case Measure(workload=load) | Precondition(workload=load) if load.repeats:
             return repeated_seed(run_seed, load.repeats)
+        case Perform(work=FileIo(repeats=word)) if word:
+            return repeated_seed(run_seed, word)
         case (
             Measure(round_number=round_number, cell=cell)
             | Configure(round_number=round_number, cell=cell)

@@ -1,52 +1,84 @@
 """What a step asks a target to do: move blocks, work on files, or carry out SQL statements."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from teijo.terms.workload import Workload
 
 WorkKind = Literal["blocks", "files", "sql"]
 FileOperation = Literal["create", "stat", "delete"]
 FileOrder = Literal["sequential", "random"]
+FilePlaces = Literal["sequential", "random", "listed"]
+FileNames = Literal["numbers", "number-first", "number-last"]
+FileLinks = Literal["none", "hard", "symbolic"]
 FileCalls = Literal["write", "rewrite", "read", "random-write", "random-read", "seek"]
 FileContent = Literal["random", "zero", "one-block", "cumulative"]
 CallStyle = Literal["system-call", "stdio", "mmap"]
 Statement = Literal["insert", "select", "update", "delete"]
+
+STDIO_BYTES: Final = 4096
+"""The buffer of the style "stdio": each time it is full, or empty, is one operation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
     """One operation on each of `count` small files, one after the other, in a folder made for it.
 
-    `create` writes `size_bytes` of random content and, with `fsync`, flushes the file: that is a
-    result of its own. `stat` and `delete` go over the files that were created, in this order.
+    `create` is open, write and close; with `fsync` it flushes the file before it closes it: that
+    is a result of its own, and the close is then in no time. `stat` and `delete` go over the files
+    that were created, in this order: "listed" is as their directories list them.
     """
 
     operation: FileOperation
     count: int
     size_bytes: int = 0
     fsync: bool = False
-    order: FileOrder = "sequential"
+    order: FilePlaces = "sequential"
+    size_least_bytes: int | None = None
+    """Sizes are drawn from there to `size_bytes`; None: all have the same."""
+    chunk_bytes: int = 0
+    """The most that one call writes or reads; 0: all of a file."""
+    directories: int = 0
+    """In the folder, each with as many of the files; 0: they lie in the folder itself."""
+    names: FileNames = "numbers"
+    """Ten digits; or ten hexadecimal digits, and 0 to 12 random letters and digits behind or before
+    them, as Bonnie++ has them for its two orders."""
+    links: FileLinks = "none"
+    """All files but the first are links to it."""
+    content: FileContent = "random"
+    fsync_directory: bool = False
+    """The directory is flushed too, after each file that is created or deleted."""
+    timed_fsync: bool = False
+    """The flushes are part of the time of the operation as well."""
+    sync_at_end: bool = False
+    """All that is dirty on the host is written back at the end, in the time of the step."""
+    read: bool = False
+    """A stat opens, reads and closes the file as well, in its time."""
     kind: Literal["files"] = "files"
 
     def __post_init__(self) -> None:
         assert self.count > 0, self.count
         assert self.size_bytes >= 0, self.size_bytes
+        assert 0 <= (self.size_least_bytes or 0) <= self.size_bytes, self.size_least_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileIo:
     """Calls on large files in a folder made for it, as Bonnie++ and tiotest make them.
 
-    Each of `workers` has a file of its own, unless they `share` one. `rewrite` reads a chunk,
-    changes it and writes it back; `seek` does that at a random chunk with a share of
-    `rewrite_percent`, and only reads otherwise. A file is opened at the beginning and closed at
-    the end, inside the time of the step; `fsync` flushes before the close. A call is timed by
-    itself; flush and close are results of their own.
+    Each of `workers` has a file of its own, unless they `share` one: then they share what is to do
+    as well. A file is opened before the time of the step begins, and closed at its end, within it;
+    `fsync` flushes before the close, of what was only read as well. Each operation is timed by
+    itself, and flush and close are results of their own.
 
-    Ordered operations go over `file_bytes` once, in chunks; random ones, and seeks, make `calls`
-    over all workers. `fresh` removes and makes the file before; else it is opened as it is.
-    `cumulative` content is Bonnie++'s: zeros, of which chunk k has one more byte changed.
+    `rewrite` reads a chunk, changes a byte, goes back and writes it: one operation. `seek` goes to
+    a random chunk and reads it, and does as `rewrite` with a share of `rewrite_percent`. Ordered
+    operations go over the whole chunks of `file_bytes` once; random ones, and seeks, make `calls`
+    over all workers. Bytes are those of the file that were gone over, each once.
+
+    `fresh` removes and makes the file before; else it is opened as it is, as an earlier step of the
+    run left it. `cumulative` content is Bonnie++'s: zeros, of which chunk k has one more byte
+    changed; bytes that are written one at a time count from 0 to 127.
     """
 
     operation: FileCalls
@@ -56,7 +88,8 @@ class FileIo:
     workers: int = 1
     share: bool = False
     processes: bool = False
-    """Workers are processes, as Bonnie++'s seekers; else threads."""
+    """Who shares a file draws its tickets from a pipe, as Bonnie++'s seekers; else from memory.
+    Workers are threads all the same, as those of Bonnie++ 2.00."""
     in_turn: bool = False
     """One worker after the other, not together."""
     fresh: bool = False
@@ -67,9 +100,16 @@ class FileIo:
     """The flush is part of the latency of the last call: what the originals leave out."""
     direct: bool = False
     synchronous: bool = False
+    positioned: bool = False
+    """Ordered calls name their offset (pwrite, as tiotest), and do not go by the file's position
+    (write, as Bonnie++). Random ones always do, and seeks never."""
+    timed_calls: int = 1
+    """So many ordered calls are one operation, timed together: 8,192 of a byte in Bonnie++."""
     style: CallStyle = "system-call"
     content: FileContent = "random"
     rewrite_percent: int = 0
+    fsync_rewrites: bool = False
+    """Each chunk that a seek rewrote is flushed at once, in its time."""
     drop_caches: bool = False
     """The page cache is written back and emptied before, outside the time."""
     repeats: str = ""
@@ -80,6 +120,16 @@ class FileIo:
         assert self.file_bytes > 0, self.file_bytes
         assert self.chunk_bytes > 0, self.chunk_bytes
         assert self.workers > 0, self.workers
+        assert self.timed_calls > 0, self.timed_calls
+
+    @property
+    def count(self) -> int:
+        """How many operations there are, over all workers."""
+        if self.operation in ("random-write", "random-read", "seek"):
+            return self.calls
+        whole_bytes = self.file_bytes - self.file_bytes % self.chunk_bytes
+        each_bytes = STDIO_BYTES if self.style == "stdio" else self.chunk_bytes * self.timed_calls
+        return (1 if self.share else self.workers) * -(-whole_bytes // each_bytes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +151,7 @@ class Sql:
         assert self.rows_per_commit > 0, self.rows_per_commit
 
 
-Work = Workload | Files | Sql
+Work = Workload | Files | FileIo | Sql
 
 
 def kind_of(work: Work) -> WorkKind:
@@ -111,3 +161,5 @@ def kind_of(work: Work) -> WorkKind:
             return "blocks"
         case Files(kind=kind) | Sql(kind=kind):
             return kind
+        case FileIo():
+            return "files"

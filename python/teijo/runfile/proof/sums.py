@@ -17,7 +17,7 @@ from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.result import Intervals, OperationResult, StepResult
 from teijo.terms.step import Measure, Perform, Precondition, Step
-from teijo.terms.work import Files
+from teijo.terms.work import FileIo, Sql
 from teijo.terms.workload import Access, Stream
 
 _FIO_SHARE: Final = 0.02
@@ -39,7 +39,7 @@ def result_flaws(record: Record) -> Flaws:
             yield from _load_flaws(each, each.step, answer, record)
         elif isinstance(each.step, Perform):
             asked = each.step.work
-            name = asked.operation if isinstance(asked, Files) else asked.statement
+            name = asked.statement if isinstance(asked, Sql) else asked.operation
             done = sum(part.count + sum(part.errors.values()) for part in answer.of(name))
             if done != asked.count:
                 text = "its results are of other streams or directions than it asks for"
@@ -117,17 +117,30 @@ class _Part:
 
     seq: int
     stream: Stream | None
+    depth: int
+    """How many operations there are at one time."""
     elapsed_ns: int
     part: OperationResult
 
 
 def _parts(record: Record) -> list[_Part]:
     return [
-        _Part(each.seq, streams.get(part.stream), answer.elapsed_ns, part)
+        _Part(each.seq, streams.get(part.stream), _depth(each, part), answer.elapsed_ns, part)
         for each, answer in answered(record)
         for streams in (_streams_of(each.step),)
         for part in (*answer.results, *answer.commands)
     ]
+
+
+def _depth(each: StepRecord, part: OperationResult) -> int:
+    match each.step:
+        case Perform(work=FileIo(workers=workers)):
+            return workers
+        case Perform():
+            return 1
+        case step:
+            stream = _streams_of(step).get(part.stream)
+            return 0 if stream is None else stream.outstanding_ios
 
 
 def _streams_of(step: Step) -> dict[str, Stream]:
@@ -279,7 +292,7 @@ def _impossible(timed: _Timed, record: Record) -> NDArray[np.bool_]:
     shortest = _joined(timed, lambda series: series.latency_ns_min)
     longest = _joined(timed, lambda series: series.latency_ns_max)
     odd = (total < shortest * ios.astype(np.float64)) | (total > longest * ios.astype(np.float64))
-    depth = np.array([0 if one.stream is None else one.stream.outstanding_ios for one, _ in timed])
+    depth = np.array([one.depth for one, _ in timed])
     odd |= total > np.repeat(depth, sizes) * (np.repeat(lengths, sizes) + longest)
     bad |= np.maximum.reduceat(odd, begins)
     none = np.iinfo(np.int64).max

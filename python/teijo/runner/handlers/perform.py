@@ -1,12 +1,13 @@
 """Perform: operations on files or statements, each timed by what carries them out."""
 
 from teijo.device.working import WorkingDevice
+from teijo.engine.session import Progress as Look
 from teijo.errors import PlanError
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
 from teijo.terms.result import StepResult
 from teijo.terms.step import Perform
-from teijo.units import NS_PER_S, per_second
+from teijo.units import NS_PER_S, megabytes_per_second, per_second
 
 _LOOK_NS = NS_PER_S // 4
 
@@ -27,39 +28,51 @@ def perform(stage: Stage, seq: int, step: Perform, seed: int) -> Outcome:
         )
     started_ns = next_look_ns = stage.now_ns()
 
-    def look(done: int) -> bool:
+    def look(done: int, now: Look | None = None, /) -> bool:
         nonlocal next_look_ns
+        if now is not None and now.finished:
+            # At each look, so that a kill loses about a second of a long step.
+            stage.recorder.append(seq, now.finished)
         if (now_ns := stage.now_ns()) >= next_look_ns:
             next_look_ns = now_ns + _LOOK_NS
             stage.interrupt.look()
-            stage.observer(_progress(seq, step, done, now_ns - started_ns))
+            counted = now or Look(elapsed_ns=now_ns - started_ns, ios=done, bytes=0, errors=0)
+            stage.observer(_progress(seq, step, counted))
         return not stage.interrupt.requested
 
-    results = device.perform(step.work, seed, look)
-    elapsed_ns = stage.now_ns() - started_ns
+    done = device.perform(step.work, seed, look)
+    ended_ns = stage.now_ns()
     stage.interrupt.check()
-    return Outcome(
-        result=StepResult(
-            started_ns=started_ns,
-            elapsed_ns=elapsed_ns,
-            gap_ns=stage.gap_ns(started_ns),
-            results=results,
-        )
+    if done.elapsed_ns is not None:
+        # What was made ready before the operations is no part of their time.
+        started_ns = max(started_ns, ended_ns - done.elapsed_ns)
+    elapsed_ns = ended_ns - started_ns if done.elapsed_ns is None else done.elapsed_ns
+    failure = {"failure": done.failure} if done.failure else {}
+    result = StepResult(
+        started_ns=started_ns,
+        elapsed_ns=elapsed_ns,
+        gap_ns=stage.gap_ns(started_ns),
+        results=done.results,
+        detail={**done.detail, **failure},
     )
+    return Outcome(result=result, failure=done.failure)
 
 
-def _progress(seq: int, step: Perform, done: int, elapsed_ns: int) -> Progress:
-    rate = per_second(done, elapsed_ns)
+def _progress(seq: int, step: Perform, now: Look) -> Progress:
+    rate, mb_s = (
+        per_second(now.ios, now.elapsed_ns),
+        megabytes_per_second(now.bytes, now.elapsed_ns),
+    )
     return Progress(
         seq=seq,
         step=step,
-        elapsed_ns=elapsed_ns,
-        share=done / step.work.count,
-        ios=done,
-        bytes=0,
-        errors=0,
+        elapsed_ns=now.elapsed_ns,
+        share=min(1.0, now.ios / max(1, step.work.count)),
+        ios=now.ios,
+        bytes=now.bytes,
+        errors=now.errors,
         iops_now=rate,
-        mb_s_now=0.0,
+        mb_s_now=mb_s,
         iops=rate,
-        mb_s=0.0,
+        mb_s=mb_s,
     )
