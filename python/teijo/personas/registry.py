@@ -19,7 +19,13 @@ class PersonaCard:
     place: str
 
 
-CARDS: Final[tuple[PersonaCard, ...]] = ()
+CARDS: Final[tuple[PersonaCard, ...]] = (
+    PersonaCard(
+        names=("orion",),
+        summary="Oracle ORION: -run, -testname and a .lun file",
+        place="orion.persona:OrionPersona",
+    ),
+)
 """One line a persona, in the order of the documentation."""
 
 
