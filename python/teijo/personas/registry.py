@@ -25,6 +25,11 @@ CARDS: Final[tuple[PersonaCard, ...]] = (
         summary="Oracle ORION: -run, -testname and a .lun file",
         place="orion.persona:OrionPersona",
     ),
+    PersonaCard(
+        names=("crystaldiskmark",),
+        summary="CrystalDiskMark 3, 5 and 8: what its window offers, its window and its text",
+        place="crystaldiskmark.persona:CrystalDiskMark",
+    ),
 )
 """One line a persona, in the order of the documentation."""
 
