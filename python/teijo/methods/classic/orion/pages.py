@@ -1,6 +1,7 @@
 """The report of ORION's test: its own three numbers, every point, the curves, time and latency."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from teijo import units
@@ -24,6 +25,9 @@ from teijo.methods.series_pages import Flow, latency_section, time_section, time
 from teijo.terms.result import StepResult
 
 POINT: Final = "Point"
+_ROWS_MOST: Final = 40
+_DEEP: Final = 20
+"""A load beyond which an axis is logarithmic."""
 _LINES_MOST: Final = 8
 """Lines of a chart; a whole grid of loads has more."""
 ONE_PASS: Final = (
@@ -37,8 +41,8 @@ PASSES: Final = (
     "its passes."
 )
 ORDER: Final = (
-    "Points were measured in the original's order: large I/Os alone at growing loads, then small "
-    "ones. So whatever a drive does as time goes by is mixed with the load."
+    "Points were measured in the original's order: by small load, and by large load within one, "
+    "both growing. So whatever a drive does as time goes by is mixed with the load."
 )
 LITTLE: Final = (
     "In flight is IOPS × mean latency, which is the load by Little's law. A point that is not "
@@ -253,9 +257,9 @@ def _charts(
                 Line(figure=figure, values=values, name=name(other), sparse=True, spread=spread)
             )
         if lines:
-            grid = Grid(
-                rows=Edge(name=edge, digits=0, places=loads, from_zero=True), columns=tuple(lines)
-            )
+            scale: model.Scale = "log" if loads[-1] > _DEEP else "linear"
+            rows = Edge(name=edge, digits=0, places=loads, scale=scale)
+            grid = Grid(rows=rows, columns=tuple(lines))
             title = say("{figure} by load", figure=figure.name)
             charts.append(grid.chart(title, figure, table=_line_table(grid)))
     return charts
@@ -304,6 +308,7 @@ def _shown(found: OrionFound) -> list[Side]:
 def _times_section(found: OrionFound) -> model.Section:
     flows = [flow for side in found.sides for flow in _flows(side)]
     table = times_table(flows, edge=POINT)
+    table = replace(table, folded=len(table.rows) > _ROWS_MOST)
     text = "Percentiles are of every I/O of a point, of all its passes together."
     return model.Section(title="Times of every point", blocks=(table, model.Paragraph(text=text)))
 
