@@ -35,3 +35,16 @@ def test_the_examples_are_of_drives_that_there_are() -> None:
     names = {preset.name for preset in simulated_presets()}
     drives = text[text.index("DRIVES = (") :].partition(")")[0].partition("(")[2]
     assert {name.strip(' "') for name in drives.split(",")} <= names
+
+
+@pytest.mark.long
+def test_the_six_runs_of_orion_find_what_the_article_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import articles  # type: ignore[import-not-found]
+    import orion_s3700  # type: ignore[import-not-found]
+
+    found = orion_s3700.six_runs(articles.Desk(folder=tmp_path))
+    assert [said for said, _, met in found if not met] == []
+    assert len(list(tmp_path.glob("s3700-orion-*.html"))) == 7

@@ -121,11 +121,10 @@ def steps_of(
         warm_up = warm_up_of(settings, point, number, _scaled_ns(WARM_UP_NS, geometry))
         if warm_up is not None:
             yield warm_up
-    workload = workload_of(settings, geometry, point)
     for phase, length_ns in ((RAMP, settings.ramp_ns), (MEASURE, settings.duration_ns)):
         if length_ns:
             yield Measure(
-                workload=workload,
+                workload=workload_of(settings, geometry, point, counted=phase == MEASURE),
                 duration_ns=length_ns,
                 phase=phase,
                 round_number=number,

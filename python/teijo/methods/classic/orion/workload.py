@@ -1,5 +1,6 @@
 """What a point does to a target: a stream of small I/Os and one of large, as ORION has them."""
 
+from dataclasses import replace
 from typing import Final
 
 from teijo.methods.classic.orion.points import Point
@@ -17,8 +18,13 @@ LARGE: Final = "large"
 """Names of the two streams."""
 
 
-def workload_of(settings: OrionSettings, geometry: Geometry, point: Point) -> Workload:
-    """Return the two streams of a point, or the one it has."""
+def workload_of(
+    settings: OrionSettings, geometry: Geometry, point: Point, *, counted: bool
+) -> Workload:
+    """Return the two streams of a point, or the one it has.
+
+    Where it is `counted`, a census is taken of the blocks that they touch.
+    """
     streams = []
     if point.small:
         streams.append(_random(settings, SMALL, settings.size_small_bytes, point.small))
@@ -26,7 +32,7 @@ def workload_of(settings: OrionSettings, geometry: Geometry, point: Point) -> Wo
         streams.append(_random(settings, LARGE, settings.size_large_bytes, point.large))
     elif point.large:
         streams.append(_sequential(settings, geometry, point.large))
-    return Workload(streams=tuple(streams))
+    return Workload(streams=tuple(replace(each, census=counted) for each in streams))
 
 
 def warm_up_of(
