@@ -25,6 +25,8 @@ RUST_CLOCKS = {
     "crates/engine/src/clock.rs": "the only clock",
     "crates/engine/benches/": "a benchmark is about time",
     "crates/sim/benches/": "a benchmark is about time",
+    "crates/sim/src/files/hands.rs": "how often the person who waits is told",
+    "crates/sim/src/files/work.rs": "how often the person who waits is told",
     "crates/sim/src/session.rs": "how often the person who waits is told",
 }
 PYTHON_CLOCK_CALLS = {

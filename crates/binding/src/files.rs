@@ -24,7 +24,7 @@ const STREAM: &str = "files";
 /// `teijo.terms.work.FileIo`, read attribute by attribute.
 #[derive(FromPyObject)]
 #[allow(clippy::struct_excessive_bools)] // as the Python type
-struct PyFileIo {
+pub(crate) struct PyFileIo {
     operation: String,
     file_bytes: u64,
     chunk_bytes: u32,
@@ -50,7 +50,7 @@ struct PyFileIo {
 /// `teijo.terms.work.Files`, read attribute by attribute.
 #[derive(FromPyObject)]
 #[allow(clippy::struct_excessive_bools)] // as the Python type
-struct PyFiles {
+pub(crate) struct PyFiles {
     operation: String,
     count: u64,
     size_bytes: u64,
@@ -88,7 +88,7 @@ fn content(word: &str) -> PyResult<Content> {
 }
 
 impl PyFileIo {
-    fn plan(&self, seed: u64, offset_seed: u64, interval_ns: u64) -> PyResult<LargePlan> {
+    pub fn plan(&self, seed: u64, offset_seed: u64, interval_ns: u64) -> PyResult<LargePlan> {
         let operations = [
             Operation::Write,
             Operation::Rewrite,
@@ -132,7 +132,7 @@ impl PyFileIo {
 }
 
 impl PyFiles {
-    fn plan(&self, seed: u64, interval_ns: u64) -> PyResult<SmallPlan> {
+    pub fn plan(&self, seed: u64, interval_ns: u64) -> PyResult<SmallPlan> {
         let operations = [
             SmallOperation::Create,
             SmallOperation::Stat,
@@ -177,7 +177,7 @@ impl PyFiles {
 
 /// How a step is named in what it answers.
 #[derive(Clone, Copy)]
-struct Named {
+pub(crate) struct Named {
     operation: &'static str,
     interval_ns: u64,
     /// Whether the operation moves bytes; a flush is one of its own; a close is.
@@ -204,6 +204,44 @@ impl Show<Look> for Named {
 }
 
 impl Named {
+    pub fn large(plan: &LargePlan) -> Self {
+        Self {
+            operation: plan.operation.name(),
+            interval_ns: plan.interval_ns,
+            moves: true,
+            flushes: plan.fsync,
+            closes: true,
+        }
+    }
+
+    pub fn small(plan: &SmallPlan) -> Self {
+        let is_create = plan.operation == SmallOperation::Create;
+        Self {
+            operation: plan.operation.name(),
+            interval_ns: plan.interval_ns,
+            moves: is_create || plan.read,
+            flushes: (plan.fsync && is_create)
+                || (plan.fsync_directory && plan.operation != SmallOperation::Stat),
+            closes: false,
+        }
+    }
+
+    /// What came of a step, or why it could not be done.
+    pub fn outcome(
+        self,
+        py: Python<'_>,
+        done: Result<Done, EngineError>,
+    ) -> PyResult<Bound<'_, PyAny>> {
+        match done {
+            Ok(Done {
+                failure: Some(error @ EngineError::DiskFull),
+                ..
+            })
+            | Err(error) => Err(raised(py, &error)),
+            Ok(done) => self.answer(py, &done),
+        }
+    }
+
     fn answer<'py>(self, py: Python<'py>, done: &Done) -> PyResult<Bound<'py, PyAny>> {
         let result = |operation: &str, ledger: &Ledger, bytes: Option<u64>, series| {
             PyResult::Ok(made!(py, "teijo.terms.result", "OperationResult", {
@@ -274,13 +312,7 @@ impl NativeFolder {
     ) -> PyResult<Bound<'py, PyAny>> {
         let plan = work.extract::<PyFileIo>()?;
         let plan = plan.plan(seed, offset_seed, interval_ns)?;
-        let named = Named {
-            operation: plan.operation.name(),
-            interval_ns,
-            moves: true,
-            flushes: plan.fsync,
-            closes: true,
-        };
+        let named = Named::large(&plan);
         self.run(py, named, observer, |folder, observer| {
             folder.run_large(&plan, |look| observer.look(look))
         })
@@ -297,15 +329,7 @@ impl NativeFolder {
         observer: Py<PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let plan = work.extract::<PyFiles>()?.plan(seed, interval_ns)?;
-        let is_create = plan.operation == SmallOperation::Create;
-        let named = Named {
-            operation: plan.operation.name(),
-            interval_ns,
-            moves: is_create || plan.read,
-            flushes: (plan.fsync && is_create)
-                || (plan.fsync_directory && plan.operation != SmallOperation::Stat),
-            closes: false,
-        };
+        let named = Named::small(&plan);
         self.run(py, named, observer, |folder, observer| {
             folder.run_small(&plan, |look| observer.look(look))
         })
@@ -343,13 +367,6 @@ impl NativeFolder {
         if let Some(exception) = observer.into_raised() {
             return Err(exception);
         }
-        match done {
-            Ok(Done {
-                failure: Some(error @ EngineError::DiskFull),
-                ..
-            })
-            | Err(error) => Err(raised(py, &error)),
-            Ok(done) => named.answer(py, &done),
-        }
+        named.outcome(py, done)
     }
 }

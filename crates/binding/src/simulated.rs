@@ -8,6 +8,8 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use teijo_engine::crew::Progress;
+use teijo_engine::error::EngineError;
+use teijo_engine::files::crew::{Done, Look};
 use teijo_engine::watch::Verdict;
 use teijo_sim::compose::{build_within, kinds, named, Node};
 use teijo_sim::device::{Device, Facts, Label};
@@ -17,6 +19,7 @@ use teijo_sim::presets::presets;
 use teijo_sim::session::{Observer, SimSession};
 
 use crate::errors::{not_free, raised};
+use crate::files::{Named, PyFileIo, PyFiles};
 use crate::lap::{py_lap, py_stuck};
 use crate::made::{made, tuple};
 use crate::memory::room_bytes;
@@ -104,6 +107,42 @@ impl SimulatedSession {
         self.work(py, |session| session.idle(duration_ns))
     }
 
+    /// Makes calls on large files: a `teijo.terms.work.FileIo`.
+    #[allow(clippy::too_many_arguments)] // as the Python method
+    #[pyo3(signature = (work, seed, offset_seed, interval_ns, drop_caches, observer))]
+    fn run_large<'py>(
+        &self,
+        py: Python<'py>,
+        work: &Bound<'py, PyAny>,
+        seed: u64,
+        offset_seed: u64,
+        interval_ns: u64,
+        drop_caches: bool,
+        observer: Py<PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let plan = work.extract::<PyFileIo>()?;
+        let plan = plan.plan(seed, offset_seed, interval_ns)?;
+        self.on_files(py, Named::large(&plan), observer, |session, observe| {
+            session.run_large(&plan, drop_caches, observe)
+        })
+    }
+
+    /// Creates small files, looks at them or deletes them: a `teijo.terms.work.Files`.
+    #[pyo3(signature = (work, seed, interval_ns, observer))]
+    fn run_small<'py>(
+        &self,
+        py: Python<'py>,
+        work: &Bound<'py, PyAny>,
+        seed: u64,
+        interval_ns: u64,
+        observer: Py<PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let plan = work.extract::<PyFiles>()?.plan(seed, interval_ns)?;
+        self.on_files(py, Named::small(&plan), observer, |session, observe| {
+            session.run_small(&plan, observe)
+        })
+    }
+
     /// What the device counts: what flash counts is absent where there is none.
     fn health(&self) -> PyResult<BTreeMap<&'static str, u64>> {
         let (health, has_flash) =
@@ -166,6 +205,27 @@ impl SimulatedSession {
     fn with<R>(&self, work: impl FnOnce(&mut SimSession<Node>) -> R) -> PyResult<R> {
         let mut session = self.session.try_lock().map_err(|_| not_free())?;
         Ok(work(session.as_mut().ok_or_else(not_free)?))
+    }
+
+    fn on_files<'py>(
+        &self,
+        py: Python<'py>,
+        named: Named,
+        observer: Py<PyAny>,
+        work: impl FnOnce(
+                &mut SimSession<Node>,
+                &mut dyn FnMut(&Look) -> Verdict,
+            ) -> Result<Done, EngineError>
+            + Send,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut observer = PyObserver::new(Some((observer, named)));
+        let done = py.detach(|| {
+            self.with(|session| work(session, &mut |look: &Look| observer.look(look)))
+        })?;
+        if let Some(exception) = observer.into_raised() {
+            return Err(exception);
+        }
+        named.outcome(py, done)
     }
 
     fn work<R: Send>(

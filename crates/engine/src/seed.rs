@@ -2,7 +2,7 @@
 
 /// Maps a number in 0..2^64 to 0..`count` by the high half of the product.
 #[inline]
-pub(crate) fn scale(draw: u64, count: u64) -> u64 {
+pub fn scale(draw: u64, count: u64) -> u64 {
     ((u128::from(draw) * u128::from(count)) >> 64) as u64
 }
 

@@ -16,9 +16,8 @@ use std::sync::Arc;
 
 use crate::access::Draws;
 use crate::backend::Backend;
-use crate::census::Census;
 use crate::clock::Clock;
-use crate::content::{lay_base, Stamper};
+use crate::content::{fill_base, Stamper};
 use crate::control::LapControl;
 use crate::error::{errno_of, EngineError};
 use crate::flight::{Flight, Flights};
@@ -84,8 +83,6 @@ pub struct Worker<B: Backend, C: Clock> {
     intended_ns: Vec<u64>,
     tally: Tally,
     account: Account,
-    /// Which blocks were read and written, where that is counted.
-    census: Option<Box<[Census; 2]>>,
     failures_in_a_row: u64,
     succeeded: bool,
     failure: Option<EngineError>,
@@ -102,7 +99,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         if B::HAS_DATA && plan.writes() {
             // Also where it stays so: the buffers may be those of a step before.
             for slot in 0..seat.stream.depth {
-                lay_base(backend.buffer(slot), plan, seat.number, slot);
+                let own_seed = derive_seed(seed, u64::from(slot));
+                fill_base(backend.buffer(slot), plan.content, own_seed, plan.seed);
             }
         }
         let control = Arc::clone(&seat.control);
@@ -113,7 +111,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             clock,
             now_ns: 0,
             draws: Draws::new(seed, plan),
-            stamper: Stamper::of_worker(plan.seed, seat.number),
+            stamper: Stamper::sharing(derive_seed(seed, 1 << 32), plan.seed),
             turns,
             staging,
             writes_to_flush: plan.flush_period(),
@@ -123,7 +121,6 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             intended_ns: Vec::new(),
             tally: Tally::new(0, 1, false),
             account: Account::default(),
-            census: plan.census.then(Box::default),
             failures_in_a_row: 0,
             succeeded: false,
             failure: None,
@@ -256,11 +253,6 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 }
             }
             Op::Flush | Op::Discard => {}
-        }
-        if let Some(census) = &mut self.census {
-            if let Some(one) = census.get_mut(op as usize) {
-                one.note(extent.offset_bytes);
-            }
         }
         self.put(op, slot, extent, intended_ns);
     }

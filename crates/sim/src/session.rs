@@ -3,6 +3,7 @@
 //! not know.
 
 mod agenda;
+mod working;
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -21,6 +22,7 @@ use crate::backend::{left_q16, Seam, SimBackend, VirtualClock};
 use crate::content::CONTENT_MOST_BYTES;
 use crate::data_backend::{locked, DataBackend, SharedContent};
 use crate::device::{Damage, Device, Ended, Facts, Health};
+use crate::files::work::Stock;
 
 use agenda::Agenda;
 
@@ -82,6 +84,8 @@ pub struct SimSession<D: Device> {
     content: Option<SharedContent>,
     /// What the device last heard of the data, as in `Device::content`.
     told_q16: u32,
+    /// The files that steps of work on files have made.
+    stock: Stock,
     /// Room for what one step of the device ends.
     ended: Vec<Ended>,
     /// An I/O that is older ends the lap.
@@ -100,6 +104,7 @@ impl<D: Device> SimSession<D> {
             stimulus: None,
             content: None,
             told_q16: 1 << 16,
+            stock: Stock::default(),
             ended: Vec::new(),
             io_timeout_ns: u64::MAX,
             stuck: Vec::new(),
@@ -164,6 +169,7 @@ impl<D: Device> SimSession<D> {
         self.finish();
         let started_ns = self.now_ns();
         let done_ns = self.device_mut().purge(started_ns);
+        self.stock = Stock::default();
         self.clock.advance(done_ns);
         if let Some(content) = &self.content {
             locked(content).clear();
@@ -189,6 +195,7 @@ impl<D: Device> SimSession<D> {
         fork.content = self.content.as_ref().map(copy);
         fork.clock.advance(self.now_ns());
         fork.told_q16 = self.told_q16;
+        fork.stock = self.stock.clone();
         fork
     }
 

@@ -5,11 +5,16 @@ mod host;
 
 use common::{assert_within, Random};
 use host::Host;
+use teijo_engine::files::plan::{
+    Content, LargePlan, Links, NameStyle, Operation, Order, SmallOperation, SmallPlan, Style,
+};
 use teijo_engine::request::Op;
+use teijo_engine::watch::Verdict;
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::{Device, Ended};
 use teijo_sim::files::crowd::{run, Program};
 use teijo_sim::files::{Call, Done, How, Os};
+use teijo_sim::session::SimSession;
 
 const KIB: u32 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -437,4 +442,166 @@ fn an_operating_system_stands_before_the_whole_device() {
     assert!(error.contains("one device"), "{error}");
     let error = open("os(hdd-7200?capacity=4MiB)").unwrap_err().to_string();
     assert!(error.contains("file system"), "{error}");
+}
+
+/// A step on large files, on a device in a session of its own.
+fn step(session: &mut SimSession<Node>, plan: &LargePlan) -> teijo_engine::files::crew::Done {
+    session
+        .run_large(plan, false, &mut |_| Verdict::GoOn)
+        .unwrap()
+}
+
+fn large(operation: Operation) -> LargePlan {
+    LargePlan {
+        operation,
+        file_bytes: 64 * MIB,
+        chunk_bytes: 8 * KIB,
+        calls: 1_000,
+        workers: 1,
+        share: false,
+        tickets_by_pipe: false,
+        in_turn: false,
+        fresh: operation == Operation::Write,
+        sparse: false,
+        fsync: true,
+        timed_fsync: false,
+        direct: false,
+        synchronous: false,
+        positioned: false,
+        style: Style::SystemCall,
+        timed_calls: 1,
+        content: Content::Random,
+        rewrite_percent: 10,
+        fsync_rewrites: false,
+        seed: 1,
+        offset_seed: 1,
+        interval_ns: SECOND,
+    }
+}
+
+#[test]
+fn a_plan_of_the_engine_is_carried_out_call_by_call() {
+    let mut session = SimSession::new(open("os(hdd-7200)").unwrap());
+    let written = step(&mut session, &large(Operation::Write));
+    let calls = 64 * MIB / (8 * 1024);
+    assert_eq!(written.main.times.count(), calls);
+    assert_eq!(written.main.bytes, 64 * MIB);
+    assert_eq!(written.main.times.sum_ns(), calls_ns(calls, 800, 8 * KIB));
+    assert_eq!(
+        (written.flush.times.count(), written.close.times.count()),
+        (1, 1)
+    );
+    // The time of the step is that of its calls, its flush and its close.
+    let all_ns = [&written.main, &written.flush, &written.close].map(|one| one.times.sum_ns());
+    assert_eq!(written.elapsed_ns, all_ns.iter().sum::<u64>());
+    let counted: u64 = written.intervals.iter().map(|one| one.ios).sum();
+    assert_eq!(counted, calls);
+    let again = step(&mut session, &large(Operation::Rewrite));
+    assert_eq!(
+        again.main.times.sum_ns(),
+        calls_ns(calls, 800 + 165, 0) + calls * 2 * 3_034
+    );
+    let seeks = step(
+        &mut session,
+        &LargePlan {
+            workers: 5,
+            share: true,
+            ..large(Operation::Seek)
+        },
+    );
+    assert_eq!(seeks.main.times.count(), 1_000);
+    assert_eq!(seeks.flush.times.count(), 5);
+}
+
+#[test]
+fn a_flush_that_is_timed_is_in_the_last_call_alone() {
+    let run = |timed_fsync| {
+        let mut session = SimSession::new(open("os(hdd-7200)").unwrap());
+        step(
+            &mut session,
+            &LargePlan {
+                timed_fsync,
+                ..large(Operation::Write)
+            },
+        )
+    };
+    let (without, with) = (run(false), run(true));
+    assert_eq!(without.elapsed_ns, with.elapsed_ns);
+    let added = with.main.times.max_ns() - without.main.times.max_ns();
+    assert_eq!(added, with.flush.times.max_ns() + with.close.times.max_ns());
+}
+
+#[test]
+fn a_device_without_an_operating_system_gets_one_and_goes_on_with_blocks() {
+    let mut bare = SimSession::new(open("intel-330").unwrap());
+    let mut whole = SimSession::new(open("os(intel-330)").unwrap());
+    let plan = LargePlan {
+        workers: 4,
+        ..large(Operation::Write)
+    };
+    assert_eq!(step(&mut bare, &plan).main, step(&mut whole, &plan).main);
+    assert_eq!(bare.now_ns(), whole.now_ns());
+    assert!(bare.facts().model.contains("OS(INTEL-330"));
+    let missing = large(Operation::Read);
+    let mut empty = SimSession::new(open("intel-330").unwrap());
+    assert!(empty
+        .run_large(&missing, false, &mut |_| Verdict::GoOn)
+        .is_err());
+}
+
+#[test]
+fn small_files_are_made_looked_at_and_deleted() {
+    let mut session = SimSession::new(open("os(hdd-7200)").unwrap());
+    let plan = |operation, order| SmallPlan {
+        operation,
+        count: 500,
+        size_least_bytes: 100,
+        size_bytes: 10_000,
+        chunk_bytes: 4096,
+        directories: 0,
+        names: NameStyle::Numbers,
+        links: Links::None,
+        order,
+        content: Content::Random,
+        fsync: operation == SmallOperation::Create,
+        fsync_directory: false,
+        timed_fsync: false,
+        sync_at_end: false,
+        read: true,
+        seed: 3,
+        interval_ns: SECOND,
+    };
+    let mut run = |operation, order| {
+        let plan = plan(operation, order);
+        session.run_small(&plan, &mut |_| Verdict::GoOn)
+    };
+    let made = run(SmallOperation::Create, Order::Sequential).unwrap();
+    assert_eq!(
+        (made.main.times.count(), made.flush.times.count()),
+        (500, 500)
+    );
+    assert_within("mean size", made.main.bytes as f64 / 500.0, 5_050.0, 6.0);
+    let seen = run(SmallOperation::Stat, Order::Random).unwrap();
+    assert_eq!(seen.main.bytes, made.main.bytes);
+    let gone = run(SmallOperation::Delete, Order::Random).unwrap();
+    assert_eq!(gone.main.times.count(), 500);
+    assert!(
+        run(SmallOperation::Stat, Order::Random).is_err(),
+        "none is left"
+    );
+}
+
+#[test]
+fn who_looks_on_may_stop_the_work() {
+    let mut session = SimSession::new(open("os(s3700)").unwrap());
+    let plan = LargePlan {
+        chunk_bytes: 1,
+        fsync: false,
+        ..large(Operation::Write)
+    };
+    let done = session
+        .run_large(&plan, false, &mut |_| Verdict::Stop)
+        .unwrap();
+    assert!(done.stopped);
+    assert!(done.main.times.count() < 64 * MIB);
 }

@@ -10,13 +10,16 @@ from teijo.device.purge import PurgeResult
 from teijo.device.target import SimulatedTarget, parse_target
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
+from teijo.device.working import Look
 from teijo.document.phrase import say
 from teijo.engine.session import Session
 from teijo.errors import PlanError, TargetError
 from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import Performed
 from teijo.terms.step import Configure
+from teijo.terms.work import FileIo, Files, Sql
 from teijo.units import format_capacity
 
 UNITS: Final = frozenset(
@@ -85,12 +88,21 @@ class SimulatedDevice:
         """Return nothing more."""
         return AskedCounters()
 
-    def unwritten_bytes(self) -> None:
-        """Return nothing: a model keeps no account of that for its host."""
-
     def counts(self) -> dict[str, int]:
         """Return what the model knows and a real device would not tell."""
         return self._simulation.counts()
+
+    def perform(self, work: Files | FileIo | Sql, seed: int, look: Look) -> Performed:
+        """Carry out work on files in virtual time.
+
+        Raises:
+            PlanError: the work is of statements, or on more files than were made.
+            HostError: the file system is full.
+            DeviceError: the device fails.
+        """
+        if isinstance(work, Sql):
+            raise PlanError("There are no files to work on", remedy="Create them first.")
+        return self._simulation.perform(work, seed, lambda now: look(now.ios, now))
 
     def purge(self, silence_ns: int = SILENCE_NS) -> PurgeResult:
         """Purge in virtual time."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import final
 
-from teijo.engine.plan import Layout, Plan, StreamPlan
+from teijo.engine.plan import Layout, Plan
 from teijo.engine.session import (
     Ceilings,
     Lap,
@@ -83,6 +83,18 @@ class SimulatedSession:
         """Purge the device; return how long that took in ns."""
 
     def idle(self, duration_ns: int) -> None: ...
+    def run_large(
+        self,
+        work: FileIo,
+        seed: int,
+        offset_seed: int,
+        interval_ns: int,
+        drop_caches: bool,
+        observer: Observer,
+    ) -> Performed: ...
+    def run_small(
+        self, work: Files, seed: int, interval_ns: int, observer: Observer
+    ) -> Performed: ...
     def health(self) -> dict[str, int]: ...
     def counts(self) -> list[tuple[str, int]]:
         """Return what the model knows and a real device would not tell."""
@@ -96,4 +108,3 @@ def ceilings(descriptor: int, each_ns: int) -> Ceilings: ...
 def simulated_presets() -> list[SimulatedPreset]: ...
 def simulated_kinds() -> list[tuple[str, str]]: ...
 def simulated_parameters() -> list[tuple[str, str, str]]: ...
-def content_sample(placed: StreamPlan, writes: int, most_bytes: int) -> tuple[bytes, ...]: ...

@@ -10,7 +10,9 @@ from teijo.engine import _native
 from teijo.engine.plan import Layout, Plan, check_fits
 from teijo.engine.session import Ceilings, Lap, Observer, SimulatedPreset, StuckIo
 from teijo.errors import HostError, PlanError, StuckDevice
-from teijo.terms.result import IN_FLIGHT
+from teijo.terms.result import IN_FLIGHT, Performed
+from teijo.terms.work import FileIo, Files
+from teijo.units import NS_PER_S
 
 QUICK_NS: Final = 40_000_000
 
@@ -171,6 +173,22 @@ class SimulatedSession:
                 f"The device does not answer: {len(stuck)} I/Os are in flight",
                 remedy="Give it longer: --io-timeout.",
             )
+
+    def perform(self, work: Files | FileIo, seed: int, observer: Observer) -> Performed:
+        """Carry out work on files in virtual time, on an operating system before the device.
+
+        A device without one (`os(…)`) gets one with all its defaults.
+
+        Raises:
+            teijo.errors.PlanError: it has no meaning, or no files to work on.
+            teijo.errors.HostError: the file system is full.
+            teijo.errors.DeviceError: the device fails, or falls silent.
+        """
+        match work:
+            case FileIo(drop_caches=drop_caches):
+                return self._native.run_large(work, seed, seed, NS_PER_S, drop_caches, observer)
+            case Files():
+                return self._native.run_small(work, seed, NS_PER_S, observer)
 
     def purge(self) -> int:
         """Purge the device; return how many ns of virtual time that took."""

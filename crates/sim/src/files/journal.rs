@@ -16,7 +16,7 @@ const ROOT_INODE: u64 = 2;
 
 /// Where metadata has its home. The journal is in the middle of the device, as mke2fs puts it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(crate) struct Layout {
     inodes_at: u64,
     pub data_at: u64,
     pub journal_at: u64,

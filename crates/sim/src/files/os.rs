@@ -47,14 +47,7 @@ impl<D: Device> Os<D> {
     /// An operating system with an empty file system on `part`, which best takes `stripe_bytes` as
     /// one write; `Err` says why there is none.
     pub(crate) fn new(params: OsParams, part: D, stripe_bytes: u64) -> Result<Self, String> {
-        let capacity_bytes = part.capacity_bytes();
-        let layout = Layout::new(capacity_bytes, params.journal_bytes);
-        if layout.journal_bytes < 256 * BLOCK_BYTES || layout.data_at >= layout.journal_at {
-            return Err(format!(
-                "a file system needs a device of 8 MiB and a journal of 1 MiB, and this one has \
-                 {capacity_bytes} B"
-            ));
-        }
+        let layout = Self::layout_on(&params, part.capacity_bytes())?;
         let cache = Cache::under_files(params.host_cache(), part, stripe_bytes)?;
         Ok(Self {
             params,
@@ -75,6 +68,18 @@ impl<D: Device> Os<D> {
             last: Vec::new(),
             tally: Tally::default(),
         })
+    }
+
+    /// Where a file system has what on a device; `Err` says why there is none.
+    pub(crate) fn layout_on(params: &OsParams, capacity_bytes: u64) -> Result<Layout, String> {
+        let layout = Layout::new(capacity_bytes, params.journal_bytes);
+        if layout.journal_bytes < 256 * BLOCK_BYTES || layout.data_at >= layout.journal_at {
+            return Err(format!(
+                "a file system needs a device of 8 MiB and a journal of 1 MiB, and this one has \
+                 {capacity_bytes} B"
+            ));
+        }
+        Ok(layout)
     }
 
     /// The device below.

@@ -1,5 +1,6 @@
 """Perform: operations on files or statements, each timed by what carries them out."""
 
+from teijo.device.simulated import SimulatedDevice
 from teijo.device.working import WorkingDevice
 from teijo.engine.session import Progress as Look
 from teijo.errors import PlanError
@@ -21,7 +22,7 @@ def perform(stage: Stage, seq: int, step: Perform, seed: int) -> Outcome:
         DeviceError: what carries the work out can go no further.
     """
     device = stage.device
-    if not isinstance(device, WorkingDevice):
+    if not isinstance(device, WorkingDevice | SimulatedDevice):
         raise PlanError(
             f"{device.identity.target} cannot do this work: {step.work.kind}",
             remedy="Name a target that can.",
@@ -33,7 +34,10 @@ def perform(stage: Stage, seq: int, step: Perform, seed: int) -> Outcome:
         if now is not None and now.finished:
             # At each look, so that a kill loses about a second of a long step.
             stage.recorder.append(seq, now.finished)
-        if (now_ns := stage.now_ns()) >= next_look_ns:
+        # A clock of virtual time belongs to the work as long as that goes on.
+        virtual = now if device.replayable else None
+        now_ns = started_ns + virtual.elapsed_ns if virtual else stage.now_ns()
+        if now_ns >= next_look_ns:
             next_look_ns = now_ns + _LOOK_NS
             stage.interrupt.look()
             counted = now or Look(elapsed_ns=now_ns - started_ns, ios=done, bytes=0, errors=0)

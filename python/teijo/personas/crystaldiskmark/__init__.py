@@ -1,1 +1,0 @@
-"""CrystalDiskMark 3, 5 and 8 as a command: its settings in, its window and its text out."""

@@ -1,1 +1,0 @@
-"""DiskSpd 2.2: its command line, its text and its XML."""
