@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from teijo import units
+from teijo import api, units
 from teijo.document.model import Paragraph, Table
 from teijo.errors import PlanError
 from teijo.methods.classic.crystaldiskmark.found import transported_mb_s
@@ -326,3 +326,16 @@ def test_a_device_that_answers_nothing_has_a_score_of_zero_and_no_latency():
 def test_the_first_two_rows_of_version_5_have_its_queues_and_threads():
     rows = rows_of("5", "default", queues=16, threads=2)
     assert [row.name for row in rows[:2]] == ["SEQ 128 KiB Q16T2", "RND 4 KiB Q16T2"]
+
+
+def test_zeros_are_a_trick_of_a_drive_that_compresses_and_of_no_other(tmp_path):
+    """The known answer: `intel-530` compresses what it stores, `mlc-a` does not."""
+
+    def written(drive: str, data: str) -> float:
+        path = tmp_path / f"{drive}-{data}.teijo"
+        asked = {"profile": "demo", "runs": "1", "interval": "0s", "data": data}
+        api.run("classic.crystaldiskmark", f"sim:{drive}", output=path, settings=asked, seed=1)
+        return {each.place.column: each.score_mb_s for each in api.open(path).found.scores}["write"]
+
+    assert written("intel-530", "0fill") > 1.8 * written("intel-530", "random")
+    assert written("mlc-a", "0fill") == written("mlc-a", "random")
