@@ -143,8 +143,12 @@ def as_version(whole: Path, path: Path, version: int) -> Path:
         for table in schema.KEYS:
             old = schema.columns(table, version)
             new = schema.columns(table)[: len(old)]  # some had another name, and none another place
+            # Summed up below: a new table of today asks for a checksum, one that grew does not.
+            marked = any(row[1] == "checksum" for row in db.execute(f"PRAGMA table_info({table})"))
+            sums = [", checksum", ", 0"] if marked else ["", ""]
             db.execute(
-                f"INSERT INTO {table} ({', '.join(old)}) SELECT {', '.join(new)} FROM new.{table}"
+                f"INSERT INTO {table} ({', '.join(old)}{sums[0]})"
+                f" SELECT {', '.join(new)}{sums[1]} FROM new.{table}"
             )
         db.execute("DETACH new")
         db.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from teijo.runfile.recorder import Recorder
+from teijo.terms.census import Census, ContentSample
 from teijo.terms.finding import Cell, Findings, Scalar, SteadyState, Window
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.histogram import EMPTY, Histogram
@@ -71,6 +72,25 @@ VERIFICATION = Verification(
     faults=(
         Faults(fault=Fault.STALE, sectors=9, first_bytes=(4096, 1 << 45)),
         Faults(fault=Fault.ZERO, sectors=1, first_bytes=(512,)),
+    ),
+)
+CENSUS = (
+    Census(stream="oltp", operation="read", ios=5, hashes=(3, 2**53 - 1), counts=(4, 1)),
+    Census(
+        stream="oltp",
+        operation="write",
+        ios=1,
+        hashes=(7,),
+        counts=(1,),
+        content=ContentSample(
+            writes=8,
+            pieces=16,
+            repeated_within=0,
+            repeated_between=3,
+            sampled_bytes=65536,
+            deflated_bytes=65500,
+            prints=(1, 2**53 - 1),
+        ),
     ),
 )
 WRITTEN = Written(
@@ -213,6 +233,7 @@ def measured(number: int) -> StepResult:
         witness=WITNESS,
         verification=VERIFICATION,
         written=(WRITTEN,),
+        census=CENSUS,
         cursors={"log": 65536},
         health_before={"host_writes_bytes": 10, "temperature_kelvin": 300},
         health_after={"host_writes_bytes": 20, "temperature_kelvin": 301},

@@ -211,6 +211,9 @@ class FakeDevice:
     def counts(self) -> dict[str, int]:
         return {"laps": len(self.session.plans), "faults": 0}
 
+    def unwritten_bytes(self) -> int | None:
+        return None
+
     def purge(self, silence_ns: int = 0) -> PurgeResult | None:
         self.session.clock_ns += SECOND
         return None if self.purge_method is None else PurgeResult(means=self.purge_method)

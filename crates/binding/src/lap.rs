@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use teijo_engine::backend::BackendKind;
+use teijo_engine::census::Census;
 use teijo_engine::crew::Progress;
 use teijo_engine::error::Stuck;
 use teijo_engine::histogram::Histogram;
@@ -22,7 +23,7 @@ type Object<'py> = PyResult<Bound<'py, PyAny>>;
 /// A lap, its times on the session's clock.
 pub fn py_lap<'py>(py: Python<'py>, asked: &NamedPlan, lap: &Lap) -> Object<'py> {
     let cursors = PyDict::new(py);
-    let (mut results, mut commands) = (Vec::new(), Vec::new());
+    let (mut results, mut commands, mut touched) = (Vec::new(), Vec::new(), Vec::new());
     for ((name, stream), part) in asked.streams().zip(&lap.streams) {
         cursors.set_item(name, part.cursor_bytes)?;
         for op in [Op::Read, Op::Write]
@@ -30,6 +31,14 @@ pub fn py_lap<'py>(py: Python<'py>, asked: &NamedPlan, lap: &Lap) -> Object<'py>
             .filter(|&op| does(stream, op))
         {
             results.push(result(py, asked, (name, stream), op, part)?);
+            let direction = if op == Op::Read {
+                &part.read
+            } else {
+                &part.write
+            };
+            if let Some(census) = &direction.census {
+                touched.push(py_census(py, name, op, census)?);
+            }
         }
         for op in [Op::Flush, Op::Discard]
             .into_iter()
@@ -49,11 +58,23 @@ pub fn py_lap<'py>(py: Python<'py>, asked: &NamedPlan, lap: &Lap) -> Object<'py>
         witness: witness(py, &lap.witness)?,
         verification: verification(py, &asked.plan.streams, lap)?,
         written: tuple(py, left?)?,
+        census: tuple(py, touched)?,
     });
     let failure = lap.failure.as_ref().map(ToString::to_string);
     Ok(made!(py, "teijo.engine.session", "Lap", {
         result: result,
         failure: failure.unwrap_or_default(),
+    }))
+}
+
+/// Which blocks one direction of a stream touched.
+fn py_census<'py>(py: Python<'py>, stream: &str, op: Op, census: &Census) -> Object<'py> {
+    Ok(made!(py, "teijo.terms.census", "Census", {
+        stream: stream,
+        operation: op.name(),
+        ios: census.ios(),
+        hashes: tuple(py, census.sample().map(|one| one.0))?,
+        counts: tuple(py, census.sample().map(|one| one.1))?,
     }))
 }
 

@@ -38,6 +38,8 @@ mod _native {
     #[pymodule_export]
     use crate::native::NativeSession;
     #[pymodule_export]
+    use crate::plan::content_sample;
+    #[pymodule_export]
     use crate::simulated::{
         simulated_kinds, simulated_parameters, simulated_presets, SimulatedSession,
     };

@@ -3,14 +3,30 @@
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
 use teijo_engine::plan::{
     Access, BlockShare, Bound, Content, Plan, Range, Rate, Schedule, StreamPlan, Verify, Zone,
 };
+use teijo_engine::sample::written_by;
 use teijo_engine::seed::derive_seed;
 
+use crate::made::tuple;
 use crate::verified::PyVerify;
 
 type Any<'py> = pyo3::Bound<'py, PyAny>;
+
+/// The first bytes of each of the first writes of a `teijo.engine.plan.StreamPlan`.
+#[pyfunction]
+pub fn content_sample<'py>(
+    placed: &Any<'py>,
+    writes: usize,
+    most_bytes: usize,
+) -> PyResult<pyo3::Bound<'py, PyTuple>> {
+    let plan = stream_plan(placed, &placed.getattr("stream")?)?;
+    let written = written_by(&plan, writes, most_bytes);
+    let parts = written.iter().map(|one| PyBytes::new(placed.py(), one));
+    tuple(placed.py(), parts)
+}
 
 /// A plan, and how its streams are called.
 pub struct NamedPlan {
@@ -85,6 +101,7 @@ fn stream_plan<'py>(placed: &Any<'py>, stream: &Any<'py>) -> PyResult<StreamPlan
         },
         content: content(stream)?,
         write_through: get(stream, "write_through")?,
+        census: get(stream, "census")?,
         verify: get::<Option<PyVerify>>(placed, "verify")?.map(Verify::from),
         rate: rate(stream)?,
         seed: get(placed, "seed")?,

@@ -7,7 +7,7 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::plan::Content;
+use crate::plan::{Content, StreamPlan};
 use crate::seed::{derive_seed, scale};
 
 pub const SECTOR_BYTES: usize = 512;
@@ -27,7 +27,7 @@ pub fn fill_random(buffer: &mut [u8], seed: u64) {
 
 /// Lays what a write buffer holds before its first write: the base that is stamped, or all that
 /// is ever written from it. `shared_seed` is the same for all workers of a stream.
-pub(crate) fn fill_base(buffer: &mut [u8], content: Content, seed: u64, shared_seed: u64) {
+fn fill_base(buffer: &mut [u8], content: Content, seed: u64, shared_seed: u64) {
     match content {
         Content::Random => fill_random(buffer, seed),
         Content::Zero => buffer.fill(0),
@@ -39,6 +39,12 @@ pub(crate) fn fill_base(buffer: &mut [u8], content: Content, seed: u64, shared_s
         }
         Content::Refill | Content::Compressible { .. } | Content::Dedupable { .. } => {}
     }
+}
+
+/// Lays what the buffer of a slot holds before the first write of worker `number` of a stream.
+pub(crate) fn lay_base(buffer: &mut [u8], plan: &StreamPlan, number: u32, slot: u16) {
+    let seed = derive_seed(derive_seed(plan.seed, u64::from(number)), u64::from(slot));
+    fill_base(buffer, plan.content, seed, plan.seed);
 }
 
 /// Writes the content of one worker's writes. A plain stamp is 16 B: a number that no other write
@@ -55,6 +61,12 @@ pub struct Stamper {
 impl Stamper {
     pub fn new(seed: u64) -> Self {
         Self::sharing(seed, seed)
+    }
+
+    /// The stamper of worker `number` of a stream with this seed.
+    pub(crate) fn of_worker(stream_seed: u64, number: u32) -> Self {
+        let seed = derive_seed(stream_seed, u64::from(number));
+        Self::sharing(derive_seed(seed, 1 << 32), stream_seed)
     }
 
     /// A stamper whose repeated pieces are those of all others that name `repeated_seed`.

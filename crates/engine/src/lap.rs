@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::census::Census;
 use crate::error::EngineError;
 use crate::histogram::Histogram;
 use crate::interval::Interval;
@@ -59,6 +60,8 @@ pub struct DirectionLap {
     pub intervals: Vec<Interval>,
     /// What reads were found to hold; reads of a plan that verifies only.
     pub findings: Findings,
+    /// Which blocks were touched, where that was asked for.
+    pub census: Option<Box<Census>>,
 }
 
 impl DirectionLap {
@@ -71,6 +74,11 @@ impl DirectionLap {
         }
         self.latency.merge(&other.latency);
         self.findings.merge(other.findings);
+        match (&mut self.census, other.census) {
+            (Some(mine), Some(theirs)) => mine.merge(&theirs),
+            (mine @ None, theirs) => *mine = theirs,
+            (Some(_), None) => {}
+        }
         match (&mut self.response, other.response) {
             (Some(mine), Some(theirs)) => mine.merge(&theirs),
             (mine @ None, theirs) => *mine = theirs,

@@ -23,6 +23,7 @@ pub mod crew;
 pub mod worker;
 
 // What the workers of a stream share, and what they count.
+pub mod census;
 pub mod control;
 pub mod flight;
 pub mod interval;
@@ -43,6 +44,7 @@ mod check;
 pub mod content;
 mod pacing;
 pub mod permutation;
+pub mod sample;
 pub mod skew;
 pub mod verify;
 

@@ -93,6 +93,8 @@ pub struct StreamPlan {
     pub content: Content,
     /// A write is on the medium before it is answered.
     pub write_through: bool,
+    /// Which blocks are touched is counted.
+    pub census: bool,
     /// Writes carry stamps that reads are held to; None for neither.
     pub verify: Option<Verify>,
     /// Open loop when present, closed loop when not.
@@ -117,6 +119,7 @@ impl Default for StreamPlan {
             range: Range::default(),
             content: Content::Random,
             write_through: false,
+            census: false,
             verify: None,
             rate: None,
             seed: 0,

@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 use crate::access::Draws;
 use crate::backend::Backend;
+use crate::census::Census;
 use crate::clock::Clock;
-use crate::content::{fill_base, Stamper};
+use crate::content::{lay_base, Stamper};
 use crate::control::LapControl;
 use crate::error::{errno_of, EngineError};
 use crate::flight::{Flight, Flights};
@@ -83,6 +84,8 @@ pub struct Worker<B: Backend, C: Clock> {
     intended_ns: Vec<u64>,
     tally: Tally,
     account: Account,
+    /// Which blocks were read and written, where that is counted.
+    census: Option<Box<[Census; 2]>>,
     failures_in_a_row: u64,
     succeeded: bool,
     failure: Option<EngineError>,
@@ -99,8 +102,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         if B::HAS_DATA && plan.writes() {
             // Also where it stays so: the buffers may be those of a step before.
             for slot in 0..seat.stream.depth {
-                let own_seed = derive_seed(seed, u64::from(slot));
-                fill_base(backend.buffer(slot), plan.content, own_seed, plan.seed);
+                lay_base(backend.buffer(slot), plan, seat.number, slot);
             }
         }
         let control = Arc::clone(&seat.control);
@@ -111,7 +113,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             clock,
             now_ns: 0,
             draws: Draws::new(seed, plan),
-            stamper: Stamper::sharing(derive_seed(seed, 1 << 32), plan.seed),
+            stamper: Stamper::of_worker(plan.seed, seat.number),
             turns,
             staging,
             writes_to_flush: plan.flush_period(),
@@ -121,6 +123,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             intended_ns: Vec::new(),
             tally: Tally::new(0, 1, false),
             account: Account::default(),
+            census: plan.census.then(Box::default),
             failures_in_a_row: 0,
             succeeded: false,
             failure: None,
@@ -253,6 +256,11 @@ impl<B: Backend, C: Clock> Worker<B, C> {
                 }
             }
             Op::Flush | Op::Discard => {}
+        }
+        if let Some(census) = &mut self.census {
+            if let Some(one) = census.get_mut(op as usize) {
+                one.note(extent.offset_bytes);
+            }
         }
         self.put(op, slot, extent, intended_ns);
     }

@@ -116,7 +116,9 @@ def _ordered(
     persona = persona_named(tool)
     check_like(tool, persona, like)
     _check_places(tool, words)
-    order = persona.order(tool, Call(words=words, like=like, folder=Path.cwd(), now=now))
+    screen = console.width(sys.stderr) is not None
+    call = Call(words=words, like=like, folder=Path.cwd(), now=now, screen=screen)
+    order = persona.order(tool, call)
     if not isinstance(order, Order):
         _say(order)
         raise typer.Exit(order.exit_code)

@@ -50,6 +50,13 @@ class Device(Protocol):
         """Return what a simulated device's model counts; empty for a device that is real."""
         ...
 
+    def unwritten_bytes(self) -> int | None:
+        """Return how much of a file was never written; None where nobody can tell, as of a drive.
+
+        Reading it asks no drive.
+        """
+        ...
+
     def purge(self, silence_ns: int = SILENCE_NS) -> PurgeResult | None:
         """Return how the device was purged, or None where it cannot be.
 

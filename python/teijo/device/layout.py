@@ -5,9 +5,12 @@ once over the whole file.
 """
 
 import errno
+import fcntl
 import mmap
 import os
-from collections.abc import Callable
+import stat
+import struct
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +20,12 @@ from teijo.errors import DeviceError, HostError
 from teijo.units import GIB, MIB, format_size
 
 PIECE_BYTES: Final = 4 * MIB
+_FIEMAP: Final = 0xC020660B
+_FIEMAP_HEAD: Final = struct.Struct("=QQIIII")
+_FIEMAP_EXTENT: Final = struct.Struct("=QQQQQIIII")
+_FIEMAP_SYNC, _LAST, _UNWRITTEN = 1, 1, 0x800
+_EXTENTS: Final = 256
+"""That are asked for at once."""
 Progress = Callable[[int, int], None]
 """Called with (bytes done, bytes in all) while a file is laid out."""
 
@@ -86,6 +95,57 @@ def has_holes(fd: int, size_bytes: int) -> bool:
         return os.lseek(fd, 0, os.SEEK_HOLE) < size_bytes
     except OSError:
         return False
+
+
+def unwritten_bytes(fd: int, size_bytes: int) -> int | None:
+    """Return how much of an open file was never written: holes, and space only reserved.
+
+    None where nobody tells: of what is no file, and where the file system tells of no extents.
+    """
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        return None
+    try:
+        return size_bytes - sum(_written_extents(fd, size_bytes))
+    except OSError:
+        holes = sum(_holes(fd, size_bytes)) if has_holes(fd, size_bytes) else 0
+        # A file system that knows of no holes says that there are none, too.
+        return holes or None
+
+
+def _written_extents(fd: int, size_bytes: int) -> Iterator[int]:
+    """Give the length of each written extent, by FIEMAP."""
+    start = 0
+    while start < size_bytes:
+        asked = bytearray(_FIEMAP_HEAD.size + _EXTENTS * _FIEMAP_EXTENT.size)
+        _FIEMAP_HEAD.pack_into(asked, 0, start, size_bytes - start, _FIEMAP_SYNC, 0, _EXTENTS, 0)
+        fcntl.ioctl(fd, _FIEMAP, asked)
+        mapped = _FIEMAP_HEAD.unpack_from(asked)[3]
+        for number in range(mapped):
+            place = _FIEMAP_HEAD.size + number * _FIEMAP_EXTENT.size
+            logical, _, length, _, _, flags, *_ = _FIEMAP_EXTENT.unpack_from(asked, place)
+            end = min(logical + length, size_bytes)
+            if not flags & _UNWRITTEN:
+                yield max(0, end - max(logical, start))
+            start = end
+            if flags & _LAST:
+                return
+        if not mapped:
+            return
+
+
+def _holes(fd: int, size_bytes: int) -> Iterator[int]:
+    """Give the length of each hole, by lseek."""
+    place = 0
+    while (begin := os.lseek(fd, place, os.SEEK_HOLE)) < size_bytes:
+        try:
+            place = os.lseek(fd, begin, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # there is no data behind the last hole
+                raise
+            place = size_bytes
+        yield min(place, size_bytes) - begin
+        if place >= size_bytes:
+            return
 
 
 def _write(fd: int, view: memoryview, start: int) -> None:

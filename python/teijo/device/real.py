@@ -7,6 +7,7 @@ from functools import partial
 from teijo.device.device import Configured
 from teijo.device.hook import run_hook
 from teijo.device.hook_consent import Hook
+from teijo.device.layout import unwritten_bytes
 from teijo.device.medium import Medium
 from teijo.device.purge import PurgeResult
 from teijo.device.release import open_place, wait_until_free
@@ -68,6 +69,14 @@ class RealDevice:
     def counts(self) -> dict[str, int]:
         """Return nothing: a real device tells its health, and no more."""
         return {}
+
+    def unwritten_bytes(self) -> int | None:
+        """Return how much of the files was never written; None where one of them does not tell."""
+        medium = self._medium
+        sizes = zip(medium.descriptors, medium.layout.member_bytes, strict=True)
+        found = [unwritten_bytes(descriptor, size) for descriptor, size in sizes]
+        known = [each for each in found if each is not None]
+        return sum(known) if len(known) == len(found) else None
 
     def purge(self, silence_ns: int = SILENCE_NS) -> PurgeResult | None:
         """Purge by the surest means there is; see purge.py. Signals are heard meanwhile."""

@@ -88,6 +88,9 @@ class SimulatedDevice:
         """Return nothing more."""
         return AskedCounters()
 
+    def unwritten_bytes(self) -> None:
+        """Return nothing: a model keeps no account of that for its host."""
+
     def counts(self) -> dict[str, int]:
         """Return what the model knows and a real device would not tell."""
         return self._simulation.counts()

@@ -76,6 +76,9 @@ class WorkingDevice:
         """Return nothing: there is nobody to ask."""
         return AskedCounters()
 
+    def unwritten_bytes(self) -> None:
+        """Return nothing: it has no blocks for this program."""
+
     def counts(self) -> Mapping[str, int]:
         """Return nothing: it is real."""
         return {}

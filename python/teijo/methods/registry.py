@@ -150,6 +150,18 @@ CARDS: Final = (
         place="classic.crystaldiskmark.method:CrystalDiskMark",
     ),
     Card(
+        id="classic.sqlio",
+        title="SQLIO",
+        summary="SQLIO v1.5's run: one kind of I/O, on a strip of 8 MB unless asked otherwise",
+        place="classic.sqlio.method:Sqlio",
+    ),
+    Card(
+        id="classic.diskspd",
+        title="DiskSpd",
+        summary="DiskSpd's run: one load behind a warm-up, its threads told apart",
+        place="classic.diskspd.method:Diskspd",
+    ),
+    Card(
         id="files",
         title="Files",
         summary="many small files in a directory: create, stat and delete, each one timed",

@@ -54,6 +54,8 @@ class Call:
     like: str
     folder: Path
     now: datetime
+    screen: bool = False
+    """Whether stderr is a terminal, where what is said may be drawn over."""
 
 
 class Persona(Protocol):

@@ -25,6 +25,21 @@ CARDS: Final[tuple[PersonaCard, ...]] = (
         summary="Oracle ORION: -run, -testname and a .lun file",
         place="orion.persona:OrionPersona",
     ),
+    PersonaCard(
+        names=("crystaldiskmark",),
+        summary="CrystalDiskMark 3, 5 and 8: what its window offers, its window and its text",
+        place="crystaldiskmark.persona:CrystalDiskMark",
+    ),
+    PersonaCard(
+        names=("sqlio",),
+        summary="SQLIO v1.5, parameter files included",
+        place="sqlio.persona:SqlioPersona",
+    ),
+    PersonaCard(
+        names=("diskspd",),
+        summary="DiskSpd 2.2, text and XML",
+        place="diskspd.persona:DiskspdPersona",
+    ),
 )
 """One line a persona, in the order of the documentation."""
 

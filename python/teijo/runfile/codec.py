@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from teijo.terms.census import Census, ContentSample
 from teijo.terms.histogram import Histogram, open_together
 from teijo.terms.remark import Remark
 from teijo.terms.result import (
@@ -37,6 +38,7 @@ STEP_COLUMNS: Final = (
     "witness",
     "verification",
     "written",
+    "census",
 )
 """The columns of `step` that its answer fills."""
 
@@ -118,7 +120,7 @@ def rows_of(answer: StepResult | Gap, *, intervals: bool = True) -> AnswerRows:
     """Return the rows that hold `answer`, on demand without its time series."""
     match answer:
         case Gap():
-            return AnswerRows(step=("gap", None, None, None, answer.reason, *[None] * 7))
+            return AnswerRows(step=("gap", None, None, None, answer.reason, *[None] * 8))
         case StepResult():
             return AnswerRows(
                 step=(
@@ -134,6 +136,7 @@ def rows_of(answer: StepResult | Gap, *, intervals: bool = True) -> AnswerRows:
                     None if answer.witness is None else to_json(asdict(answer.witness)),
                     None if answer.verification is None else to_json(asdict(answer.verification)),
                     to_json([asdict(each) for each in answer.written]) if answer.written else None,
+                    to_json([asdict(each) for each in answer.census]) if answer.census else None,
                 ),
                 results=tuple(
                     _result_row(place, result)
@@ -225,6 +228,7 @@ def answer_of(
         witness=_witness(step.get("witness")),
         verification=_verification(step.get("verification")),
         written=_written(step.get("written")),
+        census=_census(step.get("census")),
     )
 
 
@@ -257,6 +261,20 @@ def _written(text: Value) -> tuple[Written, ...]:
     if text is None:
         return ()
     return tuple(Written(**each) for each in _loaded(text))
+
+
+def _census(text: Value) -> tuple[Census, ...]:
+    found: list[dict[str, Any]] = [] if text is None else _loaded(text)
+    return tuple(_census_of(each) for each in found)
+
+
+def _census_of(values: dict[str, Any]) -> Census:
+    lists = {name: tuple(values[name]) for name in ("hashes", "counts")}
+    content = values["content"]
+    if content is not None:
+        numbers = {name: _count(content[name]) for name in content if name != "prints"}
+        content = ContentSample(**numbers, prints=tuple(map(_count, content["prints"])))
+    return Census(**{**values, **lists, "content": content})
 
 
 def _stream_result(

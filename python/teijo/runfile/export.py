@@ -171,6 +171,7 @@ def _step(record: StepRecord) -> dict[str, Any]:
         "witness": None if answer.witness is None else _witness(answer.witness),
         "commands": [_result(command) for command in answer.commands],
         "verification": None if answer.verification is None else asdict(answer.verification),
+        "census": [asdict(each) for each in answer.census],
         "remarks": columns.remarks_of(answer),
     }
 

@@ -228,12 +228,20 @@ def _checksums_anew(connection: sqlite3.Connection, table: str) -> None:
     )
 
 
+def _census(connection: sqlite3.Connection) -> None:
+    """Version 6: which blocks a step touched, and what its writes were like."""
+    check = "CHECK (census IS NULL OR json_valid(census))"
+    connection.execute(f"ALTER TABLE step ADD COLUMN census TEXT {check}")
+    _checksums_anew(connection, "step")
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     _create,
     _second_latency,
     _verified_data,
     _row_checksums,
     _named_operations,
+    _census,
 )
 """In order: the function at place n takes a file from version n to n + 1."""
 

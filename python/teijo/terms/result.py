@@ -7,6 +7,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from teijo.terms.census import Census
 from teijo.terms.histogram import Histogram
 from teijo.terms.remark import Remark
 from teijo.terms.verification import Verification, Written
@@ -20,6 +21,8 @@ IN_FLIGHT = "in_flight_mean"
 """In a step's detail: as of a witness, where there is none (virtual time)."""
 DRAIN = "drain_ns"
 """In a step's detail: how long, before it, the last I/Os of an open-ended stimulus took to end."""
+UNWRITTEN = "unwritten_bytes"
+"""In a step's detail: how much of the file had never been written, where that is known."""
 _DIGITS_MOST = 20  # as many as 64 bits have; a run file may hold more than int() takes
 Health = Mapping[str, int]
 """A device's own counters by name, as SMART has them: bytes in `_bytes`, temperature in
@@ -157,7 +160,7 @@ class StepResult:
     operations that were asked for. `commands` are the flushes and discards of block work: they
     have a count and a latency of their own, and are in none of the figures of the step.
     `verification` is None where no read was held to anything; `written` is what later steps may
-    hold reads to.
+    hold reads to. `census` has a line for each direction of each stream that was counted.
     """
 
     started_ns: int
@@ -173,6 +176,7 @@ class StepResult:
     commands: tuple[OperationResult, ...] = ()
     verification: Verification | None = None
     written: tuple[Written, ...] = ()
+    census: tuple[Census, ...] = ()
 
     def of(self, operation: str) -> tuple[OperationResult, ...]:
         """Return the results of one operation, over all streams."""

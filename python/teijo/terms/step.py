@@ -67,6 +67,8 @@ class Measure:
     open_ended: bool = False
     interval_ns: int = units.NS_PER_S
     part: str = ""
+    ends_early: bool = False
+    """Whoever asks to stop ends it where it is, and what was measured until then is its answer."""
     kind: Literal["measure"] = "measure"
 
     @property

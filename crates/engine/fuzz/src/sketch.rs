@@ -211,6 +211,7 @@ fn stream(input: &mut Unstructured, verified: bool) -> Result<StreamPlan> {
         range: range(input)?,
         content: content(input)?,
         write_through: input.ratio(1, 8)?,
+        census: input.ratio(1, 8)?,
         verify: verified.then_some(verify),
         rate: if input.ratio(1, 4)? {
             Some(rate(input)?)

@@ -34,6 +34,11 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         if let Some(verifier) = &mut self.staging.verifier {
             directions[Op::Read as usize].findings = verifier.take_findings();
         }
+        if let Some(census) = &mut self.census {
+            for (direction, one) in directions.iter_mut().zip(census.iter_mut()) {
+                direction.census = Some(Box::new(std::mem::take(one)));
+            }
+        }
         WorkerLap {
             stream: index,
             ended_ns,

@@ -28,6 +28,7 @@ impl Turns {
             && plan.blocks.is_empty()
             && plan.rate.is_none()
             && plan.flush_every_writes == 0
+            && !plan.census
             && stream.ledger.is_none()
             && backend.takes_many();
         let op = match plan.read_percent {

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from teijo.engine.content import content_of
 from teijo.engine.plan import Plan
 from teijo.engine.session import Progress as Look
 from teijo.runner.ceiling import ceiling_of
@@ -9,6 +10,8 @@ from teijo.runner.clocks import asleep_ns
 from teijo.runner.compile import compile_load
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
+from teijo.terms.census import Census
+from teijo.terms.result import UNWRITTEN, StepResult
 from teijo.terms.step import Measure, Precondition
 from teijo.units import megabytes_per_second, per_second
 
@@ -22,11 +25,13 @@ def run_load(stage: Stage, seq: int, step: Measure | Precondition, seed: int) ->
     """
     verify = stage.verify_plan(seq)
     plan = compile_load(step, stage.device.geometry, stage.cursors, seed, verify)
+    unwritten = _unwritten(stage, step)
     watcher = _Watcher(stage, seq, step, plan)
     before_ns = asleep_ns()
     lap = stage.device.session.run(plan, watcher.look)
     slept_ns = asleep_ns() - before_ns
-    stage.interrupt.check()
+    if not (isinstance(step, Measure) and step.ends_early and lap.result.elapsed_ns):
+        stage.interrupt.check()
     started_ns = lap.result.started_ns - stage.origin_ns
     witness = lap.result.witness and replace(
         lap.result.witness,
@@ -39,11 +44,30 @@ def run_load(stage: Stage, seq: int, step: Measure | Precondition, seed: int) ->
         lap.result,
         started_ns=started_ns,
         gap_ns=stage.gap_ns(started_ns),
-        detail={**lap.result.detail, **failure},
+        detail={**lap.result.detail, **unwritten, **failure},
+        census=_with_content(lap.result, plan),
         remarks=stage.new_notes(lap.notes),
         witness=witness,
     )
     return Outcome(result=result, failure=lap.failure)
+
+
+def _unwritten(stage: Stage, step: Measure | Precondition) -> dict[str, str]:
+    """Return how much of a file was never written, before a step that reads and counts blocks."""
+    reads = any(one.census and one.read_percent > 0 for one in step.workload.streams)
+    found = stage.device.unwritten_bytes() if reads else None
+    return {} if found is None else {UNWRITTEN: str(found)}
+
+
+def _with_content(result: StepResult, plan: Plan) -> tuple[Census, ...]:
+    """Return the census of a lap, with what was written beside where it was written."""
+    placed = {one.stream.name: one for one in plan.streams}
+    return tuple(
+        replace(each, content=content_of(placed[each.stream]))
+        if each.operation == "write"
+        else each
+        for each in result.census
+    )
 
 
 class _Watcher:

@@ -1,0 +1,107 @@
+"""What the reports of SQLIO and DiskSpd have in common: the mean beside what is printed, series."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from teijo.analysis.quantities import Quantity
+from teijo.analysis.repeats import estimate_of_run
+from teijo.document import model
+from teijo.document.grid import Fields, Figure, listing
+from teijo.document.phrase import say
+from teijo.methods.classic.statistic import Statistic, statistics_tables
+from teijo.methods.classic.timed import TimedFound
+from teijo.methods.series_pages import Flow, flows_of, latency_section, time_section, times_table
+
+OF_ONE_PASS = (
+    "One run is one pass, so its interval (95 %) is from five equal stretches of it, and allows "
+    "for neighbouring seconds being alike. It says how well this run knows its own mean, nothing "
+    "of another day or of a target in another state."
+)
+DIRECTIONS = ("read", "write")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """One figure as the original prints it: `text` in its own digits, `value` as a number.
+
+    `figure` is what of a pass it is compared with; `factor` makes the original's unit of that.
+    """
+
+    name: str
+    text: str
+    value: float
+    figure: Figure
+    factor: float = 1.0
+
+
+def told_table(told: Sequence[tuple[str, str]], caption: str) -> model.Table:
+    """Return the original's figures as it prints them."""
+    fields: Fields[tuple[str, str]] = (
+        ("Figure", "", None, lambda row: row[0]),
+        ("As printed", "", None, lambda row: row[1]),
+    )
+    return listing(told, fields, caption=caption)
+
+
+def means_blocks(found: TimedFound[Any], told: Sequence[Told], test: str) -> list[model.Block]:
+    """Return the mean of each figure with its interval, beside what the original prints.
+
+    Over passes where there are several; else over stretches of the only one.
+    """
+    if not found.passes:
+        return []
+    if len(found.passes) > 1:
+        return statistics_tables(_over_passes(found, told, test))
+    quantities = {each.figure: each for each in found.quantities}
+    rows = [(each, quantities[each.figure]) for each in told if each.figure in quantities]
+    fields: Fields[tuple[Told, Quantity]] = (
+        ("Figure", "", None, lambda row: row[0].name),
+        ("As printed", "", None, lambda row: row[0].text),
+        ("Mean", "", 4, lambda row: row[1].value * row[0].factor),
+        ("From (95 %)", "", 4, lambda row: _end(row, low=True)),
+        ("To (95 %)", "", 4, lambda row: _end(row, low=False)),
+    )
+    table = listing(rows, fields, caption="The mean and how sure it is")
+    return [table, model.Paragraph(text=OF_ONE_PASS)]
+
+
+def _end(row: tuple[Told, Quantity], *, low: bool) -> float | None:
+    told, quantity = row
+    estimate = estimate_of_run(quantity.batches, quantity.batch_samples)
+    end = None if estimate is None else estimate.low if low else estimate.high
+    return None if end is None else end * told.factor
+
+
+def _over_passes(found: TimedFound[Any], told: Sequence[Told], test: str) -> list[Statistic]:
+    quantities = {each.figure: each for each in found.quantities}
+    return [
+        Statistic(
+            test=test,
+            figure=Figure(
+                name=each.name,
+                digits=each.figure.digits,
+                more_is_faster=each.figure.more_is_faster,
+            ),
+            rule=say("all {passes} passes", passes=len(found.passes)),
+            told=each.value,
+            values=tuple(value * each.factor for value in quantities[each.figure].batches),
+            resolution=quantities[each.figure].resolution,
+        )
+        for each in told
+        if each.figure in quantities
+    ]
+
+
+def flows_in(found: TimedFound[Any]) -> list[Flow]:
+    """Return reads and writes of all passes, each with what it did."""
+    return flows_of(found.test.name, found.passes, DIRECTIONS)
+
+
+def course_sections(found: TimedFound[Any]) -> list[model.Section]:
+    """Return percentiles, the time series and the distribution; none where nothing is measured."""
+    if not found.passes:
+        return []
+    flows = flows_in(found)
+    times = model.Section(title="Percentiles", blocks=(times_table(flows),))
+    return [times, time_section(flows), latency_section(flows)]

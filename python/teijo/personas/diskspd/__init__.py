@@ -1,0 +1,1 @@
+"""DiskSpd 2.2: its command line, its text and its XML."""

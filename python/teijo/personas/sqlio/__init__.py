@@ -1,0 +1,1 @@
+"""SQLIO v1.5: its command line, its parameter files, its text."""

@@ -1,0 +1,71 @@
+"""Files as Windows tools name them: as one target, and Windows' own names refused with a way."""
+
+import pytest
+
+from teijo.errors import UsageError
+from teijo.personas.named_targets import NamedFile, check_linux, placed
+
+MIB = 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("E:\\TestFile.dat", "/mnt/e/TestFile.dat"),
+        ("c:testfile.dat", "./testfile.dat"),
+        ("D:", "/dev/disk/by-id/NAME"),
+        ("\\\\server\\share\\a.dat", "/mnt/server/share/a.dat"),
+        ("folder\\a.dat", "folder/a.dat"),
+        ("#1", "/dev/disk/by-id/NAME"),
+    ],
+)
+def test_a_windows_name_is_refused_with_its_linux_form(name, way):
+    with pytest.raises(UsageError) as refused:
+        check_linux(name)
+    assert way in refused.value.remedy
+
+
+@pytest.mark.parametrize("name", ["testfile.dat", "/mnt/e/a.dat", "sim:mlc-a", "./a b.dat", "a:b"])
+def test_names_of_linux_are_let_through(name):
+    if name == "a:b":  # a letter and a colon: as a drive it is one on Windows
+        with pytest.raises(UsageError):
+            check_linux(name)
+        return
+    check_linux(name)
+
+
+def test_a_name_without_an_end_is_refused():
+    with pytest.raises(UsageError, match="4,096"):
+        check_linux("a" * 5000)
+
+
+def test_a_file_that_is_not_there_is_made_at_its_size(tmp_path):
+    place = placed([NamedFile(name=str(tmp_path / "a"), size_bytes=8 * MIB)], buffered=False)
+    assert place.text.endswith("/a?size=8388608")
+    assert place.pieces == ((0, 8 * MIB),)
+
+
+def test_of_a_file_that_is_there_as_much_is_used_as_is_asked_for(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"x" * 4 * MIB)
+    place = placed([NamedFile(name=str(path), size_bytes=MIB)], buffered=True)
+    assert place.text == f"{path}?direct=no"
+    assert place.pieces == ((0, MIB),)
+    with pytest.raises(UsageError, match="are asked for"):
+        placed([NamedFile(name=str(path), size_bytes=5 * MIB)], buffered=False)
+
+
+def test_several_files_are_one_target_with_their_places(tmp_path):
+    files = []
+    for name in ("a,b", "c"):
+        (tmp_path / name).write_bytes(b"x" * 2 * MIB)
+        files.append(NamedFile(name=str(tmp_path / name)))
+    place = placed(files, buffered=False)
+    assert place.text == f"concat:{tmp_path}/a\\,b,{tmp_path}/c"
+    assert place.pieces == ((0, 2 * MIB), (2 * MIB, 2 * MIB))
+
+
+def test_before_a_simulated_device_there_is_no_file_cache():
+    with pytest.raises(UsageError, match="no file system"):
+        placed([NamedFile(name="sim:hdd-7200")], buffered=True)
+    assert placed([NamedFile(name="sim:hdd-7200")], buffered=False).text == "sim:hdd-7200"
