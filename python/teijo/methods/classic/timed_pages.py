@@ -9,6 +9,7 @@ from teijo.analysis.repeats import estimate_of_run
 from teijo.document import model
 from teijo.document.grid import Fields, Figure, listing
 from teijo.document.phrase import say
+from teijo.methods.classic import hidden
 from teijo.methods.classic.statistic import Statistic, statistics_tables
 from teijo.methods.classic.timed import TimedFound
 from teijo.methods.series_pages import Flow, flows_of, latency_section, time_section, times_table
@@ -99,9 +100,13 @@ def flows_in(found: TimedFound[Any]) -> list[Flow]:
 
 
 def course_sections(found: TimedFound[Any]) -> list[model.Section]:
-    """Return percentiles, the time series and the distribution; none where nothing is measured."""
+    """Return percentiles, the time series, the distribution, and what the number hides.
+
+    None where nothing is measured.
+    """
     if not found.passes:
         return []
     flows = flows_in(found)
     times = model.Section(title="Percentiles", blocks=(times_table(flows),))
-    return [times, time_section(flows), latency_section(flows)]
+    found_here = hidden.entries(found.record, strict=found.settings.strict == "on")
+    return [times, time_section(flows), latency_section(flows), hidden.section(found_here)]

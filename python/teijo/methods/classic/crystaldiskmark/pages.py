@@ -7,6 +7,7 @@ from teijo.analysis.quantities import THROUGHPUT
 from teijo.document import model
 from teijo.document.grid import Edge, Fields, Figure, Grid, Line, listing
 from teijo.document.phrase import say
+from teijo.methods.classic import hidden
 from teijo.methods.classic.crystaldiskmark.found import CrystalDiskMarkFound, Score
 from teijo.methods.classic.crystaldiskmark.rows import Column, Row
 from teijo.methods.classic.crystaldiskmark.settings import CrystalDiskMarkSettings, show_mix
@@ -46,6 +47,7 @@ def pages(found: CrystalDiskMarkFound) -> model.Document:
             times,
             time_section(flows, edge=ROW),
             latency_section(flows, edge=ROW),
+            hidden.section(hidden.entries(found.record, strict=settings.is_strict)),
         ]
     return study_report(
         found,

@@ -9,6 +9,7 @@ from teijo.analysis import measures
 from teijo.document import model
 from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing
 from teijo.document.phrase import Verbatim, say, sentences
+from teijo.methods.classic import hidden
 from teijo.methods.classic.orion.found import (
     LARGE_MBPS,
     SMALL_IOPS,
@@ -65,6 +66,7 @@ def pages(found: OrionFound) -> model.Document:
             _times_section(found),
             time_section(flows, edge=POINT),
             latency_section(flows, edge=POINT),
+            hidden.section(hidden.entries(found.record, strict=settings.strict == "on")),
             _passes_section(found),
         ]
     return study_report(

@@ -1,0 +1,479 @@
+"""What the record of a run shows of each thing that a classic tool's number may hide.
+
+Each check gives at most one entry: the worst place of the run, or what was seen where nothing is
+wrong. What a run cannot tell is unknown, never nothing.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from teijo import units
+from teijo.analysis.extremes import expected_gain_percent
+from teijo.analysis.mean import mean_of
+from teijo.analysis.revisits import chance_of_order, even_distinct, rank_correlation
+from teijo.document.phrase import Verbatim, say
+from teijo.errors import PlanError
+from teijo.methods.classic.hidden_entry import Found, Hidden
+from teijo.terms.census import Census, ContentSample
+from teijo.terms.placing import place
+from teijo.terms.record import Record
+from teijo.terms.remark import RemarkKind
+from teijo.terms.result import UNWRITTEN, StepResult
+from teijo.terms.step import Measure
+from teijo.terms.work import FileIo
+from teijo.terms.workload import Access, Stream
+
+_FEWER: Final = 0.9
+"""Fewer blocks than this share of what even draws would touch are too few."""
+_MORE: Final = 0.1
+"""Passes overlap too much where they do so by more than this beyond what chance makes of it."""
+_DEVIATIONS: Final = 5
+_REPEATED, _COMPRESSIBLE, _UNWRITTEN = 0.01, 0.1, 0.001
+"""Shares above which data are no longer fresh, random and written."""
+_SELDOM: Final = 0.01
+_SIZE: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([KMGT]iB|B)")
+_GAIN_PERCENT, _FLUSH_SHARE = 1.0, 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Touch:
+    """One direction of one stream of one step, and what was touched."""
+
+    cell: str
+    stream: Stream
+    census: Census
+    places: float
+    """Blocks of its range; an I/O may begin at each of them."""
+
+    @property
+    def expected(self) -> float | None:
+        """How many different blocks it would touch evenly, or in one order; None: nobody knows."""
+        stream, ios = self.stream, self.census.ios
+        match stream.access:
+            case Access.RANDOM:
+                return even_distinct(self.places, ios)
+            case Access.SEQUENTIAL | Access.SHUFFLED:
+                mixed = 0 < stream.read_percent < 100
+                return None if mixed and ios > self.places / 2 else min(ios, self.places)
+            case Access.ZONED | Access.ZIPF | Access.PARETO:
+                return None
+
+    def by_chance(self, before: "_Touch") -> float | None:
+        """Return which share of its blocks an earlier pass would have touched without repeating."""
+        if self.expected is None or not self.places:
+            return None
+        earlier, own = before.census.distinct, self.census.distinct
+        if self.stream.access is Access.RANDOM:
+            return min(1.0, earlier / self.places)
+        return max(0.0, earlier + own - self.places) / own if own else None
+
+
+def _entry(found: Found, kind: str, name: str, size: str, *texts: str) -> Hidden:
+    what, because, strict = texts
+    return Hidden(
+        kind=kind, name=name, what=what, size=size, because=because, strict=strict, found=found
+    )
+
+
+def _touches(record: Record, step: Measure, answer: StepResult) -> Iterator[_Touch]:
+    streams = {stream.name: stream for stream in step.workload.streams}
+    for census in answer.census:
+        stream = streams[census.stream]
+        try:
+            pieces, piece_bytes, _ = place(
+                stream.active_range, record.geometry, stream.block_size_bytes
+            )
+        except PlanError:
+            continue
+        grid = stream.alignment_bytes or min(stream.sizes_bytes)
+        room = piece_bytes - stream.block_size_bytes
+        yield _Touch(
+            cell=step.cell or step.phase,
+            stream=stream,
+            census=census,
+            places=pieces * (room // grid + 1),
+        )
+
+
+def _passes(record: Record) -> list[list[tuple[Measure, StepResult]]]:
+    """Return the measurements of each cell of each phase, in order."""
+    found: dict[tuple[str, str | None], list[tuple[Measure, StepResult]]] = {}
+    for step, answer in record.measured():
+        if step.cell is not None:
+            found.setdefault((step.phase, step.cell), []).append((step, answer))
+    return list(found.values())
+
+
+def revisits(record: Record) -> list[Hidden]:
+    """Look whether fewer different blocks were touched than the load says."""
+    touched = [
+        each
+        for step, answer in record.measured()
+        for each in _touches(record, step, answer)
+        if each.expected
+    ]
+    if not touched:
+        return []
+    worst = min(touched, key=lambda each: each.census.distinct / (each.expected or 1))
+    census, expected = worst.census, worst.expected or 1
+    size = say(
+        "In {cell}, {ios:,} {operation}s were of {distinct:,.0f} different blocks of {block}, "
+        "where {expected:,.0f} would be expected: {share:.1f} % went to a block touched before.",
+        cell=Verbatim(worst.cell),
+        ios=census.ios,
+        operation=census.operation,
+        distinct=census.distinct,
+        block=units.format_size(worst.stream.block_size_bytes),
+        expected=expected,
+        share=census.revisit_share * 100,
+    )
+    hides = census.distinct < _FEWER * expected
+    return [
+        _entry(
+            "hidden" if hides else "clear",
+            "revisits",
+            "Blocks touched again",
+            size,
+            "The same blocks are touched over and over, and a cache may answer for the device.",
+            "The engine kept a sample of the blocks it touched; the expected number is that of "
+            "even draws over the range, or of one walk through it.",
+            "Random offsets are drawn evenly, and threads do not walk over the same blocks.",
+        )
+    ]
+
+
+def repeated_offsets(record: Record) -> list[Hidden]:
+    """Look whether passes touch the blocks of the pass before."""
+    pairs = []
+    for steps in _passes(record):
+        touched = [list(_touches(record, step, answer)) for step, answer in steps]
+        for before, after in pairwise(touched):
+            known = {(each.census.stream, each.census.operation): each for each in before}
+            for each in after:
+                earlier = known.get((each.census.stream, each.census.operation))
+                if earlier is None:
+                    continue
+                overlap, chance = each.census.overlap(earlier.census), each.by_chance(earlier)
+                if overlap is not None and chance is not None:
+                    pairs.append((overlap - chance, overlap, chance, each))
+    if not pairs:
+        return []
+    beyond, overlap, chance, worst = max(pairs, key=lambda each: each[0])
+    noise = (chance * (1 - chance) / max(1, len(worst.census.hashes))) ** 0.5
+    size = say(
+        "In {cell}, {share:.1f} % of the blocks that a pass touched, the pass before had touched "
+        "too; without repeating it would be {chance:.1f} %.",
+        cell=Verbatim(worst.cell),
+        share=overlap * 100,
+        chance=chance * 100,
+    )
+    hides = beyond > max(_MORE, _DEVIATIONS * noise)
+    return [
+        _entry(
+            "hidden" if hides else "clear",
+            "repeated offsets",
+            "Passes repeat their offsets",
+            size,
+            "Each pass goes to the same places as the one before, which may be in a cache by then.",
+            "The samples of the blocks of two passes are held against each other.",
+            "Each pass draws offsets of its own, and sequential ones go on where the last ended.",
+        )
+    ]
+
+
+def unwritten(record: Record) -> list[Hidden]:
+    """Look whether what was read had ever been written."""
+    reads = [
+        answer.detail.get(UNWRITTEN)
+        for step, answer in record.measured()
+        if any(stream.read_percent for stream in step.workload.streams)
+    ]
+    texts = (
+        "Unwritten blocks",
+        "A block that was never written is answered by the file system or the drive's map, "
+        "without the medium.",
+        "The file system was asked for its unwritten extents before each step that reads.",
+        "The whole file is written with random data before it is read.",
+    )
+    name, *rest = texts
+    known = [int(text) for text in reads if text is not None and text.isdecimal()]
+    capacity = record.geometry.capacity_bytes
+    if not known or not capacity:
+        size = "Whether every block that was read had been written: no file system tells it here."
+        return [_entry("unknown", "unwritten", name, size, *rest)] if reads else []
+    share = max(known) / capacity
+    size = say(
+        "{size} of the file, {share:.1f} %, had never been written when it was read.",
+        size=units.format_size(max(known)),
+        share=share * 100,
+    )
+    found: Found = "hidden" if share > _UNWRITTEN else "clear"
+    return [_entry(found, "unwritten", name, size, *rest)]
+
+
+def content(record: Record) -> list[Hidden]:
+    """Look whether what was written repeats, within a pass and from pass to pass, or compresses."""
+    samples = [
+        (each.content, step.cell if isinstance(step, Measure) and step.cell else step.phase)
+        for each_step in record.steps
+        if isinstance(answer := each_step.answer, StepResult)
+        for step in (each_step.step,)
+        for each in answer.census
+        if each.content is not None
+    ]
+    if not samples:
+        return []
+    again = max(samples, key=lambda each: each[0].repeated_share)
+    packed = max(samples, key=lambda each: each[0].compressible_share)
+    return [*_repeated_data(again), *_data_again(record), *_compressible(packed)]
+
+
+def _repeated_data(found: tuple[ContentSample, str]) -> list[Hidden]:
+    sample, where = found
+    size = say(
+        "In {cell}, {share:.1f} % of the pieces of 4 KiB in a sample of {writes} writes were equal "
+        "to another ({within} within their write, {between} between writes).",
+        cell=Verbatim(where),
+        share=sample.repeated_share * 100,
+        writes=sample.writes,
+        within=sample.repeated_within,
+        between=sample.repeated_between,
+    )
+    return [
+        _entry(
+            "hidden" if sample.repeated_share > _REPEATED else "clear",
+            "duplicates",
+            "The same data over and over",
+            size,
+            "Storage that removes duplicates writes equal pieces once.",
+            "The engine's own generator made the sample of what each stream writes.",
+            "Every sector of every write is unique.",
+        )
+    ]
+
+
+def _data_again(record: Record) -> list[Hidden]:
+    """Look whether a pass writes the data of the pass before, unless all of it is one block."""
+    shares = []
+    for steps in _passes(record):
+        prints = [
+            {each.stream: set(each.content.prints) for each in answer.census if each.content}
+            for _, answer in steps
+        ]
+        for before, after in pairwise(prints):
+            for stream, own in after.items():
+                both = own & before.get(stream, set())
+                shares.append((len(both) / len(own) if own else 0.0, steps[0][0].cell or ""))
+    if not shares:
+        return []
+    share, cell = max(shares, key=lambda each: each[0])
+    size = say(
+        "In {cell}, {share:.1f} % of the sampled pieces that a pass wrote, the pass before had "
+        "written too.",
+        cell=Verbatim(cell),
+        share=share * 100,
+    )
+    return [
+        _entry(
+            "hidden" if share > _REPEATED else "clear",
+            "data again",
+            "Passes write the same data",
+            size,
+            "Storage that removes duplicates has the data of a pass from the one before.",
+            "Samples of what two passes write are held against each other.",
+            "Each pass writes data of its own.",
+        )
+    ]
+
+
+def _compressible(found: tuple[ContentSample, str]) -> list[Hidden]:
+    sample, where = found
+    size = say(
+        "In {cell}, zlib takes {share:.1f} % away from a sample of {bytes} that was written.",
+        cell=Verbatim(where),
+        share=sample.compressible_share * 100,
+        bytes=units.format_size(sample.sampled_bytes),
+    )
+    return [
+        _entry(
+            "hidden" if sample.compressible_share > _COMPRESSIBLE else "clear",
+            "compressible",
+            "Data that compress",
+            size,
+            "A drive that compresses writes less than it is given, and is faster by that.",
+            "The engine's own generator made the sample; each piece of 4 KiB is compressed by "
+            "itself, as a drive would.",
+            "Only random data are written, which nothing compresses.",
+        )
+    ]
+
+
+def _alike(stream: Stream) -> Stream:
+    """Return a stream without its load."""
+    return replace(stream, threads=1, queue_depth=1, repeats="", thread_stride_bytes=None)
+
+
+def order(record: Record) -> list[Hidden]:
+    """Look whether loads of one kind were measured in the order of their size."""
+    kinds: dict[object, list[float]] = {}
+    for step, _ in record.measured():
+        alike = tuple(
+            replace(stream, threads=1, queue_depth=1, repeats="")
+            for stream in step.workload.streams
+        )
+        load = sum(stream.outstanding_ios for stream in step.workload.streams)
+        loads = kinds.setdefault((step.phase, alike), [])
+        if load not in loads:
+            loads.append(load)
+    groups = [loads for loads in kinds.values() if len(loads) > 1]
+    tau = rank_correlation(groups)
+    if tau is None:
+        return []
+    chance = chance_of_order(groups)
+    size = say(
+        "{loads} loads correlate with their order by {tau:+.2f} (rank correlation); orders drawn "
+        "at random do so as strongly in {chance:.3g} % of the cases.",
+        loads=sum(map(len, groups)),
+        tau=tau,
+        chance=chance * 100,
+    )
+    return [
+        _entry(
+            "hidden" if chance < _SELDOM else "clear",
+            "order",
+            "Loads in order",
+            size,
+            "What a drive becomes as time goes by (heat, a full cache, a worn state) is mixed with "
+            "the load.",
+            "The recorded order of the steps is held against their loads (Kendall's tau).",
+            "Loads are measured in an order drawn at random.",
+        )
+    ]
+
+
+def caches(record: Record) -> list[Hidden]:
+    """Look whether a cache of a known size holds the whole range that was measured."""
+    ranges = [
+        pieces * piece_bytes
+        for step, _ in record.measured()
+        for stream in step.workload.streams
+        for pieces, piece_bytes, _ in (
+            place(stream.active_range, record.geometry, stream.block_size_bytes),
+        )
+    ]
+    if not ranges:
+        return []
+    texts = (
+        "What is in a cache is read from it, and what goes into it is written later, or never.",
+        "The sizes of the caches that are known are held against the range that was measured.",
+        "Direct I/O goes around the page cache; a cache of the device is outrun by a larger file.",
+    )
+    buffered = any(remark.kind is RemarkKind.BUFFERED for remark in record.remarks)
+    known = _known_caches(record, buffered=buffered)
+    smallest = min(ranges)
+    if not known:
+        size = "How large the caches between the program and the medium are: the device says none."
+        return [_entry("unknown", "cache", "A cache larger than the file", size, *texts)]
+    name, cache_bytes = max(known, key=lambda each: each[1])
+    size = say(
+        "The {cache} holds {bytes}, and the smallest range that was measured is {range}.",
+        cache=name,
+        bytes=units.format_size(cache_bytes),
+        range=units.format_size(smallest),
+    )
+    found: Found = "hidden" if cache_bytes >= smallest else "clear"
+    return [_entry(found, "cache", "A cache larger than the file", size, *texts)]
+
+
+def _known_caches(record: Record, *, buffered: bool) -> list[tuple[str, int]]:
+    found = []
+    if buffered and (size := _size(record.environment.get("memory", ""))):
+        found.append(("page cache", size))
+    for key, text in record.identity.facts.items():
+        last = key.rpartition(".")[2]
+        if last in ("write_cache", "buffer", "ram", "size") and (size := _size(text)):
+            found.append(("device's cache", size))
+    return found
+
+
+def _size(text: str) -> int:
+    """Return a size as facts and the environment have it ("31.3 GiB"); 0 where it is none."""
+    found = _SIZE.fullmatch(text)
+    return int(float(found[1]) * units.parse_size(f"1{found[2]}")) if found else 0
+
+
+def flushes(record: Record) -> list[Hidden]:
+    """Look how long flushes took that stand outside the latencies of the writes before them."""
+    shares = []
+    for each in record.steps:
+        if not isinstance(each.answer, StepResult):
+            continue
+        work = getattr(each.step, "work", None)
+        if not isinstance(work, FileIo) or work.timed_fsync:
+            continue
+        times = {part.operation: part.timed.sum_ns for part in each.answer.results if part.latency}
+        flushed = times.get("fsync", 0)
+        calls = sum(time for name, time in times.items() if name not in ("fsync", "close"))
+        if flushed + calls and "write" in work.operation:
+            shares.append((flushed / (flushed + calls), flushed, calls, each.step.phase))
+    if not shares:
+        return []
+    share, flushed, calls, phase = max(shares)
+    size = say(
+        "In {phase}, flushes took {flushed}, {share:.1f} % of the time, beside {calls} of calls "
+        "whose latency is told.",
+        phase=Verbatim(phase),
+        flushed=units.format_duration(flushed),
+        share=share * 100,
+        calls=units.format_duration(calls),
+    )
+    return [
+        _entry(
+            "hidden" if share > _FLUSH_SHARE else "clear",
+            "flush",
+            "Flushes outside the latency",
+            size,
+            "A write is done for the program when it is in memory; the device's part comes with "
+            "the flush, in no latency.",
+            "Each flush is timed by itself.",
+            "The flush is part of the latency of the call before it.",
+        )
+    ]
+
+
+def best_of(record: Record) -> list[Hidden]:
+    """Look by how much the best of several passes is above their mean."""
+    gains = []
+    for steps in _passes(record):
+        rates = tuple(answer.iops for _, answer in steps)
+        mean = mean_of(rates)
+        if len(rates) > 1 and mean is not None and mean.value > 0:
+            gain = (max(rates) / mean.value - 1) * 100
+            gains.append((gain, expected_gain_percent(rates) or 0.0, len(rates), steps[0][0].cell))
+    if not gains:
+        return []
+    gain, chance, count, cell = max(gains)
+    size = say(
+        "In {cell}, the best of {count} passes is {gain:.2f} % above their mean; by their scatter "
+        "{chance:.2f} % would be expected.",
+        cell=Verbatim(cell or ""),
+        count=count,
+        gain=gain,
+        chance=chance,
+    )
+    return [
+        _entry(
+            "hidden" if gain > _GAIN_PERCENT else "clear",
+            "best pass",
+            "The best of several passes",
+            size,
+            "The largest of several values lies above their mean, and the more so the more they "
+            "scatter and the more there are.",
+            "The expected gain is that of independent normal values with the scatter of these "
+            "(five of them: 1.16 standard deviations).",
+            "The first number is the mean of the passes.",
+        )
+    ]
