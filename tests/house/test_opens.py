@@ -22,6 +22,7 @@ ALLOWED = {
     ("runfile/schema.py", "sqlite3.connect"): "in memory",
     ("runfile/creation.py", "os.open"): "a half-made run file that is there, never a link",
     ("runfile/seal.py", "VACUUM INTO"): "into a file made here",
+    ("device/memory_limit.py", "mkdir"): "a control group, where nobody but root makes names",
     ("files/worker.py", "mkdir"): "a folder named by the run's token, in an open directory",
     (
         "sql/worker.py",

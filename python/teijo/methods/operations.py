@@ -1,6 +1,6 @@
 """Passes of named operations, on files or by statements: what the methods of both are made of."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated
@@ -11,7 +11,7 @@ from teijo.analysis.quantities import IOPS, LATENCY, Quantity, of_rounds
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.model import Column, Document, Section, Verdict
 from teijo.document.phrase import Verbatim, listed, say
-from teijo.methods.forms import SIZE, Form, whole
+from teijo.methods.forms import SIZE, Form, or_unset, whole
 from teijo.methods.found import Found
 from teijo.methods.knobs import Knob, describe, meaning
 from teijo.methods.method import Method, Steps
@@ -40,11 +40,27 @@ CONTENT_SIZE = Form(_content_size, SIZE.show)
 """How much one file or row holds: it is made in memory."""
 
 
+def _memory(text: str) -> int:
+    value = SIZE.parse(text)
+    if value < MEMORY_LEAST_BYTES:
+        raise ValueError("it must be at least 128 MiB, for this program itself")
+    return value
+
+
+MEMORY_LEAST_BYTES = 128 * units.MIB
+MEMORY = Knob(or_unset(Form(_memory, SIZE.show)), "memory=512MiB")
+"""The setting of every method whose work is held to a limit of memory: `Perform.memory_bytes`."""
+
+
 class PassSettings(Settings, frozen=True):
     """Settings of a method that does the same work in every pass."""
 
     passes: Annotated[int, Knob(whole(1, 100), "passes=5")] = meaning(
         "how often all of it is done", 3
+    )
+
+    memory_bytes: Annotated[int | None, MEMORY] = meaning(
+        "the memory that this program and its page cache are held to", None
     )
 
     def works(self) -> tuple[Files | Sql, ...]:
@@ -124,7 +140,7 @@ class Operations(Method[PassSettings, OperationsFound]):
     def steps(self, settings: PassSettings, geometry: Geometry) -> Steps:  # noqa: ARG002
         """Return the passes; one that was interrupted begins anew, for what it had made is gone."""
         for number in range(1, settings.passes + 1):
-            while not (yield from _one_pass(number, settings.works())):
+            while not (yield from _one_pass(number, settings)):
                 pass
         return "done"
 
@@ -142,9 +158,14 @@ class Operations(Method[PassSettings, OperationsFound]):
         )
 
 
-def _one_pass(number: int, works: Sequence[Files | Sql]) -> Generator[Step, Answer, bool]:
-    for work in works:
-        answer = yield Perform(work=work, round_number=number, cell=name_of(work))
+def _one_pass(number: int, settings: PassSettings) -> Generator[Step, Answer, bool]:
+    for work in settings.works():
+        answer = yield Perform(
+            work=work,
+            round_number=number,
+            cell=name_of(work),
+            memory_bytes=settings.memory_bytes,
+        )
         if not isinstance(answer, StepResult):
             return False
     return True

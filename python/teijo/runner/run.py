@@ -217,6 +217,8 @@ class _Act:
         except (DeviceError, UsageError, UnsafeError, InvalidMeasurement) as error:
             self._failed(error)
         finally:
+            if self._stage is not None:
+                self._stage.memory.leave()
             stop_request.clear(names, run)
             self._recorder.close()
 

@@ -6,6 +6,7 @@ from os import strerror
 from typing import Final
 
 from teijo.device.device import Device
+from teijo.device.memory_limit import MemoryLimit
 from teijo.document.phrase import say
 from teijo.engine.plan import VerifyPlan
 from teijo.engine.session import Ceilings, StuckIo
@@ -82,6 +83,8 @@ class Stage:
     """An I/O that is older ends the run."""
     cpus: tuple[int, ...] = ()
     """The processors that workers are kept on, in their order; none: the kernel chooses."""
+    memory: MemoryLimit = field(default_factory=MemoryLimit)
+    """What work on files and statements is held to, where a step says so."""
     clocks: Clocks = field(default_factory=Clocks)
     """The host's, looked at after each step."""
 

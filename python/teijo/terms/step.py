@@ -128,6 +128,9 @@ class Perform:
     round_number: int | None = None
     cell: str | None = None
     part: str = ""
+    memory_bytes: int | None = None
+    """The limit of memory that the program, its page cache and its servers are held to meanwhile;
+    None is no limit."""
     kind: Literal["perform"] = "perform"
 
 

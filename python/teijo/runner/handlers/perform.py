@@ -18,6 +18,7 @@ def perform(stage: Stage, seq: int, step: Perform, seed: int) -> Outcome:
 
     Raises:
         PlanError: the target has blocks, and no files or statements.
+        HostError: the memory cannot be limited as the step asks.
         Interrupted: somebody asked to stop; what was done is not counted.
         DeviceError: what carries the work out can go no further.
     """
@@ -27,6 +28,8 @@ def perform(stage: Stage, seq: int, step: Perform, seed: int) -> Outcome:
             f"{device.identity.target} cannot do this work: {step.work.kind}",
             remedy="Name a target that can.",
         )
+    held = stage.memory.hold(step.memory_bytes)
+    hits = stage.memory.hits()
     started_ns = next_look_ns = stage.now_ns()
 
     def look(done: int, now: Look | None = None, /) -> bool:
@@ -52,12 +55,14 @@ def perform(stage: Stage, seq: int, step: Perform, seed: int) -> Outcome:
         started_ns = max(started_ns, ended_ns - done.elapsed_ns)
     elapsed_ns = ended_ns - started_ns if done.elapsed_ns is None else done.elapsed_ns
     failure = {"failure": done.failure} if done.failure else {}
+    if held:
+        held["memory_limit_hits"] = str(max(0, stage.memory.hits() - hits))
     result = StepResult(
         started_ns=started_ns,
         elapsed_ns=elapsed_ns,
         gap_ns=stage.gap_ns(started_ns),
         results=done.results,
-        detail={**done.detail, **failure},
+        detail={**done.detail, **held, **failure},
     )
     return Outcome(result=result, failure=done.failure)
 
