@@ -25,7 +25,15 @@ pub struct LargeWorker<C: Calls> {
     mapped: Option<C::Mapped>,
     pub books: Books,
     /// The last operation, not booked yet: with a timed flush it ends when that does.
-    held: Option<(u64, Tried<u64>)>,
+    held: Option<Booked>,
+}
+
+/// An operation that was made.
+#[derive(Clone, Copy)]
+struct Booked {
+    tried: Tried<u64>,
+    began_ns: u64,
+    ended_ns: u64,
 }
 
 impl<C: Calls> LargeWorker<C> {
@@ -116,16 +124,20 @@ impl<C: Calls> LargeWorker<C> {
         };
         let now_ns = self.calls.now_ns();
         self.books.board.end();
-        if self.plan.timed_fsync {
-            self.settle()?;
-            self.held = Some((began_ns, tried));
-            return Ok(true);
-        }
         if tried.is_err() {
             self.skip(turn);
         }
-        self.books
-            .record(tried, now_ns.saturating_sub(began_ns), now_ns)?;
+        let one = Booked {
+            tried,
+            began_ns,
+            ended_ns: now_ns,
+        };
+        if self.plan.timed_fsync {
+            let before = self.held.replace(one);
+            before.map_or(Ok(()), |before| self.book(before))?;
+        } else {
+            self.book(one)?;
+        }
         Ok(true)
     }
 
@@ -278,14 +290,10 @@ impl<C: Calls> LargeWorker<C> {
         let _ = self.calls.seek(file, Move::To(next_bytes));
     }
 
-    /// Books the operation that was held back for a flush that is timed with it.
-    fn settle(&mut self) -> Result<(), Refused> {
-        let Some((began_ns, tried)) = self.held.take() else {
-            return Ok(());
-        };
-        let now_ns = self.calls.now_ns();
-        self.books
-            .record(tried, now_ns.saturating_sub(began_ns), now_ns)
+    #[inline]
+    fn book(&mut self, one: Booked) -> Result<(), Refused> {
+        let took_ns = one.ended_ns.saturating_sub(one.began_ns);
+        self.books.record(one.tried, took_ns, one.ended_ns)
     }
 
     /// Flushes and closes, within the time of the step; returns when that was over.
@@ -304,7 +312,11 @@ impl<C: Calls> LargeWorker<C> {
             self.books.close.record(tried, took_ns);
         }
         let now_ns = self.calls.now_ns();
-        let settled = self.settle();
+        let last = self.held.take().map(|one| Booked {
+            ended_ns: now_ns,
+            ..one
+        });
+        let settled = last.map_or(Ok(()), |one| self.book(one));
         self.books.shut();
         (now_ns, ended.and(settled))
     }

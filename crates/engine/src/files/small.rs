@@ -43,7 +43,9 @@ pub struct SmallWorker<C: Calls> {
     /// Places in the stock, in the order of work; None while directories are to be listed.
     places: std::vec::IntoIter<usize>,
     /// Where a name is in the stock, by directory; of a listed order only.
-    known: HashMap<(u32, CString), usize>,
+    known: Vec<HashMap<CString, usize>>,
+    /// What is to be created, named before the time begins.
+    ahead: Vec<Option<Made>>,
     /// The directories that are still to be listed.
     unlisted: std::ops::Range<u32>,
     first: Option<Made>,
@@ -62,7 +64,8 @@ impl<C: Calls> SmallWorker<C> {
             calls,
             stock,
             places: Vec::new().into_iter(),
-            known: HashMap::new(),
+            known: Vec::new(),
+            ahead: Vec::new(),
             unlisted: 0..0,
             first: None,
             base: 0,
@@ -87,6 +90,9 @@ impl<C: Calls> SmallWorker<C> {
             shuffle(&mut places, self.plan.seed);
         }
         self.stock.files.resize(first + places.len(), None);
+        self.ahead = (0..self.plan.count)
+            .map(|number| Some(self.made(number)))
+            .collect();
         self.places = places.into_iter();
     }
 
@@ -94,8 +100,11 @@ impl<C: Calls> SmallWorker<C> {
         let there = self.stock.files.iter().enumerate();
         let there = there.filter_map(|(place, made)| made.as_ref().map(|made| (place, made)));
         if self.plan.order == Order::Listed {
-            let known = there.map(|(place, made)| ((made.directory, made.name.clone()), place));
-            self.known = known.collect();
+            let mut known = vec![HashMap::new(); self.stock.directories as usize + 1];
+            for (place, made) in there {
+                known[made.directory as usize].insert(made.name.clone(), place);
+            }
+            self.known = known;
             self.unlisted = match self.stock.directories {
                 0 => 0..1,
                 some => 1..some + 1,
@@ -148,11 +157,9 @@ impl<C: Calls> SmallWorker<C> {
                 return Ok(None);
             };
             let mut listed = Vec::new();
-            let known = &mut self.known;
+            let known = &self.known[directory as usize];
             // Names that others put there are none of ours.
-            let mut take = |name: &CStr| {
-                listed.extend(known.remove(&(directory, name.to_owned())));
-            };
+            let mut take = |name: &CStr| listed.extend(known.get(name).copied());
             let tried = self.calls.list(directory, &mut take);
             tried.map_err(|errno| EngineError::FileRefused {
                 call: "getdents",
@@ -170,7 +177,7 @@ impl<C: Calls> SmallWorker<C> {
 
     fn create(&mut self, place: usize) -> (u64, Tried<u64>) {
         let number = place as u64 - self.base;
-        let made = self.made(number);
+        let made = self.ahead[number as usize].take().expect("each once");
         let link = match (self.plan.links, &self.first) {
             (Links::None, _) | (_, None) => None,
             (_, Some(first)) => Some(first.clone()),
