@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from teijo.compare.sides import Match
+from teijo.compare.strict import follows_from_strict
 from teijo.errors import UsageError
 from teijo.methods.forms import DURATION
 from teijo.methods.knobs import describe, knobs_of
@@ -57,7 +58,7 @@ def deviations_of(matches: Iterable[Match]) -> tuple[Deviation, ...]:
 def check_conditions(
     matches: Sequence[Match], deviations: Sequence[Deviation], allowed: Iterable[str]
 ) -> None:
-    """Make sure that what differs was allowed to.
+    """Make sure that what differs was allowed to: by a word, or because one run is strict.
 
     Raises:
         UsageError: something else differs (all of it is listed), or a word allows nothing.
@@ -69,7 +70,12 @@ def check_conditions(
             f"--allow {strange[0]} names nothing that these runs have",
             remedy=f"It takes {', '.join(sorted(known))}.",
         )
-    refused = [each for each in deviations if each.aspect not in words]
+    by_name = {match.name: match for match in matches}
+    refused = [
+        each
+        for each in deviations
+        if each.aspect not in words and not follows_from_strict(by_name[each.test], each.condition)
+    ]
     if refused:
         lines = "\n".join(f"  {_line(each)}" for each in refused)
         asked = ",".join(sorted({each.aspect for each in refused} | words))

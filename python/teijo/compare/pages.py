@@ -11,6 +11,7 @@ from teijo.compare.decision import decision_sentences, method_sentences
 from teijo.compare.judged import SHOWN, Pairing, Verdict
 from teijo.compare.plots import plots_notes, plots_of
 from teijo.compare.sides import Entry, Match, Side
+from teijo.compare.strict import strict_sections
 from teijo.compare.tables import (
     against,
     counts_table,
@@ -50,6 +51,11 @@ def pages(comparison: Comparison) -> model.Document:
         header=_header(comparison),
         sections=(
             _overview(comparison),
+            *(
+                section
+                for one in comparison.tests
+                for section in strict_sections(one.match, one.pairings)
+            ),
             _runs_section(comparison),
             *(section for one in comparison.tests for section in _test_sections(one)),
             _method_section(comparison),

@@ -58,6 +58,11 @@ class Found(Generic[S]):
         return None
 
     @property
+    def best_of_passes(self) -> bool:
+        """Whether the first number of a figure is that of its best pass."""
+        return False
+
+    @property
     def rounds(self) -> int:
         """How many rounds were measured whole."""
         return 0

@@ -175,6 +175,11 @@ class CrystalDiskMarkFound(Found[CrystalDiskMarkSettings]):
         )
 
     @property
+    def best_of_passes(self) -> bool:
+        """The original's score is that of the best pass; strict: of none."""
+        return not self.settings.is_strict
+
+    @property
     def rounds(self) -> int:
         """The most passes of a row."""
         return max(map(len, self.passes.values()), default=0)
