@@ -86,7 +86,7 @@ def verb(
         settings=order.settings,
         destroy=destroy,
         overwrite=overwrite,
-        seed=seed,
+        seed=order.seed if seed is None else seed,
     )
     run = carry_out(_heard(act, persona, order), progress)
     said = persona.outcome(order, run.found)

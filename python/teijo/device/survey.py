@@ -26,7 +26,7 @@ from teijo.device.target import (
     split_settings,
 )
 from teijo.device.tiers import AskedCounters
-from teijo.terms.geometry import NO_CAPACITY, Geometry
+from teijo.terms.geometry import MEMORY, NO_CAPACITY, Geometry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,12 @@ class Survey:
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """What a simulated device is made of; nothing of any other, which is not open yet."""
+        """What a simulated device is made of; of a directory, the memory that may cache it.
+
+        Nothing of any other, which is not open yet.
+        """
+        if isinstance(self.target, DirectoryTarget):
+            return {MEMORY: str(_memory_bytes())}
         return {} if self.simulated is None else self.simulated.identity.facts
 
     def asked_counters(self) -> AskedCounters:
@@ -102,6 +107,14 @@ def survey(where: str | Target, settings: Mapping[str, str] | None = None) -> Su
             return Survey(target=target, geometry=NO_CAPACITY, settings=others)
         case other:
             assert_never(other)
+
+
+def _memory_bytes() -> int:
+    """Return the memory of this host, 0 where it does not say."""
+    try:
+        return max(0, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (OSError, ValueError):
+        return 0
 
 
 def _geometry(target: FileTarget | BlockTarget | CompositeTarget) -> Geometry:

@@ -162,6 +162,24 @@ CARDS: Final = (
         place="classic.diskspd.method:Diskspd",
     ),
     Card(
+        id="classic.bonnie",
+        title="Bonnie++",
+        summary="a large file and many small ones, phase by phase, as Bonnie++ 1.03 to 2.00",
+        place="classic.bonnie.method:Bonnie",
+    ),
+    Card(
+        id="classic.tiotest",
+        title="tiotest",
+        summary="threads with a file each: write, random write, read, random read, as tiotest",
+        place="classic.tiotest.method:Tiotest",
+    ),
+    Card(
+        id="classic.tiobench",
+        title="tiobench",
+        summary="tiotest over sizes, blocks and numbers of threads, as tiobench.pl",
+        place="classic.tiotest.method:Tiobench",
+    ),
+    Card(
         id="files",
         title="Files",
         summary="many small files in a directory: create, stat and delete, each one timed",

@@ -31,7 +31,8 @@ class Order:
 
     `target` and `settings` are as `teijo run METHOD TARGET --set …` takes them; `name` begins the
     name of the run file. `begins` is what the original says before it does anything. `memory` is
-    what `outcome` needs of the command line, by name.
+    what `outcome` needs of the command line, by name. `seed` is what the original was given for
+    the run's, None where it was not.
     """
 
     method: str
@@ -39,6 +40,7 @@ class Order:
     settings: Mapping[str, str]
     name: str
     spec: str = ""
+    seed: int | None = None
     begins: Said = field(default_factory=Said)
     memory: Mapping[str, Any] = field(default_factory=dict)
 

@@ -40,6 +40,21 @@ CARDS: Final[tuple[PersonaCard, ...]] = (
         summary="DiskSpd 2.2, text and XML",
         place="diskspd.persona:DiskspdPersona",
     ),
+    PersonaCard(
+        names=("bonnie++",),
+        summary="Bonnie++ 1.03e, 1.97 and 2.00a: a large file and many small ones in a directory",
+        place="bonnie:Bonnie",
+    ),
+    PersonaCard(
+        names=("tiotest",),
+        summary="tiotest 0.4.2, 0.3.3 and 0.3.1: threads with a file each in a directory",
+        place="tiotest:Tiotest",
+    ),
+    PersonaCard(
+        names=("tiobench", "tiobench.pl"),
+        summary="tiobench.pl: tiotest over sizes, blocks and numbers of threads",
+        place="tiobench:Tiobench",
+    ),
 )
 """One line a persona, in the order of the documentation."""
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 DeviceKind = Literal["simulated", "file", "block", "directory", "database", "none"]
 """What a target is; "none" of imported results, which name no target of this program."""
+MEMORY: Final = "memory bytes"
+"""The fact of a directory: the memory of the host that may cache what is in it, in bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)

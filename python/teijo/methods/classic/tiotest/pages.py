@@ -1,0 +1,45 @@
+"""The report of classic.tiotest and classic.tiobench: their own figures, then each phase."""
+
+from teijo import units
+from teijo.document import model
+from teijo.document.phrase import say
+from teijo.methods.classic.phase_pages import fastest, sections_of
+from teijo.methods.classic.tiotest.found import TioFound
+from teijo.methods.report import study_report
+
+
+def pages(found: TioFound) -> model.Document:
+    """Return the whole report of a record, growing or sealed."""
+    single = len(found.settings.combinations) == 1
+    return study_report(
+        found,
+        title="tiotest" if single else "tiobench",
+        subtitle=found.record.identity.target,
+        group="tiobench",
+        test=_asked(found),
+        sections=sections_of(found, headline(found)),
+        empty="Nothing was measured yet.",
+    )
+
+
+def headline(found: TioFound) -> str:
+    """Return the fastest phase in one line."""
+    best = fastest(found, tuple(found.turns))
+    if best is None:
+        return "No phase has ended yet."
+    name, mb_s = best
+    return say("Up to {mb_s:,.1f} MB/s in {phase}", mb_s=mb_s, phase=name)
+
+
+def _asked(found: TioFound) -> tuple[tuple[str, str], ...]:
+    settings, each = found.settings, found.settings.combinations
+    sizes = dict.fromkeys(units.format_size(one.size_bytes) for one in each)
+    blocks = dict.fromkeys(units.format_size(one.block_bytes) for one in each)
+    threads = dict.fromkeys(str(one.threads) for one in each)
+    return (
+        ("Strict", settings.strict),
+        ("Passes", str(settings.passes)),
+        ("Files together", ", ".join(sizes)),
+        ("Blocks", ", ".join(blocks)),
+        ("Threads", ", ".join(threads)),
+    )
