@@ -23,6 +23,8 @@ DRAIN = "drain_ns"
 """In a step's detail: how long, before it, the last I/Os of an open-ended stimulus took to end."""
 UNWRITTEN = "unwritten_bytes"
 """In a step's detail: how much of the file had never been written, where that is known."""
+STOPPED = "stopped"
+"""In a step's detail: who ended it before its time, where the step allowed that."""
 _DIGITS_MOST = 20  # as many as 64 bits have; a run file may hold more than int() takes
 Health = Mapping[str, int]
 """A device's own counters by name, as SMART has them: bytes in `_bytes`, temperature in

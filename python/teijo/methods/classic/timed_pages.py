@@ -4,20 +4,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from teijo import units
 from teijo.analysis.quantities import Quantity
 from teijo.analysis.repeats import estimate_of_run
 from teijo.document import model
 from teijo.document.grid import Fields, Figure, listing
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic import hidden
 from teijo.methods.classic.statistic import Statistic, statistics_tables
 from teijo.methods.classic.timed import TimedFound
 from teijo.methods.series_pages import Flow, flows_of, latency_section, time_section, times_table
+from teijo.terms.result import STOPPED
 
 OF_ONE_PASS = (
     "One run is one pass, so its interval (95 %) is from five equal stretches of it, and allows "
     "for neighbouring seconds being alike. It says how well this run knows its own mean, nothing "
     "of another day or of a target in another state."
+)
+NO_LEVEL = (
+    "A mean lies outside its interval: its stretches leave the first seconds out where they do not "
+    "divide evenly, and those were unlike the rest. A cache that filled or emptied may have part "
+    "in it, and the mean is no level."
 )
 DIRECTIONS = ("read", "write")
 
@@ -57,14 +64,14 @@ def means_blocks(found: TimedFound[Any], told: Sequence[Told], test: str) -> lis
     quantities = {each.figure: each for each in found.quantities}
     rows = [(each, quantities[each.figure]) for each in told if each.figure in quantities]
     fields: Fields[tuple[Told, Quantity]] = (
-        ("Figure", "", None, lambda row: row[0].name),
+        ("Figure", "", None, lambda row: Verbatim(row[0].name)),
         ("As printed", "", None, lambda row: row[0].text),
         ("Mean", "", 4, lambda row: row[1].value * row[0].factor),
         ("From (95 %)", "", 4, lambda row: _end(row, low=True)),
         ("To (95 %)", "", 4, lambda row: _end(row, low=False)),
     )
     table = listing(rows, fields, caption="The mean and how sure it is")
-    return [table, model.Paragraph(text=OF_ONE_PASS)]
+    return [table, model.Paragraph(text=OF_ONE_PASS), *level_blocks(found), *early_blocks(found)]
 
 
 def _end(row: tuple[Told, Quantity], *, low: bool) -> float | None:
@@ -78,9 +85,9 @@ def _over_passes(found: TimedFound[Any], told: Sequence[Told], test: str) -> lis
     quantities = {each.figure: each for each in found.quantities}
     return [
         Statistic(
-            test=test,
+            test=Verbatim(test),
             figure=Figure(
-                name=each.name,
+                name=Verbatim(each.name),
                 digits=each.figure.digits,
                 more_is_faster=each.figure.more_is_faster,
             ),
@@ -92,6 +99,35 @@ def _over_passes(found: TimedFound[Any], told: Sequence[Told], test: str) -> lis
         for each in told
         if each.figure in quantities
     ]
+
+
+def early_blocks(found: TimedFound[Any]) -> list[model.Block]:
+    """Say which passes somebody ended before their time."""
+    return [
+        model.Paragraph(
+            text=say(
+                "Ended early by {who}: {measured} of {asked} were measured.",
+                who=answer.detail[STOPPED],
+                measured=units.format_duration(answer.elapsed_ns),
+                asked=units.format_duration(found.test.duration_ns),
+            )
+        )
+        for answer in found.passes
+        if STOPPED in answer.detail
+    ]
+
+
+def level_blocks(found: TimedFound[Any]) -> list[model.Block]:
+    """Say so where the mean of a single pass lies outside its own interval."""
+    if len(found.passes) != 1:
+        return []
+    for each in found.quantities:
+        estimate = estimate_of_run(each.batches, each.batch_samples)
+        if estimate is None or estimate.low is None or estimate.high is None:
+            continue
+        if not estimate.low <= each.value <= estimate.high:
+            return [model.Paragraph(text=NO_LEVEL)]
+    return []
 
 
 def flows_in(found: TimedFound[Any]) -> list[Flow]:

@@ -11,7 +11,7 @@ from teijo.runner.compile import compile_load
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
 from teijo.terms.census import Census
-from teijo.terms.result import UNWRITTEN, StepResult
+from teijo.terms.result import STOPPED, UNWRITTEN, StepResult
 from teijo.terms.step import Measure, Precondition
 from teijo.units import megabytes_per_second, per_second
 
@@ -30,7 +30,10 @@ def run_load(stage: Stage, seq: int, step: Measure | Precondition, seed: int) ->
     before_ns = asleep_ns()
     lap = stage.device.session.run(plan, watcher.look)
     slept_ns = asleep_ns() - before_ns
-    if not (isinstance(step, Measure) and step.ends_early and lap.result.elapsed_ns):
+    stopped = {}
+    if isinstance(step, Measure) and step.ends_early and stage.interrupt.requested:
+        stopped = {STOPPED: stage.interrupt.reason}
+    else:
         stage.interrupt.check()
     started_ns = lap.result.started_ns - stage.origin_ns
     witness = lap.result.witness and replace(
@@ -44,7 +47,7 @@ def run_load(stage: Stage, seq: int, step: Measure | Precondition, seed: int) ->
         lap.result,
         started_ns=started_ns,
         gap_ns=stage.gap_ns(started_ns),
-        detail={**lap.result.detail, **unwritten, **failure},
+        detail={**lap.result.detail, **unwritten, **failure, **stopped},
         census=_with_content(lap.result, plan),
         remarks=stage.new_notes(lap.notes),
         witness=witness,

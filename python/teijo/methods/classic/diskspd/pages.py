@@ -4,7 +4,7 @@ from teijo import units
 from teijo.analysis.quantities import IOPS, LATENCY
 from teijo.document import model
 from teijo.document.grid import Fields, listing
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic.diskspd.found import DiskspdFound, Line, iops_deviation, together
 from teijo.methods.classic.diskspd.settings import DiskspdSettings
 from teijo.methods.classic.timed_pages import Told, course_sections, means_blocks, told_table
@@ -22,7 +22,7 @@ def pages(found: DiskspdFound) -> model.Document:
     return study_report(
         found,
         title="DiskSpd",
-        subtitle=settings.name,
+        subtitle=Verbatim(settings.name),
         group="DiskSpd",
         test=_rows(settings),
         sections=_sections(found),
@@ -35,7 +35,7 @@ def _rows(settings: DiskspdSettings) -> Rows:
         ("Writes", say("{percent} %", percent=settings.write_percent)),
         ("Order", settings.access),
         ("Block size", units.format_block_size(settings.block_size_bytes)),
-        ("Buffering", settings.buffering),
+        ("Buffering", Verbatim(settings.buffering)),
         ("Seconds", units.format_duration(settings.duration_ns)),
         ("Warm-up", units.format_duration(settings.warm_up_ns)),
         ("Passes", str(settings.passes)),
@@ -49,7 +49,7 @@ def _sections(found: DiskspdFound) -> list[model.Section]:
     told = _told(found)
     blocks: list[model.Block] = [
         model.Verdict(text=_headline(found), good=None),
-        told_table([(each.name, each.text) for each in told], "As DiskSpd prints it"),
+        told_table([(Verbatim(each.name), each.text) for each in told], "As DiskSpd prints it"),
         *means_blocks(found, told, found.test.name),
         *_threads(found),
     ]

@@ -107,11 +107,12 @@ class DiskspdSettings(Settings, frozen=True):
 
     @property
     def name(self) -> str:
-        """The test in one line: "70/30 random 8 KiB, 4 × 32"."""
+        """The test in one line, the same in every language: "70/30 RND 8 KiB, 4 × 32"."""
+        order = "RND" if self.access == "random" else "SEQ"
         mix = f"{100 - self.write_percent}/{self.write_percent}"
         block = units.format_block_size(self.block_size_bytes)
         threads = sum(pool.threads for pool in self.pools) or self.threads
-        return f"{mix} {self.access} {block}, {threads} × {self.outstanding}"
+        return f"{mix} {order} {block}, {threads} × {self.outstanding}"
 
     @property
     def targets(self) -> tuple[Pool, ...]:

@@ -6,13 +6,12 @@ from teijo import units
 from teijo.analysis.quantities import IOPS, LATENCY
 from teijo.document import model
 from teijo.document.grid import Fields, listing
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic.sqlio.found import BUCKETS, SqlioFound
 from teijo.methods.classic.sqlio.settings import SqlioSettings
 from teijo.methods.classic.timed_pages import Told, course_sections, means_blocks, told_table
 from teijo.methods.report import Rows, study_report
 
-HISTOGRAM = "Histogram"
 MEANING = (
     "MBs/sec is 2²⁰ bytes a second, cut after the second digit; times are cut to whole "
     "milliseconds, percents to whole percents, so that they may add up to less than 100."
@@ -25,7 +24,7 @@ def pages(found: SqlioFound) -> model.Document:
     return study_report(
         found,
         title="SQLIO",
-        subtitle=settings.name,
+        subtitle=Verbatim(settings.name),
         group="SQLIO",
         test=_rows(settings),
         sections=_sections(found),
@@ -51,7 +50,9 @@ def _sections(found: SqlioFound) -> list[model.Section]:
     own = found.printed
     blocks: list[model.Block] = [
         model.Verdict(text=_headline(found), good=None),
-        told_table(figures_of(found), "As SQLIO prints it"),
+        told_table(
+            [(Verbatim(name), text) for name, text in figures_of(found)], "As SQLIO prints it"
+        ),
         _histogram(own.percents),
         model.Paragraph(text=MEANING),
         *means_blocks(found, _told(found), found.test.name),
@@ -111,4 +112,4 @@ def _histogram(percents: Sequence[int]) -> model.Table:
         ("Latency", "ms", None, lambda row: row[0]),
         ("I/Os", "%", 0, lambda row: row[1]),
     )
-    return listing(rows, fields, caption=HISTOGRAM)
+    return listing(rows, fields, caption="Latency histogram")

@@ -83,11 +83,11 @@ class SqlioSettings(Settings, frozen=True):
 
     @property
     def name(self) -> str:
-        """The test in one line: "read random 8 KiB, 4 × 8"."""
-        order = self.factor if not self.factor.isdecimal() else f"strip {self.factor}"
+        """The test in one line, the same in every language: "R RND 8 KiB, 4 × 8"."""
+        order = {RANDOM: "RND", SEQUENTIAL: "SEQ"}.get(self.factor, f"F{self.factor}")
         threads = sum(pool.threads for pool in self.pools) or self.threads
         return (
-            f"{self.kind} {order} {units.format_block_size(self.block_size_bytes)}, "
+            f"{self.kind[0].upper()} {order} {units.format_block_size(self.block_size_bytes)}, "
             f"{threads} × {max(1, self.depth)}"
         )
 
@@ -139,6 +139,8 @@ def _stream(settings: SqlioSettings, name: str, pool: Pool) -> Stream:
         content=Content.RANDOM if strict else Content.ONE_BLOCK,
         # Each thread goes through the file by itself, so that they read one another's blocks.
         thread_stride_bytes=0 if sequential and not strict and pool.threads > 1 else None,
+        # Each run of it begins at the start of the file.
+        repeats="run" if sequential and not strict else "",
         write_through=settings.kind == "write" and settings.buffering in ("N", "S"),
         census=True,
     )
