@@ -106,6 +106,13 @@ def test_a_strict_read_is_written_first_with_unique_data_and_asks_for_consent():
     assert METHOD.writes(METHOD.settings("", {"kind": "write"}, DRIVE))
 
 
+def test_a_file_that_is_to_be_full_is_written_first():
+    played = look(kind="write", prepare="random", factor="random", pools="1@0+1GiB")
+    assert isinstance(played.asked[0], Precondition)
+    assert played.asked[0].total_bytes == GIB
+    assert METHOD.writes(METHOD.settings("", {"prepare": "random"}, DRIVE))
+
+
 def test_a_pass_that_was_missed_begins_anew_and_each_counts_once():
     played = look(passes="3", gaps=(2,))
     assert [step.round_number for step in played.measured] == [1, 2, 2, 3]

@@ -27,7 +27,7 @@ class Sqlio(Method[SqlioSettings, SqlioFound]):
 
     def writes(self, settings: SqlioSettings) -> bool:
         """Return whether anything is written: what is read strictly is written first."""
-        return settings.kind == "write" or settings.strict == "on"
+        return settings.kind == "write" or settings.is_prepared
 
     def steps(self, settings: SqlioSettings, geometry: Geometry) -> Steps:
         """Run the passes."""

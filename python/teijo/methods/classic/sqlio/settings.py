@@ -74,6 +74,9 @@ class SqlioSettings(Settings, frozen=True):
     pools: Annotated[tuple[Pool, ...], Knob(POOLS, "pools=2@0+100MiB,2@100MiB+100MiB", ("F",))] = (
         meaning("threads for each file of several: THREADS@FIRST+LENGTH, or none (-F)", ())
     )
+    prepare: Annotated[
+        Literal["none", "random"], Knob(forms.one_of("none", "random"), "prepare=random")
+    ] = meaning("what is written over what will be touched first: none or random", "none")
     passes: Annotated[int, Knob(forms.whole(1, PASSES_MOST), "passes=5")] = meaning(
         "how often it is run, each time as the original is by hand", 1
     )
@@ -97,6 +100,11 @@ class SqlioSettings(Settings, frozen=True):
         if not self.factor.isdecimal() or self.strict == "on":
             return None
         return int(self.factor) * self.run_ios * self.block_size_bytes
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether what will be touched is written first: also what is read strictly."""
+        return self.prepare != "none" or (self.strict == "on" and self.kind == "read")
 
     @property
     def files(self) -> tuple[Pool, ...]:
@@ -159,7 +167,7 @@ def _access(settings: SqlioSettings) -> Access:
 def test_of(settings: SqlioSettings, geometry: Geometry) -> Timed:
     """Return the test on a device."""
     prepare: tuple[Precondition, ...] = ()
-    if settings.strict == "on" and settings.kind == "read":
+    if settings.is_prepared:
         prepare = tuple(_written(settings, pool, geometry) for pool in settings.files)
     return Timed(
         name=settings.name,

@@ -1,0 +1,138 @@
+"""One article's SQLIO on three arrays: disks, an NVMe drive, and tiers of both; 64 cells.
+
+The article does not say threads, depth, buffering or seconds; here they are one thread with 64
+outstanding in sequence, 8 × 8 at random, -BN, and a second of virtual time. `articles.py` writes
+the reports and the table.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from teijo import api
+
+Row = tuple[str, str, str, bool]
+"""An article, what it said, what was found, and whether that is within it."""
+ARTICLE = "SQLIO on disks, NVMe and tiers"
+SCALE = 96
+"""300 TB small enough to be filled in a second: all sizes are divided by it. At ten times this the
+file is so short that a sequence begins anew twenty times a second, and the seeks back are seen."""
+CASES: Mapping[str, str] = {
+    "disks": f"raid50-36?scale={SCALE}",
+    "nvme": f"nvme-2tb?scale={SCALE}",
+    "tier": f"windows-tier?scale={SCALE}",
+}
+BLOCKS = ("4KiB", "64KiB", "256KiB", "1MiB")
+PATTERNS = ("read random", "read sequential", "write random", "write sequential")
+SMALL_SET, LARGE_SET = 256 * 10**9, 8 * 10**12
+_ORDER = {"random": ("8", "8"), "sequential": ("1", "64")}
+"""Threads and the depth of each: 64 outstanding either way."""
+
+
+class Desk(Protocol):
+    """Where runs and reports go."""
+
+    def run(self, name: str, method: str, target: str, **settings: str) -> api.Run:
+        """Return a run, measured unless it is there already, and write its report."""
+        ...
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell of the matrix: the array, the pattern, the block size, and how large the file is."""
+
+    case: str
+    pattern: str
+    block: str
+    size_bytes: int = SMALL_SET
+
+
+def places() -> tuple[Place, ...]:
+    """Return the 64 cells: 48 in 256 GB, and 16 of the tiers in 8 TB."""
+    small = [
+        Place(case, pattern, block) for case in CASES for pattern in PATTERNS for block in BLOCKS
+    ]
+    large = [Place("tier", pattern, block, LARGE_SET) for pattern in PATTERNS for block in BLOCKS]
+    return (*small, *large)
+
+
+def measure(desk: Desk, place: Place) -> float:
+    """Return a cell's MBs/sec as SQLIO prints it, from a run of its own on a fresh array."""
+    kind, order = place.pattern.split()
+    threads, depth = _ORDER[order]
+    size = place.size_bytes // SCALE // 2**20
+    whole = "8TB" if place.size_bytes == LARGE_SET else "256GB"
+    run = desk.run(
+        f"sqlio-{place.case}-{whole}-{kind}-{order}-{place.block}",
+        "classic.sqlio",
+        CASES[place.case],
+        kind=kind,
+        factor=order,
+        block=place.block,
+        depth=depth,
+        pools=f"{threads}@0+{size}MiB",
+        prepare="random",
+        seconds="1s",
+    )
+    found = {each.name: each.value for each in run.findings.scalars}
+    return found["MBs/sec"] or 0.0
+
+
+def matrix(desk: Desk) -> dict[Place, float]:
+    """Return MBs/sec of every cell."""
+    return {place: measure(desk, place) for place in places()}
+
+
+def arrays(desk: Desk) -> list[Row]:
+    """Hold the matrix to what the article says.
+
+    The rates of a disk, of the array and of the drive are fits: the presets were made to them.
+    What follows from them at each block, order and size is a prediction.
+    """
+    rates = matrix(desk)
+
+    def at(case: str, pattern: str, block: str, size: int = SMALL_SET) -> float:
+        return rates[Place(case, pattern, block, size)]
+
+    large = [at(case, "read sequential", "1MiB") for case in CASES]
+    small = [at(case, "read random", "4KiB") for case in CASES]
+    alike = [
+        at("tier", pattern, block) / at("nvme", pattern, block)
+        for pattern in PATTERNS
+        for block in BLOCKS
+    ]
+    spilled = at("tier", "read random", "4KiB", LARGE_SET)
+    falls = at("tier", "read random", "4KiB") / spilled
+    by_disks = spilled / at("disks", "read random", "4KiB")
+    return [
+        (
+            ARTICLE,
+            "disks above 5 GB/s at large blocks in sequence, and above NVMe and tiers (fit)",
+            " / ".join(f"{rate:,.0f} MiB/s" for rate in large),
+            large[0] * 2**20 > 5e9 and large[0] == max(large),
+        ),
+        (
+            ARTICLE,
+            "small random blocks: NVMe and tiers far above the disks (prediction)",
+            " / ".join(f"{rate:,.0f} MiB/s" for rate in small),
+            min(small[1:]) > 3 * small[0],
+        ),
+        (
+            ARTICLE,
+            "256 GB on tiers as on NVMe alone, in all 16 cells (prediction)",
+            f"{min(alike):.2f} to {max(alike):.2f}",
+            min(alike) >= 0.9 and max(alike) <= 1.1,
+        ),
+        (
+            ARTICLE,
+            "8 TB on tiers: small random reads fall greatly (prediction)",
+            f"1/{falls:.0f} of those in 256 GB",
+            falls > 5,
+        ),
+        (
+            ARTICLE,
+            "and at most a third above the disks alone, by a hit ratio of 25 % (model)",
+            f"{by_disks:.2f} times the disks",
+            by_disks <= 1.5,
+        ),
+    ]
