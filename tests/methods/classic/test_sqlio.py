@@ -6,6 +6,7 @@ import pytest
 from teijo.document.model import Paragraph, Table, Verdict
 from teijo.errors import PlanError
 from teijo.methods.classic.sqlio.found import mib_per_s_cut, printed, whole_percents
+from teijo.methods.classic.sqlio.hides import entries
 from teijo.methods.classic.sqlio.method import Sqlio
 from teijo.methods.classic.timed import PASS, PREPARE
 from teijo.methods.classic.timed_pages import OF_ONE_PASS
@@ -214,3 +215,27 @@ def test_every_step_is_measured_with_a_census():
         if isinstance(step, Measure)
         for each in step.workload.streams
     )
+
+
+def hides(**overrides):
+    latency = overrides.pop("latency", 40_000)
+    device = Canned(lambda _: 8_000.0, latency_ns=lambda *_: latency)
+    found = found_in(play(METHOD, device, overrides=overrides).record)
+    return {each.kind: each for each in entries(found)}
+
+
+def test_the_strip_and_whole_milliseconds_are_told_with_their_sizes():
+    told = hides()
+    assert told["strip"].found == "hidden"
+    assert told["strip"].size == "8 MiB of the 256 GiB were touched, 0.00305 %."
+    assert told["whole milliseconds"].found == "hidden"
+    assert "Printed as 0 ms on average, it was 40 µs" in told["whole milliseconds"].size
+
+
+def test_of_a_whole_file_and_of_a_slow_disk_nothing_is_hidden():
+    told = hides(factor="random", latency=18_400_000)
+    assert {each.found for each in told.values()} == {"clear"}
+
+
+def test_a_strict_run_has_neither():
+    assert hides(strict="on") == {}

@@ -8,6 +8,7 @@ from teijo.document import model
 from teijo.document.grid import Fields, listing
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic.sqlio.found import BUCKETS, SqlioFound
+from teijo.methods.classic.sqlio.hides import entries
 from teijo.methods.classic.sqlio.settings import SqlioSettings
 from teijo.methods.classic.timed_pages import Told, course_sections, means_blocks, told_table
 from teijo.methods.report import Rows, study_report
@@ -57,7 +58,10 @@ def _sections(found: SqlioFound) -> list[model.Section]:
         model.Paragraph(text=MEANING),
         *means_blocks(found, _told(found), found.test.name),
     ]
-    return [model.Section(title="Result", blocks=tuple(blocks)), *course_sections(found)]
+    return [
+        model.Section(title="Result", blocks=tuple(blocks)),
+        *course_sections(found, entries(found)),
+    ]
 
 
 def _headline(found: SqlioFound) -> str:
