@@ -12,6 +12,11 @@ DOOR = "python/teijo/creating.py"
 ALLOWED = {
     ("device/file.py", "os.open"): "a target is what a person names; a new one is made by O_EXCL",
     ("engine/fio/session.py", "write_text"): "in a folder of its own, made by tempfile",
+    ("cli/original.py", "mkdir"): "the folder of an original's files, as it makes it",
+    ("sql/folder.py", "os.open"): "in a folder made here by O_EXCL",
+    ("sql/folder.py", "mkdir"): "a fresh random name in an open directory",
+    ("sql/keeper.py", "os.open"): "in a folder of its own, never a link",
+    ("sql/server.py", "sqlite3.connect"): "in a folder made here, by its descriptor",
     ("report/pdf.py", "write_text"): "in a folder of its own, made by tempfile",
     ("runfile/reader.py", "shutil.copyfile"): "into a folder of its own, made by tempfile",
     ("runfile/reader.py", "sqlite3.connect"): "read-only",

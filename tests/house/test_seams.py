@@ -17,6 +17,7 @@ PYTHON_CLOCKS = {
     "python/teijo/runner/": "a run has a date, and a person waits for it",
     "python/teijo/device/": "a real device rests in real time",
     "python/teijo/stopwatch.py": "operations that no engine times",
+    "python/teijo/sql/": "statements that no engine times, on a schedule",
     "python/teijo/engine/": "the session's clock, and fio's progress",
     "python/teijo/runfile/": "rows are dated, and batches of intervals are flushed in time",
     "python/teijo/cli/": "a progress line is repainted in time, and a file is named by date",

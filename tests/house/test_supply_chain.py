@@ -23,6 +23,7 @@ CALLS = ("bench", "build", "check", "clippy", "doc", "fetch", "fuzz", "metadata"
 # Licences that a package tells in words of its own only.
 WORDS = {
     "BSD 2-Clause License": "BSD-2-Clause",
+    "BSD 3-Clause License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
     "OSI Approved :: MIT License": "MIT",
     "OSI Approved :: ISC License (ISCL)": "ISC",

@@ -157,6 +157,7 @@ def _say(said: "Said") -> None:
         console.put_bytes(said.stdout.encode())
     for name, content in said.files:
         try:
+            Path(name).parent.mkdir(exist_ok=True)
             replace_atomically(Path(name), content)
         except OSError as error:
             raise HostError(

@@ -14,6 +14,7 @@ from teijo.device.checks import Subject
 from teijo.device.composite import open_composite, tell_apart
 from teijo.device.composition import geometry_over, identity_over
 from teijo.device.device import Device
+from teijo.device.directory import DirectoryWorker
 from teijo.device.file import open_file
 from teijo.device.fitness import Fitness, look
 from teijo.device.hook_consent import Hook
@@ -38,7 +39,6 @@ from teijo.device.tiers import OpeningCondition
 from teijo.device.watched import SILENCE_NS
 from teijo.device.working import WorkingDevice
 from teijo.errors import TargetError
-from teijo.files.worker import FilesWorker
 from teijo.sql.worker import SqlWorker
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
@@ -134,7 +134,7 @@ def _token(holder: Holder) -> str:
 def _working(target: DirectoryTarget | DatabaseTarget, token: str) -> WorkingDevice:
     match target:
         case DirectoryTarget(text=text, path=path):
-            return WorkingDevice(FilesWorker(text, path, token=token))
+            return WorkingDevice(DirectoryWorker(text, path, token=token))
         case DatabaseTarget(text=text, path=path, journal=journal, synchronous=synchronous):
             return WorkingDevice(
                 SqlWorker(text, path, journal=journal, synchronous=synchronous, token=token)

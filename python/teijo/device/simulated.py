@@ -19,7 +19,7 @@ from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Performed
 from teijo.terms.step import Configure
-from teijo.terms.work import FileIo, Files, Sql
+from teijo.terms.work import PerformedWork, Sql, SqlBench, Transactions
 from teijo.units import format_capacity
 
 UNITS: Final = frozenset(
@@ -95,7 +95,7 @@ class SimulatedDevice:
         """Return what the model knows and a real device would not tell."""
         return self._simulation.counts()
 
-    def perform(self, work: Files | FileIo | Sql, seed: int, look: Look) -> Performed:
+    def perform(self, work: PerformedWork, seed: int, look: Look) -> Performed:
         """Carry out work on files in virtual time.
 
         Raises:
@@ -103,7 +103,7 @@ class SimulatedDevice:
             HostError: the file system is full.
             DeviceError: the device fails.
         """
-        if isinstance(work, Sql):
+        if isinstance(work, Sql | SqlBench | Transactions):
             raise PlanError("There are no files to work on", remedy="Create them first.")
         return self._simulation.perform(work, seed, lambda now: look(now.ios, now))
 

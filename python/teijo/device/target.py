@@ -117,7 +117,9 @@ def check_work(target: Target, work: WorkKind) -> None:
     Raises:
         teijo.errors.TargetError: it cannot.
     """
-    if work_of(target) == work:
+    # A private server has its data in a directory, beside which files may be worked on.
+    wanted = "files" if work == "databases" else work
+    if work_of(target) == wanted:
         return
     if work == "files" and isinstance(target, SimulatedTarget):
         return  # on an operating system before it
@@ -125,6 +127,11 @@ def check_work(target: Target, work: WorkKind) -> None:
         case "files":
             raise TargetError(
                 f"{target.text} is no directory, and this method makes files in one",
+                remedy="Name a directory: dir:PATH.",
+            )
+        case "databases":
+            raise TargetError(
+                f"{target.text} is no directory, and this method has a database in one",
                 remedy="Name a directory: dir:PATH.",
             )
         case "sql":

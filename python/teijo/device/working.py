@@ -15,7 +15,7 @@ from teijo.terms.geometry import NO_CAPACITY, Identity
 from teijo.terms.remark import Remark
 from teijo.terms.result import Performed
 from teijo.terms.step import Configure
-from teijo.terms.work import FileIo, Files, Sql
+from teijo.terms.work import PerformedWork
 
 
 class Look(Protocol):
@@ -35,7 +35,7 @@ class Worker(Protocol):
     identity: Identity
     backend: str
 
-    def perform(self, work: Files | FileIo | Sql, seed: int, look: Look) -> Performed:
+    def perform(self, work: PerformedWork, seed: int, look: Look) -> Performed:
         """Carry out a work; `seed` draws contents and order."""
         ...
 
@@ -60,7 +60,7 @@ class WorkingDevice:
         self.identity = worker.identity
         self.session: Session = _NoBlocks(worker)
 
-    def perform(self, work: Files | FileIo | Sql, seed: int, look: Look) -> Performed:
+    def perform(self, work: PerformedWork, seed: int, look: Look) -> Performed:
         """Carry out a work, and return a result for each kind of operation in it."""
         return self._worker.perform(work, seed, look)
 

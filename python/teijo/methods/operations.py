@@ -23,7 +23,7 @@ from teijo.terms.histogram import merged
 from teijo.terms.result import Answer, Gap, StepResult
 from teijo.terms.step import Perform, Step
 from teijo.terms.watch import Watch
-from teijo.terms.work import FileIo, Files, Sql, WorkKind
+from teijo.terms.work import FileIo, Files, PerformedWork, Sql, SqlBench, Transactions, WorkKind
 
 Timed = StepResult
 """The answer of one pass with nothing in it but one operation, so that its rate is of that."""
@@ -171,12 +171,14 @@ def _one_pass(number: int, settings: PassSettings) -> Generator[Step, Answer, bo
     return True
 
 
-def name_of(work: Files | FileIo | Sql) -> str:
+def name_of(work: PerformedWork) -> str:
     """Return the name of the operation that a work consists of."""
     match work:
         case Files(operation=name) | FileIo(operation=name):
             return name
         case Sql(statement=name):
+            return name
+        case SqlBench(operation=name) | Transactions(load=name):
             return name
 
 

@@ -180,6 +180,12 @@ CARDS: Final = (
         place="classic.tiotest.method:Tiobench",
     ),
     Card(
+        id="classic.sql-bench",
+        title="sql-bench",
+        summary="sql-bench's eight tests on SQLite, MariaDB or PostgreSQL, and what the disk did",
+        place="classic.sql_bench.method:SqlBenchMethod",
+    ),
+    Card(
         id="files",
         title="Files",
         summary="many small files in a directory: create, stat and delete, each one timed",

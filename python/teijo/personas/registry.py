@@ -55,6 +55,21 @@ CARDS: Final[tuple[PersonaCard, ...]] = (
         summary="tiobench.pl: tiotest over sizes, blocks and numbers of threads",
         place="tiobench:Tiobench",
     ),
+    PersonaCard(
+        names=(
+            "run-all-tests",
+            "test-alter-table",
+            "test-ATIS",
+            "test-big-tables",
+            "test-connect",
+            "test-create",
+            "test-insert",
+            "test-select",
+            "test-wisconsin",
+        ),
+        summary="sql-bench 2.15: all of its tests, or each by itself",
+        place="sqlbench.command:SqlBenchPersona",
+    ),
 )
 """One line a persona, in the order of the documentation."""
 

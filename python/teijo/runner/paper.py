@@ -14,7 +14,7 @@ from teijo.runner.compile import interval_ns
 from teijo.terms.histogram import Histogram
 from teijo.terms.result import Direction, OperationResult, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
-from teijo.terms.work import FileIo, Files, Sql
+from teijo.terms.work import FileIo, Files, Sql, SqlBench, Transactions
 from teijo.terms.workload import Access, Stream
 from teijo.units import MEGA, NS_PER_S
 
@@ -164,6 +164,17 @@ def _performed(step: Perform, now_ns: int) -> StepResult:
         case Sql():
             size = None if work.statement in ("select", "delete") else work.count * work.row_bytes
             done = _result("sql", work.statement, work.count, size, _LATENCY_NS)
+        case SqlBench():
+            done = _result("sql", work.operation, work.count, None, _LATENCY_NS)
+        case Transactions(fills=True):
+            size = work.count * work.row_bytes
+            done = _result("sql", "insert", work.count, size, _LATENCY_NS)
+        case Transactions():
+            # In a closed loop a client begins the next as the last ends.
+            most = work.duration_ns * work.clients // _LATENCY_NS
+            count = min(work.count, most) if work.rate_per_second else most
+            done = _result("sql", "transaction", max(1, count), None, _LATENCY_NS)
+            return StepResult(started_ns=now_ns, elapsed_ns=work.duration_ns, results=(done,))
     return StepResult(started_ns=now_ns, elapsed_ns=work.count * _LATENCY_NS, results=(done,))
 
 

@@ -19,7 +19,7 @@ from teijo.errors import DeviceError, HostError, PlanError, TargetError
 from teijo.stopwatch import Stopwatch
 from teijo.terms.geometry import Identity
 from teijo.terms.result import Performed
-from teijo.terms.work import FileIo, Files, Sql, Statement
+from teijo.terms.work import PerformedWork, Sql, Statement
 
 STREAM: Final = "sql"
 Journal = Literal["wal", "delete"]
@@ -71,9 +71,7 @@ class SqlWorker:
         if not os.access(self._path.parent, os.W_OK | os.X_OK):
             raise _not_made(self._path, "its folder cannot be written")
 
-    def perform(
-        self, work: Files | FileIo | Sql, seed: int, look: Callable[[int], bool]
-    ) -> Performed:
+    def perform(self, work: PerformedWork, seed: int, look: Callable[[int], bool]) -> Performed:
         """Carry out the statements; `look` is told how many were done, and may stop them.
 
         Raises:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, TypeAdapter
 
 from teijo import units
-from teijo.terms.work import FileIo, Files, Sql, Work
+from teijo.terms.work import PerformedWork, Work
 from teijo.terms.workload import Workload
 
 ROUND = "round"
@@ -123,7 +123,7 @@ class Perform:
     `Measure`, which does the same with blocks for a time.
     """
 
-    work: Annotated[Files | FileIo | Sql, Discriminator("kind")]
+    work: Annotated[PerformedWork, Discriminator("kind")]
     phase: str = "measure"
     round_number: int | None = None
     cell: str | None = None

@@ -1,11 +1,12 @@
 """What a step asks a target to do: move blocks, work on files, or carry out SQL statements."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from teijo import units
 from teijo.terms.workload import Workload
 
-WorkKind = Literal["blocks", "files", "sql"]
+WorkKind = Literal["blocks", "files", "sql", "databases"]
 FileOperation = Literal["create", "stat", "delete"]
 FileOrder = Literal["sequential", "random"]
 FilePlaces = Literal["sequential", "random", "listed"]
@@ -15,6 +16,7 @@ FileCalls = Literal["write", "rewrite", "read", "random-write", "random-read", "
 FileContent = Literal["random", "zero", "one-block", "cumulative"]
 CallStyle = Literal["system-call", "stdio", "mmap"]
 Statement = Literal["insert", "select", "update", "delete"]
+TransactionKind = Literal["tpcb", "key-value"]
 
 STDIO_BYTES: Final = 4096
 """The buffer of the style "stdio": each time it is full, or empty, is one operation."""
@@ -151,7 +153,86 @@ class Sql:
         assert self.rows_per_commit > 0, self.rows_per_commit
 
 
-Work = Workload | Files | FileIo | Sql
+@dataclass(frozen=True, kw_only=True)
+class Database:
+    """Where statements run: a private server on the target directory, or one that runs elsewhere.
+
+    `server` is "sqlite", "mariadb", "postgresql", or a URL without its password. One that is not
+    `durable` flushes nothing. `options` stand behind every CREATE TABLE.
+    """
+
+    server: str = "sqlite"
+    durable: bool = True
+    options: str = ""
+    epoch: str = ""
+    """Work of another word has a database that is made anew."""
+
+    def fresh(self, epoch: str) -> "Database":
+        """Return one that is made anew where the word is another than before."""
+        return replace(self, epoch=epoch)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SqlBench:
+    """One operation of a test of sql-bench, as the suite times it: "create+drop" of "create".
+
+    `place` is its place in the test, and `count` how many statements it has in all. Each of
+    `clients` carries out all of them, on tables of its own. An operation that may be extrapolated
+    stops after `time_limit_ns`.
+    """
+
+    test: str
+    operation: str
+    place: int
+    count: int
+    small: bool = False
+    clients: int = 1
+    time_limit_ns: int = 600 * units.NS_PER_S
+    database: Database = Database()
+    kind: Literal["sql-bench"] = "sql-bench"
+
+    def __post_init__(self) -> None:
+        assert self.count > 0, self.count
+        assert self.clients > 0, self.clients
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transactions:
+    """Transactions for a time, by `clients` that share one schedule; or the table they need.
+
+    With `rate_per_second` they arrive at random times at that mean rate, whether the earlier ones
+    have ended or not; without (0) each client begins one when its last has ended. `read_percent`
+    of a key-value load only read. Keys are drawn from the first `working_set_percent` of `rows`.
+    `fills` makes the table and measures nothing else.
+    """
+
+    load: TransactionKind
+    duration_ns: int
+    rows: int
+    row_bytes: int = 100
+    clients: int = 1
+    rate_per_second: int = 0
+    read_percent: int = 0
+    working_set_percent: int = 100
+    fills: bool = False
+    database: Database = Database()
+    kind: Literal["transactions"] = "transactions"
+
+    @property
+    def count(self) -> int:
+        """How many there are to be: of a rate, its mean."""
+        if self.fills:
+            return self.rows
+        return max(1, self.rate_per_second * self.duration_ns // units.NS_PER_S)
+
+    def __post_init__(self) -> None:
+        assert self.rows > 0, self.rows
+        assert self.clients > 0, self.clients
+
+
+PerformedWork = Files | FileIo | Sql | SqlBench | Transactions
+"""What ends when it is done, and is no stream of blocks."""
+Work = Workload | PerformedWork
 
 
 def kind_of(work: Work) -> WorkKind:
@@ -163,3 +244,5 @@ def kind_of(work: Work) -> WorkKind:
             return kind
         case FileIo():
             return "files"
+        case SqlBench() | Transactions():
+            return "databases"

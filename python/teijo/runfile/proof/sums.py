@@ -17,7 +17,7 @@ from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.result import Intervals, OperationResult, StepResult
 from teijo.terms.step import Measure, Perform, Precondition, Step
-from teijo.terms.work import FileIo, Sql
+from teijo.terms.work import FileIo, Sql, SqlBench, Transactions
 from teijo.terms.workload import Access, Stream
 
 _FIO_SHARE: Final = 0.02
@@ -28,6 +28,8 @@ _SHIFT_MOST: Final = 62
 Ints = NDArray[np.int64]
 
 
+_UNKNOWN_DEPTH: Final = 1 << 20
+"""Nobody counts how many I/Os a disk has at one time: more than any has."""
 _Column = tuple[Callable[[Intervals], Ints], Callable[[OperationResult], int], bool]
 """A column of a series, what it must add up to, and whether of fio it is known exactly."""
 
@@ -39,6 +41,8 @@ def result_flaws(record: Record) -> Flaws:
             yield from _load_flaws(each, each.step, answer, record)
         elif isinstance(each.step, Perform):
             asked = each.step.work
+            if isinstance(asked, SqlBench | Transactions):
+                continue  # the time decides how many they are
             name = asked.statement if isinstance(asked, Sql) else asked.operation
             done = sum(part.count + sum(part.errors.values()) for part in answer.of(name))
             if done != asked.count:
@@ -136,6 +140,8 @@ def _depth(each: StepRecord, part: OperationResult) -> int:
     match each.step:
         case Perform(work=FileIo(workers=workers)):
             return workers
+        case Perform(work=SqlBench(clients=clients) | Transactions(clients=clients)):
+            return clients if part.stream == "sql" else _UNKNOWN_DEPTH
         case Perform():
             return 1
         case step:

@@ -1,0 +1,1 @@
+"""The eight tests of sql-bench, on SQLite, MariaDB or PostgreSQL."""

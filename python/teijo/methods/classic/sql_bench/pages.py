@@ -1,0 +1,107 @@
+"""The report of sql-bench: its own totals first, then single statements, the disk, the defects."""
+
+import math
+from collections.abc import Sequence
+
+from teijo.document import model
+from teijo.document.grid import Fields, listing
+from teijo.document.phrase import Verbatim, say
+from teijo.methods.classic.databases import settings_section, time_section
+from teijo.methods.classic.sql_bench.found import SqlBenchFound, Timed
+from teijo.methods.classic.sql_bench.hidden import hidden_section
+from teijo.methods.knobs import describe
+from teijo.methods.report import study_report
+from teijo.units import MEGA, NS_PER_US
+
+MADE = (
+    "The rows of ATIS and wisconsin are made by rule, as many as the suite loads from its text "
+    "files; the statements are of the suite's kinds. Times compare between runs of this program, "
+    "and not with numbers of the original to the last digit: its client is Perl."
+)
+ESTIMATED = (
+    "+ marks a time that is extrapolated: the loop stopped at the time limit, and the share that "
+    "was carried out is taken for the whole."
+)
+TOTALS: Fields[tuple[str, Sequence[Timed]]] = (
+    ("Operation", "", None, lambda row: Verbatim(row[0])),
+    ("Time", "s", 2, lambda row: _sum(row[1], "wall")),
+    ("User CPU", "s", 2, lambda row: _sum(row[1], "user")),
+    ("System CPU", "s", 2, lambda row: _sum(row[1], "system")),
+    ("Statements", "", 0, lambda row: sum(each.statements for each in row[1])),
+    ("Estimated", "", None, lambda row: "+" if any(each.estimated for each in row[1]) else ""),
+)
+SINGLE: Fields[Timed] = (
+    ("Operation", "", None, lambda row: Verbatim(row.name)),
+    ("Statements", "", 0, lambda row: row.times.count),
+    ("Mean", "µs", 1, lambda row: row.times.mean_ns / NS_PER_US),
+    ("p50", "µs", 1, lambda row: row.times.quantile_ns(0.5) / NS_PER_US),
+    ("p99", "µs", 1, lambda row: row.times.quantile_ns(0.99) / NS_PER_US),
+    ("Max", "µs", 1, lambda row: row.times.max_ns / NS_PER_US),
+    ("Disk reads", "", 0, lambda row: row.disk.reads if row.disk else None),
+    ("Disk writes", "", 0, lambda row: row.disk.writes if row.disk else None),
+    ("Written", "MB", 2, lambda row: row.disk.written_bytes / MEGA if row.disk else None),
+    ("Flushes", "", 0, lambda row: row.disk.flushes if row.disk else None),
+)
+
+
+def pages(found: SqlBenchFound) -> model.Document:
+    """Return the whole report of a record, growing or sealed."""
+    sections: list[model.Section] = []
+    if found.timed:
+        sections = [
+            _result_section(found),
+            _totals_section(found),
+            model.Section(
+                title="Single statements",
+                blocks=(listing(found.timed, SINGLE, caption="Single statements"),),
+            ),
+            time_section(found.answers),
+            *hidden_section(found),
+            *settings_section(found.answers),
+        ]
+    return study_report(
+        found,
+        title="The tests of sql-bench",
+        subtitle=found.record.identity.target,
+        group="Workload",
+        test=[(Verbatim(each.key), Verbatim(each.value)) for each in describe(found.settings)],
+        sections=sections,
+        empty="Nothing was measured yet.",
+    )
+
+
+def _sum(timed: Sequence[Timed], kind: str) -> float:
+    values = [
+        each.wall_s(answer) if kind == "wall" else each.cpu_s(answer, kind)
+        for each in timed
+        for answer in each.answers
+    ]
+    passes = max(len(each.answers) for each in timed)
+    return math.fsum(values) / passes
+
+
+def _result_section(found: SqlBenchFound) -> model.Section:
+    tests = found.by_test
+    total = math.fsum(_sum(timed, "wall") for timed in tests.values())
+    fields: Fields[tuple[str, Sequence[Timed]]] = (
+        ("Test", "", None, lambda row: Verbatim(row[0])),
+        *TOTALS[1:],
+    )
+    verdict = say("{count} tests in {seconds:,.1f} s", count=len(tests), seconds=total)
+    notes = [model.Paragraph(text=MADE)]
+    if any(each.estimated for each in found.timed):
+        notes.append(model.Paragraph(text=ESTIMATED))
+    return model.Section(
+        title="Result",
+        blocks=(
+            model.Verdict(text=verdict, good=None),
+            listing(tests.items(), fields, caption="Time of each test"),
+            *notes,
+        ),
+    )
+
+
+def _totals_section(found: SqlBenchFound) -> model.Section:
+    rows = [*found.by_operation.items(), ("TOTALS", found.timed)]
+    table = listing(rows, TOTALS, caption="Totals per operation")
+    return model.Section(title="Totals per operation", blocks=(table,))

@@ -1,0 +1,15 @@
+"""A password in an address: used, and told to nobody."""
+
+import pytest
+
+from teijo.outside.secret import PASSWORD, hidden, revealed
+
+
+def test_a_password_is_neither_in_what_is_recorded_nor_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert hidden("postgresql://me:secret@host/db") == "postgresql://me@host/db"
+    assert revealed("me@host/db") == "me:secret@host/db"
+    monkeypatch.setenv(PASSWORD, "other")
+    assert revealed("you@host/db") == "you:other@host/db"
+    assert hidden("sqlite") == "sqlite"
