@@ -190,10 +190,11 @@ help: ## print this
 
 # ---- set-up -----------------------------------------------------------------------------------
 
-# Debian packages: as root, only what is missing, and never a reason to stop.
+# Debian packages: as root, only what is missing, and never a reason to stop. Tests start database
+# servers of their own, so those of the system that come with the packages are not left running.
 APT_RUN := gcc libc6-dev python3-venv fio smartmontools nvme-cli hdparm
 APT_TEST := $(APT_RUN) chromium qemu-system-x86 busybox-static kmod e2fsprogs xfsprogs \
-	btrfs-progs poppler-utils fuse3 openssh-client
+	btrfs-progs poppler-utils fuse3 openssh-client mariadb-server postgresql
 
 .stamps/apt-run: PACKAGES = $(APT_RUN)
 .stamps/apt-test: PACKAGES = $(APT_TEST)
@@ -202,9 +203,11 @@ APT_TEST := $(APT_RUN) chromium qemu-system-x86 busybox-static kmod e2fsprogs xf
 	@missing=''; if [ '$(SYSTEM)' = yes ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	for name in $(PACKAGES); do dpkg -s $$name >/dev/null 2>&1 || missing+=" $$name"; done; \
 	if [ -n "$$missing" ]; then echo "== Debian packages:$$missing"; \
-	export DEBIAN_FRONTEND=noninteractive; \
+	export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1; \
 	{ apt-get update -qq && apt-get install -qq -y --no-install-recommends $$missing; } \
 	>.stamps/apt.log 2>&1 || echo "warning: not installed (.stamps/apt.log says why):$$missing" >&2; \
+	for name in mariadb postgresql; do case "$$missing" in *" $$name"*) \
+	systemctl disable --now $$name >/dev/null 2>&1 || true;; esac; done; \
 	fi; fi
 	@touch $@
 

@@ -186,6 +186,12 @@ CARDS: Final = (
         place="classic.sql_bench.method:SqlBenchMethod",
     ),
     Card(
+        id="oltp",
+        title="Transactions",
+        summary="transactions at a fixed rate of arrival, on SQLite, MariaDB or PostgreSQL",
+        place="oltp.method:Oltp",
+    ),
+    Card(
         id="files",
         title="Files",
         summary="many small files in a directory: create, stat and delete, each one timed",

@@ -1,0 +1,1 @@
+"""Transactions on a database at a fixed rate of arrival."""

@@ -1,0 +1,55 @@
+"""Transactions as a method: its conversation, and the report of what was found."""
+
+from pathlib import Path
+
+import pytest
+
+from teijo import api
+from teijo.errors import PlanError
+from teijo.methods.oltp.method import Oltp
+from teijo.methods.oltp.settings import OltpSettings
+from teijo.terms.geometry import NO_CAPACITY
+from teijo.terms.result import Gap, StepResult
+from teijo.terms.step import Perform, step_from_json, step_to_json
+
+DONE = StepResult(started_ns=0, elapsed_ns=1)
+
+
+def test_after_an_interruption_the_tables_are_made_anew() -> None:
+    steps = Oltp().steps(OltpSettings(passes=2), NO_CAPACITY)
+    asked = [next(steps)]
+    for answer in (Gap(), DONE, DONE, Gap(), DONE):
+        asked.append(steps.send(answer))
+    assert [step.phase for step in asked] == ["fill", "fill", "round", "round", "fill", "round"]
+    assert all(step_from_json(step_to_json(step)) == step for step in asked)
+    assert isinstance(asked[-1], Perform)
+    assert asked[-1].round_number == 2
+    with pytest.raises(StopIteration):
+        steps.send(DONE)
+
+
+def test_a_server_of_somebody_else_is_not_asked_to_flush_nothing() -> None:
+    with pytest.raises(PlanError, match="somebody else"):
+        Oltp().settings("", {"server": "postgres://h/db", "durable": "off"}, NO_CAPACITY)
+
+
+@pytest.mark.parametrize("load", ["tpcb", "key-value"])
+def test_service_and_response_times_are_told_apart(tmp_path: Path, load: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    asked = {"load": load, "durable": "off", "rows": "1000", "passes": "2", "seconds": "100ms",
+             "clients": "2", "rate": "200"}  # fmt: skip
+    run = api.run("oltp", f"dir:{home}", output=tmp_path / "run", settings=asked, seed=1)
+    assert run.record.run.ending == "done"
+    assert not [each for each in run.record.remarks if "inconsistent" in each.kind.value]
+    service, response = run.found.service(), run.found.response()
+    assert response is not None
+    assert service.count == response.count
+    assert response.sum_ns >= service.sum_ns
+    assert [each.figure.name for each in run.found.quantities] == [
+        "Transactions", "Mean service time", "Mean response time",
+    ]  # fmt: skip
+    text = str(run.document())
+    for words in ("service time", "response time", "transactions a second", "synchronous"):
+        assert words in text
+    assert not list(home.iterdir())
