@@ -27,7 +27,7 @@ def lun(folder: Path, *lines: str, name: str = "mytest") -> Path:
 
 @pytest.fixture
 def disks(tmp_path: Path) -> Path:
-    for name in ("a", "b,c"):
+    for name in ("a", "b,c", "d?size=8GiB"):
         (tmp_path / name).write_bytes(b"x" * 4096)
     return tmp_path
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_is_refused_by_its_name(disks, words, like, named):
         ("c:/file", "Windows"),
         ("a ", "No such file"),
         ("# a", "No such file"),
-        ("a?size=8GiB", "size=8GiB"),
+        ("d?size=8GiB", "such a letter"),
         ("\x1b[2Ja", "x1b"),
         ("a" * 5000, "aaa"),
     ],
