@@ -10,6 +10,7 @@ from teijo.methods.classic.orion.found import SMALL_IOPS
 from teijo.methods.classic.orion.method import Orion
 from teijo.methods.classic.orion.pages import LITTLE, ONE_PASS
 from teijo.methods.classic.orion.points import Loads, in_random_order, points_of
+from teijo.methods.classic.orion.unsaid import entries
 from teijo.methods.parts import document_of, found_in, watch_of
 from teijo.terms.geometry import Geometry
 from teijo.terms.remark import RemarkKind
@@ -263,6 +264,18 @@ def test_a_point_whose_figures_contradict_each_other_is_marked():
     wrong = Streams(rates, latency_ns=lambda *_: 100_000)
     record = play(METHOD, wrong).record
     assert LITTLE in text_of(document_of(record))
+
+
+def test_loads_that_still_rise_at_the_end_and_slow_io_behind_a_mean_are_said():
+    def kinds(rate, latency_ns=None):
+        record = play(METHOD, Streams(rate, latency_ns=latency_ns)).record
+        return {each.kind: each.found for each in entries(found_in(record))}
+
+    assert kinds(rates)["depth"] == "clear"
+    assert kinds(lambda step: 100.0 * step.workload.streams[0].queue_depth)["depth"] == "hidden"
+    assert kinds(rates)["tail"] == "clear"
+    strict = found_in(orion(rates, strict="on").record)
+    assert "tail" not in {each.kind for each in entries(strict)}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from teijo import api
 from teijo.errors import Interrupted
+from teijo.methods.classic.orion.unsaid import entries
 from teijo.runner.events import Event, StepDone
 from teijo.runner.interrupt import Interrupt
 from tests.methods.documents import text_of
@@ -87,3 +88,22 @@ def test_an_interrupted_run_goes_on_with_the_point_that_was_missing(tmp_path: Pa
 def test_a_preview_knows_what_a_run_will_write(tmp_path: Path) -> None:
     ahead = api.preview("classic.orion", DRIVE, settings={**FEW, "strict": "on"})
     assert ahead.expected.written_bytes >= 2**30
+
+
+def hides(run) -> set[str]:
+    return {each.kind for each in entries(run.found) if each.found == "hidden"}
+
+
+def test_the_page_of_what_is_hidden_names_each_defect_and_is_empty_of_a_strict_run(
+    tmp_path: Path,
+) -> None:
+    short = {"duration": "250ms", "write": "20"}
+    target = "sim:s3700?capacity=2GiB"
+    usual = measured(tmp_path / "a.teijo", target=target, **short)
+    assert hides(usual) >= {"order", "medium", "tail"}
+    told = text_of(usual.document())
+    assert "one small I/O in a thousand took" in told
+    assert "of its medium" in told
+    strict = measured(tmp_path / "b.teijo", target=target, **short, strict="on", passes="2")
+    assert hides(strict) == set()
+    assert "Nothing that was looked for is hidden" in text_of(strict.document())

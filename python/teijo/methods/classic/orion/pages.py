@@ -19,6 +19,7 @@ from teijo.methods.classic.orion.found import (
 )
 from teijo.methods.classic.orion.points import Point
 from teijo.methods.classic.orion.settings import OrionSettings
+from teijo.methods.classic.orion.unsaid import entries
 from teijo.methods.classic.orion.workload import MEASURE
 from teijo.methods.classic.statistic import statistics_tables
 from teijo.methods.report import study_report
@@ -66,7 +67,7 @@ def pages(found: OrionFound) -> model.Document:
             _times_section(found),
             time_section(flows, edge=POINT),
             latency_section(flows, edge=POINT),
-            hidden.section(hidden.entries(found.record, strict=settings.strict == "on")),
+            hidden.section(entries(found)),
             _passes_section(found),
         ]
     return study_report(

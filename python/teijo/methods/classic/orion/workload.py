@@ -90,7 +90,6 @@ def _random(settings: OrionSettings, name: str, block_bytes: int, depth: int) ->
         access=Access.RANDOM,
         queue_depth=depth,
         active_range=_range(settings),
-        census=True,
     )
 
 
@@ -110,5 +109,4 @@ def _sequential(settings: OrionSettings, geometry: Geometry, streams: int) -> St
         queue_depth=settings.stream_depth,
         active_range=_range(settings),
         thread_stride_bytes=apart,
-        census=True,
     )
