@@ -1,10 +1,15 @@
 """The Rust engine on files below an open folder."""
 
+from typing import Final
+
 from teijo.engine import _native
 from teijo.engine.session import Observer
 from teijo.terms.result import Performed
 from teijo.terms.work import FileIo, Files
 from teijo.units import NS_PER_S
+
+FULL: Final = "The disk is full"
+"""How the engine's error begins where there is no room; it knows no path to name."""
 
 
 class Folder:

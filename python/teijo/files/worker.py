@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from teijo.engine.folder import Folder
+from teijo.engine.folder import FULL, Folder
 from teijo.engine.session import Observer, Progress
 from teijo.errors import HostError, PlanError, TargetError
 from teijo.files.caches import drop_caches
@@ -72,7 +72,15 @@ class FilesWorker:
         folder = self._open_folder()
         if isinstance(work, FileIo) and work.drop_caches:
             drop_caches(lambda: look(0, None))
-        return folder.run(work, seed, _observer(look))
+        try:
+            return folder.run(work, seed, _observer(look))
+        except HostError as error:
+            if not error.message.startswith(FULL):
+                raise
+            raise HostError(
+                f"The disk of {self.identity.target} is full.",
+                remedy="Free space there, and resume the run.",
+            ) from error
 
     def limit_io(self, io_timeout_ns: int) -> None:
         """Leave a work from now on when a call takes longer; a flush may take its time."""
