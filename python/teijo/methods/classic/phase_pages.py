@@ -7,6 +7,7 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.document import model
 from teijo.document.grid import Fields, listing
+from teijo.methods.classic import hidden, phase_hidden
 from teijo.methods.classic.phases import PhasesFound, Turn
 from teijo.methods.classic.statistic import statistics_tables
 from teijo.methods.pages import ms
@@ -32,7 +33,9 @@ MEANING: Final = (
 )
 
 
-def sections_of(found: PhasesFound[Any], headline: str) -> list[model.Section]:
+def sections_of(
+    found: PhasesFound[Any], headline: str, *, short_is_hidden: bool
+) -> list[model.Section]:
     """Return the pages of what was measured; none before a phase has ended."""
     if not found.turns:
         return []
@@ -45,6 +48,7 @@ def sections_of(found: PhasesFound[Any], headline: str) -> list[model.Section]:
     each = (listing(rows, _FIELDS, caption="Every phase"), model.Paragraph(text=MEANING))
     return [
         model.Section(title="Result", blocks=result),
+        hidden.section(phase_hidden.entries(found, short_is_hidden=short_is_hidden)),
         model.Section(title="Phases", blocks=each),
         model.Section(title="Times", blocks=(times_table(lines, edge=PHASE),)),
         time_section(lines, edge=PHASE),

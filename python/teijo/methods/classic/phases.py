@@ -213,6 +213,7 @@ def pass_of(
     works: Sequence[tuple[str, FileIo | Files]],
     number: int,
     *,
+    memory_bytes: int | None = None,
     again: Callable[[str, FileIo | Files, StepResult], FileIo | Files | None] | None = None,
 ) -> Generator[Step, Answer, bool]:
     """Ask for the phases of one pass; return whether it came to its end without a gap.
@@ -222,7 +223,9 @@ def pass_of(
     for name, work in works:
         asked: FileIo | Files | None = work
         while asked is not None:
-            answer = yield Perform(work=asked, round_number=number, cell=name)
+            answer = yield Perform(
+                work=asked, round_number=number, cell=name, memory_bytes=memory_bytes
+            )
             if not isinstance(answer, StepResult):
                 return False
             asked = None if again is None else again(name, asked, answer)

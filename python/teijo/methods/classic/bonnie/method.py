@@ -46,7 +46,10 @@ class Bonnie(Method[BonnieSettings, BonnieFound]):
     def asked(self, overrides: Mapping[str, str], geometry: Geometry) -> dict[str, Any]:
         """Return what is asked for; size and seekers follow from memory and version."""
         asked = super().asked(overrides, geometry)
+        # Held to a limit, the page cache has no more than that.
         ram = asked.get("ram_bytes", 0)
+        if ram and asked.get("memory_bytes"):
+            ram = asked["ram_bytes"] = min(ram, asked["memory_bytes"])
         asked.setdefault("size_bytes", usual_size(ram))
         if asked.get("like") == "1.03":
             asked.setdefault("seekers", _SEEKERS_1_03)
@@ -91,7 +94,11 @@ class Bonnie(Method[BonnieSettings, BonnieFound]):
         """Return the passes; one that was interrupted begins anew, for its file is gone."""
         again = partial(longer, settings) if settings.strict == "on" else None
         for number in range(1, settings.passes + 1):
-            while not (yield from pass_of(works_of(settings), number, again=again)):
+            while not (
+                yield from pass_of(
+                    works_of(settings), number, memory_bytes=settings.memory_bytes, again=again
+                )
+            ):
                 pass
         return "done"
 

@@ -19,7 +19,7 @@ def pages(found: BonnieFound) -> model.Document:
         subtitle=found.record.identity.target,
         group="Bonnie++",
         test=_asked(found),
-        sections=sections_of(found, headline(found)),
+        sections=sections_of(found, headline(found), short_is_hidden=True),
         empty="Nothing was measured yet.",
     )
 

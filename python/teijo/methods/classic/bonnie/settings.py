@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 from teijo import units
 from teijo.methods.forms import ON_OFF, SIZE, YES_NO, Form, OnOff, YesNo, one_of, optional, whole
 from teijo.methods.knobs import Knob, meaning
+from teijo.methods.operations import MEMORY
 from teijo.methods.settings import Settings
 
 IO_PHASES: Final = ("putc", "put_block", "rewrite", "getc", "get_block", "seeks")
@@ -83,6 +84,9 @@ class BonnieSettings(Settings, frozen=True):
     )
     passes: Annotated[int, Knob(whole(1, 1000), "passes=5", ("runs",))] = meaning(
         "how often all of it is done (-x)", 1
+    )
+    memory_bytes: Annotated[int | None, MEMORY] = meaning(
+        "the memory that this program and its page cache are held to", None
     )
     strict: Annotated[OnOff, Knob(ON_OFF, "strict=on")] = meaning(
         "the same test without its defects: unique random data, an empty page cache before each "

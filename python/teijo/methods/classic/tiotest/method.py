@@ -56,7 +56,7 @@ class _Tio(Method[TioSettings, TioFound]):
         for combination in settings.combinations:
             works = works_of(settings, combination)
             for number in range(1, settings.passes + 1):
-                while not (yield from pass_of(works, number)):
+                while not (yield from pass_of(works, number, memory_bytes=settings.memory_bytes)):
                     pass
         return "done"
 

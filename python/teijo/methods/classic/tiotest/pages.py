@@ -17,7 +17,7 @@ def pages(found: TioFound) -> model.Document:
         subtitle=found.record.identity.target,
         group="tiobench",
         test=_asked(found),
-        sections=sections_of(found, headline(found)),
+        sections=sections_of(found, headline(found), short_is_hidden=False),
         empty="Nothing was measured yet.",
     )
 

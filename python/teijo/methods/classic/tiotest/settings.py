@@ -17,6 +17,7 @@ from teijo.methods.forms import (
     whole_list,
 )
 from teijo.methods.knobs import Knob, meaning
+from teijo.methods.operations import MEMORY
 from teijo.methods.settings import Settings
 
 PHASES: Final = ("write", "rwrite", "read", "rread")
@@ -94,6 +95,9 @@ class TioSettings(Settings, frozen=True):
     )
     passes: Annotated[int, Knob(whole(1, 1000), "passes=5", ("numruns",))] = meaning(
         "how often all of it is done", 1
+    )
+    memory_bytes: Annotated[int | None, MEMORY] = meaning(
+        "the memory that this program and its page cache are held to", None
     )
     strict: Annotated[OnOff, Knob(ON_OFF, "strict=on")] = meaning(
         "the same test without its defects: unique random data, an empty page cache before each "

@@ -1,0 +1,220 @@
+"""What the numbers of phases of work on files hide, measured in the run itself."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final
+
+from teijo import units
+from teijo.analysis import little
+from teijo.document.phrase import say
+from teijo.methods.classic.hidden_entry import Found, Hidden
+from teijo.methods.classic.phases import PhasesFound, Turn
+from teijo.terms.record import Record
+from teijo.terms.work import FileIo
+
+MIN_TIME_NS: Final = 500 * units.NS_PER_MS
+"""Bonnie++ prints no rate of a shorter phase."""
+_CPU_PERCENT: Final = 50
+_REPEATED_PERCENT: Final = 5
+_Row = tuple[str, Turn, FileIo]
+
+
+def entries(found: PhasesFound[Any], *, short_is_hidden: bool) -> tuple[Hidden, ...]:
+    """Return everything that was looked for; `short_is_hidden` where a short phase has no rate."""
+    rows = [
+        (name, turns[-1], turns[-1].step.work)
+        for name, turns in found.turns.items()
+        if isinstance(turns[-1].step.work, FileIo)
+    ]
+    large = [(name, turn, work) for name, turn, work in rows if isinstance(work, FileIo)]
+    told = [*_flush(large), *_cache(found.record, large), *_content(large)]
+    told += [*_processor(large), *_replacement(large)]
+    return (*told, *_short(found)) if short_is_hidden else tuple(told)
+
+
+def _entry(kind: str, name: str, size: str, *texts: str, hides: bool) -> Hidden:
+    what, because, strict = texts
+    found: Found = "hidden" if hides else "clear"
+    return Hidden(
+        kind=kind, name=name, what=what, size=size, because=because, strict=strict, found=found
+    )
+
+
+def _flush(rows: list[_Row]) -> Iterator[Hidden]:
+    """Hold each rate against the one that its latency implies: what a flush is outside of."""
+    ratios = {}
+    for name, turn, work in rows:
+        calls = turn.alone
+        together = 1 if work.in_turn else work.workers
+        ratio = little.agreement(calls.iops, together, turn.latency.mean_ns) if calls.ios else None
+        if ratio is not None:
+            ratios[name] = ratio
+    if not ratios:
+        return
+    worst = min(ratios, key=lambda name: ratios[name])
+    size = say(
+        "{phase} has {percent:.1f} % of the rate that its latency implies.",
+        phase=worst,
+        percent=100 * ratios[worst],
+    )
+    yield _entry(
+        "flush outside latency",
+        "A flush outside the latency",
+        size,
+        "The rate has the flush at the end in it, and the latency of the calls has not.",
+        "By Little's law as many calls as are in flight end in one mean latency.",
+        "The flush is part of the latency of the last call.",
+        hides=ratios[worst] < little.RATIO_LEAST,
+    )
+
+
+def _cache(record: Record, rows: list[_Row]) -> Iterator[Hidden]:
+    """Hold what is read against the memory that may still have it."""
+    reads = [
+        (name, turn, work)
+        for name, turn, work in rows
+        if work.operation in ("read", "random-read", "seek", "rewrite") and not work.direct
+    ]
+    memory = _memory_bytes(record, rows)
+    if not reads or not memory:
+        return
+    name, _, work = reads[-1]
+    whole = work.file_bytes * (1 if work.share else work.workers)
+    kept = [one for one, _, each in reads if not each.drop_caches]
+    size = say(
+        "{phase} reads files of {size}, and {memory} of memory may hold them.",
+        phase=name,
+        size=units.format_size(whole),
+        memory=units.format_size(memory),
+    )
+    yield _entry(
+        "page cache",
+        "Reads from the page cache",
+        size,
+        "What was written a phase before is still in memory, and is read from there.",
+        "The size of the files is held against the memory, or the limit it was held to.",
+        "The page cache is written back and emptied before each phase.",
+        hides=bool(kept) and whole < 2 * memory,
+    )
+
+
+def _memory_bytes(record: Record, rows: list[_Row]) -> int:
+    limits = [turn.step.memory_bytes for _, turn, _ in rows if turn.step.memory_bytes]
+    if limits:
+        return min(limits)
+    try:
+        return units.parse_size(record.environment.get("memory", "")[:40])
+    except ValueError:
+        return 0
+
+
+def _content(rows: list[_Row]) -> Iterator[Hidden]:
+    """Say how much of what was written any compression or deduplication would leave out."""
+    writes = [
+        (turn.alone.bytes, work.content)
+        for _, turn, work in rows
+        if work.operation in ("write", "random-write")
+    ]
+    whole = sum(size for size, _ in writes)
+    if not whole:
+        return
+    alike = sum(size for size, content in writes if content != "random")
+    size = say(
+        "{percent:.0f} % of {size} written can be compressed or is the same again.",
+        percent=100 * alike / whole,
+        size=units.format_size(whole),
+    )
+    yield _entry(
+        "compressible data",
+        "Data that a drive may leave out",
+        size,
+        "Zeros, or one block over and over: a drive or file system that compresses writes less.",
+        "What each phase wrote is known: zeros, one block, or random bytes.",
+        "Every block has random bytes of its own.",
+        hides=alike > 0,
+    )
+
+
+def _processor(rows: list[_Row]) -> Iterator[Hidden]:
+    """Say of the phase that moves single bytes how much of its time was the processor's."""
+    for name, turn, work in rows:
+        percent = turn.cpu_percent
+        if work.chunk_bytes > 1 or percent is None:
+            continue
+        size = say(
+            "{phase} had the processor busy for {percent:.0f} % of its time, {kernel:.0f} % of "
+            "that in the kernel.",
+            phase=name,
+            percent=percent,
+            kernel=100 * (turn.system_ns or 0) / max(1, turn.cpu_ns),
+        )
+        yield _entry(
+            "processor",
+            "A test of the processor",
+            size,
+            "A call that moves one byte costs the processor more than the storage.",
+            "The processor time of the phase is held against its time.",
+            "It stays so: read the phases that move chunks.",
+            hides=percent >= _CPU_PERCENT,
+        )
+        return
+
+
+def _replacement(rows: list[_Row]) -> Iterator[Hidden]:
+    """Say how many of the blocks random calls with replacement can have touched."""
+    for name, _, work in rows:
+        if work.operation not in ("random-write", "random-read", "seek"):
+            continue
+        files = 1 if work.share else work.workers
+        blocks = max(1, work.file_bytes // work.chunk_bytes) * files
+        # Each of so many draws misses a block with 1 - 1/blocks.
+        touched = -math.expm1(work.calls * math.log1p(-1 / blocks)) if blocks > 1 else 1.0
+        again = 1 - touched * blocks / work.calls if work.calls else 0.0
+        size = say(
+            "{phase}: {calls:,} calls on {blocks:,} blocks touch {percent:.0f} % of them; "
+            "{again:.0f} % of the calls meet a block again.",
+            phase=name,
+            calls=work.calls,
+            blocks=blocks,
+            percent=100 * touched,
+            again=100 * again,
+        )
+        yield _entry(
+            "revisits",
+            "Blocks met again",
+            size,
+            "Offsets are drawn with replacement: what was met before may be in a cache.",
+            "The expected share follows from the number of calls and of blocks.",
+            "It stays so; the page cache is empty at the beginning.",
+            hides=again * 100 > _REPEATED_PERCENT,
+        )
+        return
+
+
+def _short(found: PhasesFound[Any]) -> Iterator[Hidden]:
+    """Name the phases whose rate Bonnie++ does not print, and what it would have been."""
+    short = {
+        name: turns[-1]
+        for name, turns in found.turns.items()
+        if 0 < turns[-1].answer.elapsed_ns < MIN_TIME_NS
+    }
+    if not found.turns:
+        return
+    size: str = "No phase took less than 0.5 s."
+    if short:
+        name = min(short, key=lambda each: short[each].answer.elapsed_ns)
+        size = say(
+            "{count} phases took less than 0.5 s, the shortest ({phase}) {time:.3f} s.",
+            count=len(short),
+            phase=name,
+            time=short[name].answer.elapsed_ns / units.NS_PER_S,
+        )
+    yield _entry(
+        "too short",
+        "A rate that is not printed",
+        size,
+        "Below 0.5 s a row of + is printed: 3 MiB by the byte, or 16,384 seeks a second, are so.",
+        "The time of each phase is known, and its rate is in this report all the same.",
+        "Seeks and bytes are done again, eight times as many.",
+        hides=bool(short),
+    )
