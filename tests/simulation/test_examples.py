@@ -48,3 +48,16 @@ def test_the_six_runs_of_orion_find_what_the_article_found(
     found = orion_s3700.six_runs(articles.Desk(folder=tmp_path))
     assert [said for said, _, met in found if not met] == []
     assert len(list(tmp_path.glob("s3700-orion-*.html"))) == 7
+
+
+@pytest.mark.long
+def test_the_64_cells_of_sqlio_find_what_the_article_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import articles
+    import sqlio_arrays  # type: ignore[import-not-found]
+
+    assert len(set(sqlio_arrays.places())) == 64
+    found = sqlio_arrays.arrays(articles.Desk(folder=tmp_path))
+    assert [said for _, said, _, met in found if not met] == []

@@ -54,9 +54,9 @@ def _sections(found: SqlioFound) -> list[model.Section]:
         told_table(
             [(Verbatim(name), text) for name, text in figures_of(found)], "As SQLIO prints it"
         ),
+        *means_blocks(found, _told(found), found.test.name),
         _histogram(own.percents),
         model.Paragraph(text=MEANING),
-        *means_blocks(found, _told(found), found.test.name),
     ]
     return [
         model.Section(title="Result", blocks=tuple(blocks)),
@@ -116,4 +116,4 @@ def _histogram(percents: Sequence[int]) -> model.Table:
         ("Latency", "ms", None, lambda row: row[0]),
         ("I/Os", "%", 0, lambda row: row[1]),
     )
-    return listing(rows, fields, caption="Latency histogram")
+    return listing(rows, fields, caption="Latency histogram", folded=True)
