@@ -8,6 +8,7 @@ import pytest
 from teijo import api, units
 from teijo.document.model import Paragraph, Table
 from teijo.errors import PlanError
+from teijo.methods.classic import hidden
 from teijo.methods.classic.crystaldiskmark.found import transported_mb_s
 from teijo.methods.classic.crystaldiskmark.method import CrystalDiskMark
 from teijo.methods.classic.crystaldiskmark.rows import rows_of
@@ -339,3 +340,18 @@ def test_zeros_are_a_trick_of_a_drive_that_compresses_and_of_no_other(tmp_path):
 
     assert written("intel-530", "0fill") > 1.8 * written("intel-530", "random")
     assert written("mlc-a", "0fill") == written("mlc-a", "random")
+
+
+@pytest.mark.parametrize("strict", ["off", "on"])
+def test_the_page_of_what_is_hidden_names_the_defects_and_is_empty_of_a_strict_run(
+    tmp_path, strict
+):
+    asked = {"profile": "demo", "runs": "2", "interval": "0s", "strict": strict}
+    run = api.run(
+        "classic.crystaldiskmark", "sim:mlc-a", output=tmp_path / "x.teijo", settings=asked, seed=1
+    )
+    found = hidden.entries(run.record, strict=strict == "on")
+    kinds = {each.name for each in hidden.hidden_in(found)}
+    named = {"Passes repeat their offsets", "The same data over and over"}
+    assert named <= kinds if strict == "off" else kinds == set()
+    assert hidden.TITLE in text_of(run.document())

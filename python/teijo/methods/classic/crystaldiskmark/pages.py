@@ -1,6 +1,7 @@
 """The report of CrystalDiskMark's test: its window, the means beside it, each pass by itself."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from teijo import units
 from teijo.analysis.quantities import THROUGHPUT
@@ -31,6 +32,11 @@ BEST = (
     "one pass was unlike the others. The pass before the first is made and thrown away."
 )
 _HEADINGS: dict[Column, str] = {"read": "Read", "write": "Write", "mix": "Mix"}
+_COURSES: dict[Column, tuple[str, str]] = {
+    "read": ("Reads over time", "Latency distribution of reads"),
+    "write": ("Writes over time", "Latency distribution of writes"),
+    "mix": ("Mixes over time", "Latency distribution of mixes"),
+}
 
 
 def pages(found: CrystalDiskMarkFound) -> model.Document:
@@ -43,11 +49,10 @@ def pages(found: CrystalDiskMarkFound) -> model.Document:
         sections = [
             _score_section(settings, scores),
             _best_section(scores),
+            hidden.section(hidden.entries(found.record, strict=settings.is_strict)),
             _passes_section(scores),
             times,
-            time_section(flows, edge=ROW),
-            latency_section(flows, edge=ROW),
-            hidden.section(hidden.entries(found.record, strict=settings.is_strict)),
+            *_courses(scores),
         ]
     return study_report(
         found,
@@ -82,6 +87,22 @@ def _flows(scores: Sequence[Score]) -> list[Flow]:
         for score in scores
         for flow in flows_of(score.place.name, score.passes, operations[score.place.column])
     ]
+
+
+def _courses(scores: Sequence[Score]) -> list[model.Section]:
+    """Return the course over time and the distribution of each column: all at once are too many
+    lines to tell apart.
+    """
+    sections = []
+    for column, title in _COURSES.items():
+        flows = _flows([score for score in scores if score.place.column == column])
+        if flows:
+            over_time, spread = time_section(flows, edge=ROW), latency_section(flows, edge=ROW)
+            sections += [
+                replace(over_time, title=title[0]),
+                replace(spread, title=title[1]),
+            ]
+    return sections
 
 
 def headline(scores: Sequence[Score]) -> str:
