@@ -3,7 +3,8 @@
 As root it makes a loop device with ext4 over a temporary file, and takes both away at the end; else
 it takes a folder. A round is one whole run of either program, the other first in the next; each row
 has one pass to warm up and one that counts. It prints the ratio of the rates, row by row: of the
-best rounds, which other work on the host disturbed least, and of the medians. Both move blocks on a kernel's page cache, so a rate is the cost of the calls.
+best rounds, which other work on the host disturbed least, and of the medians. Both move blocks on a
+kernel's page cache, so a rate is the cost of the calls.
 """
 
 import argparse
