@@ -137,6 +137,8 @@ def test_blocks_read_over_and_over_are_counted_and_those_of_even_draws_are_not_b
     same = of_steps((measure(**walk), answer(census(400, range(100), times=4))))
     assert one(hidden_checks.revisits(same)).found == "hidden"
     assert hidden_checks.revisits(of_steps((measure(), answer()))) == []
+    few_ios = of_steps((measure(), answer(census(10, range(5), times=2))))
+    assert one(hidden_checks.revisits(few_ios)).found == "clear", "ten I/Os show nothing"
 
 
 def test_a_pass_that_repeats_is_told_from_one_that_overlaps_by_chance() -> None:

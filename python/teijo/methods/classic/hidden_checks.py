@@ -130,7 +130,10 @@ def revisits(record: Record) -> list[Hidden]:
         expected=expected,
         share=census.revisit_share * 100,
     )
-    hides = census.distinct < _FEWER * expected
+    # Repeats of even draws scatter as a Poisson count does; of a few I/Os one or two are nothing.
+    beyond = expected - census.distinct
+    noise = (max(0.0, census.ios - expected) + 1) ** 0.5
+    hides = census.distinct < _FEWER * expected and beyond > _DEVIATIONS * noise
     return [
         _entry(
             "hidden" if hides else "clear",
@@ -162,7 +165,8 @@ def repeated_offsets(record: Record) -> list[Hidden]:
     if not pairs:
         return []
     beyond, overlap, chance, worst = max(pairs, key=lambda each: each[0])
-    noise = (chance * (1 - chance) / max(1, len(worst.census.hashes))) ** 0.5
+    count = max(1, len(worst.census.hashes))
+    noise = ((chance * (1 - chance) + 1 / count) / count) ** 0.5
     size = say(
         "In {cell}, {share:.1f} % of the blocks that a pass touched, the pass before had touched "
         "too; without repeating it would be {chance:.1f} %.",
