@@ -61,3 +61,13 @@ def test_the_64_cells_of_sqlio_find_what_the_article_found(
     assert len(set(sqlio_arrays.places())) == 64
     found = sqlio_arrays.arrays(articles.Desk(folder=tmp_path))
     assert [said for _, said, _, met in found if not met] == []
+
+
+@pytest.mark.long
+def test_the_table_of_how_far_from_the_truth_is_what_its_script_prints(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import truth  # type: ignore[import-not-found]
+
+    assert truth.table() in (ROOT / "docs" / "classic-tools.md").read_text("utf-8")
