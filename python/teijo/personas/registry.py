@@ -31,6 +31,11 @@ CARDS: Final[tuple[PersonaCard, ...]] = (
         place="crystaldiskmark.persona:CrystalDiskMark",
     ),
     PersonaCard(
+        names=("crystaldiskinfo",),
+        summary="CrystalDiskInfo: the text of what is known of drives",
+        place="crystaldiskinfo.persona:CrystalDiskInfo",
+    ),
+    PersonaCard(
         names=("sqlio",),
         summary="SQLIO v1.5, parameter files included",
         place="sqlio.persona:SqlioPersona",

@@ -1,0 +1,1 @@
+"""CrystalDiskInfo's text of what is known of drives, in its basic form."""

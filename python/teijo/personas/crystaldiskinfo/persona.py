@@ -1,0 +1,81 @@
+"""Acting as CrystalDiskInfo: each drive that is named is looked at, and its text is said."""
+
+import os
+import platform
+from typing import Any, Final
+
+from teijo.device.preflight import claim
+from teijo.device.survey import survey
+from teijo.device.target import BlockTarget
+from teijo.errors import UsageError
+from teijo.methods.found import Found
+from teijo.outside.text import visible
+from teijo.personas.crystaldiskinfo.text import Disk, text_of
+from teijo.personas.persona import Call, Order, Said
+from teijo.terms.result import Answer
+from teijo.terms.step import Step
+
+USAGE: Final = "Usage: crystaldiskinfo DRIVE…\n\n  DRIVE  /dev/disk/by-id/NAME, or sim:NAME\n"
+VERSION: Final = "8.12.7"
+
+
+class CrystalDiskInfo:
+    """CrystalDiskInfo's text, of the drives that are named."""
+
+    names = ("crystaldiskinfo",)
+    likes = ()
+
+    def order(self, name: str, call: Call) -> Order | Said:
+        """Return the text of the drives; nothing is measured.
+
+        Raises:
+            teijo.errors.UsageError: no drive is named.
+            teijo.errors.TargetError: one is no drive, or cannot be looked at.
+        """
+        del name
+        if any(word in ("-h", "--help") for word in call.words):
+            return Said(stdout=USAGE)
+        if not call.words:
+            raise UsageError(
+                "No drive is named",
+                remedy="Name drives: teijo as crystaldiskinfo /dev/disk/by-id/NAME",
+            )
+        release = platform.release()
+        system = f"{platform.system()} [{'.'.join(release.split('.')[:2])} Build {release}]"
+        disks = [_disk(word) for word in call.words]
+        text = text_of(disks, version=VERSION, system=visible(system), date=call.now)
+        file = (f"CrystalDiskInfo_{call.now:%Y%m%d%H%M%S}.txt", text.encode())
+        return Said(stdout=text, files=(file,))
+
+    def heard(self, order: Order, step: Step, answer: Answer | None) -> Said:
+        """Return nothing: no run is ever asked for."""
+        del order, step, answer
+        return Said()
+
+    def outcome(self, order: Order, found: Found[Any]) -> Said:
+        """Return nothing: no run is ever asked for."""
+        del order, found
+        return Said()
+
+
+def _disk(word: str) -> Disk:
+    """Return what is known of a drive."""
+    seen = survey(word)
+    try:
+        if seen.simulated is not None:
+            size = seen.geometry.nominal_capacity_bytes
+            return Disk(identity=seen.simulated.identity, capacity_bytes=size)
+        if not isinstance(seen.target, BlockTarget):
+            raise UsageError(
+                f"{visible(word)} is no drive",
+                remedy="Name drives: teijo as crystaldiskinfo /dev/disk/by-id/NAME",
+            )
+        subject = claim(seen.target.path, write=False)
+        os.close(subject.fd)
+        return Disk(
+            identity=subject.found.identity,
+            capacity_bytes=subject.found.geometry.capacity_bytes,
+            counters=seen.asked_counters().counts,
+        )
+    finally:
+        seen.close()
