@@ -1,5 +1,7 @@
 """What phases of file work hide: named with its size where it is, nowhere in a clean strict run."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from teijo.methods.classic.bonnie.method import Bonnie
@@ -25,7 +27,15 @@ def answer(work: FileIo, *, mean_ns: int, flush_ns: int) -> StepResult:
     return StepResult(started_ns=0, elapsed_ns=took_ns, results=(main,), detail=detail)
 
 
-def hides(method: Bonnie | Tiotest, given: dict[str, str], flush_ns: int) -> dict[str, str]:
+def test_the_memory_of_the_host_is_read_as_it_is_shown() -> None:
+    given = {key: text for key, text in ARTICLE.items() if key != "memory"}
+    assert "23.54 GiB of memory" in hides(Tiotest(), given, 0, memory="23.54 GiB")["page cache"]
+    assert "page cache" not in hides(Tiotest(), given, 0, memory="unknown")
+
+
+def hides(
+    method: Bonnie | Tiotest, given: dict[str, str], flush_ns: int, *, memory: str = ""
+) -> dict[str, str]:
     """Return what a run hides, by kind, with its size."""
     settings = method.settings("", given, NO_CAPACITY)
     steps = method.steps(settings, NO_CAPACITY)  # type: ignore[arg-type]
@@ -41,6 +51,7 @@ def hides(method: Bonnie | Tiotest, given: dict[str, str], flush_ns: int) -> dic
     except StopIteration:
         pass
     record = record_of(method, settings, tuple(told), geometry=NO_CAPACITY)
+    record = replace(record, environment={"memory": memory})
     found = method.find(settings, record)  # type: ignore[arg-type]
     short = isinstance(method, Bonnie)
     return {

@@ -1,6 +1,7 @@
 """What the numbers of phases of work on files hide, measured in the run itself."""
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ MIN_TIME_NS: Final = 500 * units.NS_PER_MS
 """Bonnie++ prints no rate of a shorter phase."""
 _CPU_PERCENT: Final = 50
 _REPEATED_PERCENT: Final = 5
+_SHOWN: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?) ?([KMGT]iB)")
 _Row = tuple[str, Turn, FileIo]
 
 
@@ -102,10 +104,9 @@ def _memory_bytes(record: Record, rows: list[_Row]) -> int:
     limits = [turn.step.memory_bytes for _, turn, _ in rows if turn.step.memory_bytes]
     if limits:
         return min(limits)
-    try:
-        return units.parse_size(record.environment.get("memory", "")[:40])
-    except ValueError:
-        return 0
+    # As it is shown, with a fraction: "23.54 GiB" is no size that a person may write.
+    shown = _SHOWN.fullmatch(record.environment.get("memory", ""))
+    return round(float(shown[1]) * units.parse_size(f"1{shown[2]}")) if shown else 0
 
 
 def _content(rows: list[_Row]) -> Iterator[Hidden]:
