@@ -529,6 +529,11 @@ fn a_flush_that_is_timed_is_in_the_last_call_alone() {
     assert_eq!(without.elapsed_ns, with.elapsed_ns);
     let added = with.main.times.max_ns() - without.main.times.max_ns();
     assert_eq!(added, with.flush.times.max_ns() + with.close.times.max_ns());
+    // No other call has it, and none has the call that came after it.
+    let sums = [&with, &without].map(|done| done.main.times.sum_ns());
+    assert_eq!(sums[0] - sums[1], added);
+    let series: u64 = with.intervals.iter().map(|one| one.latency_sum_ns).sum();
+    assert_eq!(series, with.main.times.sum_ns());
 }
 
 #[test]

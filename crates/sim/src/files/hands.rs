@@ -69,8 +69,9 @@ pub(super) struct Accounts {
     pub books: Books,
     began_ns: Option<u64>,
     tried: Result<u64, i32>,
-    /// With a timed flush: an operation that ends when that does.
-    held: Option<(u64, Result<u64, i32>)>,
+    /// With a timed flush: the operation before it, which ends when that does: its beginning, its own
+    /// end, and what came of it.
+    held: Option<(u64, u64, Result<u64, i32>)>,
     timed_fsync: bool,
     pub refused: Option<teijo_engine::error::EngineError>,
     pub ended_ns: u64,
@@ -119,8 +120,11 @@ impl Accounts {
                 self.began_ns = None;
                 let tried = std::mem::replace(&mut self.tried, Ok(0)).map(|_| bytes);
                 if self.timed_fsync {
-                    self.settle(done.done_ns);
-                    self.held = Some((began_ns, tried));
+                    // Another operation came and no flush: the one before ended by itself.
+                    if let Some((began_ns, ended_ns, tried)) = self.held.take() {
+                        self.book(tried, began_ns, ended_ns);
+                    }
+                    self.held = Some((began_ns, done.done_ns, tried));
                 } else {
                     self.book(tried, began_ns, done.done_ns);
                 }
@@ -135,9 +139,9 @@ impl Accounts {
         }
     }
 
-    /// Books the operation that was held back.
+    /// Books the operation that was held back as one that ends now.
     fn settle(&mut self, now_ns: u64) {
-        if let Some((began_ns, tried)) = self.held.take() {
+        if let Some((began_ns, _, tried)) = self.held.take() {
             self.book(tried, began_ns, now_ns);
         }
     }
