@@ -80,7 +80,8 @@ def loop_with_ext4(size_bytes: int) -> Iterator[Path]:
             try:
                 yield mount
             finally:
-                subprocess.run(["umount", mount], check=True)
+                # A keeper of the last run may hold its file a moment longer.
+                subprocess.run(["umount", "--lazy", mount], check=True)
         finally:
             subprocess.run(["losetup", "--detach", device], check=True)
 
