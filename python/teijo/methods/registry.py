@@ -144,6 +144,30 @@ CARDS: Final = (
         place="studies.configuration.method:Configuration",
     ),
     Card(
+        id="files",
+        title="Files",
+        summary="many small files in a directory: create, stat and delete, each one timed",
+        place="files:FILES",
+    ),
+    Card(
+        id="sql",
+        title="SQL",
+        summary="statements on an SQLite database: insert, select, update and delete, each timed",
+        place="sql:SQL",
+    ),
+    Card(
+        id="oltp",
+        title="Transactions",
+        summary="transactions at a fixed rate of arrival, on SQLite, MariaDB or PostgreSQL",
+        place="oltp.method:Oltp",
+    ),
+    Card(
+        id="classic.orion",
+        title="Oracle ORION",
+        summary="small random and large I/Os at growing loads, as Oracle's calibration tool does",
+        place="classic.orion.method:Orion",
+    ),
+    Card(
         id="classic.crystaldiskmark",
         title="CrystalDiskMark",
         summary="CrystalDiskMark 3, 5 and 8: its passes and its score, and what the score hides",
@@ -185,31 +209,8 @@ CARDS: Final = (
         summary="sql-bench's eight tests on SQLite, MariaDB or PostgreSQL, and what the disk did",
         place="classic.sql_bench.method:SqlBenchMethod",
     ),
-    Card(
-        id="oltp",
-        title="Transactions",
-        summary="transactions at a fixed rate of arrival, on SQLite, MariaDB or PostgreSQL",
-        place="oltp.method:Oltp",
-    ),
-    Card(
-        id="files",
-        title="Files",
-        summary="many small files in a directory: create, stat and delete, each one timed",
-        place="files:FILES",
-    ),
-    Card(
-        id="sql",
-        title="SQL",
-        summary="statements on an SQLite database: insert, select, update and delete, each timed",
-        place="sql:SQL",
-    ),
-    Card(
-        id="classic.orion",
-        title="Oracle ORION",
-        summary="small random and large I/Os at growing loads, as Oracle's calibration tool does",
-        place="classic.orion.method:Orion",
-    ),
 )
+"""One card a method, in the order of README.md; the classic tools as in docs/classic-tools.md."""
 
 
 def method_named(name: str) -> "AnyMethod":

@@ -43,7 +43,7 @@ BUFFERING: Final = {
     "S": "buffering set to use file cache (but not hardware disk cache)",
     "Y": "buffering set to use both file and disk caches",
 }
-"""N and H as published outputs have them; of S and Y none was seen."""
+"""H as a published output has it; N from memory; S and Y, of which none was seen, by us."""
 _HEADING: Final = "ms:" + "".join(f"{place:{2 if not place else 3}d}" for place in range(BUCKETS))
 
 
@@ -112,6 +112,7 @@ def _listed(names: Sequence[str]) -> str:
 def _order(command: Command) -> str:
     if not command.factor.isdecimal():
         return f"using {command.block_kb}KB {command.factor} IOs"
+    # From memory: no published output of a stripe factor was found.
     stripe = int(command.factor) * command.block_kb
     return (
         f"using {command.block_kb}KB IOs over {stripe}KB stripes with {command.run_ios} IOs per run"
