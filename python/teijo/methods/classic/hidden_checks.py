@@ -4,7 +4,6 @@ Each check gives at most one entry: the worst place of the run, or what was seen
 wrong. What a run cannot tell is unknown, never nothing.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,7 +15,7 @@ from teijo.analysis.mean import mean_of
 from teijo.analysis.revisits import chance_of_order, even_distinct, rank_correlation
 from teijo.document.phrase import Verbatim, say
 from teijo.errors import PlanError
-from teijo.methods.classic.hidden_entry import Found, Hidden
+from teijo.methods.classic.hidden_entry import Found, Hidden, entry, shown_bytes
 from teijo.terms.census import Census, ContentSample
 from teijo.terms.placing import place
 from teijo.terms.record import Record
@@ -34,7 +33,6 @@ _DEVIATIONS: Final = 5
 _REPEATED, _COMPRESSIBLE, _UNWRITTEN = 0.01, 0.1, 0.001
 """Shares above which data are no longer fresh, random and written."""
 _SELDOM: Final = 0.01
-_SIZE: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([KMGT]iB|B)")
 _GAIN_PERCENT, _FLUSH_SHARE = 1.0, 0.01
 
 
@@ -69,13 +67,6 @@ class _Touch:
         if self.stream.access is Access.RANDOM:
             return min(1.0, earlier / self.places)
         return max(0.0, earlier + own - self.places) / own if own else None
-
-
-def _entry(found: Found, kind: str, name: str, size: str, *texts: str) -> Hidden:
-    what, because, strict = texts
-    return Hidden(
-        kind=kind, name=name, what=what, size=size, because=because, strict=strict, found=found
-    )
 
 
 def _touches(record: Record, step: Measure, answer: StepResult) -> Iterator[_Touch]:
@@ -135,7 +126,7 @@ def revisits(record: Record) -> list[Hidden]:
     noise = (max(0.0, census.ios - expected) + 1) ** 0.5
     hides = census.distinct < _FEWER * expected and beyond > _DEVIATIONS * noise
     return [
-        _entry(
+        entry(
             "hidden" if hides else "clear",
             "revisits",
             "Blocks touched again",
@@ -176,7 +167,7 @@ def repeated_offsets(record: Record) -> list[Hidden]:
     )
     hides = beyond > max(_MORE, _DEVIATIONS * noise)
     return [
-        _entry(
+        entry(
             "hidden" if hides else "clear",
             "repeated offsets",
             "Passes repeat their offsets",
@@ -207,7 +198,7 @@ def unwritten(record: Record) -> list[Hidden]:
     capacity = record.geometry.capacity_bytes
     if not known or not capacity:
         size = "Whether every block that was read had been written: no file system tells it here."
-        return [_entry("unknown", "unwritten", name, size, *rest)] if reads else []
+        return [entry("unknown", "unwritten", name, size, *rest)] if reads else []
     share = max(known) / capacity
     size = say(
         "{size} of the file, {share:.1f} %, had never been written when it was read.",
@@ -215,7 +206,7 @@ def unwritten(record: Record) -> list[Hidden]:
         share=share * 100,
     )
     found: Found = "hidden" if share > _UNWRITTEN else "clear"
-    return [_entry(found, "unwritten", name, size, *rest)]
+    return [entry(found, "unwritten", name, size, *rest)]
 
 
 def content(record: Record) -> list[Hidden]:
@@ -247,7 +238,7 @@ def _repeated_data(found: tuple[ContentSample, str]) -> list[Hidden]:
         between=sample.repeated_between,
     )
     return [
-        _entry(
+        entry(
             "hidden" if sample.repeated_share > _REPEATED else "clear",
             "duplicates",
             "The same data over and over",
@@ -281,7 +272,7 @@ def _data_again(record: Record) -> list[Hidden]:
         share=share * 100,
     )
     return [
-        _entry(
+        entry(
             "hidden" if share > _REPEATED else "clear",
             "data again",
             "Passes write the same data",
@@ -302,7 +293,7 @@ def _compressible(found: tuple[ContentSample, str]) -> list[Hidden]:
         bytes=units.format_size(sample.sampled_bytes),
     )
     return [
-        _entry(
+        entry(
             "hidden" if sample.compressible_share > _COMPRESSIBLE else "clear",
             "compressible",
             "Data that compress",
@@ -324,10 +315,7 @@ def order(record: Record) -> list[Hidden]:
     """Look whether loads of one kind were measured in the order of their size."""
     kinds: dict[object, list[float]] = {}
     for step, _ in record.measured():
-        alike = tuple(
-            replace(stream, threads=1, queue_depth=1, repeats="")
-            for stream in step.workload.streams
-        )
+        alike = tuple(map(_alike, step.workload.streams))
         load = sum(stream.outstanding_ios for stream in step.workload.streams)
         loads = kinds.setdefault((step.phase, alike), [])
         if load not in loads:
@@ -345,7 +333,7 @@ def order(record: Record) -> list[Hidden]:
         chance=chance * 100,
     )
     return [
-        _entry(
+        entry(
             "hidden" if chance < _SELDOM else "clear",
             "order",
             "Loads in order",
@@ -380,7 +368,7 @@ def caches(record: Record) -> list[Hidden]:
     smallest = min(ranges)
     if not known:
         size = "How large the caches between the program and the medium are: the device says none."
-        return [_entry("unknown", "cache", "A cache larger than the file", size, *texts)]
+        return [entry("unknown", "cache", "A cache larger than the file", size, *texts)]
     name, cache_bytes = max(known, key=lambda each: each[1])
     size = say(
         "The {cache} holds {bytes}, and the smallest range that was measured is {range}.",
@@ -389,24 +377,18 @@ def caches(record: Record) -> list[Hidden]:
         range=units.format_size(smallest),
     )
     found: Found = "hidden" if cache_bytes >= smallest else "clear"
-    return [_entry(found, "cache", "A cache larger than the file", size, *texts)]
+    return [entry(found, "cache", "A cache larger than the file", size, *texts)]
 
 
 def _known_caches(record: Record, *, buffered: bool) -> list[tuple[str, int]]:
     found = []
-    if buffered and (size := _size(record.environment.get("memory", ""))):
+    if buffered and (size := shown_bytes(record.environment.get("memory", ""))):
         found.append(("page cache", size))
     for key, text in record.identity.facts.items():
         last = key.rpartition(".")[2]
-        if last in ("write_cache", "buffer", "ram", "size") and (size := _size(text)):
+        if last in ("write_cache", "buffer", "ram", "size") and (size := shown_bytes(text)):
             found.append(("device's cache", size))
     return found
-
-
-def _size(text: str) -> int:
-    """Return a size as facts and the environment have it ("31.3 GiB"); 0 where it is none."""
-    found = _SIZE.fullmatch(text)
-    return int(float(found[1]) * units.parse_size(f"1{found[2]}")) if found else 0
 
 
 def flushes(record: Record) -> list[Hidden]:
@@ -435,7 +417,7 @@ def flushes(record: Record) -> list[Hidden]:
         calls=units.format_duration(calls),
     )
     return [
-        _entry(
+        entry(
             "hidden" if share > _FLUSH_SHARE else "clear",
             "flush",
             "Flushes outside the latency",
@@ -469,7 +451,7 @@ def best_of(record: Record) -> list[Hidden]:
         chance=chance,
     )
     return [
-        _entry(
+        entry(
             "hidden" if gain > _GAIN_PERCENT else "clear",
             "best pass",
             "The best of several passes",

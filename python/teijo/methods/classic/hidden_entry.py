@@ -1,9 +1,13 @@
 """One thing that a classic tool's number may have in it besides the device."""
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from teijo import units
 
 Found = Literal["hidden", "clear", "unknown"]
+_SHOWN: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([KMGT]iB|B)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,3 +26,20 @@ class Hidden:
     because: str
     strict: str
     found: Found
+
+
+def entry(found: Found, kind: str, name: str, size: str, *texts: str) -> Hidden:
+    """Return an entry; `texts` are what it is, how it follows, and what strict makes of it."""
+    what, because, strict = texts
+    return Hidden(
+        kind=kind, name=name, what=what, size=size, because=because, strict=strict, found=found
+    )
+
+
+def shown_bytes(text: str) -> int:
+    """Return a size in bytes as facts and the environment show it ("31.3 GiB"); 0: it is none.
+
+    A fraction of a unit is shown there, which a person who writes a size may not use.
+    """
+    found = _SHOWN.fullmatch(text)
+    return round(float(found[1]) * units.parse_size(f"1{found[2]}")) if found else 0

@@ -1,14 +1,13 @@
 """What the numbers of phases of work on files hide, measured in the run itself."""
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from teijo import units
 from teijo.analysis import little
 from teijo.document.phrase import say
-from teijo.methods.classic.hidden_entry import Found, Hidden
+from teijo.methods.classic.hidden_entry import Hidden, entry, shown_bytes
 from teijo.methods.classic.phases import PhasesFound, Turn
 from teijo.terms.record import Record
 from teijo.terms.work import FileIo
@@ -17,7 +16,6 @@ MIN_TIME_NS: Final = 500 * units.NS_PER_MS
 """Bonnie++ prints no rate of a shorter phase."""
 _CPU_PERCENT: Final = 50
 _REPEATED_PERCENT: Final = 5
-_SHOWN: Final = re.compile(r"(\d{1,6}(?:\.\d{1,6})?) ?([KMGT]iB)")
 _Row = tuple[str, Turn, FileIo]
 
 
@@ -32,14 +30,6 @@ def entries(found: PhasesFound[Any], *, short_is_hidden: bool) -> tuple[Hidden, 
     told = [*_flush(large), *_cache(found.record, large), *_content(large)]
     told += [*_processor(large), *_replacement(large)]
     return (*told, *_short(found)) if short_is_hidden else tuple(told)
-
-
-def _entry(kind: str, name: str, size: str, *texts: str, hides: bool) -> Hidden:
-    what, because, strict = texts
-    found: Found = "hidden" if hides else "clear"
-    return Hidden(
-        kind=kind, name=name, what=what, size=size, because=because, strict=strict, found=found
-    )
 
 
 def _flush(rows: list[_Row]) -> Iterator[Hidden]:
@@ -59,14 +49,14 @@ def _flush(rows: list[_Row]) -> Iterator[Hidden]:
         phase=worst,
         percent=100 * ratios[worst],
     )
-    yield _entry(
+    yield entry(
+        "hidden" if ratios[worst] < little.RATIO_LEAST else "clear",
         "flush outside latency",
         "A flush outside the latency",
         size,
         "The rate has the flush at the end in it, and the latency of the calls has not.",
         "By Little's law as many calls as are in flight end in one mean latency.",
         "The flush is part of the latency of the last call.",
-        hides=ratios[worst] < little.RATIO_LEAST,
     )
 
 
@@ -89,14 +79,14 @@ def _cache(record: Record, rows: list[_Row]) -> Iterator[Hidden]:
         size=units.format_size(whole),
         memory=units.format_size(memory),
     )
-    yield _entry(
+    yield entry(
+        "hidden" if kept and whole < 2 * memory else "clear",
         "page cache",
         "Reads from the page cache",
         size,
         "What was written a phase before is still in memory, and is read from there.",
         "The size of the files is held against the memory, or the limit it was held to.",
         "The page cache is written back and emptied before each phase.",
-        hides=bool(kept) and whole < 2 * memory,
     )
 
 
@@ -104,9 +94,7 @@ def _memory_bytes(record: Record, rows: list[_Row]) -> int:
     limits = [turn.step.memory_bytes for _, turn, _ in rows if turn.step.memory_bytes]
     if limits:
         return min(limits)
-    # As it is shown, with a fraction: "23.54 GiB" is no size that a person may write.
-    shown = _SHOWN.fullmatch(record.environment.get("memory", ""))
-    return round(float(shown[1]) * units.parse_size(f"1{shown[2]}")) if shown else 0
+    return shown_bytes(record.environment.get("memory", ""))
 
 
 def _content(rows: list[_Row]) -> Iterator[Hidden]:
@@ -125,14 +113,14 @@ def _content(rows: list[_Row]) -> Iterator[Hidden]:
         percent=100 * alike / whole,
         size=units.format_size(whole),
     )
-    yield _entry(
+    yield entry(
+        "hidden" if alike > 0 else "clear",
         "compressible data",
         "Data that a drive may leave out",
         size,
         "Zeros, or one block over and over: a drive or file system that compresses writes less.",
         "What each phase wrote is known: zeros, one block, or random bytes.",
         "Every block has random bytes of its own.",
-        hides=alike > 0,
     )
 
 
@@ -149,14 +137,14 @@ def _processor(rows: list[_Row]) -> Iterator[Hidden]:
             percent=percent,
             kernel=100 * (turn.system_ns or 0) / max(1, turn.cpu_ns),
         )
-        yield _entry(
+        yield entry(
+            "hidden" if percent >= _CPU_PERCENT else "clear",
             "processor",
             "A test of the processor",
             size,
             "A call that moves one byte costs the processor more than the storage.",
             "The processor time of the phase is held against its time.",
             "It stays so: read the phases that move chunks.",
-            hides=percent >= _CPU_PERCENT,
         )
         return
 
@@ -180,14 +168,14 @@ def _replacement(rows: list[_Row]) -> Iterator[Hidden]:
             percent=100 * touched,
             again=100 * again,
         )
-        yield _entry(
+        yield entry(
+            "hidden" if again * 100 > _REPEATED_PERCENT else "clear",
             "revisits",
             "Blocks met again",
             size,
             "Offsets are drawn with replacement: what was met before may be in a cache.",
             "The expected share follows from the number of calls and of blocks.",
             "It stays so; the page cache is empty at the beginning.",
-            hides=again * 100 > _REPEATED_PERCENT,
         )
         return
 
@@ -210,12 +198,12 @@ def _short(found: PhasesFound[Any]) -> Iterator[Hidden]:
             phase=name,
             time=short[name].answer.elapsed_ns / units.NS_PER_S,
         )
-    yield _entry(
+    yield entry(
+        "hidden" if bool(short) else "clear",
         "too short",
         "A rate that is not printed",
         size,
         "Below 0.5 s a row of + is printed: 3 MiB by the byte, or 16,384 seeks a second, are so.",
         "The time of each phase is known, and its rate is in this report all the same.",
         "Seeks and bytes are done again, eight times as many.",
-        hides=bool(short),
     )

@@ -12,7 +12,6 @@ from teijo.personas.persona import Said
 _TEXTS: Final = ("target", "identifier")
 _NUMBERS: Final = ("size", "block", "random", "numruns", "debug", "timeout", "threads")
 _SWITCHES: Final = ("help", "nofrag", "dump", "progress", "flushcaches", "directio")
-_LISTS: Final = ("target", "size", "block", "threads")
 _SPELT: Final = {"flushcaches": "flushCaches"}
 _USAGE: Final = """\
 Usage: {name} [<options>]

@@ -24,8 +24,6 @@ TABLES: Final[dict[str, int]] = {
 assert sum(TABLES.values()) == INSERTS
 assert len(TABLES) == 28
 
-_CODES: Final = ("code", "other", "third", "number", "amount")
-"""Every table has a key, two references to others, two numbers and two texts."""
 _JOINS: Final = (
     ("flight", "aircraft"), ("flight", "airline"), ("fare", "restriction"), ("city", "state"),
     ("month_name", "day_name"), ("flight_day", "day_name"), ("airport_service", "airport"),
@@ -36,6 +34,7 @@ _ROWS: Final = tuple((name, row) for name in _NAMES for row in range(TABLES[name
 
 
 def _create(site: Site, loop: int) -> list[str]:
+    """Make a table: a key, two references to others, two numbers and two texts."""
     columns = [
         ("code", "int not null"),
         ("other", "int not null"),
