@@ -7,12 +7,17 @@ import pytest
 from teijo import api
 from teijo.errors import PlanError, TargetError
 from teijo.methods.classic.databases import SERVER
+from teijo.methods.classic.sql_bench.found import SqlBenchFound
+from teijo.methods.classic.sql_bench.hidden import entries
 from teijo.methods.classic.sql_bench.method import SqlBenchMethod, works_of
 from teijo.methods.classic.sql_bench.settings import SqlBenchSettings
 from teijo.report import text as printed
 from teijo.terms.geometry import NO_CAPACITY
-from teijo.terms.result import Gap, StepResult
+from teijo.terms.record import StepRecord
+from teijo.terms.result import Gap, OperationResult, StepResult
 from teijo.terms.step import Perform, step_from_json, step_to_json
+from teijo.terms.work import SqlBench
+from tests.methods.canned import latencies, record_of
 
 QUICK = {"small": "on", "tests": "create,alter-table", "durable": "off"}
 
@@ -103,7 +108,7 @@ def test_the_report_has_the_totals_and_what_they_hide(run: api.Run) -> None:
     told = printed.render(run.document())
     text = told if isinstance(told, str) else told.decode()
     for words in ("Totals per operation", "create_key+drop", "TOTALS", "synchronous",
-                  "What this number hides", "whole seconds", "prints 100, and 10"):  # fmt: skip
+                  "What this number hides", "Whole seconds", "prints 100, and 10"):  # fmt: skip
         assert words in text
 
 
@@ -111,7 +116,96 @@ def test_commits_without_flushes_are_named_where_the_disk_is_seen(run: api.Run) 
     seen = [each.disk for each in run.found.timed if each.disk is not None]
     if not seen or seen[0].flushes is None:
         pytest.skip("nothing below this directory counts flushes")
-    text = str(run.document())
     flushes = sum(each.flushes or 0 for each in seen)
     commits = sum(each.times.count for each in run.found.timed if each.writes)
-    assert ("commits that no flush follows" in text) == (flushes < commits / 2)
+    assert ("no flush" in hides(run.found)) == (flushes < commits / 2)
+
+
+def hides(found: SqlBenchFound) -> dict[str, str]:
+    return {each.kind: str(each.size) for each in entries(found) if each.found == "hidden"}
+
+
+CLEAN = {"small": "on", "tests": "insert"}
+SECOND_NS = 1_000_000_000
+
+
+def canned(
+    given: dict[str, str], *, flushes: float = 1, reads: float = 1, null_ns: int = 1000,
+    statement_ns: int = SECOND_NS, done: int = 1,
+) -> SqlBenchFound:  # fmt: skip
+    """Return what is found where a statement has so many flushes and reads, and takes so long."""
+    method = SqlBenchMethod()
+    settings = method.settings("", given, NO_CAPACITY)
+    steps, told = method.steps(settings, NO_CAPACITY), []
+    try:
+        asked = next(steps)
+        while True:
+            assert isinstance(asked, Perform)
+            assert isinstance(asked.work, SqlBench)
+            count = asked.work.count
+            results = (
+                part("sql", asked.work.operation, count, statement_ns),
+                part("disk", "disk-read", round(count * reads), 1),
+                part("disk", "disk-write", count, 1),
+                part("disk", "disk-flush", round(count * flushes), 1),
+            )
+            answer = StepResult(
+                started_ns=0, elapsed_ns=count * statement_ns, results=results,
+                detail={"null_query_ns": str(null_ns), "loops": f"{done}/{count}"}
+                if done > 1 else {"null_query_ns": str(null_ns)},
+            )  # fmt: skip
+            told.append(StepRecord(seq=len(told) + 1, step=asked, seed=1, answer=answer))
+            asked = steps.send(answer)
+    except StopIteration:
+        pass
+    record = record_of(method, settings, tuple(told), geometry=NO_CAPACITY)
+    return method.find(settings, record)
+
+
+def part(stream: str, operation: str, count: int, each_ns: int) -> OperationResult:
+    moved = None if stream == "sql" or operation == "disk-flush" else count * 4096
+    return OperationResult(
+        stream=stream, operation=operation, count=count, bytes=moved,
+        latency=latencies(count, each_ns),
+    )  # fmt: skip
+
+
+def test_a_clean_run_hides_nothing_and_each_planted_difference_is_named_with_its_size() -> None:
+    assert hides(canned(CLEAN)) == {}
+    flushless = hides(canned(CLEAN, flushes=0.01))
+    assert set(flushless) == {"no flush"}
+    assert "0.010 each" in flushless["no flush"]
+    memory = hides(canned(CLEAN, reads=0.001))
+    assert set(memory) == {"memory"}
+    assert "made the disk read" in memory["memory"]
+    client = hides(canned(CLEAN, null_ns=SECOND_NS * 3 // 4))
+    assert client == {
+        "client": "A statement that asks for nothing takes 750,000 µs: 75 % of the time."
+    }
+    short = hides(canned(CLEAN, statement_ns=1000, null_ns=0))
+    assert set(short) == {"whole seconds"}
+    cut = hides(canned(CLEAN, done=5))
+    assert set(cut) == {"extrapolated"}
+    assert "stopped after" in cut["extrapolated"]
+    assert set(hides(canned({"small": "on", "tests": "create"}))) == {"printed count"}
+
+
+def test_a_strict_run_hides_nothing_but_commits_that_nobody_flushes() -> None:
+    strict = {"small": "on", "tests": "create,insert", "strict": "on"}
+    planted = {"reads": 0.0, "null_ns": 900, "statement_ns": 1000}
+    assert hides(canned(strict, **planted)) == {}
+    assert set(hides(canned(strict, **planted, flushes=0))) == {"no flush"}
+    document = printed.render(SqlBenchMethod().document(canned(strict, **planted)))
+    told = document if isinstance(document, str) else document.decode()
+    for words in ("Without the client", "say nothing of the storage", "that was looked for"):
+        assert words in told
+
+
+def test_several_clients_wait_for_nothing_at_the_same_time() -> None:
+    one, four = canned(CLEAN, null_ns=1000), canned(CLEAN | {"clients": "4"}, null_ns=1000)
+    assert one.client_s(one.timed[0]) == pytest.approx(4 * four.client_s(four.timed[0]))
+
+
+def test_a_strict_run_that_flushes_nothing_is_refused() -> None:
+    with pytest.raises(PlanError, match="strict=on flushes"):
+        SqlBenchMethod().settings("", {"strict": "on", "durable": "off"}, NO_CAPACITY)

@@ -224,3 +224,26 @@ def test_run_all_tests_says_a_line_a_test_and_leaves_a_file_for_each() -> None:
     assert "\ntransactions: Test skipped because" in run
     assert "\nAll 9 test executed successfully\n" in run
     assert said.stdout == "Test finished. You can find the result in:\noutput/RUN-mysql-box\n"
+
+
+def test_each_line_of_run_all_tests_is_said_as_its_test_ends_and_in_the_suites_order() -> None:
+    order = ordered("run-all-tests", "--small-test", "--machine=box", "--skip-test=connect")
+    persona, told = SqlBenchPersona(), {}
+    for test in order.settings["tests"].split(","):
+        for place, each in enumerate(operations(test, small=True)):
+            answer = heard(test, place, seconds=0.1, small=True).answer
+            step = Perform(work=work(test, each.name, place, small=True))
+            told[test, place] = persona.heard(order, step, answer).stdout
+    assert told["alter-table", 0].startswith("Benchmark DBD suite: 2.15\n")
+    assert told["alter-table", 1] == ""
+    last = {test: text for (test, _), text in told.items()}
+    assert last["ATIS"].startswith("ATIS: Total time: ")
+    # One that was skipped, or is not here, is told before the next one that ran.
+    lines = [line.partition(":")[0] for line in last["create"].splitlines()]
+    assert lines == ["connect", "create"]
+    assert last["create"].startswith("connect: Failed (output/connect-mysql-box)\n")
+    lines = [line.partition(":")[0] for line in last["wisconsin"].splitlines()]
+    assert lines == ["transactions", "wisconsin"]
+    assert persona.outcome(order, None).stdout.startswith(  # type: ignore[arg-type]
+        "\nOf 9 tests, 1 tests didn't work\n"
+    )

@@ -29,6 +29,9 @@ from teijo.terms.work import SqlBench
 
 ALL: Final = "run-all-tests"
 NAMES: Final = (ALL, *(f"test-{name}" for name in TESTS))
+SKIPPED: Final = "transactions"
+"""The ninth script of the suite: it is counted, and skipped."""
+ORDER: Final = sorted((*TESTS, SKIPPED), key=str.lower)
 _TAKES: Final = (
     "comments", "cmp", "server", "user", "host", "database", "password", "time-limit", "machine",
     "dir", "suffix", "create-options", "optimization", "hw", "skip-test",
@@ -59,6 +62,8 @@ class Options:
     machine: str
     began: datetime
     heard: list[Heard] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    """The tests whose lines were printed, in their order."""
 
     def get(self, name: str, default: str = "") -> str:
         """Return an option's value."""
@@ -150,7 +155,7 @@ class SqlBenchPersona:
             return Said()
         mine = Heard(step.work, answer, options.began)
         options.heard.append(mine)
-        last = step.work.place + 1 == len(operations(step.work.test, small=step.work.small))
+        last = _ended(mine)
         if options.test != ALL:
             begun = step.work.place == 0 and "silent" not in options.values
             begins = testing(mine) if begun else ""
@@ -159,8 +164,7 @@ class SqlBenchPersona:
         first = _header(options).text if len(options.heard) == 1 else ""
         if not last or "log" in options.values:
             return Said(stdout="" if "log" in options.values else first)
-        own = [each for each in options.heard if each.work.test == step.work.test]
-        return Said(stdout=f"{first}{step.work.test}: {total_line(own)}\n")
+        return Said(stdout=f"{first}{_lines(options, step.work.test)}")
 
     def outcome(self, order: Order, found: Found[Any]) -> Said:
         """Return the totals of run-all-tests, and the files it leaves."""
@@ -179,10 +183,10 @@ class SqlBenchPersona:
         ]
         missing = [name for name in TESTS if name not in texts]
         totals = totals_text(list(texts.values()), tests=len(TESTS) + 1, errors=len(missing))
-        whole = f"{_header(options).text}{_lines(options, by_test)}{totals}"
-        run = f"{folder}/RUN-{options.file_part}"
         if "log" not in options.values:
-            return Said(stdout=_rest(options, by_test) + totals, files=tuple(files))
+            return Said(stdout=_lines(options) + totals, files=tuple(files))
+        run = f"{folder}/RUN-{options.file_part}"
+        whole = f"{_header(options).text}{_lines(options)}{totals}"
         said = f"Test finished. You can find the result in:\n{run}\n"
         return Said(stdout=said, files=(*files, (run, whole.encode())))
 
@@ -200,25 +204,28 @@ def _header(options: Options) -> Header:
     )
 
 
-def _lines(options: Options, by_test: dict[str, list[Heard]]) -> str:
-    """Return the line of every test, as they stand in the RUN file."""
-    lines = []
-    for name in sorted((*TESTS, "transactions"), key=str.lower):
-        if name == "transactions":
-            lines.append(f"{name}: {TRANSACTIONS}\n")
-        elif by_test.get(name):
-            lines.append(f"{name}: {total_line(by_test[name])}\n")
-        else:
-            lines.append(f"{name}: Failed ({options.get('dir', 'output')}/{name}-"
-                         f"{options.file_part})\n")  # fmt: skip
-    return "".join(lines)
+def _line(options: Options, name: str) -> str:
+    """Return the line of one test, as it stands in the RUN file."""
+    if name == SKIPPED:
+        return f"{name}: {TRANSACTIONS}\n"
+    own = [each for each in options.heard if each.work.test == name]
+    if own and _ended(own[-1]):
+        return f"{name}: {total_line(own)}\n"
+    return f"{name}: Failed ({options.get('dir', 'output')}/{name}-{options.file_part})\n"
 
 
-def _rest(options: Options, by_test: dict[str, list[Heard]]) -> str:
-    """Return the lines that were not said yet: of tests that did not run."""
-    told = {f"{name}: {total_line(heard)}\n" for name, heard in by_test.items() if heard}
-    lines = _lines(options, by_test).splitlines(keepends=True)
-    return "".join(line for line in lines if line not in told)
+def _ended(heard: Heard) -> bool:
+    """Return whether this was the last operation of its test."""
+    work = heard.work
+    return work.place + 1 == len(operations(work.test, small=work.small))
+
+
+def _lines(options: Options, up_to: str = "") -> str:
+    """Return the lines that were not said yet, up to a test's own or all: in the suite's order."""
+    last = ORDER.index(up_to) + 1 if up_to else len(ORDER)
+    names = ORDER[len(options.said) : last]
+    options.said.extend(names)
+    return "".join(_line(options, name) for name in names)
 
 
 def _parsed(words: Sequence[str]) -> dict[str, str] | Said:

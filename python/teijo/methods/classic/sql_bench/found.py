@@ -183,6 +183,16 @@ class SqlBenchFound(Found[SqlBenchSettings]):
         found = [number_in(answer, "null_query_ns") for answer in self.answers]
         return max(found, default=0) / NS_PER_MS
 
+    def client_s(self, each: Timed) -> float:
+        """Return how much of an operation's time statements that ask for nothing would take too.
+
+        Several clients ask at the same time.
+        """
+        alone = (
+            each.statements * self.null_query_ms * NS_PER_MS / NS_PER_S / max(1, each.work.clients)
+        )
+        return min(alone, each.seconds)
+
     @property
     def watch_running(self) -> Watch:
         """The test that is under way; nobody knows how long it takes."""

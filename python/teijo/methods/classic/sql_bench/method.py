@@ -25,9 +25,14 @@ class SqlBenchMethod(Method[SqlBenchSettings, SqlBenchFound]):
         """Make sure that the settings go together.
 
         Raises:
-            PlanError: they ask for a server of somebody else's to flush nothing, or strictly so.
+            PlanError: a server of somebody else's, or a strict run, is to flush nothing.
         """
         del geometry
+        if settings.durable == "off" and settings.strict == "on":
+            raise PlanError(
+                "strict=on flushes what is committed, and durable=off does not",
+                remedy="Leave one of them out.",
+            )
         if settings.durable == "off" and "://" in settings.server:
             raise PlanError(
                 "durable=off changes a private server, and a URL names one of somebody else's",

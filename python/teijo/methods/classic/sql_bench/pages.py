@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from teijo.document import model
 from teijo.document.grid import Fields, listing
 from teijo.document.phrase import Verbatim, say
+from teijo.methods.classic import hidden
 from teijo.methods.classic.databases import settings_section, time_section
 from teijo.methods.classic.sql_bench.found import SqlBenchFound, Timed
-from teijo.methods.classic.sql_bench.hidden import hidden_section
+from teijo.methods.classic.sql_bench.hidden import entries, memory_sentence, served_from_memory
 from teijo.methods.knobs import describe
 from teijo.methods.report import study_report
 from teijo.units import MEGA, NS_PER_US
@@ -22,6 +23,7 @@ ESTIMATED = (
     "+ marks a time that is extrapolated: the loop stopped at the time limit, and the share that "
     "was carried out is taken for the whole."
 )
+MEMORY = "Their times are of the processor and of memory, and say nothing of the storage."
 TOTALS: Fields[tuple[str, Sequence[Timed]]] = (
     ("Operation", "", None, lambda row: Verbatim(row[0])),
     ("Time", "s", 2, lambda row: _sum(row[1], "wall")),
@@ -50,13 +52,13 @@ def pages(found: SqlBenchFound) -> model.Document:
     if found.timed:
         sections = [
             _result_section(found),
+            hidden.section(entries(found)),
             _totals_section(found),
             model.Section(
                 title="Single statements",
                 blocks=(listing(found.timed, SINGLE, caption="Single statements"),),
             ),
             time_section(found.answers),
-            *hidden_section(found),
             *settings_section(found.answers),
         ]
     return study_report(
@@ -80,6 +82,10 @@ def _sum(timed: Sequence[Timed], kind: str) -> float:
     return math.fsum(values) / passes
 
 
+def _client(found: SqlBenchFound, row: tuple[str, Sequence[Timed]]) -> float:
+    return math.fsum(map(found.client_s, row[1]))
+
+
 def _result_section(found: SqlBenchFound) -> model.Section:
     tests = found.by_test
     total = math.fsum(_sum(timed, "wall") for timed in tests.values())
@@ -91,6 +97,9 @@ def _result_section(found: SqlBenchFound) -> model.Section:
     notes = [model.Paragraph(text=MADE)]
     if any(each.estimated for each in found.timed):
         notes.append(model.Paragraph(text=ESTIMATED))
+    memory = memory_sentence(found)
+    if found.settings.strict == "on" and memory is not None and served_from_memory(found):
+        notes.append(model.Paragraph(text=say("{reads} {meaning}", reads=memory, meaning=MEMORY)))
     return model.Section(
         title="Result",
         blocks=(
@@ -103,5 +112,12 @@ def _result_section(found: SqlBenchFound) -> model.Section:
 
 def _totals_section(found: SqlBenchFound) -> model.Section:
     rows = [*found.by_operation.items(), ("TOTALS", found.timed)]
-    table = listing(rows, TOTALS, caption="Totals per operation")
+    fields = TOTALS
+    if found.settings.strict == "on":
+        fields = (
+            *TOTALS[:2],
+            ("Without the client", "s", 2, lambda row: _sum(row[1], "wall") - _client(found, row)),
+            *TOTALS[2:],
+        )
+    table = listing(rows, fields, caption="Totals per operation")
     return model.Section(title="Totals per operation", blocks=(table,))
