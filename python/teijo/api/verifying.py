@@ -149,11 +149,22 @@ def _replay(
         with closing(make_simulated(named)) as device, reading.of_a_file(record):
             method = method_named(record.run.method)
             stop = interrupt or Interrupt()
-            return tuple(replayed(record, method, device, observer, stop)), ()
+            flaws = tuple(replayed(record, method, device, observer, stop))
+            return flaws, () if flaws else _ended_early(record)
     except (UsageError, IdentityError) as error:
         flaws = _of_replay(say("it cannot be carried out again: {why}", why=error.message))
         # What a file describes may have changed, or lie elsewhere.
         return ((), flaws) if target.endswith(".toml") else (flaws, ())
+
+
+def _ended_early(record: Record) -> _Flaws:
+    """Return the step that was not carried out again, for somebody ended it when he liked."""
+    text = "somebody ended it early, and nothing says at which moment: it was not carried out again"
+    return tuple(
+        Flaw(check=Check.REPLAY, text=text, step=each.seq)
+        for each in record.steps
+        if each.ended_early
+    )[:1]
 
 
 def _of_replay(text: str) -> _Flaws:

@@ -30,7 +30,8 @@ def replayed(
     """Give each step of a record that a device answers otherwise when it is asked again.
 
     The device is one that gives the same answers to the same steps, and fresh. What it answers
-    now is what later steps build on, so that a number changed in one place gives one remark.
+    now is what later steps build on, so that a number changed in one place gives one remark. It
+    stops before a step that somebody ended early: no setting says at which moment.
 
     Raises:
         IdentityError: it is not the device of the record.
@@ -52,6 +53,8 @@ def replayed(
     with interrupt.listening():
         for exchange in record.steps:
             interrupt.check()
+            if exchange.ended_early:
+                break
             own = _answer(stage, exchange)
             if isinstance(own, str):
                 yield _flaw(own, exchange.seq)

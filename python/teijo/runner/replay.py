@@ -40,7 +40,8 @@ def catch_up(stage: Stage, conversation: Conversation, record: Record) -> StepRe
     stage.resumptions = 0 if stage.device.replayable else len(resumed) + 1
     for exchange in record.steps:
         check_asked(conversation, exchange, record.run.version)
-        if stage.device.replayable:
+        # Nothing is asked behind a step that somebody ended early, and nobody knows the moment.
+        if stage.device.replayable and not exchange.ended_early:
             _execute_again(stage, exchange, record.run.version)
         _take_over(stage, exchange)
         conversation.answer(exchange.answer)

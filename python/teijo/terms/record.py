@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.provenance import Group, Provenance
 from teijo.terms.remark import Remark
-from teijo.terms.result import Answer, StepResult
+from teijo.terms.result import STOPPED, Answer, StepResult
 from teijo.terms.step import Measure, Step
 
 S = TypeVar("S", bound=Step)
@@ -49,6 +49,12 @@ class StepRecord:
     step: Step
     seed: int
     answer: Answer
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether it is a measurement that may end early, and somebody ended it."""
+        may = isinstance(self.step, Measure) and self.step.ends_early
+        return may and isinstance(self.answer, StepResult) and STOPPED in self.answer.detail
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,8 +69,8 @@ pub(super) struct Accounts {
     pub books: Books,
     began_ns: Option<u64>,
     tried: Result<u64, i32>,
-    /// With a timed flush: the operation before it, which ends when that does: its beginning, its own
-    /// end, and what came of it.
+    /// With a timed flush: the operation before it, which ends when that does: its beginning, its
+    /// own end, and what came of it.
     held: Option<(u64, u64, Result<u64, i32>)>,
     timed_fsync: bool,
     pub refused: Option<teijo_engine::error::EngineError>,

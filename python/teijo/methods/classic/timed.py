@@ -18,7 +18,7 @@ from teijo.methods.phrases import insist
 from teijo.methods.settings import Settings
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.histogram import Histogram, merged
-from teijo.terms.result import Answer, StepResult
+from teijo.terms.result import STOPPED, Answer, StepResult
 from teijo.terms.step import Measure, Precondition, Step
 from teijo.terms.watch import Watch
 from teijo.terms.workload import Workload
@@ -66,7 +66,7 @@ class Timed:
                 continues=place > 0,
                 open_ended=place < len(asked) - 1,
                 interval_ns=self.interval_ns,
-                ends_early=phase == PASS and place == len(asked) - 1 and self.passes == 1,
+                ends_early=phase != WARM_UP and self.passes == 1,
             )
             for place, (phase, length) in enumerate(asked)
         )
@@ -86,6 +86,8 @@ def _whole(steps: Sequence[Measure]) -> Generator[Step, Answer, bool]:
         answer = yield step
         if not isinstance(answer, StepResult):
             return False
+        if STOPPED in answer.detail:
+            return True  # without the cool-down: whoever ended it does not want to wait for more
     return True
 
 

@@ -13,7 +13,7 @@ from teijo.terms.geometry import Geometry
 from teijo.terms.placing import begins_at, place
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import RemarkKind
-from teijo.terms.result import STOPPED, Gap, Health, StepResult
+from teijo.terms.result import Gap, Health, StepResult
 from teijo.terms.seed import seed_of
 from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 from teijo.terms.workload import Access, Stream
@@ -91,8 +91,8 @@ def _stimulus_flaws(each: StepRecord, answer: StepResult, before: StepRecord | N
 def _length_flaws(each: StepRecord, answer: StepResult) -> Flaws:
     match each.step:
         case Measure(duration_ns=asked_ns) | Idle(duration_ns=asked_ns):
-            may_end = getattr(each.step, "ends_early", False) and STOPPED in answer.detail
-            if answer.elapsed_ns < asked_ns and "failure" not in answer.detail and not may_end:
+            excused = each.ended_early or "failure" in answer.detail
+            if answer.elapsed_ns < asked_ns and not excused:
                 text = say(
                     "it took {took:,} ns of the {asked:,} ns that were asked for",
                     took=answer.elapsed_ns,
