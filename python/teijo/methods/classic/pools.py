@@ -6,11 +6,15 @@ from typing import Final
 
 from teijo import units
 from teijo.errors import PlanError
+from teijo.methods.classic.timed import PREPARE
 from teijo.methods.forms import LIST_MOST, SIZE, Form, optional
 from teijo.methods.load import THREADS_MOST
 from teijo.terms.geometry import Geometry
-from teijo.terms.workload import WHOLE_RANGE, ActiveRange
+from teijo.terms.step import Precondition
+from teijo.terms.workload import WHOLE_RANGE, Access, ActiveRange, Content, Stream, Workload
 
+_WRITTEN_IN: Final = units.MIB
+_WRITTEN_DEPTH: Final = 8
 _POOL: Final = re.compile(r"([0-9]{1,4})@([^@+]+)\+([^@+]+)")
 
 
@@ -89,3 +93,26 @@ def check_pools(
                 remedy="Set a smaller block or start offset, or take a larger target.",
             )
         reached = end
+
+
+def written_once(
+    piece: ActiveRange, geometry: Geometry, content: Content, *, block_size_bytes: int
+) -> Precondition:
+    """Return the writing of a piece before the test, in order, in blocks of 1 MiB.
+
+    A piece that is shorter is written in blocks of `block_size_bytes`.
+    """
+    room = geometry.capacity_bytes - piece.first_byte
+    length = room if piece.length_bytes is None else min(room, piece.length_bytes)
+    block = _WRITTEN_IN if length >= _WRITTEN_IN else block_size_bytes
+    stream = Stream(
+        name=PREPARE,
+        read_percent=0,
+        block_size_bytes=block,
+        access=Access.SEQUENTIAL,
+        queue_depth=_WRITTEN_DEPTH,
+        active_range=piece,
+        content=content,
+    )
+    total = length // block * block
+    return Precondition(workload=Workload(streams=(stream,)), total_bytes=total, phase=PREPARE)

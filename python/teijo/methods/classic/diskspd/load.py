@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from teijo import units
 from teijo.methods.classic.diskspd.settings import DATA, DiskspdSettings
-from teijo.methods.classic.pools import Pool
-from teijo.methods.classic.timed import PREPARE, Timed
+from teijo.methods.classic.pools import Pool, written_once
+from teijo.methods.classic.timed import Timed
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Precondition
 from teijo.terms.workload import Access, ActiveRange, Content, Stream, Workload
@@ -132,23 +131,7 @@ def prepared(settings: DiskspdSettings, geometry: Geometry) -> tuple[Preconditio
     if settings.prepare == "none" and not strict:
         return ()
     content = Content.ZERO if settings.prepare == "zero" and not strict else Content.RANDOM
-    return tuple(_written(settings, pool, geometry, content) for pool in settings.targets)
-
-
-def _written(
-    settings: DiskspdSettings, pool: Pool, geometry: Geometry, content: Content
-) -> Precondition:
-    piece = pool.piece()
-    length = piece.length_bytes or geometry.capacity_bytes - piece.first_byte
-    block = units.MIB if length >= units.MIB else settings.block_size_bytes
-    stream = Stream(
-        name=PREPARE,
-        read_percent=0,
-        block_size_bytes=block,
-        access=Access.SEQUENTIAL,
-        queue_depth=8,
-        active_range=piece,
-        content=content,
+    return tuple(
+        written_once(pool.piece(), geometry, content, block_size_bytes=settings.block_size_bytes)
+        for pool in settings.targets
     )
-    total = length // block * block
-    return Precondition(workload=Workload(streams=(stream,)), total_bytes=total, phase=PREPARE)

@@ -4,8 +4,8 @@ from typing import Annotated, Final, Literal
 
 from teijo import units
 from teijo.methods import forms
-from teijo.methods.classic.pools import POOLS, Pool
-from teijo.methods.classic.timed import PREPARE, Timed
+from teijo.methods.classic.pools import POOLS, Pool, written_once
+from teijo.methods.classic.timed import Timed
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.load import QUEUE_DEPTH_MOST, THREADS_MOST
 from teijo.methods.settings import Settings
@@ -18,7 +18,6 @@ RUN_IOS_MOST: Final = units.MEGA
 PASSES_MOST: Final = 100
 BUFFERINGS: Final = ("N", "H", "S", "Y")
 RANDOM, SEQUENTIAL = "random", "sequential"
-_PREPARED_IN: Final = units.MIB
 
 Kind = Literal["read", "write"]
 
@@ -168,7 +167,15 @@ def test_of(settings: SqlioSettings, geometry: Geometry) -> Timed:
     """Return the test on a device."""
     prepare: tuple[Precondition, ...] = ()
     if settings.is_prepared:
-        prepare = tuple(_written(settings, pool, geometry) for pool in settings.files)
+        prepare = tuple(
+            written_once(
+                piece_of(settings, pool),
+                geometry,
+                Content.RANDOM,
+                block_size_bytes=settings.block_size_bytes,
+            )
+            for pool in settings.files
+        )
     return Timed(
         name=settings.name,
         workload=Workload(streams=streams_of(settings)),
@@ -176,22 +183,3 @@ def test_of(settings: SqlioSettings, geometry: Geometry) -> Timed:
         passes=settings.passes,
         prepare=prepare,
     )
-
-
-def _written(settings: SqlioSettings, pool: Pool, geometry: Geometry) -> Precondition:
-    """Return the writing of what will be read, once and with unique data."""
-    piece = piece_of(settings, pool)
-    room = geometry.capacity_bytes - piece.first_byte
-    length = room if piece.length_bytes is None else min(room, piece.length_bytes)
-    block = _PREPARED_IN if length >= _PREPARED_IN else settings.block_size_bytes
-    stream = Stream(
-        name=PREPARE,
-        read_percent=0,
-        block_size_bytes=block,
-        access=Access.SEQUENTIAL,
-        queue_depth=8,
-        active_range=piece,
-        content=Content.RANDOM,
-    )
-    total = length // block * block
-    return Precondition(workload=Workload(streams=(stream,)), total_bytes=total, phase=PREPARE)
