@@ -124,6 +124,17 @@ def test_less_than_the_program_needs_is_refused(tree: tuple[Path, Path]) -> None
         limit(tree).hold(LEAST_BYTES - 1)
 
 
+def test_a_limit_is_checked_without_a_group_being_made(tree: tuple[Path, Path]) -> None:
+    limit(tree).check(None)
+    limit(tree).check(LIMIT)
+    with pytest.raises(HostError, match="less than this program needs"):
+        limit(tree).check(LEAST_BYTES - 1)
+    assert not list(tree[0].rglob(f"{PREFIX}*"))
+    (tree[0] / "cgroup.controllers").unlink()
+    with pytest.raises(HostError, match="holds no control groups v2"):
+        limit(tree).check(LIMIT)
+
+
 def test_the_real_host_holds_a_limit_or_tells_why_not() -> None:
     one = MemoryLimit()
     try:

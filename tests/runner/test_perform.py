@@ -48,7 +48,8 @@ def test_each_step_is_held_to_the_limit_and_says_how_often_it_was_met(tmp_path: 
     def made(stage: Stage, **more: object) -> None:
         make(stage, **more, memory=held)  # type: ignore[arg-type]
 
-    with patch.object(Stage, "__init__", made):
+    unchecked = patch("teijo.device.memory_limit.MemoryLimit.check")
+    with unchecked, patch.object(Stage, "__init__", made):
         done = run(tmp_path, memory="512MiB")
     assert held.asked == [512 << 20] * 3
     assert held.left == 1
@@ -60,13 +61,14 @@ def test_each_step_is_held_to_the_limit_and_says_how_often_it_was_met(tmp_path: 
         assert each.answer.detail["memory_limit_hits"] == "3"
 
 
-def test_a_limit_that_cannot_be_ends_the_run_with_the_reason(tmp_path: Path) -> None:
+def test_a_limit_that_cannot_be_held_is_refused_before_there_is_a_run_file(tmp_path: Path) -> None:
     refused = HostError("The memory cannot be limited here: x.", remedy="Leave memory away.")
     with (
         patch("teijo.device.memory_limit.MemoryLimit._parent", side_effect=refused),
         pytest.raises(HostError, match="cannot be limited here"),
     ):
         run(tmp_path, memory="1GiB")
+    assert list(tmp_path.iterdir()) == [tmp_path / "home"]
     assert not list((tmp_path / "home").iterdir())
 
 

@@ -14,11 +14,12 @@ from teijo.compare.limit import FACT, fact_of, limits_from, recorded_limits
 from teijo.device import Hook, Survey, hook_to_resume, hook_to_run, open_target, survey
 from teijo.device.device import Device
 from teijo.device.marker import Holder
+from teijo.device.memory_limit import MemoryLimit
 from teijo.device.sessions import Engine
 from teijo.device.target import check_work
 from teijo.errors import HostError, Interrupted, PlanError, RunFileError, StoppedAtOnce, TeijoError
 from teijo.methods.knobs import checked_words
-from teijo.methods.method import AnyMethod, hook_of, settings_on
+from teijo.methods.method import AnyMethod, hook_of, memory_of, settings_on
 from teijo.methods.registry import method_named
 from teijo.methods.settings import Settings
 from teijo.runfile import reader
@@ -78,6 +79,7 @@ def run(
     numbers, cpus = _evaluated(chosen, spec := spec or chosen.default_spec, seen)
     consented = _shown(hook_to_run(hook_of(numbers), hook), observer)
     Names.of(output).check_free()  # before a target is laid out, which takes long
+    MemoryLimit().check(memory_of(numbers))
     _check_ahead(chosen, numbers, seen.geometry, max_drive_writes, limits := limits_from(limits))
     opened = partial(
         open_target,

@@ -12,7 +12,8 @@ import typer
 
 from teijo.cli import console, options, tongue
 from teijo.creating import replace_atomically
-from teijo.errors import HostError, UsageError
+from teijo.errors import HostError, PlanError, TeijoError, UsageError
+from teijo.outside.text import unspeakable, visible
 
 if TYPE_CHECKING:
     from teijo.api import Run
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 VERB = "as"
 _OURS = ("--like", "--destroy", "--overwrite", "--report", "--report-dir")
 """No original has an option of these names."""
+_WORD_MOST = 4096
+"""Characters of one word: a path cannot be longer, and nothing else is."""
 EXAMPLES = (
     "teijo as                                       the tools, and the versions of each",
     "teijo as orion -run simple -testname mytest -num_disks 1",
@@ -115,10 +118,14 @@ def _ordered(
 
     persona = persona_named(tool)
     check_like(tool, persona, like)
+    _check_words(tool, words)
     _check_places(tool, words)
     screen = console.width(sys.stderr) is not None
     call = Call(words=words, like=like, folder=Path.cwd(), now=now, screen=screen)
-    order = persona.order(tool, call)
+    try:
+        order = persona.order(tool, call)
+    except PlanError as error:
+        raise _without_set(error, tool) from error
     if not isinstance(order, Order):
         _say(order)
         raise typer.Exit(order.exit_code)
@@ -140,7 +147,10 @@ def _heard(act: partial["Run"], persona: "Persona", order: "Order") -> "Act":
                     pass
             observer(event)
 
-        return act(observer=tell, interrupt=interrupt)
+        try:
+            return act(observer=tell, interrupt=interrupt)
+        except PlanError as error:
+            raise _without_set(error, persona.names[0]) from error
 
     return carried_out
 
@@ -164,6 +174,35 @@ def _say(said: "Said") -> None:
                 f"{name} cannot be written: {error.strerror}",
                 remedy="Go to a folder where you may write.",
             ) from error
+
+
+def _without_set(error: PlanError, tool: str) -> TeijoError:
+    """Return an error of a setting with a remedy for who typed an original's options."""
+    if "--set" not in error.remedy:
+        return error
+    return UsageError(
+        error.message, remedy=f"{tool} decides it by its own options: give another value there."
+    )
+
+
+def _check_words(tool: str, words: Sequence[str]) -> None:
+    """Make sure that each word can be printed, recorded, and made a name of.
+
+    Raises:
+        UsageError: one holds a control character or is no text, or is longer than any can be.
+    """
+    for word in words:
+        if len(word) > _WORD_MOST:
+            raise UsageError(
+                f"A word behind {tool} has {len(word):,} characters, and {_WORD_MOST:,} are the "
+                "most",
+                remedy="Write a shorter one.",
+            )
+        if unspeakable(word) or visible(word) != word:
+            raise UsageError(
+                f"{visible(word, most=80)!r} behind {tool} holds a character that cannot be shown",
+                remedy="Leave out control characters, ends of lines, and what is no UTF-8.",
+            )
 
 
 def _check_places(tool: str, words: Sequence[str]) -> None:

@@ -33,6 +33,19 @@ class MemoryLimit:
         self._before: Path | None = None
         self._group: Path | None = None
 
+    def check(self, memory_bytes: int | None) -> None:
+        """Make sure that a limit can be held, as far as that is seen without holding it.
+
+        Raises:
+            HostError: it cannot be held here.
+        """
+        if memory_bytes is None:
+            return
+        _check_enough(memory_bytes)
+        parent = self._parent()
+        if not os.access(parent, os.W_OK):
+            raise _refusal(f"{parent} is not writable")
+
     def hold(self, memory_bytes: int | None) -> dict[str, str]:
         """Hold this process, and those it starts, to so many bytes; None is no limit.
 
@@ -44,8 +57,7 @@ class MemoryLimit:
         if memory_bytes is None:
             self.leave()
             return {}
-        if memory_bytes < LEAST_BYTES:
-            raise _refusal(f"{memory_bytes} B are less than this program needs, {LEAST_BYTES} B")
+        _check_enough(memory_bytes)
         if self._group is None:
             self._enter(self._parent())
         assert self._group is not None
@@ -123,6 +135,11 @@ class MemoryLimit:
                 os.close(descriptor)
         except OSError as error:
             raise _refusal(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _check_enough(memory_bytes: int) -> None:
+    if memory_bytes < LEAST_BYTES:
+        raise _refusal(f"{memory_bytes} B are less than this program needs, {LEAST_BYTES} B")
 
 
 def _refusal(reason: str) -> HostError:

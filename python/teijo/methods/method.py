@@ -142,6 +142,18 @@ def hook_of(settings: Settings) -> tuple[str, ...]:
 
 
 @runtime_checkable
+class LimitsMemory(Protocol):
+    """Settings that may hold this program to a limit of memory."""
+
+    memory_bytes: int | None
+
+
+def memory_of(settings: Settings) -> int | None:
+    """Return the limit of memory that settings ask for, None for none."""
+    return settings.memory_bytes if isinstance(settings, LimitsMemory) else None
+
+
+@runtime_checkable
 class KnowsPairs(Protocol):
     """A method that needs to know what a device is made of, where nobody has said it."""
 

@@ -1,6 +1,7 @@
-"""Paths in an original's command line: those of Windows are refused, with their Linux form."""
+"""Paths in an original's command line: what of them is a folder, and what is of Windows."""
 
 import re
+from pathlib import Path
 from typing import Final
 
 from teijo.errors import UsageError
@@ -22,3 +23,11 @@ def refuse_windows(path: str) -> None:
             f"{path!r} is a path of Windows",
             remedy=f"Write the path where it is mounted here, as in {linux}.",
         )
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a path is a folder; one that cannot be a path is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False  # a name over 255 bytes, for example

@@ -16,7 +16,7 @@ from typing import Final
 from teijo.errors import UsageError
 from teijo.methods.classic.bonnie.method import usual_size
 from teijo.personas.bonnie.output import DEFAULT_CHUNK_BYTES, DEFAULT_SEEKS, Asked
-from teijo.personas.paths import refuse_windows
+from teijo.personas.paths import is_folder, refuse_windows
 from teijo.personas.persona import Said
 from teijo.personas.short_options import leading_number, operands_of, options_of
 from teijo.units import KIB, MIB
@@ -221,7 +221,7 @@ def _take(got: _Reading, version: str, letter: str, value: str, folder: Path) ->
 def _directory(value: str, folder: Path, version: str) -> Path:
     refuse_windows(value)
     path = folder / value
-    if not path.is_dir():
+    if not is_folder(path):
         raise _refused(f'Can\'t change to directory "{value}".\n{usage(version)}')
     return path
 
@@ -344,17 +344,17 @@ def _as_user(got: _Reading, version: str, host: Host) -> str:
     uid, gid = os.getuid(), os.getgid()
     user = got.user if got.user is not None else getpass.getuser()
     try:
-        entry = pwd.getpwuid(int(user)) if user.isdecimal() else pwd.getpwnam(user)
+        entry = pwd.getpwuid(leading_number(user)) if user.isdecimal() else pwd.getpwnam(user)
         uid, gid = entry.pw_uid, entry.pw_gid
-    except (KeyError, OverflowError):
+    except (KeyError, OverflowError, ValueError):
         if not user.isdecimal():
             raise _refused(f"Can't find user {user}\n") from None
-        uid = int(user)
+        uid = leading_number(user)
     if got.group is not None:
         try:
             named = got.group
-            gid = int(named) if named.isdecimal() else grp.getgrnam(named).gr_gid
-        except KeyError:
+            gid = leading_number(named) if named.isdecimal() else grp.getgrnam(named).gr_gid
+        except (KeyError, ValueError):
             raise _refused(f"Can't find group {got.group}\n") from None
     return "" if "q" in got.flags else f"Using uid:{uid}, gid:{gid}.\n"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from teijo.errors import UsageError
-from teijo.personas.paths import refuse_windows
+from teijo.personas.paths import is_folder, refuse_windows
 from teijo.personas.persona import Said
 
 _TEXTS: Final = ("target", "identifier")
@@ -105,7 +105,7 @@ def read(name: str, words: Sequence[str], folder: Path, *, memory_mib: int, rele
     targets = given.values.get("target", ["."])
     for target in targets:
         refuse_windows(target)
-    if any(not (folder / target).is_dir() for target in targets):
+    if any(not is_folder(folder / target) for target in targets):
         raise Refused(Said(stderr=_NEITHER, exit_code=1))
     if len(targets) > 1:
         raise UsageError(

@@ -7,7 +7,7 @@ from typing import Final
 
 from teijo.errors import UsageError
 from teijo.methods.classic.tiotest.settings import PHASES
-from teijo.personas.paths import refuse_windows
+from teijo.personas.paths import is_folder, refuse_windows
 from teijo.personas.persona import Said
 from teijo.personas.short_options import leading_number, options_of
 from teijo.personas.tiotest.output import Layout, tables, terse
@@ -148,7 +148,7 @@ def read(like: str, words: Sequence[str], folder: Path) -> Line:
     if named:
         refuse_windows(named[0])
         line.folder = folder / named[0]
-        if not line.folder.is_dir():
+        if not is_folder(line.folder):
             raise Refused(_nowhere(line, named[0]))
     return line
 
