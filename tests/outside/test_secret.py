@@ -12,4 +12,6 @@ def test_a_password_is_neither_in_what_is_recorded_nor_forgotten(
     assert revealed("me@host/db") == "me:secret@host/db"
     monkeypatch.setenv(PASSWORD, "other")
     assert revealed("you@host/db") == "you:other@host/db"
+    monkeypatch.setenv(PASSWORD, "a@b/c:%")
+    assert revealed("you@host/db") == "you:a%40b%2Fc%3A%25@host/db"
     assert hidden("sqlite") == "sqlite"

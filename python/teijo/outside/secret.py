@@ -6,6 +6,7 @@ An address is recorded, shown and compared without its password; who connects as
 import os
 import re
 from typing import Final
+from urllib.parse import quote
 
 PASSWORD: Final = "TEIJO_SQL_PASSWORD"
 """The environment variable with the password, where an address has none."""
@@ -27,5 +28,6 @@ def hidden(url: str) -> str:
 def revealed(rest: str) -> str:
     """Return what stands behind a URL's scheme with the password in it, as far as it is known."""
     user, at, host = rest.partition("@")
-    password = _known.get(rest, os.environ.get(PASSWORD, ""))
+    # In a URL it is written with its signs encoded; in the environment it is as it is.
+    password = _known.get(rest) or quote(os.environ.get(PASSWORD, ""), safe="")
     return f"{user}:{password}@{host}" if at and password else rest

@@ -7,6 +7,7 @@ from time import monotonic_ns, sleep
 from typing import TYPE_CHECKING, Final
 
 from teijo.sql.disk import DiskWatch
+from teijo.sql.elsewhere import TRANSACTED
 from teijo.sql.server import FACT, Opened, null_query_ns
 from teijo.sql.timeline import Timeline, result_of
 from teijo.terms.result import OperationResult
@@ -23,7 +24,6 @@ _TELLERS: Final = 10
 _ACCOUNTS: Final = 100_000
 _TOGETHER: Final = 500
 _LOOK_NS: Final = NS_PER_S // 10
-TABLES: Final = ("teijo_history", "teijo_accounts", "teijo_tellers", "teijo_branches", "teijo_kv")
 
 
 def transact(
@@ -65,7 +65,7 @@ def _fill(
     began_ns = monotonic_ns()
     filler = "x" * work.row_bytes
     with opened.connect() as connection:
-        for table in TABLES:
+        for table in TRANSACTED:
             connection.exec_driver_sql(f"drop table if exists {table}")
         for text in _tables(work):
             connection.exec_driver_sql(text)
