@@ -86,6 +86,22 @@ def test_the_group_of_a_process_that_was_killed_is_removed_and_that_of_one_that_
     one.leave()
 
 
+@pytest.mark.parametrize("kills", [0, 1, 12])
+def test_who_outlives_a_killed_process_removes_its_group_and_learns_of_a_kill_for_memory(
+    tree: tuple[Path, Path], kills: int
+) -> None:
+    group = tree[0] / "user.slice" / f"{PREFIX}{PID}"
+    assert not limit(tree).outlived()
+    group.mkdir()
+    (group / "memory.events").write_text(f"max 40\noom {kills}\noom_kill {kills}\n")
+    assert limit(tree).outlived() is bool(kills)
+    assert not group.exists()
+
+
+def test_where_there_are_no_groups_nothing_is_outlived(tmp_path: Path) -> None:
+    assert not MemoryLimit(tmp_path, tmp_path, PID).outlived()
+
+
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [

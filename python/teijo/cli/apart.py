@@ -101,7 +101,31 @@ def _look_after(child: int, reader: int, heard: set[signal.Signals]) -> NoReturn
         if signalled.si_signo == signal.SIGCHLD:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
-                _end_as(os.waitstatus_to_exitcode(status))
+                code = os.waitstatus_to_exitcode(status)
+                if code == -signal.SIGKILL:
+                    _tell_of_memory(child)
+                _end_as(code)
+
+
+def _tell_of_memory(child: int) -> None:
+    """Say so, and leave, where the memory limit of a run killed it: the child could not.
+
+    In any case the control group that the child left is removed.
+    """
+    # Only now: as a rule this process needs nothing of it.
+    from teijo.cli import console, tongue
+    from teijo.device.memory_limit import MemoryLimit
+    from teijo.errors import HostError
+
+    if not MemoryLimit(pid=child).outlived():
+        return
+    tongue.speak(tongue.asked(sys.argv[1:], os.environ))
+    console.explain(
+        "The run needed more memory than its limit, so the kernel ended it",
+        "Run anew with a larger limit: --set memory=… The open file holds what was recorded.",
+    )
+    sys.stderr.flush()
+    os._exit(HostError.exit_code)
 
 
 def _end_as(code: int) -> NoReturn:

@@ -85,6 +85,21 @@ class MemoryLimit:
         with suppress(OSError):
             group.rmdir()
 
+    def outlived(self) -> bool:
+        """Remove the group of a process that is no more; return whether the kernel killed in it,
+        because it needed more than its limit.
+
+        `pid` is the killed one's; this process is in the group where that one began.
+        """
+        try:
+            group = self._parent() / f"{PREFIX}{self._pid}"
+        except HostError:
+            return False
+        is_killed = re.search(r"^oom_kill [1-9]", _read(group / "memory.events"), re.M)
+        with suppress(OSError):
+            group.rmdir()
+        return is_killed is not None
+
     def _own(self) -> Path:
         """Return the group that this process is in."""
         for line in _read(self._proc / "self" / "cgroup").splitlines():
