@@ -1,28 +1,27 @@
 """What the articles found that Teijo learned from, found again on simulated devices.
 
 Run by `make examples`. Each result is measured by a method or study of the program, its report is
-written, and a table says what the article said beside what was found. The exit status is 1 where
-one of them was not met.
+written, and a table says what the article said beside what was found, and why where that is known
+to be something else. The exit status is 1 where one was not met and nothing says why.
 """
 
 import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import crystaldiskmark_cells
 import orion_s3700
+import server_bench
 import server_files
-import sqlio_tier
+import sqlio_arrays
+from desk import Article, Desk, Result
 
 from teijo import api
-from teijo.report import html
 
-SEED = 1
 QUARTER = 0.25
 """How near the sequential rates of the three devices have to come."""
 LOADS = range(1, 11)
@@ -48,37 +47,6 @@ SERVER = {
     "intel-330": (259, 301),
     "iodrive": (578, 825),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """One sentence of an article, what was found, and whether that is within it."""
-
-    article: str
-    said: str
-    found: str
-    met: bool
-    fit: bool = False
-    """A parameter of the device was fitted to this very sentence; else it is a prediction."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Desk:
-    """Where runs and reports go."""
-
-    folder: Path
-
-    def run(self, name: str, method: str, target: str, **settings: str) -> api.Run:
-        """Return a run, measured unless its file is there already, and write its report."""
-        path = self.folder / f"{name}.teijo"
-        if not path.exists():
-            api.run(method, f"sim:{target}", output=path, settings=settings, seed=SEED)
-        run = api.open(path)
-        path.with_suffix(".html").write_text(html.render(run.document()), "utf-8")
-        return run
-
-
-Article = Callable[[Desk], list[Result]]
 
 
 def scalars_of(run: api.Run) -> dict[str, float]:
@@ -120,21 +88,21 @@ def block_sizes(desk: Desk) -> list[Result]:
             said="IOPS of 4 KiB 1.38 to 1.81 times those of 8 KiB",
             found=span(halves),
             met=between(1.38, halves, 1.81),
-            fit=True,
+            rests="fit",
         ),
         Result(
             article=article,
             said="of 1 and 2 KiB 1.06 to 1.14 times those of 4 KiB",
             found=f"{span(low)} (1 to 5 outstanding)",
             met=between(1.06, low, 1.14),
-            fit=True,
+            rests="fit",
         ),
         Result(
             article=article,
             said="fewer than of 4 KiB at 10 outstanding",
             found=span(ten),
             met=max(ten) < 1,
-            fit=True,
+            rests="fit",
         ),
     ]
 
@@ -158,7 +126,7 @@ def three_devices(desk: Desk) -> list[Result]:
                 said=f"{' < '.join(map(str, said))} MB/s {word} in sequence (25 %)",
                 found=" < ".join(f"{rate:.0f}" for rate in rates),
                 met=near and sorted(rates) == rates,
-                fit=True,
+                rests="fit",
             )
         )
     return results
@@ -192,7 +160,7 @@ def tiers(desk: Desk) -> list[Result]:
             said="RAID 50 of 36 disks above 5 GB/s at 1 MiB",
             found=f"{alone:,.0f} MB/s",
             met=alone > 5_000,
-            fit=True,
+            rests="fit",
         ),
         Result(
             article=article,
@@ -229,14 +197,14 @@ def ssd_cache(desk: Desk) -> list[Result]:
             said="a copy falls off after 30 GB",
             found=f"{volume:.1f} GB",
             met=between(28.5, (volume,), 31.5),
-            fit=True,
+            rests="fit",
         ),
         Result(
             article=article,
             said="to about 10 MB/s, below the array without it",
             found=f"{after:.1f} MB/s, the array {array:.1f}",
             met=between(8, (after,), 12) and after < array,
-            fit=True,
+            rests="fit",
         ),
     ]
 
@@ -255,14 +223,14 @@ def write_back(desk: Desk) -> list[Result]:
             said="a copy stalls near 50 GB",
             found=f"{volume:.1f} GB, {stalls:.0f} stalls",
             met=between(45, (volume,), 55) and stalls > 0,
-            fit=True,
+            rests="fit",
         ),
         Result(
             article=article,
             said="and goes on at 50 MB/s and more",
             found=f"{after:.1f} MB/s",
             met=between(48, (after,), 60),
-            fit=True,
+            rests="fit",
         ),
     ]
 
@@ -311,14 +279,14 @@ def write_saturation(desk: Desk) -> list[Result]:
             said="56,000 IOPS fresh",
             found=f"{fresh:,.0f}",
             met=between(0.98 * 56_000, (fresh,), 1.02 * 56_000),
-            fit=True,
+            rests="fit",
         ),
         Result(
             article=article,
             said="about 19,000 in steady state",
             found=f"{level:,.0f}",
             met=between(0.95 * 19_000, (level,), 1.05 * 19_000),
-            fit=True,
+            rests="fit",
         ),
     ]
 
@@ -326,7 +294,13 @@ def write_saturation(desk: Desk) -> list[Result]:
 def orion_runs(desk: Desk) -> list[Result]:
     """Run ORION six times on the S3700; block sizes are what the drive was calibrated to."""
     return [
-        Result(article="ORION on an S3700", said=said, found=found, met=met, fit=" 4 KiB" in said)
+        Result(
+            article="ORION on an S3700",
+            said=said,
+            found=found,
+            met=met,
+            rests="fit" if " 4 KiB" in said else "prediction",
+        )
         for said, found, met in orion_s3700.six_runs(desk)
     ]
 
@@ -343,12 +317,17 @@ def crystaldiskmark_matrix(desk: Desk) -> list[Result]:
 
 def sqlio(desk: Desk) -> list[Result]:
     """Run SQLIO on the 64 cells of the storage tiers."""
-    return _results_of(sqlio_tier.tier_matrix(desk))
+    return sqlio_arrays.arrays(desk)
 
 
 def server_create(desk: Desk) -> list[Result]:
     """Make and drop tables where flushes are honoured and where they are not."""
-    return _results_of(server_files.create(desk))
+    return server_files.create(desk)
+
+
+def server(desk: Desk) -> list[Result]:
+    """Run Bonnie++ and tiotest on a disk, a client drive and a card."""
+    return server_bench.server(desk)
 
 
 def _results_of(rows: Iterable[tuple[str, str, str, bool]]) -> list[Result]:
@@ -364,6 +343,7 @@ ARTICLES: dict[str, Article] = {
     "crystaldiskmark-raid5": crystaldiskmark_matrix,
     "sqlio": sqlio,
     "create": server_create,
+    "server": server,
     "s3700": block_sizes,
     "devices": three_devices,
     "tier": tiers,
@@ -382,8 +362,8 @@ def table(results: list[Result]) -> str:
             each.article,
             each.said,
             each.found,
-            "fit" if each.fit else "prediction",
-            "yes" if each.met else "NO",
+            each.rests,
+            "yes" if each.met else f"no: {each.why}" if each.why else "NO",
         )
         for each in results
     ]
@@ -415,8 +395,8 @@ def main() -> int:
 
 
 def status_of(results: list[Result]) -> int:
-    """Return the exit status: 0 where everything that was said was met."""
-    return 0 if results and all(result.met for result in results) else 1
+    """Return the exit status: 0 where everything was met, or is known why not."""
+    return 0 if results and all(result.met or result.why for result in results) else 1
 
 
 def _results(article: Article, folder: Path) -> list[Result]:

@@ -7,12 +7,9 @@ the reports and the table.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from teijo import api
+from desk import Desk, Result
 
-Row = tuple[str, str, str, bool]
-"""An article, what it said, what was found, and whether that is within it."""
 ARTICLE = "SQLIO on disks, NVMe and tiers"
 SCALE = 96
 """300 TB small enough to be filled in a second: all sizes are divided by it. At ten times this the
@@ -27,14 +24,6 @@ PATTERNS = ("read random", "read sequential", "write random", "write sequential"
 SMALL_SET, LARGE_SET = 256 * 10**9, 8 * 10**12
 _ORDER = {"random": ("8", "8"), "sequential": ("1", "64")}
 """Threads and the depth of each: 64 outstanding either way."""
-
-
-class Desk(Protocol):
-    """Where runs and reports go."""
-
-    def run(self, name: str, method: str, target: str, **settings: str) -> api.Run:
-        """Return a run, measured unless it is there already, and write its report."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,7 @@ def matrix(desk: Desk) -> dict[Place, float]:
     return {place: measure(desk, place) for place in places()}
 
 
-def arrays(desk: Desk) -> list[Row]:
+def arrays(desk: Desk) -> list[Result]:
     """Hold the matrix to what the article says.
 
     The rates of a disk, of the array and of the drive are fits: the presets were made to them.
@@ -105,34 +94,35 @@ def arrays(desk: Desk) -> list[Row]:
     falls = at("tier", "read random", "4KiB") / spilled
     by_disks = spilled / at("disks", "read random", "4KiB")
     return [
-        (
-            ARTICLE,
-            "disks above 5 GB/s at large blocks in sequence, and above NVMe and tiers (fit)",
-            " / ".join(f"{rate:,.0f} MiB/s" for rate in large),
-            large[0] * 2**20 > 5e9 and large[0] == max(large),
+        Result(
+            article=ARTICLE,
+            said="disks above 5 GB/s at large blocks in sequence, and above NVMe and tiers",
+            found=" / ".join(f"{rate:,.0f} MiB/s" for rate in large),
+            met=large[0] * 2**20 > 5e9 and large[0] == max(large),
+            rests="fit",
         ),
-        (
-            ARTICLE,
-            "small random blocks: NVMe and tiers far above the disks (prediction)",
-            " / ".join(f"{rate:,.0f} MiB/s" for rate in small),
-            min(small[1:]) > 3 * small[0],
+        Result(
+            article=ARTICLE,
+            said="small random blocks: NVMe and tiers far above the disks",
+            found=" / ".join(f"{rate:,.0f} MiB/s" for rate in small),
+            met=min(small[1:]) > 3 * small[0],
         ),
-        (
-            ARTICLE,
-            "256 GB on tiers as on NVMe alone, in all 16 cells (prediction)",
-            f"{min(alike):.2f} to {max(alike):.2f}",
-            min(alike) >= 0.9 and max(alike) <= 1.1,
+        Result(
+            article=ARTICLE,
+            said="256 GB on tiers as on NVMe alone, in all 16 cells",
+            found=f"{min(alike):.2f} to {max(alike):.2f}",
+            met=min(alike) >= 0.9 and max(alike) <= 1.1,
         ),
-        (
-            ARTICLE,
-            "8 TB on tiers: small random reads fall greatly (prediction)",
-            f"1/{falls:.0f} of those in 256 GB",
-            falls > 5,
+        Result(
+            article=ARTICLE,
+            said="8 TB on tiers: small random reads fall greatly",
+            found=f"1/{falls:.0f} of those in 256 GB",
+            met=falls > 5,
         ),
-        (
-            ARTICLE,
-            "and at most a third above the disks alone, by a hit ratio of 25 % (model)",
-            f"{by_disks:.2f} times the disks",
-            by_disks <= 1.5,
+        Result(
+            article=ARTICLE,
+            said="and at most a third above the disks alone, by a hit ratio of 25 %",
+            found=f"{by_disks:.2f} times the disks",
+            met=by_disks <= 1.5,
         ),
     ]

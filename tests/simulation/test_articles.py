@@ -48,6 +48,9 @@ def test_a_result_that_is_not_met_is_told_and_is_an_error(script: ModuleType) ->
     assert script.status_of([good]) == 0
     assert script.status_of([good, bad]) == 1
     assert script.status_of([]) == 1
+    known = script.Result(article="a", said="9", found="1", met=False, why="it compresses")
+    assert script.status_of([good, known]) == 0
+    assert script.table([known]).endswith("  no: it compresses")
     head, _, first, second = script.table([good, bad]).splitlines()
     assert " ".join(head.split()) == ("article said Teijo's simulated device rests on within")
     assert first.endswith("yes")
@@ -66,18 +69,46 @@ def test_a_disk_that_lies_explains_the_factor_of_create(
 ) -> None:
     server_files = sys.modules["server_files"]
     monkeypatch.setattr(server_files, "real", lambda _: [])
-    monkeypatch.setitem(server_files.TABLES, "count", "100")
-    rows = server_files.create(script.Desk(folder=tmp_path))
-    assert [said for _, said, _, met in rows if not met] == []
+    monkeypatch.setitem(server_files.FILES, "count", "100")
+    found = server_files.create(script.Desk(folder=tmp_path))
+    assert [each.said for each in found if not each.met and not each.why] == []
+    (lies,) = [each for each in found if "lies about flushes, " in each.found]
+    assert lies.met
+
+
+def test_a_table_is_priced_by_the_operations_that_a_server_was_seen_to_make(
+    script: ModuleType,
+) -> None:
+    server_files = sys.modules["server_files"]
+    prices = server_files.Prices(made=1, unlinked=10, new_flush=100, log_flush=1000)
+    took = {name: prices.table(recipe) for name, recipe in server_files.RECIPES.items()}
+    assert took == {"SQLite 3.40": 4422, "MariaDB 10.11": 13232, "PostgreSQL 15": 2122}
+
+
+def test_a_number_of_the_server_that_is_out_is_excused_on_the_known_device_alone(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bench, desk = sys.modules["server_bench"], script.Desk(folder=tmp_path)
+    row = bench.Row("block", "put_block", (100.0, 200.0, 300.0), "fit", "SSD", "it compresses")
+
+    def found(**told: float) -> tuple[bool, str]:
+        monkeypatch.setattr(bench, "rates", lambda *words: {"put_block": told[words[2]]})
+        (result,) = bench.table(desk, "bonnie", (row,), "KB/s")
+        return result.met, result.why
+
+    assert found(disk=100, SSD=240, ioDrive=300) == (True, "")
+    assert found(disk=100, SSD=400, ioDrive=300) == (False, "it compresses")
+    assert found(disk=300, SSD=400, ioDrive=300) == (False, "")
+    assert found(disk=300, SSD=200, ioDrive=300) == (False, "")
 
 
 @pytest.mark.long
-def test_the_64_cells_of_sqlio_find_what_the_article_found(
+def test_the_server_with_three_devices_is_found_or_it_is_said_why_not(
     script: ModuleType, tmp_path: Path
 ) -> None:
-    rows = sys.modules["sqlio_tier"].tier_matrix(script.Desk(folder=tmp_path))
-    assert [said for _, said, _, met in rows if not met] == []
-    assert len(list(tmp_path.glob("sqlio-*.html"))) == 64
+    found = sys.modules["server_bench"].server(script.Desk(folder=tmp_path))
+    assert [each.said for each in found if not each.met and not each.why] == []
+    assert len(list(tmp_path.glob("server-*.html"))) == 12
 
 
 def test_make_examples_runs_the_articles_too() -> None:

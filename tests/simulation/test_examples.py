@@ -60,7 +60,8 @@ def test_the_64_cells_of_sqlio_find_what_the_article_found(
 
     assert len(set(sqlio_arrays.places())) == 64
     found = sqlio_arrays.arrays(articles.Desk(folder=tmp_path))
-    assert [said for _, said, _, met in found if not met] == []
+    assert [each.said for each in found if not each.met] == []
+    assert len(list(tmp_path.glob("sqlio-*.html"))) == 64
 
 
 @pytest.mark.long
