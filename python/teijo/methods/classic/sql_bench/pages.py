@@ -66,7 +66,11 @@ def pages(found: SqlBenchFound) -> model.Document:
         title="The tests of sql-bench",
         subtitle=found.record.identity.target,
         group="Workload",
-        test=[(Verbatim(each.key), Verbatim(each.value)) for each in describe(found.settings)],
+        test=[
+            (Verbatim(each.key), Verbatim(each.value))
+            for each in describe(found.settings)
+            if each.value
+        ],
         sections=sections,
         empty="Nothing was measured yet.",
     )
