@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -9,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from teijo.errors import TeijoError, UsageError
 from teijo.methods import registry
 from teijo.methods.method import AnyMethod
+from teijo.personas import registry as personas
+from teijo.terms.geometry import Geometry
 from teijo.terms.remark import REMEDIES, RemarkKind
 from tests.house.tree import PACKAGE, ROOT, of_kind, place, syntax, text
 
@@ -18,6 +22,7 @@ README = text(ROOT / "README.md")
 MAKEFILE = text(ROOT / "Makefile")
 CLI_PAGE = ROOT / "docs" / "reference" / "cli.md"
 GLOSSARY = text(ROOT / "docs" / "glossary.md")
+DRIVE = Geometry(capacity_bytes=10**12, nominal_capacity_bytes=10**12)
 MAKE_TARGETS = set(re.findall(r"^([a-z-]+):.*## ", MAKEFILE, re.MULTILINE))
 
 
@@ -83,9 +88,16 @@ def commands() -> list[tuple[str, str]]:
         (place(path), line.partition("  #")[0].strip())
         for path in prose()
         for block in re.findall(r"```(?:sh|console|bash)?\n(.*?)```", text(path), re.DOTALL)
-        for line in block.splitlines()
+        for line in (each.removeprefix("$ ") for each in block.splitlines())
         if line.startswith("teijo ")
     ]
+
+
+def _ours(words: list[str]) -> list[str]:
+    """Return the words of a command that are the program's own: of `as`, those before TOOL."""
+    named = {name for card in personas.CARDS for name in card.names}
+    tool = next((place for place, word in enumerate(words) if word in named), None)
+    return words[2 : tool if words[1] == "as" else None]
 
 
 def test_every_command_a_document_shows_is_one_the_program_has() -> None:
@@ -99,10 +111,31 @@ def test_every_command_a_document_shows_is_one_the_program_has() -> None:
         if words[1] not in verbs():
             unknown.append((page, line))
             continue
-        given = {word.partition("=")[0] for word in words[2:] if word.startswith("-")}
+        given = {word.partition("=")[0] for word in _ours(words) if word.startswith("-")}
         if not given <= options(words[1]):
             unknown.append((page, f"{line}: {given - options(words[1])}"))
     assert not unknown
+
+
+def test_every_tool_version_and_setting_a_document_names_is_one_there_is() -> None:
+    wrong = []
+    for page, line in commands():
+        words = shlex.split(line.rstrip("\\"))
+        if words[1:2] == ["as"] and len(words) > 2 and not page.endswith("cli.md"):
+            try:
+                tool = next(word for word in words if any(word in c.names for c in personas.CARDS))
+                like = words[words.index("--like") + 1] if "--like" in words else ""
+                personas.check_like(tool, personas.persona_named(tool), like)
+            except (StopIteration, UsageError):
+                wrong.append((page, line))
+        elif words[1:2] == ["run"] and words[2].startswith("classic."):
+            method = registry.method_named(words[2])
+            given = [word.partition("=")[::2] for word in words if re.match(r"[a-z_]+=", word)]
+            try:
+                method.settings(method.default_spec, dict(given), DRIVE)
+            except TeijoError as error:
+                wrong.append((page, f"{line}: {error}"))
+    assert not wrong
 
 
 def test_every_link_within_the_repository_leads_somewhere() -> None:
