@@ -14,6 +14,7 @@ from teijo.analysis.revisits import (
     even_distinct,
     inversions_of,
     rank_correlation,
+    walked_again,
 )
 
 
@@ -58,3 +59,17 @@ def test_a_chance_is_a_share_and_the_same_backwards(groups: list[list[int]]) -> 
     chance = chance_of_order(groups)
     assert 0 < chance <= 1
     assert chance_of_order([each[::-1] for each in groups]) == pytest.approx(chance)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "between", "own"),
+    [(30, 0, 30), (30, 10, 80), (30, 60, 25), (10, 95, 50), (50, 130, 40), (100, 7, 20), (5, 0, 0)],
+)
+def test_a_walk_in_a_circle_meets_what_an_earlier_one_passed(
+    earlier: int, between: int, own: int
+) -> None:
+    passed = {place % 100 for place in range(earlier)}
+    begins = earlier + between
+    walk = [place % 100 for place in range(begins, begins + own)]
+    met = sum(place in passed for place in walk) / own if own else 0.0
+    assert walked_again(100, earlier, between, own) == pytest.approx(met)

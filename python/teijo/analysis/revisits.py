@@ -15,6 +15,22 @@ def even_distinct(places: float, ios: float) -> float:
     return -places * math.expm1(ios * math.log1p(-1 / places))
 
 
+def walked_again(places: float, earlier: float, between: float, own: float) -> float:
+    """Return which share of a walk's places an earlier one has passed, once round or not at all.
+
+    One walk in a circle of `places`: `earlier` of them, `between` others, then `own`.
+    """
+    if not own or places <= 0:
+        return 0.0
+    if max(earlier, own) >= places:
+        return min(1.0, earlier / places)
+    begins = (earlier + between) % places
+    # The walk meets the earlier one where it begins within it, or goes once round into it.
+    within = max(0.0, min(earlier, begins + own) - begins)
+    round_again = max(0.0, min(earlier, begins + own - places))
+    return min(1.0, (within + round_again) / own)
+
+
 def inversions_of(values: Sequence[float]) -> int:
     """Return how many pairs of the values stand in falling order."""
     return sum(

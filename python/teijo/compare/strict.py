@@ -128,15 +128,14 @@ def strict_sections(match: Match, pairings: tuple[Pairing, ...]) -> Iterator[mod
         rates = [each for each in defects if each.judged.figure.more_is_faster] or defects
         worst = max(rates, key=lambda each: abs(each.total_percent or 0))
         side = pairing.second if worst.is_swapped else pairing.first
-        record = match.of(side)[0].part.record
-        shown = hidden.hidden_in(hidden.entries(record, strict=False))
+        original = match.of(side)[0].part
         yield model.Section(
             title="How much of the number was the defect",
             blocks=(
                 Answer(text=_headline(worst), good=None),
                 _table(defects),
                 model.Paragraph(text=MEANING),
-                *_hidden(shown),
+                *_hidden(original),
             ),
         )
 
@@ -176,8 +175,14 @@ def _figure(row: Defect) -> str:
     return say("{figure}, {unit}", figure=figure.name, unit=Verbatim(figure.unit))
 
 
-def _hidden(found: tuple[hidden.Hidden, ...]) -> list[model.Block]:
-    if not found:
+def _hidden(original: Part) -> list[model.Block]:
+    """Return what the original's own report says is hidden, as that page has it: with its size."""
+    sections = original.method.document(original.found).sections
+    blocks = [each for page in sections if page.title == hidden.TITLE for each in page.blocks]
+    facts = [each for each in blocks if isinstance(each, model.Facts)]
+    tables: list[model.Block] = [each for each in blocks if isinstance(each, model.Table)]
+    if not facts and not tables:
         return [model.Paragraph(text="The original run shows none of the known defects by itself.")]
-    rows = tuple((each.name, each.size) for each in found)
-    return [model.Facts(caption="What the original run hides", rows=rows)]
+    rows = tuple((each.caption, each.rows[hidden.SIZE_ROW][1]) for each in facts)
+    told = [model.Facts(caption="What the original run hides", rows=rows)] if rows else []
+    return [*told, *tables]

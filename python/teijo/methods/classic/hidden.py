@@ -13,9 +13,11 @@ from teijo.methods.classic import hidden_checks as checks
 from teijo.methods.classic.hidden_entry import Hidden
 from teijo.terms.record import Record
 
-__all__ = ["TITLE", "Hidden", "entries", "hidden_in", "section"]
+__all__ = ["SIZE_ROW", "TITLE", "Hidden", "entries", "hidden_in", "section"]
 
 TITLE: Final = "What this number hides"
+SIZE_ROW: Final = 1
+"""Which row of an entry on the page has its size."""
 
 
 def entries(record: Record, *, strict: bool, scores: str = "maximum") -> tuple[Hidden, ...]:

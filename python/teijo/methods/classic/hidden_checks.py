@@ -12,7 +12,12 @@ from typing import Final
 from teijo import units
 from teijo.analysis.extremes import expected_gain_percent
 from teijo.analysis.mean import mean_of
-from teijo.analysis.revisits import chance_of_order, even_distinct, rank_correlation
+from teijo.analysis.revisits import (
+    chance_of_order,
+    even_distinct,
+    rank_correlation,
+    walked_again,
+)
 from teijo.document.phrase import Verbatim, say
 from teijo.errors import PlanError
 from teijo.methods.classic.hidden_entry import Found, Hidden, entry, shown_bytes
@@ -45,6 +50,8 @@ class _Touch:
     census: Census
     places: float
     """Blocks of its range; an I/O may begin at each of them."""
+    walked: int
+    """I/Os of the stream in the step, of both directions."""
 
     @property
     def expected(self) -> float | None:
@@ -59,14 +66,21 @@ class _Touch:
             case Access.ZONED | Access.ZIPF | Access.PARETO:
                 return None
 
-    def by_chance(self, before: "_Touch") -> float | None:
-        """Return which share of its blocks an earlier pass would have touched without repeating."""
+    def by_chance(self, before: "_Touch", between: int) -> float | None:
+        """Return what share an earlier pass touched by chance, `between` I/Os of the stream ago."""
         if self.expected is None or not self.places:
             return None
         earlier, own = before.census.distinct, self.census.distinct
         if self.stream.access is Access.RANDOM:
             return min(1.0, earlier / self.places)
-        return max(0.0, earlier + own - self.places) / own if own else None
+        by_itself = max(0.0, earlier + own - self.places) / own if own else 0.0
+        # A block of the walk was of this direction then as often as the walk was.
+        same = before.census.ios / (before.walked or 1)
+        return max(by_itself, same * walked_again(self.places, before.walked, between, self.walked))
+
+
+def _walked(answer: StepResult, stream: str) -> int:
+    return sum(each.ios for each in answer.census if each.stream == stream)
 
 
 def _touches(record: Record, step: Measure, answer: StepResult) -> Iterator[_Touch]:
@@ -86,6 +100,7 @@ def _touches(record: Record, step: Measure, answer: StepResult) -> Iterator[_Tou
             stream=stream,
             census=census,
             places=pieces * (room // grid + 1),
+            walked=_walked(answer, census.stream),
         )
 
 
@@ -142,15 +157,20 @@ def revisits(record: Record) -> list[Hidden]:
 def repeated_offsets(record: Record) -> list[Hidden]:
     """Look whether passes touch the blocks of the pass before."""
     pairs = []
+    answers = [each for _, each in record.measured()]
+    place_of = {id(answer): place for place, answer in enumerate(answers)}
     for steps in _passes(record):
-        touched = [list(_touches(record, step, answer)) for step, answer in steps]
-        for before, after in pairwise(touched):
+        touched = [(place_of[id(each[1])], list(_touches(record, *each))) for each in steps]
+        for (first, before), (last, after) in pairwise(touched):
             known = {(each.census.stream, each.census.operation): each for each in before}
             for each in after:
                 earlier = known.get((each.census.stream, each.census.operation))
                 if earlier is None:
                     continue
-                overlap, chance = each.census.overlap(earlier.census), each.by_chance(earlier)
+                stream = each.census.stream
+                between = (_walked(answer, stream) for answer in answers[first + 1 : last])
+                overlap = each.census.overlap(earlier.census)
+                chance = each.by_chance(earlier, sum(between))
                 if overlap is not None and chance is not None:
                     pairs.append((overlap - chance, overlap, chance, each))
     if not pairs:
