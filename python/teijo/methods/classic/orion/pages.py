@@ -240,13 +240,13 @@ def _charts(
 ) -> list[model.XYChart]:
     """Return a chart of each figure by one load, a line for each load of the other I/Os."""
     loads = tuple(sorted({load(point) for point in sides}))
+    if len(loads) < 2:
+        return []
     others = sorted({beside(point) for point in sides})
     # A chart of all lines of a large grid is a thicket; the ends of it are kept.
     step = -(-len(others) // _LINES_MOST)
     kept = sorted({*others[::step], *others[-1:]})
     at = {(load(point), beside(point)): side for point, side in sides.items()}
-    if len(loads) < 2:
-        return []
     charts = []
     for figure in figures:
         lines = []
