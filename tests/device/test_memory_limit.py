@@ -156,7 +156,13 @@ def test_the_real_host_holds_a_limit_or_tells_why_not() -> None:
     try:
         facts = one.hold(1 << 30)
     except HostError as error:
-        pytest.skip(str(error))
+        told = error
+    else:
+        told = None
+    if told is not None:
+        # Whether a host has what it takes is not ours to choose; that it says what is missing is.
+        assert "cannot be limited here" in str(told)
+        return
     try:
         group = Path("/sys/fs/cgroup") / facts["memory_group"]
         assert (group / "memory.max").read_text().strip() == str(1 << 30)

@@ -140,7 +140,7 @@ def test_runs_of_files_are_compared_and_previewed(tmp_path: Path) -> None:
     [
         ("iops", "dir:HERE", "is a directory, and this method needs"),
         ("iops", "sqlite:HERE/x.db", "is a database, and this method needs"),
-        ("files", "sim:mlc-a", "is no directory"),
+        ("files", "HERE/x.img?size=8MiB", "is no directory"),
         ("files", "sqlite:HERE/x.db", "is no directory"),
         ("sql", "dir:HERE", "is no database"),
     ],

@@ -63,9 +63,14 @@ def rates_of(record: Record) -> Rates | None:
     """Return the highest rates a record holds, None where it holds none."""
     fast = [each.bytes * NS_PER_S // each.elapsed_ns for each in record.answers if each.bytes]
     many = [round(each.iops) for each in record.answers if each.ios]
-    if not fast:
+    if not many:
         return None
-    return Rates(bytes_per_second=max(fast), ios_per_second=max(many), source="seen in this run")
+    return Rates(
+        # Statements move no bytes that are counted.
+        bytes_per_second=max(fast, default=Rates().bytes_per_second),
+        ios_per_second=max(many),
+        source="seen in this run",
+    )
 
 
 def rates_tried(device: Device) -> Rates:

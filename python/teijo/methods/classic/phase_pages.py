@@ -23,7 +23,7 @@ _FIELDS: Fields[Row] = (
     ("Rate", "1/s", 1, lambda row: row[1].alone.iops),
     ("Throughput", "MB/s", 2, lambda row: _mb_s(row[1])),
     ("CPU", "%", 1, lambda row: row[1].cpu_percent),
-    ("of it in the kernel", "%", 1, lambda row: _in_kernel(row[1])),
+    ("Of it in the kernel", "%", 1, lambda row: _in_kernel(row[1])),
     ("Longest call", "ms", 3, lambda row: _longest_ms(row[1])),
     ("Flush at the end", "ms", 3, lambda row: _flush_ms(row[1])),
 )

@@ -51,11 +51,11 @@ class DiskspdSettings(Settings, frozen=True):
     interlocked: Annotated[YesNo, Knob(YES_NO, "interlocked=yes", ("si",))] = meaning(
         "whether threads share one sequential offset (-si)", "no"
     )
-    stride_bytes: Annotated[int | None, Knob(optional(forms.SIZE), "stride=1GiB", ("T",))] = (
-        meaning("how far apart the threads of a sequential run begin (-T), or none: together", None)
+    stride_bytes: Annotated[int | None, Knob(optional(forms.SIZE), "stride=1GiB")] = meaning(
+        "how far apart the threads of a sequential run begin (-T), or none: together", None
     )
-    base_bytes: Annotated[int, Knob(forms.Form(_offset, forms.SIZE.show), "base=1GiB", ("B",))] = (
-        meaning("where the range of each target begins (-B)", 0)
+    base_bytes: Annotated[int, Knob(forms.Form(_offset, forms.SIZE.show), "base=1GiB")] = meaning(
+        "where the range of each target begins (-B)", 0
     )
     length_bytes: Annotated[int | None, Knob(optional(forms.SIZE), "length=8GiB", ("f",))] = (
         meaning("how long the range is (-B base:length, -f), or none: to the end", None)
@@ -66,24 +66,24 @@ class DiskspdSettings(Settings, frozen=True):
     duration_ns: Annotated[int, Knob(forms.DURATION, "seconds=60", ("duration", "d"))] = meaning(
         "how long a pass is measured (-d)", 10 * units.NS_PER_S
     )
-    warm_up_ns: Annotated[int, Knob(forms.PAUSE, "warm_up=5s", ("W",))] = meaning(
+    warm_up_ns: Annotated[int, Knob(forms.PAUSE, "warm_up=5s")] = meaning(
         "how long the load is driven before it is measured (-W)", 5 * units.NS_PER_S
     )
-    cool_down_ns: Annotated[int, Knob(forms.PAUSE, "cool_down=0s", ("C",))] = meaning(
+    cool_down_ns: Annotated[int, Knob(forms.PAUSE, "cool_down=0s")] = meaning(
         "how long the load goes on after it (-C)", 0
     )
-    interval_ns: Annotated[int, Knob(forms.DURATION, "interval=250ms", ("D",))] = meaning(
+    interval_ns: Annotated[int, Knob(forms.DURATION, "interval=250ms")] = meaning(
         "length of an interval of the time series (-D)", units.NS_PER_S
     )
-    data: Annotated[Data, Knob(forms.one_of(*DATA), "data=random", ("Z",))] = meaning(
+    data: Annotated[Data, Knob(forms.one_of(*DATA), "data=random")] = meaning(
         "what is written: counting bytes, zero (-Z), random (-Zr) or one-block (-Z1M)", "counting"
     )
-    buffering: Annotated[
-        Buffering, Knob(forms.one_of("b", "u", "w", "uw"), "buffering=uw", ("Sh",))
-    ] = meaning(
-        "b: all caches, u: not the file's (-Su), w: write-through (-Sw), uw: both (-Sh); b and w "
-        "want a buffered target",
-        "b",
+    buffering: Annotated[Buffering, Knob(forms.one_of("b", "u", "w", "uw"), "buffering=uw")] = (
+        meaning(
+            "b: all caches, u: not the file's (-Su), w: write-through (-Sw), uw: both (-Sh); b and w "
+            "want a buffered target",
+            "b",
+        )
     )
     seed: Annotated[int, Knob(forms.whole(0, SEEDS), "seed=1", ("z",))] = meaning(
         "names the random offsets: passes of one seed have the same ones (-z)", 0
@@ -94,7 +94,7 @@ class DiskspdSettings(Settings, frozen=True):
     pools: Annotated[tuple[Pool, ...], Knob(POOLS, "pools=2@0+1GiB,2@1GiB+1GiB")] = meaning(
         "threads for each target of several: THREADS@FIRST+LENGTH, or none", ()
     )
-    all_targets: Annotated[YesNo, Knob(YES_NO, "all_targets=yes", ("F",))] = meaning(
+    all_targets: Annotated[YesNo, Knob(YES_NO, "all_targets=yes")] = meaning(
         "whether each thread works on all targets (-F), or on one of them (-t)", "no"
     )
     passes: Annotated[int, Knob(forms.whole(1, PASSES_MOST), "passes=5")] = meaning(

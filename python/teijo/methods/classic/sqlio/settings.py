@@ -63,15 +63,15 @@ class SqlioSettings(Settings, frozen=True):
     run_ios: Annotated[int, Knob(forms.whole(1, RUN_IOS_MOST), "run_ios=64", ("i",))] = meaning(
         "I/Os of a run over the strip, before the next run begins one block later (-i)", 64
     )
-    buffering: Annotated[str, Knob(forms.Form(_buffering), "buffering=H", ("B",))] = meaning(
+    buffering: Annotated[str, Knob(forms.Form(_buffering), "buffering=H")] = meaning(
         "N: no cache, H: the drive's, S: the file's, Y: both (-B); S and Y want a buffered target",
         "N",
     )
-    start_blocks: Annotated[int, Knob(forms.whole(0, 2**40), "start=128", ("S",))] = meaning(
+    start_blocks: Annotated[int, Knob(forms.whole(0, 2**40), "start=128")] = meaning(
         "blocks at the front of each file that are left alone (-S)", 0
     )
-    pools: Annotated[tuple[Pool, ...], Knob(POOLS, "pools=2@0+100MiB,2@100MiB+100MiB", ("F",))] = (
-        meaning("threads for each file of several: THREADS@FIRST+LENGTH, or none (-F)", ())
+    pools: Annotated[tuple[Pool, ...], Knob(POOLS, "pools=2@0+100MiB,2@100MiB+100MiB")] = meaning(
+        "threads for each file of several: THREADS@FIRST+LENGTH, or none (-F)", ()
     )
     prepare: Annotated[
         Literal["none", "random"], Knob(forms.one_of("none", "random"), "prepare=random")

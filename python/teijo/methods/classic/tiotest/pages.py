@@ -2,7 +2,7 @@
 
 from teijo import units
 from teijo.document import model
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic.phase_pages import fastest, sections_of
 from teijo.methods.classic.tiotest.found import TioFound
 from teijo.methods.report import study_report
@@ -13,9 +13,9 @@ def pages(found: TioFound) -> model.Document:
     single = len(found.settings.combinations) == 1
     return study_report(
         found,
-        title="tiotest" if single else "tiobench",
+        title=Verbatim("tiotest" if single else "tiobench"),
         subtitle=found.record.identity.target,
-        group="tiobench",
+        group=Verbatim("tiobench"),
         test=_asked(found),
         sections=sections_of(found, headline(found), short_is_hidden=False),
         empty="Nothing was measured yet.",
