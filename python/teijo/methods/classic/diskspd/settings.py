@@ -80,8 +80,8 @@ class DiskspdSettings(Settings, frozen=True):
     )
     buffering: Annotated[Buffering, Knob(forms.one_of("b", "u", "w", "uw"), "buffering=uw")] = (
         meaning(
-            "b: all caches, u: not the file's (-Su), w: write-through (-Sw), uw: both (-Sh); b and w "
-            "want a buffered target",
+            "b: all caches, u: not the file's (-Su), w: write-through (-Sw), uw: both (-Sh); b and "
+            "w want a buffered target",
             "b",
         )
     )
