@@ -6,11 +6,15 @@ import pytest
 
 from teijo import api
 from teijo.errors import PlanError
+from teijo.methods.oltp.found import OltpFound
 from teijo.methods.oltp.method import Oltp
+from teijo.methods.oltp.pages import pages
 from teijo.methods.oltp.settings import OltpSettings
 from teijo.terms.geometry import NO_CAPACITY
+from teijo.terms.record import StepRecord
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Perform, step_from_json, step_to_json
+from tests.methods.canned import record_of
 
 DONE = StepResult(started_ns=0, elapsed_ns=1)
 
@@ -53,3 +57,26 @@ def test_service_and_response_times_are_told_apart(tmp_path: Path, load: str) ->
     for words in ("service time", "response time", "transactions a second", "synchronous"):
         assert words in text
     assert not list(home.iterdir())
+
+
+def test_a_rate_that_was_not_kept_is_said(tmp_path: Path) -> None:
+    found = found_with_late(tmp_path, "41")
+    assert found.late == 41
+    verdict = str(pages(found).sections[0].blocks[0])
+    assert "the 200 asked for were not kept: 41 that were due were not begun" in verdict
+    assert found_with_late(tmp_path, "0").late == found_with_late(tmp_path, "9" * 30).late == 0
+
+
+def found_with_late(tmp_path: Path, late: str) -> OltpFound:
+    settings = OltpSettings(passes=1, rate_per_second=200)
+    steps = Oltp().steps(settings, NO_CAPACITY)
+    fill, asked = next(steps), steps.send(DONE)
+    while isinstance(asked, Perform) and asked.phase != "round":
+        asked = steps.send(DONE)
+    answer = StepResult(started_ns=0, elapsed_ns=10**9, detail={"late": late})
+    played = ((fill, DONE), (asked, answer))
+    record = record_of(
+        Oltp(), settings,
+        tuple(StepRecord(seq=n, step=s, seed=n, answer=a) for n, (s, a) in enumerate(played, 1)),
+    )  # fmt: skip
+    return OltpFound(settings=settings, record=record)

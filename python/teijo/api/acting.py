@@ -79,7 +79,6 @@ def run(
     numbers, cpus = _evaluated(chosen, spec := spec or chosen.default_spec, seen)
     consented = _shown(hook_to_run(hook_of(numbers), hook), observer)
     Names.of(output).check_free()  # before a target is laid out, which takes long
-    MemoryLimit().check(memory_of(numbers))
     _check_ahead(chosen, numbers, seen.geometry, max_drive_writes, limits := limits_from(limits))
     opened = partial(
         open_target,
@@ -255,7 +254,10 @@ def _check_ahead(
     max_drive_writes: float | None,
     limits: Sequence[str],
 ) -> None:
-    """Refuse a run that writes too much, or limits that name nothing which it will find."""
+    """Refuse a run that writes too much, memory that cannot be limited here, or limits that name
+    nothing which it will find.
+    """
+    MemoryLimit().check(memory_of(settings))
     if max_drive_writes is None and not limits:
         return
     from teijo.compare.limits import check_named

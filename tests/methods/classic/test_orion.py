@@ -342,3 +342,9 @@ def test_settings_are_the_same_after_the_run_file():
     words = {"run": "advanced", "cache_size": "0", "large_loads": "4,1", "num_small": "0"}
     settings = METHOD.settings("", {**words, "strict": "on"}, DRIVE)
     assert METHOD.settings_from(settings.model_dump(mode="json")) == settings
+
+
+def test_a_report_without_large_io_has_no_chart_of_it():
+    told = text_of(document_of(orion(rates, run="oltp").record))
+    assert "Small IOPS by load" in told
+    assert "Large MBPS by load" not in told

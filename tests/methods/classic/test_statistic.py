@@ -41,3 +41,10 @@ def test_each_figure_has_a_table_of_its_own_and_the_meaning_follows():
     blocks = statistics_tables([of(RATE, 1.0, 1.0), of(TIME, 2.0, 2.0), of(RATE, 3.0, 3.0)])
     assert [len(getattr(block, "rows", ())) for block in blocks] == [2, 1, 0]
     assert statistics_tables([]) == []
+
+
+def test_the_longest_call_is_not_said_to_be_worse_than_a_mean():
+    longest = Statistic(
+        test="SEQ", figure=TIME, rule="the longest call", told=120.0, values=(1.0, 2.0), alike=False
+    )
+    assert longest.flatters_percent is None

@@ -117,7 +117,7 @@ def test_tiobench_goes_over_sizes_blocks_and_threads_in_its_order() -> None:
     told = converse(Tiobench(), settings)
     cells = [each.step.cell for each in told if isinstance(each.step, Perform)]
     assert len(set(cells)) == len(cells) == 8 * 4
-    assert cells[0] == "1 threads on 8 MiB, 4 KiB write"
+    assert cells[0] == "8 MiB, 4 KiB, T1 write"
 
 
 def test_a_thread_has_at_least_a_mib() -> None:
@@ -172,5 +172,5 @@ def test_the_watch_of_tiobench_names_the_combination_under_way() -> None:
     settings = settings_of(Tiobench(), threads="1,2", passes="2")
     steps = converse(Tiobench(), settings)
     watch = found_of(Tiobench(), settings, steps[:9]).watch_running
-    assert (watch.round_number, watch.cell) == (1, "2 threads on 1 GiB, 4 KiB rwrite")
-    assert found_of(Tiobench(), settings, []).watch_running.cell.endswith("1 GiB, 4 KiB write")
+    assert (watch.round_number, watch.cell) == (1, "1 GiB, 4 KiB, T2 rwrite")
+    assert found_of(Tiobench(), settings, []).watch_running.cell.endswith("4 KiB, T1 write")

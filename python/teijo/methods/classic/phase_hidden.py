@@ -94,6 +94,9 @@ def _memory_bytes(record: Record, rows: list[_Row]) -> int:
     limits = [turn.step.memory_bytes for _, turn, _ in rows if turn.step.memory_bytes]
     if limits:
         return min(limits)
+    if record.identity.kind == "simulated":
+        # Its own operating system holds what it reads; one that was added by itself tells no size.
+        return shown_bytes(record.identity.facts.get("memory", ""))
     return shown_bytes(record.environment.get("memory", ""))
 
 

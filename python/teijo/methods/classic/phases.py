@@ -206,6 +206,7 @@ def _latency_statistic(name: str, turns: Sequence[Turn]) -> Statistic:
         rule="the longest call of the last pass",
         told=turns[-1].latency.max_ns / NS_PER_MS if turns[-1].latency.count else None,
         values=means,
+        alike=False,
     )
 
 

@@ -21,7 +21,7 @@ class Statistic:
     """One figure of one test: `told` is what the original prints, by `rule` ("maximum of 5").
 
     `values` are those of its passes in the figure's unit; `resolution` is the share of a value
-    that one I/O is.
+    that one I/O is. A longest call is not `alike` a mean: nobody asks by how much it is better.
     """
 
     test: str
@@ -30,6 +30,7 @@ class Statistic:
     told: float | None
     values: tuple[float, ...]
     resolution: float = 0.0
+    alike: bool = True
 
     @cached_property
     def mean(self) -> Mean | None:
@@ -42,7 +43,7 @@ class Statistic:
 
         None where nothing is printed, of a single pass, or where there is nothing to relate to.
         """
-        if self.told is None or len(self.values) < 2:
+        if self.told is None or len(self.values) < 2 or not self.alike:
             return None
         if self.mean is None or not self.mean.value:
             return None

@@ -22,6 +22,9 @@ RATE: Final = Figure(name="Transactions", unit="1/s", digits=1)
 SERVICE: Final = Figure(name="Mean service time", unit="ms", digits=3, more_is_faster=False)
 RESPONSE: Final = Figure(name="Mean response time", unit="ms", digits=3, more_is_faster=False)
 
+_DIGITS_MOST = 20
+"""As many as 64 bits have; a run file may hold more than int() takes."""
+
 
 class OltpFound(Found[OltpSettings]):
     """What a record of transactions shows; each pass is a batch."""
@@ -40,6 +43,12 @@ class OltpFound(Found[OltpSettings]):
     def filling(self) -> list[StepResult]:
         """The making of the tables, where the server told of itself."""
         return [answer for step, answer in self.record.taken(Perform) if step.phase == FILL]
+
+    @property
+    def late(self) -> int:
+        """How many transactions were due and never begun: every connection was busy to the end."""
+        told = (answer.detail.get("late", "") for answer in self.passes)
+        return sum(int(text) for text in told if text.isdecimal() and len(text) < _DIGITS_MOST)
 
     @property
     def operations(self) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def _result_section(found: OltpFound) -> model.Section:
             rows.append((name, "response time", response))
     rate = sum(map(found.rate, found.passes)) / len(found.passes)
     blocks: list[model.Block] = [
-        model.Verdict(text=say("{rate:,.1f} transactions a second", rate=rate), good=None),
+        model.Verdict(text=_headline(found, rate), good=None),
         listing(rows, TIMES, caption="Service and response time"),
         model.Paragraph(text=MEANING),
     ]
@@ -73,3 +73,16 @@ def _result_section(found: OltpFound) -> model.Section:
             )
         )
     return model.Section(title="Result", blocks=tuple(blocks))
+
+
+def _headline(found: OltpFound, rate: float) -> str:
+    """Return the rate, and that it fell short where transactions that were due were not begun."""
+    told = say("{rate:,.1f} transactions a second", rate=rate)
+    if not found.late:
+        return told
+    return say(
+        "{told}; the {asked:,} asked for were not kept: {late:,} that were due were not begun",
+        told=told,
+        asked=found.settings.rate_per_second,
+        late=found.late,
+    )

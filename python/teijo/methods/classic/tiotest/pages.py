@@ -11,11 +11,12 @@ from teijo.methods.report import study_report
 def pages(found: TioFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
     single = len(found.settings.combinations) == 1
+    name = Verbatim("tiotest" if single else "tiobench")
     return study_report(
         found,
-        title=Verbatim("tiotest" if single else "tiobench"),
+        title=name,
         subtitle=found.record.identity.target,
-        group=Verbatim("tiobench"),
+        group=name,
         test=_asked(found),
         sections=sections_of(found, headline(found), short_is_hidden=False),
         empty="Nothing was measured yet.",

@@ -64,9 +64,9 @@ class Combination:
 
     @property
     def name(self) -> str:
-        """What tells it from others of a run: "8 threads on 1 GiB, 4 KiB"."""
+        """What tells it from others of a run: "1 GiB, 4 KiB, T8"."""
         size, block = units.format_size(self.size_bytes), units.format_size(self.block_bytes)
-        return f"{self.threads} threads on {size}, {block}"
+        return f"{size}, {block}, T{self.threads}"
 
 
 class TioSettings(Settings, frozen=True):
