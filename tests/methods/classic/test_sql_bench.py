@@ -6,11 +6,11 @@ import pytest
 
 from teijo import api
 from teijo.errors import PlanError, TargetError
-from teijo.methods.classic.databases import SERVER
 from teijo.methods.classic.sql_bench.found import SqlBenchFound
 from teijo.methods.classic.sql_bench.hidden import entries
 from teijo.methods.classic.sql_bench.method import SqlBenchMethod, works_of
 from teijo.methods.classic.sql_bench.settings import SqlBenchSettings
+from teijo.methods.databases import SERVER
 from teijo.report import text as printed
 from teijo.terms.geometry import NO_CAPACITY
 from teijo.terms.record import StepRecord

@@ -7,7 +7,7 @@ from typing import Final
 from teijo.analysis.quantities import Quantity
 from teijo.document.grid import Figure
 from teijo.document.phrase import Verbatim
-from teijo.methods.classic.databases import DiskCounts, disk_of, own_parts
+from teijo.methods.databases import DiskCounts, disk_of, own_parts
 from teijo.methods.found import Found
 from teijo.methods.oltp.settings import OltpSettings
 from teijo.terms.finding import Scalar

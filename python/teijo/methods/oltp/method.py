@@ -1,7 +1,7 @@
 """OLTP: the tables are made, then passes of transactions for a time."""
 
 from teijo.errors import PlanError
-from teijo.methods.classic.databases import database_of
+from teijo.methods.databases import database_of
 from teijo.methods.method import Method, Steps
 from teijo.methods.oltp.found import FILL, OltpFound
 from teijo.methods.oltp.settings import OltpSettings

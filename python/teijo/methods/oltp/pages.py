@@ -3,7 +3,7 @@
 from teijo.document import model
 from teijo.document.grid import Fields, listing
 from teijo.document.phrase import Verbatim, say
-from teijo.methods.classic.databases import settings_section, time_section
+from teijo.methods.databases import settings_section, time_section
 from teijo.methods.knobs import describe
 from teijo.methods.oltp.found import OltpFound
 from teijo.methods.report import study_report

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from teijo import units
-from teijo.methods.classic.databases import SERVER
+from teijo.methods.databases import SERVER
 from teijo.methods.forms import DURATION, ON_OFF, OnOff, one_of, percent, whole
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.settings import Settings

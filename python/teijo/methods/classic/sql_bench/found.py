@@ -8,8 +8,8 @@ from functools import cached_property
 from teijo.analysis.quantities import Quantity
 from teijo.document.grid import Figure
 from teijo.document.phrase import Verbatim
-from teijo.methods.classic.databases import DiskCounts, disk_of, own_parts
 from teijo.methods.classic.sql_bench.settings import SqlBenchSettings
+from teijo.methods.databases import DiskCounts, disk_of, own_parts
 from teijo.methods.found import Found
 from teijo.sql.suite import Operation, operations
 from teijo.terms.finding import Cell, Scalar

@@ -3,9 +3,9 @@
 from collections.abc import Generator
 
 from teijo.errors import PlanError
-from teijo.methods.classic.databases import database_of
 from teijo.methods.classic.sql_bench.found import SqlBenchFound
 from teijo.methods.classic.sql_bench.settings import NO_LIMIT_NS, SqlBenchSettings
+from teijo.methods.databases import database_of
 from teijo.methods.method import Method, Steps
 from teijo.sql.suite import operations
 from teijo.terms.geometry import Geometry

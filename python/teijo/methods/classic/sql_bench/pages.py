@@ -7,9 +7,9 @@ from teijo.document import model
 from teijo.document.grid import Fields, listing
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic import hidden
-from teijo.methods.classic.databases import settings_section, time_section
 from teijo.methods.classic.sql_bench.found import SqlBenchFound, Timed
 from teijo.methods.classic.sql_bench.hidden import entries, memory_sentence, served_from_memory
+from teijo.methods.databases import settings_section, time_section
 from teijo.methods.knobs import describe
 from teijo.methods.report import study_report
 from teijo.units import MEGA, NS_PER_US

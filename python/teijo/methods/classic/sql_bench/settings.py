@@ -3,7 +3,7 @@
 from typing import Annotated, Final
 
 from teijo import units
-from teijo.methods.classic.databases import CREATE_OPTIONS, SERVER
+from teijo.methods.databases import CREATE_OPTIONS, SERVER
 from teijo.methods.forms import DURATION, ON_OFF, Form, OnOff, whole
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.settings import Settings
