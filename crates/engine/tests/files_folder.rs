@@ -5,6 +5,7 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{flock, FlockOperation};
 use teijo_engine::error::EngineError;
 use teijo_engine::files::crew::{Done, Look};
 use teijo_engine::files::folder::Folder;
@@ -258,4 +259,39 @@ fn a_call_that_does_not_come_back_is_left_and_nothing_more_is_begun() {
         ["large-00000"],
         "its calls could be waited for without end"
     );
+}
+
+#[test]
+fn a_lone_worker_holds_no_lock_of_the_program_while_it_works_and_after() {
+    let home = Home::new("lock");
+    let locked = home.0.join("locked");
+    fs::write(&locked, "").unwrap();
+    let lock = || {
+        let file = fs::File::open(&locked).unwrap();
+        let tried = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        tried.expect("nobody has it any more");
+        file
+    };
+    let mut mine = Some(lock());
+    let mut looks = 0;
+    let long = LargePlan {
+        file_bytes: 1 << 40,
+        chunk_bytes: 1,
+        ..large(Operation::Write)
+    };
+    // The thread that works has begun by now, and goes on while the lock is given up.
+    let watched = home.folder().run_large(&long, |_| {
+        looks += 1;
+        drop(mine.take());
+        mine = Some(lock());
+        if looks > 2 {
+            Verdict::Stop
+        } else {
+            Verdict::GoOn
+        }
+    });
+    assert!(watched.unwrap().stopped);
+    assert!(looks > 0);
+    drop(mine);
+    lock();
 }

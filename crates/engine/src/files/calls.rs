@@ -40,6 +40,10 @@ pub trait Calls {
     fn map(&self, file: &Self::File, bytes: u64) -> Tried<Self::Mapped>;
     fn fsync(&self, file: &Self::File) -> Tried<()>;
     fn close(&self, file: Self::File) -> Tried<()>;
+    /// The numbers of the descriptors that its calls begin at.
+    fn descriptors(&self) -> Vec<i32> {
+        Vec::new()
+    }
     /// The size of what has this name; a link is not followed.
     fn stat(&self, directory: u32, name: &CStr) -> Tried<u64>;
     fn unlink(&self, directory: u32, name: &CStr) -> Tried<()>;

@@ -65,6 +65,8 @@ pub trait Hand: Send + 'static {
     fn now_ns(&self) -> u64;
     /// Main, flush and close.
     fn ledgers(&self) -> [&Ledger; 3];
+    /// The numbers of the descriptors that it works with from its beginning.
+    fn descriptors(&self) -> Vec<i32>;
 }
 
 impl<C> Hand for LargeWorker<C>
@@ -89,6 +91,9 @@ where
     }
     fn now_ns(&self) -> u64 {
         LargeWorker::now_ns(self)
+    }
+    fn descriptors(&self) -> Vec<i32> {
+        LargeWorker::descriptors(self)
     }
     fn ledgers(&self) -> [&Ledger; 3] {
         [&self.books.main, &self.books.flush, &self.books.close]
@@ -117,6 +122,9 @@ where
     }
     fn now_ns(&self) -> u64 {
         SmallWorker::now_ns(self)
+    }
+    fn descriptors(&self) -> Vec<i32> {
+        SmallWorker::descriptors(self)
     }
     fn ledgers(&self) -> [&Ledger; 3] {
         [&self.books.main, &self.books.flush, &self.books.close]
@@ -401,9 +409,7 @@ fn serve<H: Hand>(
     halted: &AtomicBool,
     alone: bool,
 ) {
-    if alone {
-        own_descriptors();
-    }
+    let table = alone.then(|| OwnTable::keeping(worker.descriptors()));
     let ready = worker.open().map_err(|error| *error);
     let is_ready = ready.is_ok();
     if reports.send(Report::Ready(ready)).is_err() || !is_ready {
@@ -434,16 +440,61 @@ fn serve<H: Hand>(
         cpu: (after.0 - before.0, after.1 - before.1),
         failure: failure.or(ended.err().map(|error| *error)),
     };
+    // Before anybody goes on: what this thread still held open would be claimed, or locked.
+    drop(table);
     // Nobody waits where the step was left.
     let _ = reports.send(Report::Back(back));
 }
 
-/// Gives this thread a table of descriptors of its own, as a process of one thread has: the kernel
-/// then takes neither a reference nor the lock of the position in every call. What it opens, it
-/// closes itself. Where that is refused (a container's filter), calls cost a tenth more.
-fn own_descriptors() {
-    // SAFETY: descriptors keep their numbers; memory and all else stay shared.
-    let _ = unsafe { libc::unshare(libc::CLONE_FILES) };
+/// A table of descriptors of a thread's own, as a process of one thread has: the kernel then takes
+/// neither a reference nor the lock of the position in every call, which costs a tenth.
+///
+/// It holds nothing but what the thread works with: a copy of a run file's descriptor would hold the
+/// file's lock for as long as the thread waits for a device, and for a moment after its end.
+struct OwnTable {
+    is_own: bool,
+}
+
+impl OwnTable {
+    /// Makes one with these descriptors and the first three; where the kernel refuses (before
+    /// Linux 5.9, a container's filter) the thread goes on with that of the process.
+    fn keeping(mut kept: Vec<i32>) -> Self {
+        // Above all numbers there are: this closes nothing, and says whether anything can be.
+        if !close_range(libc::c_uint::MAX, libc::c_uint::MAX) {
+            return Self { is_own: false };
+        }
+        // SAFETY: descriptors keep their numbers; memory and all else stay shared.
+        let is_own = unsafe { libc::unshare(libc::CLONE_FILES) } == 0;
+        if is_own {
+            kept.sort_unstable();
+            let mut from = FIRST_OF_OURS;
+            for one in kept.into_iter().map(i32::cast_unsigned) {
+                if one > from {
+                    close_range(from, one - 1);
+                }
+                from = from.max(one + 1);
+            }
+            close_range(from, libc::c_uint::MAX);
+        }
+        Self { is_own }
+    }
+}
+
+impl Drop for OwnTable {
+    fn drop(&mut self) {
+        if self.is_own {
+            close_range(FIRST_OF_OURS, libc::c_uint::MAX);
+        }
+    }
+}
+
+/// Behind stdin, stdout and stderr.
+const FIRST_OF_OURS: libc::c_uint = 3;
+
+/// Closes all descriptors from `first` to `last` in this thread's table; returns whether it could.
+fn close_range(first: libc::c_uint, last: libc::c_uint) -> bool {
+    // SAFETY: called in a table that is this thread's own, or for numbers that nobody has.
+    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) == 0 }
 }
 
 /// CPU time of this thread: user, system.

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::ffi::CStr;
-use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::sync::Once;
 
 use rustix::fs::{
@@ -53,6 +53,11 @@ fn errno(error: Errno) -> i32 {
 impl Calls for Kernel {
     type File = OwnedFd;
     type Mapped = Memory;
+
+    fn descriptors(&self) -> Vec<i32> {
+        let directories = self.directories.iter().map(|(each, _)| each.as_raw_fd());
+        directories.chain([self.folder.as_raw_fd()]).collect()
+    }
 
     #[inline]
     fn now_ns(&self) -> u64 {

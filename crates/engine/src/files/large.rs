@@ -106,6 +106,13 @@ impl<C: Calls> LargeWorker<C> {
         self.calls.now_ns()
     }
 
+    /// The numbers of the descriptors that it works with from its beginning.
+    pub fn descriptors(&self) -> Vec<i32> {
+        let mut found = self.calls.descriptors();
+        found.extend(self.turns.descriptor());
+        found
+    }
+
     /// Begins the time of the step.
     pub fn start(&mut self, started_ns: u64) {
         self.books.start(started_ns, self.plan.interval_ns);

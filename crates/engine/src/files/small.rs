@@ -59,6 +59,11 @@ pub struct SmallWorker<C: Calls> {
 
 impl<C: Calls> SmallWorker<C> {
     /// Works on the stock, which is handed back with what came of it.
+    /// The numbers of the descriptors that it works with from its beginning.
+    pub fn descriptors(&self) -> Vec<i32> {
+        self.calls.descriptors()
+    }
+
     pub fn new(calls: Arc<C>, plan: &SmallPlan, stock: Stock, books: Books) -> Self {
         let mut worker = Self {
             calls,

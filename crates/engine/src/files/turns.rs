@@ -1,6 +1,7 @@
 //! The turns of one worker on large files: which chunk is next, and whether it is rewritten.
 
 use std::io::{PipeReader, Read};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
@@ -77,6 +78,14 @@ pub struct Turns {
 }
 
 impl Turns {
+    /// The number of the pipe that its tickets come from.
+    pub fn descriptor(&self) -> Option<i32> {
+        match &self.tickets {
+            Tickets::Piped(pipe) => Some(pipe.as_raw_fd()),
+            Tickets::Own { .. } | Tickets::Shared { .. } => None,
+        }
+    }
+
     pub fn new(plan: &LargePlan, worker: u32, tickets: Tickets) -> Self {
         // Who shares a file shares the offsets; others have offsets of their own.
         let offset_seed = if plan.share {
