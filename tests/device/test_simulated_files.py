@@ -10,6 +10,7 @@ from teijo.device.simulated import SimulatedDevice, make_simulated
 from teijo.device.target import SimulatedTarget, check_work, parse_target
 from teijo.engine.session import Progress
 from teijo.errors import PlanError, TargetError
+from teijo.terms.result import PAGE_CACHE
 from teijo.terms.work import FileIo, Files, Sql
 
 MIB = 1024 * 1024
@@ -72,3 +73,13 @@ def test_the_same_run_gives_the_same_numbers(tmp_path: Path) -> None:
         api.run("files", "sim:os(hdd-7200)", output=path, settings=SETTINGS, seed=3)
         found.append([cell.iops for cell in api.open(path).findings.cells])
     assert found[0] == found[1]
+
+
+def test_what_may_hold_pages_is_said_of_an_operating_system_and_unknown_of_an_added_one(
+    tmp_path: Path,
+) -> None:
+    for number, (target, told) in enumerate(
+        (("sim:os(intel-330)?memory=64MiB", "64MiB"), ("sim:intel-330", ""))
+    ):
+        run = api.run("files", target, output=tmp_path / str(number), settings={"count": "2"})
+        assert {answer.detail[PAGE_CACHE] for answer in run.record.answers} == {told}

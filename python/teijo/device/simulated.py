@@ -1,6 +1,7 @@
 """A simulated device: it lives in virtual time, has nothing to lose, and says what it is."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from teijo import engine as door
@@ -17,7 +18,7 @@ from teijo.errors import PlanError, TargetError
 from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Performed
+from teijo.terms.result import PAGE_CACHE, Performed
 from teijo.terms.step import Configure
 from teijo.terms.work import PerformedWork, Sql, SqlBench, Transactions
 from teijo.units import format_capacity
@@ -105,7 +106,10 @@ class SimulatedDevice:
         """
         if isinstance(work, Sql | SqlBench | Transactions):
             raise PlanError("There are no files to work on", remedy="Create them first.")
-        return self._simulation.perform(work, seed, lambda now: look(now.ios, now))
+        done = self._simulation.perform(work, seed, lambda now: look(now.ios, now))
+        # An operating system that was added by itself is no part of the target's text.
+        memory = self.identity.facts.get("memory", "")
+        return replace(done, detail={**done.detail, PAGE_CACHE: memory})
 
     def purge(self, silence_ns: int = SILENCE_NS) -> PurgeResult:
         """Purge in virtual time."""

@@ -19,6 +19,8 @@ COMMANDS: Final = ("flush", "discard")
 
 IN_FLIGHT = "in_flight_mean"
 """In a step's detail: as of a witness, where there is none (virtual time)."""
+PAGE_CACHE = "page_cache"
+"""In a step's detail: the memory that may hold pages, where it is not the host's; "" unknown."""
 DRAIN = "drain_ns"
 """In a step's detail: how long, before it, the last I/Os of an open-ended stimulus took to end."""
 UNWRITTEN = "unwritten_bytes"

@@ -15,6 +15,7 @@ pub mod calls;
 pub mod filler;
 pub mod kernel;
 pub mod names;
+mod table;
 pub mod turns;
 
 pub mod plan;

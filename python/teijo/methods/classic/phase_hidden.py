@@ -10,6 +10,7 @@ from teijo.document.phrase import say
 from teijo.methods.classic.hidden_entry import Hidden, entry, shown_bytes
 from teijo.methods.classic.phases import PhasesFound, Turn
 from teijo.terms.record import Record
+from teijo.terms.result import PAGE_CACHE
 from teijo.terms.work import FileIo
 
 MIN_TIME_NS: Final = 500 * units.NS_PER_MS
@@ -94,10 +95,9 @@ def _memory_bytes(record: Record, rows: list[_Row]) -> int:
     limits = [turn.step.memory_bytes for _, turn, _ in rows if turn.step.memory_bytes]
     if limits:
         return min(limits)
-    if record.identity.kind == "simulated":
-        # Its own operating system holds what it reads; one that was added by itself tells no size.
-        return shown_bytes(record.identity.facts.get("memory", ""))
-    return shown_bytes(record.environment.get("memory", ""))
+    host = record.environment.get("memory", "")
+    told = (turn.answer.detail.get(PAGE_CACHE, host) for _, turn, _ in rows)
+    return max(map(shown_bytes, told), default=0)
 
 
 def _content(rows: list[_Row]) -> Iterator[Hidden]:
