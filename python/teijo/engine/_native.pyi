@@ -20,6 +20,7 @@ __all__ = [
     "NativeSession",
     "SimulatedSession",
     "ceilings",
+    "content_sample",
     "simulated_kinds",
     "simulated_parameters",
     "simulated_presets",
