@@ -1,14 +1,18 @@
-"""Work on files beside the originals: Bonnie++ and tiotest, on the same file system, interleaved.
+"""Work on files beside the originals: Bonnie++ and tiotest, on the same file system, in turns.
 
     python benchmarks/files_beside.py DIRECTORY [--rounds 5] [--tiotest PATH] [--strace]
 
-DIRECTORY is on the file system that is compared: a loop device with ext4, a tmpfs. Each round runs
-the original and then the engine on the same phases; a row shows the median rate of each, and the
-median of a rate for a second of CPU, which a shared machine disturbs less. `--strace` counts the
-system calls of one small run of each instead, by name and size.
+DIRECTORY is on the file system that is compared: a loop device with ext4, a tmpfs. A round is one
+run of the original and one of `teijo as`, by the same command line and read by the same reader of
+what they print; who was first is second in the next round. Before each run all that is written is
+flushed. A row shows the median rate of each, the ratio of the medians, the smallest and the largest
+ratio of a round, and the ratio for a second of CPU, which a shared machine disturbs less. A phase
+of less than 0.5 s has no rate in Bonnie++, and no row. `--strace` counts the system calls of one
+small run of each instead, by name and size.
 """
 
 import argparse
+import os
 import re
 import shutil
 import statistics
@@ -21,14 +25,19 @@ from pathlib import Path
 
 from teijo.files.worker import FilesWorker
 from teijo.terms.work import FileIo, Files
-from teijo.units import MIB, NS_PER_S
+from teijo.units import MIB
 
 BYTES = 3 * MIB
 """As much as Bonnie++ 2.00 writes byte by byte."""
-FIELDS = {"per-char write": 9, "per-char read": 15, "create": 26, "stat": 28, "delete": 30}
+FIELDS = {
+    "per-char write": 9, "block write": 11, "rewrite": 13, "per-char read": 15, "block read": 17,
+    "seeks": 19, "create": 26, "stat": 28, "delete": 30, "create at random": 32,
+    "stat at random": 34, "delete at random": 36,
+}  # fmt: skip
 """Where Bonnie++'s CSV (1.98) has a rate; its CPU percent follows."""
+TIO_THREADS, TIO_MIB, TIO_RANDOM = 4, 64, 20_000
 Rate = tuple[float, float]
-"""Operations a second, and operations a second of CPU."""
+"""What is printed a second, and for a second of CPU."""
 
 
 def main() -> None:
@@ -36,14 +45,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--mib", type=int, default=2048, help="size of Bonnie++'s large file")
     parser.add_argument("--files", type=int, default=64, help="times 1024 small files")
     parser.add_argument("--tiotest", default=shutil.which("tiotest"))
     parser.add_argument("--strace", action="store_true")
     parser.add_argument("--ours", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.ours:
-        for _ in ours(options.ours, options.directory, options.files):
-            pass
+        ours(options.ours, options.directory, options.files)
     elif options.strace:
         trace(options.directory, options.tiotest)
     else:
@@ -51,88 +60,93 @@ def main() -> None:
 
 
 def compare(options: argparse.Namespace) -> None:
-    """Print the rates of both, round by round in turn."""
-    both: dict[str, tuple[list[Rate], list[Rate]]] = {}
-    for _ in range(options.rounds):
-        pairs = [("bonnie", bonnie(options.directory, options.files))]
-        if options.tiotest:
-            pairs.append(("tiotest", tiotest(options.tiotest, options.directory)))
-        for tool, theirs in pairs:
-            for name, rate in theirs.items():
-                both.setdefault(name, ([], []))[0].append(rate)
-            for name, rate in ours(tool, options.directory, options.files):
-                if name in theirs:
-                    both[name][1].append(rate)
-    print(f"{'phase':24}{'original/s':>12}{'engine/s':>12}{'ratio':>7}   ", end="")
-    print(f"{'original/CPU s':>14}{'engine/CPU s':>14}{'ratio':>7}")
-    for name, (theirs, mine) in both.items():
-        cells = []
-        for place, width in ((0, 12), (1, 14)):
-            a, b = (statistics.median(one[place] for one in side) for side in (theirs, mine))
-            cells.append(f"{a:{width},.0f}{b:{width},.0f}{b / a if a else 0:7.2f}")
-        print(f"{name:24}" + "   ".join(cells))
+    """Print the rates of both, in turns."""
+    folder = options.directory.resolve()
+    root = [] if os.geteuid() else ["-u", "0"]
+    bonnie = ["bonnie++", "-d", str(folder), "-s", f"{options.mib}", "-r", f"{options.mib // 2}"]
+    calls = [(bonnie_rates, [*bonnie, "-m", "x", "-q", "-n", f"{options.files}:0:0:1", *root])]
+    if options.tiotest:
+        tiotest = [options.tiotest, "-d", str(folder), "-t", str(TIO_THREADS), "-f", str(TIO_MIB)]
+        calls.append((tiotest_rates, [*tiotest, "-b", "4096", "-r", str(TIO_RANDOM), "-T"]))
+    pairs: dict[str, list[tuple[Rate, Rate]]] = {}
+    teijo = str(Path(sys.executable).with_name("teijo"))
+    with tempfile.TemporaryDirectory(prefix="teijo-beside-") as runs:
+        for number in range(options.rounds):
+            for read, words in calls:
+                ours = [teijo, "as", Path(words[0]).name, *words[1:]]
+                both = [words, ours] if number % 2 == 0 else [ours, words]
+                rates = {id(each): read(printed(each, runs)) for each in both}
+                theirs, mine = rates[id(words)], rates[id(ours)]
+                for name in theirs.keys() & mine.keys():
+                    pairs.setdefault(name, []).append((theirs[name], mine[name]))
+    print(f"{'phase':20}{'original':>12}{'Teijo':>12}{'ratio':>7}   of a round   per CPU s")
+    for name in (*FIELDS, *TIO):
+        if each := pairs.get(name):
+            print(f"{name:20}{row(each)}")
 
 
-def bonnie(directory: Path, files: int) -> dict[str, Rate]:
+def row(pairs: list[tuple[Rate, Rate]]) -> str:
+    """Return the columns of a phase: medians, their ratio, its range, the ratio by CPU."""
+    (theirs, mine), (their_cpu, my_cpu) = (
+        [statistics.median(pair[side][place] for pair in pairs) for side in (0, 1)]
+        for place in (0, 1)
+    )
+    ratios = sorted(mine[0] / theirs[0] for theirs, mine in pairs)
+    by_cpu = f"{my_cpu / their_cpu:9.2f}" if their_cpu else f"{'-':>9}"
+    span = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
+    return f"{theirs:12,.0f}{mine:12,.0f}{mine / theirs:7.2f}   {span:12}{by_cpu}"
+
+
+def printed(words: list[str], folder: str) -> str:
+    """Return what a program prints, called in a folder, when all that was written is flushed."""
+    os.sync()
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=folder)
+    return done.stdout
+
+
+def bonnie_rates(text: str) -> dict[str, Rate]:
     """Return the rates of a run of Bonnie++; too short phases are left out."""
-    command = ["bonnie++", "-d", str(directory), "-s", "128", "-r", "64", "-m", "x", "-q"]
-    command += ["-n", f"{files}:0:0:1", *(["-u", "0"] if not Path("/root").stat().st_uid else [])]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    row = done.stdout.strip().split(",")
+    cells = text.strip().splitlines()[-1].split(",")
     rates = {}
     for name, place in FIELDS.items():
-        rate, percent = row[place], row[place + 1]
+        rate, percent = cells[place], cells[place + 1]
         if rate and "+" not in rate:
-            each = float(rate) * (1024 if "char" in name else 1)
-            rates[name] = (each, each / max(float(percent), 1) * 100)
+            rates[name] = (float(rate), float(rate) / max(float(percent), 1) * 100)
     return rates
 
 
-TIO = {"write": (0, 16), "random-write": (1, 0), "read": (2, 16), "random-read": (3, 0)}
-TIO_THREADS, TIO_MIB, TIO_RANDOM = 4, 64, 20_000
+TIO = {f"tiotest {name}": name for name in ("write", "rwrite", "read", "rread")}
 
 
-def tiotest(program: str, directory: Path) -> dict[str, Rate]:
-    """Return the rates of a run of tiotest."""
-    command = [program, "-d", str(directory), "-t", str(TIO_THREADS), "-f", str(TIO_MIB)]
-    command += ["-b", "4096", "-r", str(TIO_RANDOM), "-T"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+def tiotest_rates(text: str) -> dict[str, Rate]:
+    """Return the rates of a run of tiotest, in MiB."""
     rates = {}
-    for line in done.stdout.splitlines():
+    for line in text.splitlines():
         name, _, numbers = line.partition(":")
-        if name == "total":
-            continue
-        mib, seconds, user, system = (float(one) for one in numbers.split(",")[:4])
-        word = {"rwrite": "random-write", "rread": "random-read"}.get(name, name)
-        calls = mib * MIB / 4096
-        cpu = user + system
-        rates[f"tiotest {word}"] = (calls / seconds, calls / cpu if cpu else 0.0)
+        if name in TIO.values():
+            mib, seconds, user, system = (float(one) for one in numbers.split(",")[:4])
+            cpu = user + system
+            rates[f"tiotest {name}"] = (mib / seconds, mib / cpu if cpu else 0.0)
     return rates
 
 
-def ours(tool: str, directory: Path, files: int) -> Iterator[tuple[str, Rate]]:
-    """Give the rate of each phase of the engine's."""
+def ours(tool: str, directory: Path, files: int) -> None:
+    """Carry out the phases of a tool by the engine alone, whose system calls are counted."""
     folder = Path(tempfile.mkdtemp(dir=directory))
     worker = FilesWorker(f"dir:{folder}", folder, token="beside")
     try:
-        for name, work in works(tool, files):
-            done = worker.perform(work, 1, lambda *_: True)
-            first, elapsed_ns = done.results[0], done.elapsed_ns or 0
-            cpu_ns = sum(int(done.detail[key]) for key in ("cpu_user_ns", "cpu_system_ns"))
-            count = first.bytes if "char" in name else first.count
-            assert count is not None
-            assert not first.errors, first
-            yield name, (count * NS_PER_S / elapsed_ns, count * NS_PER_S / max(cpu_ns, 1))
+        for work in works(tool, files):
+            worker.perform(work, 1, lambda *_: True)
     finally:
         worker.close()
         folder.rmdir()
 
 
-def works(tool: str, files: int) -> Iterator[tuple[str, Files | FileIo]]:
+def works(tool: str, files: int) -> Iterator[Files | FileIo]:
     """Give the phases of a tool, in its order."""
     if tool == "tiotest":
         for word in ("write", "random-write", "read", "random-read"):
-            yield f"tiotest {word}", FileIo(
+            yield FileIo(
                 operation=word, file_bytes=TIO_MIB * MIB, chunk_bytes=4096, positioned=True,
                 workers=TIO_THREADS, calls=TIO_THREADS * TIO_RANDOM, content="zero",
                 fresh=word == "write", sparse=True,
@@ -141,19 +155,18 @@ def works(tool: str, files: int) -> Iterator[tuple[str, Files | FileIo]]:
     each = FileIo(operation="write", file_bytes=BYTES, chunk_bytes=1, timed_calls=8192)
     chunk = FileIo(operation="write", file_bytes=16 * MIB, chunk_bytes=8192)
     fresh = {"fresh": True, "content": "cumulative"}
-    yield "per-char write", FileIo(**{**vars(each), **fresh})
-    yield "block write", FileIo(**{**vars(chunk), **fresh})
-    yield "rewrite", FileIo(**{**vars(chunk), "operation": "rewrite"})
-    yield "per-char read", FileIo(**{**vars(each), "operation": "read"})
-    yield "block read", FileIo(**{**vars(chunk), "operation": "read"})
+    yield FileIo(**{**vars(each), **fresh})
+    yield FileIo(**{**vars(chunk), **fresh})
+    yield FileIo(**{**vars(chunk), "operation": "rewrite"})
+    yield FileIo(**{**vars(each), "operation": "read"})
+    yield FileIo(**{**vars(chunk), "operation": "read"})
     seek = {"operation": "seek", "calls": 8192, "workers": 5, "share": True, "processes": True}
-    yield "seek", FileIo(**{**vars(chunk), **seek, "rewrite_percent": 10})
+    yield FileIo(**{**vars(chunk), **seek, "rewrite_percent": 10})
     for names, order in (("number-first", "listed"), ("number-last", "random")):
         small = {"count": files * 1024, "names": names, "directories": 1, "content": "zero"}
-        suffix = "" if order == "listed" else " at random"
-        yield f"create{suffix}", Files(operation="create", **small)
-        yield f"stat{suffix}", Files(operation="stat", order=order, read=True, **small)
-        yield f"delete{suffix}", Files(operation="delete", order=order, **small)
+        yield Files(operation="create", **small)
+        yield Files(operation="stat", order=order, read=True, **small)
+        yield Files(operation="delete", order=order, **small)
 
 
 CALLS = ("openat", "unlink", "unlinkat", "write", "read", "lseek", "fsync", "close", "newfstatat")
