@@ -94,6 +94,15 @@ def test_a_windows_path_is_refused_with_the_form_of_linux(name, remedy):
     assert refused.value.remedy.endswith(remedy)
 
 
+def test_mix_by_itself_is_the_mix_of_the_window_and_takes_no_other_word_for_its_value():
+    for words in (["--mix", "--runs", "2", "sim:mlc-a"], ["--runs", "2", "--mix", "sim:mlc-a"]):
+        found = order(*words)
+        assert isinstance(found, Order)
+        assert (found.settings["mix"], found.target) == ("R70/W30", "sim:mlc-a")
+    with pytest.raises(UsageError, match="--runs has no value"):
+        order("--runs", "--mix", "sim:mlc-a")
+
+
 @pytest.mark.parametrize(
     ("like", "words"),
     [

@@ -1,6 +1,7 @@
 """The command line of ours for a program that has none: what its window offers, and a target."""
 
 import os
+import re
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ Of version 5:
   --queues 32, --threads 1
 Of version 8 (teijo as --like 8, the usual one):
   --profile default|nvme|peak|real-world|demo
-  --mix R70/W30        rows that read and write at once: R10/W90 … R90/W10
+  --mix [R70/W30]      rows that read and write at once: R10/W90 … R90/W10
   --interval 5s        between two rows
   --measure 5s         how long a pass lasts
 """
@@ -48,6 +49,9 @@ OPTIONS: Final[Mapping[Like, tuple[str, ...]]] = {
     "5": (*_COMMON, "interval", "queues", "threads"),
     "8": (*_COMMON, "profile", "mix", "interval", "measure"),
 }
+_MIX: Final = re.compile(r"R\d+/W\d+|none", re.IGNORECASE)
+_USUAL_MIX: Final = "R70/W30"
+"""What the window has where nobody chooses another."""
 _COMMENT_MOST: Final = 200
 _NAME_MOST: Final = 4096
 
@@ -115,9 +119,12 @@ def _read(words: Sequence[str], like: Like) -> tuple[dict[str, str], list[str]]:
         key, equals, value = word.lstrip("-").partition("=")
         _check_option(key, like)
         if not equals:
-            if not left:
+            if key == "mix" and not (left and _MIX.fullmatch(left[0])):
+                value = _USUAL_MIX
+            elif not left or left[0].startswith("--"):
                 raise UsageError(f"--{key} has no value", remedy=f"Write --{key} VALUE.")
-            value = left.pop(0)
+            else:
+                value = left.pop(0)
         if key in settings:
             raise UsageError(f"--{key} stands twice", remedy="Keep one of the two.")
         settings[key] = value
