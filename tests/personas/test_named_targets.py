@@ -1,42 +1,17 @@
-"""Files as Windows tools name them: as one target, and Windows' own names refused with a way."""
+"""Files as Windows tools name them: as one target."""
 
 import pytest
 
 from teijo.errors import UsageError
-from teijo.personas.named_targets import NamedFile, check_linux, placed
+from teijo.personas.named_targets import NamedFile, placed
 
 MIB = 1024 * 1024
 
 
-@pytest.mark.parametrize(
-    ("name", "way"),
-    [
-        ("E:\\TestFile.dat", "/mnt/e/TestFile.dat"),
-        ("c:testfile.dat", "./testfile.dat"),
-        ("D:", "/dev/disk/by-id/NAME"),
-        ("\\\\server\\share\\a.dat", "/mnt/server/share/a.dat"),
-        ("folder\\a.dat", "folder/a.dat"),
-        ("#1", "/dev/disk/by-id/NAME"),
-    ],
-)
-def test_a_windows_name_is_refused_with_its_linux_form(name, way):
-    with pytest.raises(UsageError) as refused:
-        check_linux(name)
-    assert way in refused.value.remedy
-
-
-@pytest.mark.parametrize("name", ["testfile.dat", "/mnt/e/a.dat", "sim:mlc-a", "./a b.dat", "a:b"])
-def test_names_of_linux_are_let_through(name):
-    if name == "a:b":  # a letter and a colon: as a drive it is one on Windows
-        with pytest.raises(UsageError):
-            check_linux(name)
-        return
-    check_linux(name)
-
-
-def test_a_name_without_an_end_is_refused():
-    with pytest.raises(UsageError, match="4,096"):
-        check_linux("a" * 5000)
+def test_a_windows_name_is_refused():
+    files = [NamedFile(name="sim:mlc-a"), NamedFile(name="E:\\a.dat")]
+    with pytest.raises(UsageError, match="is a path of Windows"):
+        placed(files, buffered=False)
 
 
 def test_a_file_that_is_not_there_is_made_at_its_size(tmp_path):

@@ -1,18 +1,14 @@
 """The files that a Windows tool is given, as targets: paths, sizes, and several as one."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from teijo.device.survey import survey
 from teijo.device.target import BlockTarget, FileTarget, SimulatedTarget, parse_target
 from teijo.errors import UsageError
+from teijo.personas.paths import refuse_windows
 from teijo.units import MIB
-
-LONGEST: Final = 4096
-_DRIVE: Final = re.compile(r"[A-Za-z]:")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,46 +27,6 @@ class Placed:
     pieces: tuple[tuple[int, int], ...]
 
 
-def check_linux(name: str) -> None:
-    """Make sure that a name is one of this system.
-
-    Raises:
-        UsageError: it is a Windows path or a drive; the remedy names the Linux form.
-    """
-    if len(name) > LONGEST:
-        raise UsageError(
-            f"A file's name has {len(name):,} characters, and {LONGEST:,} are the most",
-            remedy="Write a shorter path.",
-        )
-    if _DRIVE.match(name):
-        drive, rest = name[0].lower(), name[2:].replace("\\", "/").lstrip("/")
-        if not rest:
-            raise UsageError(
-                f"{name} is a drive of Windows",
-                remedy="Write the block device: /dev/disk/by-id/NAME; `teijo devices` lists them.",
-            )
-        raise UsageError(
-            f"{name} is a path of Windows",
-            remedy=f"Write where the file is on Linux: /mnt/{drive}/{rest}, or ./{rest}.",
-        )
-    if name.startswith("\\\\"):
-        rest = name.lstrip("\\").replace("\\", "/")
-        raise UsageError(
-            f"{name} is a share of Windows",
-            remedy=f"Mount it and write the path there: /mnt/{rest}.",
-        )
-    if "\\" in name:
-        raise UsageError(
-            f"{name} is a path of Windows",
-            remedy="Write it with slashes: " + name.replace("\\", "/") + ".",
-        )
-    if re.fullmatch(r"#?[0-9]+", name):
-        raise UsageError(
-            f"{name} is the number of a physical drive of Windows",
-            remedy="Write the block device: /dev/disk/by-id/NAME; `teijo devices` lists them.",
-        )
-
-
 def placed(files: Sequence[NamedFile], *, buffered: bool) -> Placed:
     """Return files as one target. A file is read and written through the page cache if `buffered`.
 
@@ -82,7 +38,7 @@ def placed(files: Sequence[NamedFile], *, buffered: bool) -> Placed:
     """
     texts, pieces, reached = [], [], 0
     for file in files:
-        check_linux(file.name)
+        refuse_windows(file.name)
         text, size = _single(file, buffered=buffered)
         texts.append(text)
         length = size if file.size_bytes is None else min(size, file.size_bytes)

@@ -127,11 +127,6 @@ def test_an_option_that_teijo_lacks_is_named(tmp_path: Path, word: str, option: 
         line_of(tmp_path, word)
 
 
-def test_a_path_of_windows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Windows"):
-        line_of(tmp_path, "-d", "E:\\test")
-
-
 def order_of(tmp_path: Path, *words: str, like: str = "") -> Order:
     call = Call(words=("-r0", *words, "-u", "0"), like=like, folder=tmp_path, now=datetime.now())
     order = Bonnie().order("bonnie++", call)

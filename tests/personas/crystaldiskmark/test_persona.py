@@ -78,22 +78,6 @@ def test_a_file_that_is_there_is_named_as_it_is(tmp_path):
     assert found.target == str(tmp_path / "old.dat")
 
 
-@pytest.mark.parametrize(
-    ("name", "remedy"),
-    [
-        ("C:", "/mnt/c."),
-        ("D:\\", "/mnt/d."),
-        ("E:\\bench\\x", "/mnt/e/bench/x."),
-        ("bench\\x", "bench/x."),
-        ("\\\\server\\share", "//server/share."),
-    ],
-)
-def test_a_windows_path_is_refused_with_the_form_of_linux(name, remedy):
-    with pytest.raises(UsageError, match="of Windows") as refused:
-        order(name)
-    assert refused.value.remedy.endswith(remedy)
-
-
 def test_mix_by_itself_is_the_mix_of_the_window_and_takes_no_other_word_for_its_value():
     for words in (["--mix", "--runs", "2", "sim:mlc-a"], ["--runs", "2", "--mix", "sim:mlc-a"]):
         found = order(*words)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from teijo.cli import app
-from teijo.errors import UsageError
 from teijo.personas.diskspd.persona import DiskspdPersona
 from teijo.personas.persona import Call, Order, Said
 
@@ -90,12 +89,6 @@ def test_the_originals_warnings_are_said_first():
     assert "-si ignored" in order("-Su -si sim:mlc-a").begins.stderr
     assert order("-Su -t2 -si sim:mlc-a").begins.stderr == ""
     assert order("-Su -r -t2 sim:mlc-a").begins.stderr == ""
-
-
-@pytest.mark.parametrize("target", ["#1", "c:", "c:\\a.dat"])
-def test_a_windows_target_is_refused_with_its_linux_form(target):
-    with pytest.raises(UsageError):
-        said(f"-d1 {target}")
 
 
 def run(words: list[str], capfd: pytest.CaptureFixture[str]) -> tuple[object, str]:

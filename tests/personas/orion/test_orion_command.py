@@ -162,9 +162,3 @@ def test_a_lun_file_is_read_within_bounds(disks):
     assert read_luns(disks) is None
     (disks / "big.lun").write_bytes(b"a\n" * 600_000)
     assert read_luns(disks / "big.lun") is None
-
-
-def test_a_windows_path_is_told_what_linux_has_in_its_place(disks):
-    with pytest.raises(UsageError) as refused:
-        read_luns(lun(disks, "\\\\.\\E:"))
-    assert "/dev/disk/by-id/" in refused.value.remedy

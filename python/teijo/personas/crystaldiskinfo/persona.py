@@ -11,6 +11,7 @@ from teijo.errors import UsageError
 from teijo.methods.found import Found
 from teijo.outside.text import visible
 from teijo.personas.crystaldiskinfo.text import Disk, text_of
+from teijo.personas.paths import refuse_windows
 from teijo.personas.persona import Call, Order, Said
 from teijo.terms.result import Answer
 from teijo.terms.step import Step
@@ -29,7 +30,7 @@ class CrystalDiskInfo:
         """Return the text of the drives; nothing is measured.
 
         Raises:
-            teijo.errors.UsageError: no drive is named.
+            teijo.errors.UsageError: no drive is named, or one of Windows.
             teijo.errors.TargetError: one is no drive, or cannot be looked at.
         """
         del name
@@ -60,6 +61,7 @@ class CrystalDiskInfo:
 
 def _disk(word: str) -> Disk:
     """Return what is known of a drive."""
+    refuse_windows(word)
     seen = survey(word)
     try:
         if seen.simulated is not None:

@@ -23,6 +23,7 @@ from teijo.methods.knobs import parse_overrides
 from teijo.outside.names import unknown
 from teijo.outside.text import visible
 from teijo.personas.crystaldiskmark.text import Drive
+from teijo.personas.paths import refuse_windows
 
 USAGE: Final = """\
 Usage: crystaldiskmark [--OPTION VALUE …] TARGET
@@ -53,7 +54,6 @@ _MIX: Final = re.compile(r"R\d+/W\d+|none", re.IGNORECASE)
 _USUAL_MIX: Final = "R70/W30"
 """What the window has where nobody chooses another."""
 _COMMENT_MOST: Final = 200
-_NAME_MOST: Final = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +161,7 @@ def _asked(settings: Mapping[str, str], like: Like) -> CrystalDiskMarkSettings:
 
 def _target(name: str, size_bytes: int, now: datetime, folder: Path) -> tuple[str, Drive | None]:
     """Return the target's text, and the drive to show; None where it has no file system."""
-    _check_linux(name)
+    refuse_windows(name)
     if name.startswith(("sim:", "concat:", "stripe")) or "?" in name:
         return name, None
     place = Path(name).expanduser()
@@ -190,32 +190,6 @@ def _file_system(folder: Path, name: str) -> Drive | None:
         used_bytes=(found.f_blocks - found.f_bfree) * found.f_frsize,
         total_bytes=found.f_blocks * found.f_frsize,
     )
-
-
-def _check_linux(name: str) -> None:
-    """Make sure that a name is none of Windows.
-
-    Raises:
-        UsageError: it is a drive or a path of Windows.
-    """
-    if len(name) > _NAME_MOST:
-        raise UsageError(
-            f"The target has {len(name):,} characters, and {_NAME_MOST:,} are the most",
-            remedy="Write a shorter path.",
-        )
-    letter, colon, rest = name[:1], name[1:2], name[2:]
-    if colon == ":" and letter.isalpha() and letter.isascii():
-        path = rest.replace("\\", "/").strip("/")
-        raise UsageError(
-            f"{visible(name)} is a drive of Windows",
-            remedy="Name the folder where it is mounted: "
-            f"{visible(f'/mnt/{letter.lower()}/{path}').rstrip('/')}.",
-        )
-    if "\\" in name:
-        raise UsageError(
-            f"{visible(name)} is a path of Windows",
-            remedy=f"Write it with slashes: {visible(name.replace(chr(92), '/'))}.",
-        )
 
 
 def size_word(size_bytes: int) -> str:

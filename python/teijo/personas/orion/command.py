@@ -14,11 +14,11 @@ from teijo.methods.classic.orion.settings import OrionSettings
 from teijo.methods.knobs import parse_overrides
 from teijo.outside.file import Unreadable, read_bytes
 from teijo.outside.text import unspeakable, visible
+from teijo.personas.paths import refuse_windows
 
 LUNS_MOST: Final = 256
 _LUN_BYTES_MOST: Final = 1024 * 1024
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")
-_WINDOWS: Final = re.compile(r"[A-Za-z]:[\\/]|.*\\", re.DOTALL)
 
 WITH_VALUE: Final = (
     "run", "testname", "num_disks", "size_small", "size_large", "type", "num_streamio", "simulate",
@@ -215,21 +215,12 @@ def _check(command: Command, like: str) -> None:
             f"-storax {options['storax']} is a library of Oracle's, which Teijo has not",
             remedy="Leave -storax out: the kernel's own asynchronous I/O is used.",
         )
-    if _WINDOWS.match(name):
-        raise windows_path("-testname", name)
+    refuse_windows(name)
     if not name or name.endswith("/") or unspeakable(name) or visible(name) != name:
         raise UsageError(
             f"-testname {visible(name, most=80)!r} cannot begin the name of a file",
             remedy="Write a name like mytest.",
         )
-
-
-def windows_path(place: str, path: str) -> UsageError:
-    """Return the error for a path of Windows: it names what Linux has in its place."""
-    return UsageError(
-        f"{place} names {visible(path, most=80)}, which is a path of Windows",
-        remedy="A drive is /dev/disk/by-id/NAME here, and a file /mnt/NAME/FILE.",
-    )
 
 
 def read_luns(path: Path) -> tuple[Lun, ...] | None:
@@ -257,8 +248,7 @@ def read_luns(path: Path) -> tuple[Lun, ...] | None:
 
 
 def _lun(file: Path, line: str) -> Lun:
-    if _WINDOWS.match(line):
-        raise windows_path(file.name, line)
+    refuse_windows(line)
     if unspeakable(line) or visible(line) != line or "?" in line:
         raise UsageError(
             f"{file.name} names {visible(line, most=80)!r}, and a path with such a letter is not "

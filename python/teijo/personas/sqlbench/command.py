@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from teijo.errors import UsageError
 from teijo.methods.found import Found
+from teijo.personas.paths import refuse_windows
 from teijo.personas.persona import Call, Order, Said
 from teijo.personas.sqlbench.output import (
     SUITE,
@@ -101,11 +102,13 @@ class SqlBenchPersona:
         """Return the run that a command line asks for.
 
         Raises:
-            UsageError: an option that Teijo has not, or a server that it does not know.
+            UsageError: an option that Teijo has not, a Windows path, or a server that it does not
+                know.
         """
         parsed = _parsed(call.words)
         if isinstance(parsed, Said):
             return parsed
+        refuse_windows(parsed.get("dir", ""))
         name_of_server = parsed.get("server", "mysql")
         server = _SERVERS.get(name_of_server.lower())
         if server is None:

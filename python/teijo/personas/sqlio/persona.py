@@ -7,7 +7,8 @@ from teijo.methods.classic.pools import Pool, show_pools
 from teijo.methods.classic.sqlio.found import SqlioFound
 from teijo.methods.classic.timed import PASS
 from teijo.methods.found import Found
-from teijo.personas.named_targets import NamedFile, Placed, check_linux, placed
+from teijo.personas.named_targets import NamedFile, Placed, placed
+from teijo.personas.paths import refuse_windows
 from teijo.personas.persona import Call, Order, Said
 from teijo.personas.processors import Processors
 from teijo.personas.sqlio.command import Command, Refused, parse
@@ -85,7 +86,7 @@ def _lines(command: Command, call: Call) -> tuple[Line, ...]:
     """Return the files with their threads: of the parameter file, or as they were named."""
     if not command.param_file:
         return tuple(Line(file=file, threads=command.threads) for file in command.files)
-    check_linux(command.param_file)
+    refuse_windows(command.param_file)
     lines = read_param_file(call.folder / command.param_file)
     for line in lines:
         if line.mask:
