@@ -9,6 +9,7 @@ import pytest
 
 from teijo import api
 from teijo.compare.comparison import Comparison, compared
+from teijo.compare.judged import SHOWN
 from teijo.compare.pages import pages
 from teijo.compare.sides import Side
 from teijo.compare.strict import defects_of, strict_sections
@@ -55,6 +56,43 @@ def test_original_and_strict_compare_without_a_word_and_say_what_the_defect_was(
     assert "Passes repeat their offsets" in [name for name, _ in facts.rows]
     titles = [section.title for section in pages(found).sections]
     assert titles.index("How much of the number was the defect") == 1
+
+
+@cache
+def orion() -> Comparison:
+    asked = {"duration": "100ms", "size_small": "8KiB", "passes": "3"}
+    original, strict = run("classic.orion", **asked), run("classic.orion", strict="on", **asked)
+    return compared([side("original", original), side("strict", strict)])
+
+
+def test_what_one_run_each_cannot_tell_is_not_called_a_defect() -> None:
+    (one,) = both().tests
+    assert not [each for each in one.pairings[0].rows if each.verdict in SHOWN]
+    verdict, *_ = page(both()).blocks
+    assert isinstance(verdict, Verdict)
+    assert "apart by themselves" in verdict.text
+    assert verdict.text.endswith(": not decidable from one run each")
+
+
+def test_a_defect_that_is_shown_is_named_by_its_interval() -> None:
+    (one,) = orion().tests
+    shown = [each for each in one.pairings[0].rows if each.verdict in SHOWN]
+    assert shown, "a fresh drive answers what was never written at once"
+    verdict, *_ = page(orion()).blocks
+    assert isinstance(verdict, Verdict)
+    assert any(verdict.text.startswith(each.place) for each in shown)
+    assert verdict.text.endswith("% apart")
+
+
+def test_of_several_passes_orion_prints_the_first() -> None:
+    asked = {"duration": "100ms", "size_small": "8KiB", "passes": "3"}
+    original, strict = run("classic.orion", **asked), run("classic.orion", strict="on", **asked)
+    (one,) = compared([side("original", original), side("strict", strict)]).tests
+    defects = defects_of(one.match, one.pairings[0])
+    rate = next(each for each in defects if each.judged.place == "Small=5 Large=0, small")
+    first = next(answer for step, answer in original.measured() if step.cell == "Small=5 Large=0")
+    assert rate.printed == first.iops
+    assert rate.printed != rate.mean
 
 
 def test_the_parts_add_up_and_the_order_of_the_sides_does_not_matter() -> None:

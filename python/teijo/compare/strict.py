@@ -4,27 +4,29 @@ number was the defect.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Final
 
-from teijo.compare.judged import Judged, Pairing, quantities_by_side
+from teijo.compare.judged import SHOWN, Judged, Pairing, quantities_by_side
 from teijo.compare.sides import Match
 from teijo.document import model
-from teijo.document.grid import Fields, listing
+from teijo.document.grid import Fields, Figure, listing
 from teijo.document.model import Verdict as Answer
 from teijo.document.phrase import Verbatim, say
 from teijo.errors import PlanError
 from teijo.methods.classic import hidden
+from teijo.methods.found import Pick
 from teijo.methods.knobs import describe
 from teijo.methods.parts import Part
 
 KEY: Final = "strict"
 """The setting that two runs of one classic method may differ in."""
 MEANING = (
-    "As printed is the original's own statistic, which is its best pass where it picks one. The "
-    "defect is what the printed number has beyond the strict one, in percent of the strict one: "
-    "the pick is the part of it that the best pass has beyond the mean of the passes, and the "
-    "rest is between the two means. The interval is that of the means, at 95 %. Whether the test "
-    "or the drive's state made the rest, one run each cannot tell."
+    "As printed is the original's own statistic, which is that of its best or its first pass "
+    "where it picks one. The defect is what the printed number has beyond the strict one, in "
+    "percent of the strict one: the pick is the part of it that this pass has beyond the mean of "
+    "the passes, and the rest is between the two means. The interval is that of the means, at "
+    "95 %. Whether the test or the drive's state made the rest, one run each cannot tell."
 )
 
 
@@ -109,14 +111,23 @@ def defects_of(match: Match, pairing: Pairing) -> tuple[Defect, ...]:
     for row in pairing.rows:
         mean, strict = (row.second, row.first) if swapped else (row.first, row.second)
         quantity = passes.get((row.place, row.figure))
-        printed = mean
-        if original.found.best_of_passes and quantity is not None and quantity.batches:
-            best = max if row.figure.more_is_faster else min
-            printed = best(quantity.batches)
+        each_pass = quantity.batches if quantity is not None and quantity.by_round else ()
+        printed = _printed(original.found.pick, each_pass, row.figure) if each_pass else mean
         found.append(
             Defect(judged=row, printed=printed, mean=mean, strict=strict, is_swapped=swapped)
         )
     return tuple(found)
+
+
+def _printed(pick: Pick, passes: tuple[float, ...], figure: Figure) -> float:
+    """Return what an original prints of its passes."""
+    match pick:
+        case "best":
+            return max(passes) if figure.more_is_faster else min(passes)
+        case "first":
+            return passes[0]
+        case "mean":
+            return fmean(passes)
 
 
 def strict_sections(match: Match, pairings: tuple[Pairing, ...]) -> Iterator[model.Section]:
@@ -126,7 +137,9 @@ def strict_sections(match: Match, pairings: tuple[Pairing, ...]) -> Iterator[mod
         if not defects:
             continue
         rates = [each for each in defects if each.judged.figure.more_is_faster] or defects
-        worst = max(rates, key=lambda each: abs(each.total_percent or 0))
+        shown = [each for each in defects if each.judged.verdict in SHOWN]
+        first = [each for each in shown if each in rates] or shown or rates
+        worst = max(first, key=lambda each: abs(each.total_percent or 0))
         side = pairing.second if worst.is_swapped else pairing.first
         original = match.of(side)[0].part
         yield model.Section(
@@ -141,14 +154,32 @@ def strict_sections(match: Match, pairings: tuple[Pairing, ...]) -> Iterator[mod
 
 
 def _headline(worst: Defect) -> str:
-    return say(
+    """Say the largest defect that is shown; where none is, the largest, and that it is not."""
+    low, high = worst.ends
+    said = say(
         "{place}: {printed:,.5g} {unit} as the original prints it, {strict:,.5g} without its "
-        "defects: {percent:+.1f} % of the strict number is the defect",
+        "defects: {percent:+.1f} %, of it {pick:+.1f} % by the pick of a pass",
         place=worst.judged.place,
         printed=worst.printed,
         unit=Verbatim(worst.judged.figure.unit or worst.judged.figure.name),
         strict=worst.strict,
         percent=worst.total_percent,
+        pick=worst.pick_percent,
+    )
+    if low is None or high is None:
+        return say(
+            "{said}; whether the means differ is not known: no scatter of theirs is", said=said
+        )
+    if worst.judged.verdict in SHOWN:
+        text = "{said}; the means are {low:+.1f} to {high:+.1f} % apart"
+        return say(text, said=said, low=low, high=high)
+    return say(
+        "{said}; the means are {low:+.1f} to {high:+.1f} % apart by themselves, and among all "
+        "figures it is: {verdict}",
+        said=said,
+        low=low,
+        high=high,
+        verdict=worst.judged.verdict,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from teijo.analysis.quantities import Quantity, of_rounds, of_steps
 from teijo.document.curve import Curve
@@ -29,6 +29,8 @@ from teijo.terms.watch import Watch
 
 S = TypeVar("S", bound=Settings)
 K = TypeVar("K", bound=CellKey)
+Pick = Literal["mean", "best", "first"]
+"""Which of several passes a figure is of: one of them, or the mean of all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +60,9 @@ class Found(Generic[S]):
         return None
 
     @property
-    def best_of_passes(self) -> bool:
-        """Whether the first number of a figure is that of its best pass."""
-        return False
+    def pick(self) -> Pick:
+        """Which of several passes the first number of a figure is of."""
+        return "mean"
 
     @property
     def rounds(self) -> int:

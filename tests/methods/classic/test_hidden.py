@@ -46,7 +46,7 @@ DRIVE_530 = "sim:intel-530?capacity=2GiB"
 
 
 def test_what_is_planted_in_passes_that_repeat_each_other_is_named_with_its_size() -> None:
-    found = entries(run(DRIVE_530), strict=False)
+    found = entries(run(DRIVE_530), pick="best")
     assert {"repeated offsets", "duplicates", "data again"} <= kinds(found)
     assert "100.0 %" in of_kind(found, "duplicates").size or "98.4 %" in (
         of_kind(found, "duplicates").size
@@ -55,14 +55,14 @@ def test_what_is_planted_in_passes_that_repeat_each_other_is_named_with_its_size
 
 
 def test_zeros_on_a_drive_that_compresses_are_named() -> None:
-    found = entries(run(DRIVE_530, data="0fill"), strict=False)
+    found = entries(run(DRIVE_530, data="0fill"), pick="best")
     zeros = of_kind(found, "compressible")
     assert zeros.found == "hidden"
     assert "99.0 %" in zeros.size
 
 
 def test_a_strict_run_without_a_defect_has_an_empty_page_that_says_what_was_looked_at() -> None:
-    found = entries(run(DRIVE_530, strict="on"), strict=True)
+    found = entries(run(DRIVE_530, strict="on"), pick="mean")
     assert kinds(found) == set()
     page = section(found)
     assert page.title == hidden.TITLE
@@ -78,7 +78,7 @@ def test_a_clean_strict_run_raises_a_false_alarm_in_less_than_one_of_twenty_seed
     alarms = {
         seed: found
         for seed in range(100)
-        if (found := kinds(entries(run(DRIVE_530, strict="on", seed=seed), strict=True)))
+        if (found := kinds(entries(run(DRIVE_530, strict="on", seed=seed), pick="mean")))
     }
     print(f"false alarms of 100 seeds: {alarms}")
     assert len(alarms) < 5
@@ -233,7 +233,7 @@ def test_the_best_of_several_passes_is_held_against_their_mean_unless_the_run_is
     assert "10.00 % above their mean" in found.size
     assert one(hidden_checks.best_of(rates(1000, 1001, 999))).found == "clear"
     assert hidden_checks.best_of(rates(100)) == []
-    assert "best pass" not in {each.kind for each in entries(rates(100, 200), strict=True)}
+    assert "best pass" not in {each.kind for each in entries(rates(100, 200), pick="mean")}
 
 
 def test_the_page_of_a_record_without_anything_says_so() -> None:

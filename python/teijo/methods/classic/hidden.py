@@ -11,6 +11,7 @@ from teijo.document import model
 from teijo.document.phrase import say, sentences
 from teijo.methods.classic import hidden_checks as checks
 from teijo.methods.classic.hidden_entry import Hidden
+from teijo.methods.found import Pick
 from teijo.terms.record import Record
 
 __all__ = ["SIZE_ROW", "TITLE", "Hidden", "entries", "hidden_in", "section"]
@@ -20,11 +21,10 @@ SIZE_ROW: Final = 1
 """Which row of an entry on the page has its size."""
 
 
-def entries(record: Record, *, strict: bool, scores: str = "maximum") -> tuple[Hidden, ...]:
+def entries(record: Record, *, pick: Pick) -> tuple[Hidden, ...]:
     """Return everything that was looked for in the block work of a record, with its size.
 
-    `scores` is what the method's first number is of its passes: "maximum", or anything else where
-    no pass is picked; of a strict run it is the mean.
+    `pick` is which of its passes the method's first number is of.
     """
     found: list[Hidden] = [
         *checks.revisits(record),
@@ -35,7 +35,7 @@ def entries(record: Record, *, strict: bool, scores: str = "maximum") -> tuple[H
         *checks.caches(record),
         *checks.flushes(record),
     ]
-    if scores == "maximum" and not strict:
+    if pick == "best":
         found += checks.best_of(record)
     return tuple(found)
 

@@ -146,7 +146,5 @@ def course_sections(
         return []
     flows = flows_in(found)
     times = model.Section(title="Percentiles", blocks=(times_table(flows),))
-    # Neither tool picks a pass: each run of theirs stands for itself.
-    common = hidden.entries(found.record, strict=found.settings.strict == "on", scores="mean")
-    page = hidden.section((*own, *common))
+    page = hidden.section((*own, *hidden.entries(found.record, pick=found.pick)))
     return [times, time_section(flows), latency_section(flows), page]

@@ -21,7 +21,7 @@ from teijo.methods.classic.crystaldiskmark.settings import (
     CrystalDiskMarkSettings,
     Loads,
 )
-from teijo.methods.found import Found
+from teijo.methods.found import Found, Pick
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.result import StepResult
 from teijo.terms.watch import Watch
@@ -175,9 +175,9 @@ class CrystalDiskMarkFound(Found[CrystalDiskMarkSettings]):
         )
 
     @property
-    def best_of_passes(self) -> bool:
+    def pick(self) -> Pick:
         """The original's score is that of the best pass; strict: of none."""
-        return not self.settings.is_strict
+        return "mean" if self.settings.is_strict else "best"
 
     @property
     def rounds(self) -> int:

@@ -49,7 +49,7 @@ def pages(found: CrystalDiskMarkFound) -> model.Document:
         sections = [
             _score_section(settings, scores),
             _best_section(scores),
-            hidden.section(hidden.entries(found.record, strict=settings.is_strict)),
+            hidden.section(hidden.entries(found.record, pick=found.pick)),
             _passes_section(scores),
             times,
             *_courses(scores),

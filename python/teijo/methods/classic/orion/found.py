@@ -26,7 +26,7 @@ from teijo.methods.classic.orion.points import Point, points_of
 from teijo.methods.classic.orion.settings import OrionSettings
 from teijo.methods.classic.orion.workload import LARGE, MEASURE, PREPARE, SMALL
 from teijo.methods.classic.statistic import Statistic
-from teijo.methods.found import Found
+from teijo.methods.found import Found, Pick
 from teijo.terms.finding import Cell, Scalar
 from teijo.terms.histogram import Histogram, merged
 from teijo.terms.result import StepResult
@@ -170,6 +170,11 @@ class OrionFound(Found[OrionSettings]):
             for point in points_of(self.settings.loads)
             if point.name in found
         }
+
+    @property
+    def pick(self) -> Pick:
+        """The original makes one pass, so its numbers are those of the first; strict: of none."""
+        return "mean" if self.settings.strict == "on" else "first"
 
     def _sides(self, stream: str, load: Callable[[Point], int]) -> Mapping[Point, Side]:
         return {

@@ -21,7 +21,7 @@ def entries(found: OrionFound) -> tuple[Hidden, ...]:
     """Return everything that was looked for in a run of ORION's test."""
     strict = found.settings.strict == "on"
     own = [*_depth(found), *_medium(found), *([] if strict else _tail(found))]
-    return (*hidden.entries(found.record, strict=strict), *own)
+    return (*hidden.entries(found.record, pick=found.pick), *own)
 
 
 def _depth(found: OrionFound) -> list[Hidden]:
