@@ -1,9 +1,11 @@
 """The report of a comparison: what it says first, what it marks, and what every page must say."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from teijo import api
 from teijo.compare.comparison import Comparison, compared
 from teijo.compare.pages import document_name, pages
 from teijo.compare.sides import Side
@@ -49,6 +51,17 @@ def test_every_test_has_its_plots_with_one_series_a_run(test: str) -> None:
     for plot in plots(document):
         assert [series.name for series in plot.series] == ["D1", "D2", "D3"]
         assert all(any(y is not None for y in series.y) for series in plot.series)
+
+
+def test_a_directory_has_no_capacity(tmp_path: Path) -> None:
+    asked = {"count": "10", "passes": "2"}
+    runs = [
+        api.run("files", f"dir:{tmp_path}", output=tmp_path / f"{name}.teijo", settings=asked)
+        for name in "AB"
+    ]
+    sides = [Side(name=name, records=(run.record,)) for name, run in zip("AB", runs, strict=True)]
+    (known,) = (each for each in tables(pages(compared(sides))) if "Devices" in each.caption)
+    assert {name: rest for name, *rest in known.rows}["Capacity"] == ["not known"] * 2
 
 
 @pytest.mark.parametrize("test", TESTS)

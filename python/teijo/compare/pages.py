@@ -242,7 +242,7 @@ def _known(record: Record) -> dict[str, str]:
         "Model": identity.model,
         "Serial no": identity.serial,
         "Firmware": identity.firmware,
-        "Capacity": capacity_name(record),
+        "Capacity": capacity_name(record) if record.geometry.has_capacity else "",
         "Write cache": identity.write_cache,
         "Purge": purge_method(record),
         "Started": date_of(run.started_at),
