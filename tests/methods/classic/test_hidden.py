@@ -16,11 +16,10 @@ from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import UNWRITTEN, OperationResult, StepResult
-from teijo.terms.step import Measure, Perform, Step
-from teijo.terms.work import FileIo
+from teijo.terms.step import Measure, Step
 from teijo.terms.workload import Access, ActiveRange, Stream, Workload
 from teijo.units import GIB, KIB, MIB, NS_PER_MS
-from tests.runfile.samples import histogram, record
+from tests.runfile.samples import record
 
 SMALL = {"size": "64MiB", "measure": "100ms", "interval": "0s", "runs": "3"}
 
@@ -202,25 +201,6 @@ def test_a_cache_that_holds_the_file_is_named_and_one_of_no_known_size_is_unknow
     assert one(hidden_checks.caches(replace(plain, identity=identity))).found == "clear"
     identity = replace(plain.identity, facts={"write_cache": "64MiB"})
     assert one(hidden_checks.caches(replace(plain, identity=identity))).found == "hidden"
-
-
-def test_flushes_outside_the_latency_are_timed() -> None:
-    def wrote(flushed_ns: int, **changes: object) -> list[Hidden]:
-        load = {"file_bytes": MIB, "chunk_bytes": 8192} | changes
-        work = FileIo(operation="write", **load)  # type: ignore[arg-type]
-        parts = (("write", 600), ("fsync", flushed_ns), ("close", 2000))
-        results = tuple(
-            OperationResult(stream="files", operation=name, count=1, latency=histogram(time))
-            for name, time in parts
-        )
-        step = Perform(work=work, phase="block write")
-        return hidden_checks.flushes(of_steps((step, answer(results=results))))
-
-    found = one(wrote(1400))
-    assert found.found == "hidden"
-    assert "70.0 % of the time" in found.size
-    assert one(wrote(2)).found == "clear"
-    assert wrote(1400, timed_fsync=True) == []
 
 
 def test_the_best_of_several_passes_is_held_against_their_mean_unless_the_run_is_strict() -> None:

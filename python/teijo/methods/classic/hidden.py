@@ -33,7 +33,6 @@ def entries(record: Record, *, pick: Pick) -> tuple[Hidden, ...]:
         *checks.content(record),
         *checks.order(record),
         *checks.caches(record),
-        *checks.flushes(record),
     ]
     if pick == "best":
         found += checks.best_of(record)

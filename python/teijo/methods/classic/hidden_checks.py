@@ -27,7 +27,6 @@ from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import UNWRITTEN, StepResult
 from teijo.terms.step import Measure
-from teijo.terms.work import FileIo
 from teijo.terms.workload import Access, Stream
 
 _FEWER: Final = 0.9
@@ -38,7 +37,7 @@ _DEVIATIONS: Final = 5
 _REPEATED, _COMPRESSIBLE, _UNWRITTEN = 0.01, 0.1, 0.001
 """Shares above which data are no longer fresh, random and written."""
 _SELDOM: Final = 0.01
-_GAIN_PERCENT, _FLUSH_SHARE = 1.0, 0.01
+_GAIN_PERCENT: Final = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -409,45 +408,6 @@ def _known_caches(record: Record, *, buffered: bool) -> list[tuple[str, int]]:
         if last in ("write_cache", "buffer", "ram", "size") and (size := shown_bytes(text)):
             found.append(("device's cache", size))
     return found
-
-
-def flushes(record: Record) -> list[Hidden]:
-    """Look how long flushes took that stand outside the latencies of the writes before them."""
-    shares = []
-    for each in record.steps:
-        if not isinstance(each.answer, StepResult):
-            continue
-        work = getattr(each.step, "work", None)
-        if not isinstance(work, FileIo) or work.timed_fsync:
-            continue
-        times = {part.operation: part.timed.sum_ns for part in each.answer.results if part.latency}
-        flushed = times.get("fsync", 0)
-        calls = sum(time for name, time in times.items() if name not in ("fsync", "close"))
-        if flushed + calls and "write" in work.operation:
-            shares.append((flushed / (flushed + calls), flushed, calls, each.step.phase))
-    if not shares:
-        return []
-    share, flushed, calls, phase = max(shares)
-    size = say(
-        "In {phase}, flushes took {flushed}, {share:.1f} % of the time, beside {calls} of calls "
-        "whose latency is told.",
-        phase=Verbatim(phase),
-        flushed=units.format_duration(flushed),
-        share=share * 100,
-        calls=units.format_duration(calls),
-    )
-    return [
-        entry(
-            "hidden" if share > _FLUSH_SHARE else "clear",
-            "flush",
-            "Flushes outside the latency",
-            size,
-            "A write is done for the program when it is in memory; the device's part comes with "
-            "the flush, in no latency.",
-            "Each flush is timed by itself.",
-            "The flush is part of the latency of the call before it.",
-        )
-    ]
 
 
 def best_of(record: Record) -> list[Hidden]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from teijo import units
 from teijo.analysis import little
 from teijo.document.phrase import say
-from teijo.methods.classic.hidden_entry import Hidden, entry, shown_bytes
+from teijo.methods.classic.hidden_entry import Found, Hidden, entry, shown_bytes
 from teijo.methods.classic.phases import PhasesFound, Turn
 from teijo.terms.record import Record
 from teijo.terms.result import PAGE_CACHE
@@ -17,6 +17,7 @@ MIN_TIME_NS: Final = 500 * units.NS_PER_MS
 """Bonnie++ prints no rate of a shorter phase."""
 _CPU_PERCENT: Final = 50
 _REPEATED_PERCENT: Final = 5
+_FLUSH_SHARE: Final = 0.01
 _Row = tuple[str, Turn, FileIo]
 
 
@@ -34,31 +35,46 @@ def entries(found: PhasesFound[Any], *, short_is_hidden: bool) -> tuple[Hidden, 
 
 
 def _flush(rows: list[_Row]) -> Iterator[Hidden]:
-    """Hold each rate against the one that its latency implies: what a flush is outside of."""
-    ratios = {}
-    for name, turn, work in rows:
-        calls = turn.alone
-        together = 1 if work.in_turn else work.workers
-        ratio = little.agreement(calls.iops, together, turn.latency.mean_ns) if calls.ios else None
-        if ratio is not None:
-            ratios[name] = ratio
-    if not ratios:
-        return
-    worst = min(ratios, key=lambda name: ratios[name])
-    size = say(
-        "{phase} has {percent:.1f} % of the rate that its latency implies.",
-        phase=worst,
-        percent=100 * ratios[worst],
+    """Say how much of a phase's time its flushes took that are in no latency of a call."""
+    texts = (
+        "A write is done for the program when it is in memory; the device's part comes with the "
+        "flush, which the rate has in it and no latency has.",
+        "Each flush is timed by itself; by Little's law as many calls as are in flight end in one "
+        "mean latency.",
+        "The flush is part of the latency of the call before it.",
     )
-    yield entry(
-        "hidden" if ratios[worst] < little.RATIO_LEAST else "clear",
-        "flush outside latency",
-        "A flush outside the latency",
-        size,
-        "The rate has the flush at the end in it, and the latency of the calls has not.",
-        "By Little's law as many calls as are in flight end in one mean latency.",
-        "The flush is part of the latency of the last call.",
-    )
+    apart = {
+        name: (flushed_ns, turn, work)
+        for name, turn, work in rows
+        if not work.timed_fsync and turn.alone.ios and (flushed_ns := turn.flushed_ns) is not None
+    }
+    if apart:
+        name = max(apart, key=lambda name: _share(*apart[name][:2]))
+        flushed_ns, turn, work = apart[name]
+        share = _share(flushed_ns, turn)
+        size = say(
+            "In {phase}, flushes took {flushed}, {share:.1f} % of the time of its calls and "
+            "flushes; it has {percent:.1f} % of the rate that the latency of its calls implies.",
+            phase=name,
+            flushed=units.format_latency(flushed_ns),
+            share=100 * share,
+            percent=100 * _by_implied_rate(turn, work),
+        )
+        found: Found = "hidden" if share > _FLUSH_SHARE else "clear"
+        yield entry(found, "flush", "Flushes outside the latency", size, *texts)
+    elif any(work.timed_fsync for _, _, work in rows):
+        all_in = "Every flush is in the latency of the call before it."
+        yield entry("clear", "flush", "Flushes outside the latency", all_in, *texts)
+
+
+def _share(flushed_ns: int, turn: Turn) -> float:
+    return flushed_ns / max(1, flushed_ns + turn.latency.sum_ns)
+
+
+def _by_implied_rate(turn: Turn, work: FileIo) -> float:
+    """Return the rate of a phase by the one that the mean latency of its calls implies."""
+    in_flight = 1 if work.in_turn else work.workers
+    return little.agreement(turn.alone.iops, in_flight, turn.latency.mean_ns) or 0.0
 
 
 def _cache(record: Record, rows: list[_Row]) -> Iterator[Hidden]:

@@ -50,6 +50,11 @@ class Turn:
         """The flushes at the end of it."""
         return next((each for each in self.answer.results if each.operation == "fsync"), None)
 
+    @property
+    def flushed_ns(self) -> int | None:
+        """Time in flushes, over all workers; None where none was timed by itself."""
+        return None if self.flush is None or self.flush.latency is None else self.flush.timed.sum_ns
+
     @cached_property
     def alone(self) -> StepResult:
         """The answer with nothing in it but the calls, so that its rate is of them."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from teijo import units
-from teijo.analysis import measures
+from teijo.analysis import little, measures
 from teijo.document import model
 from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing
 from teijo.document.phrase import Verbatim, say, sentences
@@ -50,7 +50,6 @@ LITTLE: Final = (
     "In flight is IOPS × mean latency, which is the load by Little's law. A point that is not "
     "within 0.8 and 1.05 of its load is marked: its figures contradict each other."
 )
-_LITTLE_LEAST, _LITTLE_MOST = 0.8, 1.05
 
 
 def pages(found: OrionFound) -> model.Document:
@@ -204,7 +203,7 @@ def _large_table(sides: Sequence[Side]) -> model.Table:
 
 
 def _apart_from_little(side: Side) -> bool:
-    return not _LITTLE_LEAST <= side.by_little / side.load <= _LITTLE_MOST
+    return not little.agrees(side.by_little / side.load)
 
 
 def _curves_section(found: OrionFound) -> list[model.Section]:
