@@ -132,6 +132,7 @@ BOUND_BY_TIME = {
 }
 READS_A_CLOCK = {
     "tests/sql/test_databases.py": "a killed run's keeper is waited for until it has cleaned up",
+    "tests/sql/test_driver.py": "a server is waited for until it listens",
     "tests/runner/test_interrupt.py": "a thread gives way until it is broken off",
     "tests/device/test_asking.py": "a process is polled until it has ended",
     "tests/cli/test_quick.py": "a process is polled until it has cleaned up",

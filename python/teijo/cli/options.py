@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from teijo.errors import PlanError, UsageError
+from teijo.outside.secret import parted
 from teijo.units import GIGA, KILO, MEGA, NS_PER_S, TERA
 
 if TYPE_CHECKING:
@@ -179,8 +180,14 @@ def settings_from(*given: Sequence[str] | None) -> dict[str, str]:
 
     Raises:
         PlanError: a text is no KEY=VALUE, or one key is given twice with different values.
+        UsageError: there is a password in a URL.
     """
     texts = [text for each in given for text in each or ()]
+    if any(parted(text)[1] for text in texts):
+        raise UsageError(
+            "A password on the command line is seen by everybody on this machine",
+            remedy="Put it into TEIJO_SQL_PASSWORD, and leave it out of the URL.",
+        )
     return _pairs(texts, "setting", "--set minute=1s")
 
 

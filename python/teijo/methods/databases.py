@@ -1,5 +1,6 @@
 """What methods that work on databases share: how a server is written, and what the disk did."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from teijo.document.model import Facts, Section
 from teijo.document.phrase import Verbatim
 from teijo.errors import PlanError
 from teijo.methods.forms import Form
+from teijo.outside.address import UNREADABLE, URL_FORM, is_readable
 from teijo.outside.secret import hidden
 from teijo.terms.result import OperationResult, StepResult
 from teijo.terms.work import Database
@@ -17,7 +19,8 @@ SERVERS = ("sqlite", "mariadb", "postgresql")
 DISK = "disk"
 """The stream of what the block device below the directory did."""
 FACT = "setting "
-_SCHEMES = ("postgresql://", "postgres://", "mysql://", "mariadb://")
+SERVER_FORMS = "Write sqlite, mariadb, postgresql, or a URL: postgresql://user@host/database."
+_NAME = re.compile(r"[\w.-]{1,60}", re.ASCII)
 PER_SECOND = Figure(name="Rate", unit="1/s", digits=1)
 
 
@@ -25,14 +28,14 @@ def _server(text: str) -> str:
     word = text.strip()
     if word.lower() in SERVERS:
         return word.lower()
-    shown = hidden(word)
-    if shown.lower().startswith(_SCHEMES):
+    scheme, colon, rest = word.partition("://")
+    shown = hidden(f"{scheme.lower()}{colon}{rest}")
+    if is_readable(shown):
         return shown
     # Not a ValueError: its message would repeat the text, with a password that may be in it.
-    raise PlanError(
-        f"server={shown[:200]} is no server",
-        remedy="Write sqlite, mariadb, postgresql, or a URL: postgresql://user@host/database.",
-    )
+    if _NAME.fullmatch(word):
+        raise PlanError(f"server={word} is no server", remedy=SERVER_FORMS)
+    raise PlanError(UNREADABLE, remedy=URL_FORM)
 
 
 SERVER = Form(_server)

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from teijo.outside.secret import parted
 from teijo.runfile import program
 from teijo.units import KIB, format_size
 
@@ -23,7 +24,7 @@ def describe_host() -> dict[str, str]:
     return {
         "teijo": program.version(),
         program.BUILD: program.build(),
-        "command": shlex.join(sys.argv),
+        "command": shlex.join(parted(word)[0] for word in sys.argv),  # no password
         "python": platform.python_version(),
         "fio": _fio_version(),
         "host": platform.node() or UNKNOWN,

@@ -6,19 +6,20 @@ when another is named or the run ends.
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic_ns
 from typing import TYPE_CHECKING
 
-from teijo.errors import DeviceError, PlanError
-from teijo.sql.disk import DiskWatch, below, mount_of
-from teijo.sql.server import FACT, Opened, fetched, null_query_ns, open_database
+from teijo.errors import DeviceError, HostError, PlanError
+from teijo.sql.disk import DiskWatch, below, cache_of, mount_of
+from teijo.sql.driver import DriverError, fetched
+from teijo.sql.server import FACT, Opened, null_query_ns, open_database
 from teijo.sql.suite import Operation, Site, operations, tables
 from teijo.sql.timeline import Timeline, result_of
 from teijo.sql.transactions import transact
-from teijo.terms.result import OperationResult, Performed
+from teijo.terms.result import Performed
 from teijo.terms.work import Database, SqlBench, Transactions
 from teijo.units import NS_PER_S
 
@@ -42,25 +43,29 @@ class Databases:
         """Carry out a work, and watch the disk below the directory meanwhile.
 
         Raises:
-            HostError: a program is missing, or a server does not start.
+            HostError: a program is missing, a server does not start, or the disk is full.
             DeviceError: a statement was refused, or the server is gone.
         """
-        from sqlalchemy.exc import SQLAlchemyError
-
         opened = self._open(work.database)
         disk = DiskWatch(below(self._target))
         try:
             match work:
                 case SqlBench():
-                    done, detail = self._bench(work, opened, disk, look)
+                    return self._bench(work, opened, disk, look)
                 case Transactions():
-                    done, detail = transact(work, opened, seed, disk, look)
-        except SQLAlchemyError as error:
+                    facts = self._facts(opened) if work.fills else {}
+                    return transact(work, opened, seed, disk, look, facts)
+        except DriverError as error:
+            why = opened.why()
+            if error.is_full or DriverError(Exception(why)).is_full:
+                raise HostError(
+                    f"The disk of {self._target} is full: {error.text}",
+                    remedy="Free space there, and resume the run.",
+                ) from error
             raise DeviceError(
-                f"{opened.dialect} refused a statement: {_in_a_line(error)} {opened.why()}".strip(),
+                f"{opened.dialect} refused a statement: {error.text} {why}".strip(),
                 remedy="Look at the disk of the target directory, and at the server.",
             ) from error
-        return Performed(results=(*done, *disk.results), detail=detail)
 
     def _open(self, database: Database) -> Opened:
         if self._opened is None or self._named != database:
@@ -69,9 +74,7 @@ class Databases:
             self._named = database
         return self._opened
 
-    def _bench(
-        self, work: SqlBench, opened: Opened, disk: DiskWatch, look: Look
-    ) -> tuple[tuple[OperationResult, ...], Mapping[str, str]]:
+    def _bench(self, work: SqlBench, opened: Opened, disk: DiskWatch, look: Look) -> Performed:
         options = work.database.options
         sites = [
             Site(dialect=opened.dialect, small=work.small, client=client, options=options)
@@ -88,7 +91,8 @@ class Databases:
             self._begin(work, opened, sites)
         for site, connection in zip(sites, self._clients, strict=True):
             for text in operation.before(site, 0):
-                connection.exec_driver_sql(text)
+                fetched(connection, text)
+        facts = self._facts(opened) if work.place == 0 else {}
         acts = [
             _Act(operation, site, connection, opened, work.time_limit_ns)
             for site, connection in zip(sites, self._clients, strict=True)
@@ -97,19 +101,25 @@ class Databases:
         with disk:
             _together(acts, look)
             wall_ns = monotonic_ns() - wall_ns
-        after = os.times()
+        after, ended_ns = os.times(), monotonic_ns()
         for site, connection in zip(sites, self._clients, strict=True):
             for text in operation.after(site, 0):
-                connection.exec_driver_sql(text)
+                fetched(connection, text)
         detail = {
             "wall_ns": str(wall_ns),
             "user_ns": str(round((after.user - before.user) * NS_PER_S)),
             "system_ns": str(round((after.system - before.system) * NS_PER_S)),
             "rows": str(sum(act.rows for act in acts)),
             "loops": f"{min(act.loops for act in acts)}/{operation.loops}",
-            **(self._facts(opened) if work.place == 0 else {}),
+            **facts,
         }
-        return (result_of(work.operation, [act.times for act in acts]),), detail
+        result = result_of(work.operation, [act.times for act in acts])
+        return Performed(
+            results=(result, *disk.results),
+            elapsed_ns=wall_ns,
+            cleared_ns=monotonic_ns() - ended_ns,
+            detail=detail,
+        )
 
     def _begin(self, work: SqlBench, opened: Opened, sites: list[Site]) -> None:
         """Connect anew, and remove tables that an interrupted test left."""
@@ -117,7 +127,7 @@ class Databases:
         self._clients = [opened.connect() for _ in sites]
         for site, connection in zip(sites, self._clients, strict=True):
             for name in tables(work.test, site):
-                connection.exec_driver_sql(f"drop table if exists {name}")
+                fetched(connection, f"drop table if exists {name}")
 
     def _facts(self, opened: Opened) -> dict[str, str]:
         facts = {f"{FACT}{name}": value for name, value in opened.facts.items()}
@@ -125,6 +135,7 @@ class Databases:
             "dialect": opened.dialect,
             "null_query_ns": str(null_query_ns(opened)),
             f"{FACT}mount": mount_of(self._target),
+            f"{FACT}write cache of the device": cache_of(below(self._target)) or "unknown",
             **facts,
         }
 
@@ -191,12 +202,12 @@ class _Act:
             self._note(at_ns, began_ns)
 
     def _refused(self, text: str) -> None:
-        from sqlalchemy.exc import IntegrityError, ProgrammingError
-
         try:
-            self._connection.exec_driver_sql(text)
-        except (IntegrityError, ProgrammingError):  # pg8000 has no word of its own for duplicates
-            return
+            fetched(self._connection, text)
+        except DriverError as error:
+            if error.is_duplicate:
+                return
+            raise
         raise DeviceError(
             "The database took a second row of the same key",
             remedy="Look at the server: a key that is not unique is none.",
@@ -238,7 +249,3 @@ def _together(acts: list[_Act], look: Look) -> None:
     for act in acts:
         if act.error is not None:
             raise act.error
-
-
-def _in_a_line(error: Exception) -> str:
-    return " ".join(str(getattr(error, "orig", error)).split())[:300]

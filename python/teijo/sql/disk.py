@@ -21,6 +21,8 @@ FLUSH: Final = "disk-flush"
 _SECTOR_BYTES: Final = 512
 _WITH_FLUSHES: Final = 17
 """Numbers in `stat` since Linux 5.5; before, flushes were not counted."""
+_BLOCKS = Path("/sys/dev/block")
+_LAYERS_MOST: Final = 16
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,45 @@ def below(folder: Path) -> str | None:
     """
     device = folder.stat().st_dev
     number = f"{os.major(device)}:{os.minor(device)}"
-    return number if Path("/sys/dev/block", number, "stat").exists() else None
+    return number if (_BLOCKS / number / "stat").exists() else None
+
+
+def cache_of(number: str | None) -> str:
+    """Return what the kernel takes a device's cache for: "write back" is lost with the power.
+
+    Of "write through" no flush is ever asked for. "" is untold.
+    """
+    return "" if number is None else _word(_disk_of(number) / "queue" / "write_cache")
+
+
+def _flushed(number: str) -> str | None:
+    """Return the number of the device whose counter has the flushes of this one.
+
+    The kernel counts them at disks: a partition, and what passes them on to one device below it
+    (LVM, LUKS), have 0 for ever. None where several are below, or none is ever asked for.
+    """
+    for _ in range(_LAYERS_MOST):
+        disk = _disk_of(number)
+        lower = list((disk / "slaves").iterdir()) if (disk / "slaves").is_dir() else []
+        if not lower:
+            return _word(disk / "dev") or number if cache_of(number) != "write through" else None
+        if len(lower) > 1:
+            return None
+        number = _word(lower[0] / "dev")
+    return None
+
+
+def _disk_of(number: str) -> Path:
+    """Return the folder of a device in /sys; of a partition its disk's."""
+    place = (_BLOCKS / number).resolve()
+    return place.parent if (place / "partition").exists() else place
+
+
+def _word(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
 
 
 def mount_of(folder: Path) -> str:
@@ -57,18 +97,26 @@ def mount_of(folder: Path) -> str:
     return ""
 
 
-def _read(number: str) -> _Reading | None:
+def _counters(number: str) -> list[int]:
+    """Return the numbers of a device's `stat`, none where it cannot be read."""
     try:
-        with open(f"/sys/dev/block/{number}/stat", "rb") as counters:  # noqa: PTH123 — each second
-            values = [int(word) for word in counters.read().split()]
+        with open(f"{_BLOCKS}/{number}/stat", "rb") as counters:  # noqa: PTH123 — each second
+            return [int(word) for word in counters.read().split()]
     except (OSError, ValueError):
+        return []
+
+
+def _read(number: str, flushed: str | None) -> _Reading | None:
+    values = _counters(number)
+    if not values:
         return None
     kinds = {
         READ: (values[0], values[2] * _SECTOR_BYTES, values[3]),
         WRITE: (values[4], values[6] * _SECTOR_BYTES, values[7]),
     }
-    if len(values) >= _WITH_FLUSHES:
-        kinds[FLUSH] = (values[15], 0, values[16])
+    below_it = values if flushed == number else _counters(flushed) if flushed else []
+    if len(below_it) >= _WITH_FLUSHES:
+        kinds[FLUSH] = (below_it[15], 0, below_it[16])
     return _Reading(monotonic_ns(), kinds)
 
 
@@ -78,6 +126,7 @@ class DiskWatch:
     def __init__(self, number: str | None) -> None:
         """Name the device; nothing is read yet."""
         self._number = number
+        self._flushed = None if number is None else _flushed(number)
         self._readings: list[_Reading] = []
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -98,7 +147,11 @@ class DiskWatch:
             self._look()
 
     def _look(self) -> None:
-        if self._number is not None and (reading := _read(self._number)) is not None:
+        if self._number is None:
+            return
+        reading = _read(self._number, self._flushed)
+        first = self._readings[0] if self._readings else reading
+        if reading is not None and first is not None and reading.kinds.keys() == first.kinds.keys():
             self._readings.append(reading)
 
     def _watch(self) -> None:

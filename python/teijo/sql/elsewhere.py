@@ -11,11 +11,12 @@ from time import sleep
 from typing import TYPE_CHECKING, Final
 
 from teijo.errors import UnsafeError
+from teijo.sql.driver import DriverError, connected, fetched, rows_of
 from teijo.sql.suite import TESTS, Site, tables
 from teijo.sql.suite.operation import DialectName
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import Connection, Engine
+    from sqlalchemy.engine import Engine
 
 MARK: Final = "teijo_mark"
 TRANSACTED: Final = (
@@ -41,9 +42,10 @@ class Borrowed:
 
         Raises:
             UnsafeError: another run works in it, or it has tables of somebody else.
+            DriverError: it refuses to lock, or to make or drop tables.
         """
         self._engine = engine
-        self._holding = _connected(engine)
+        self._holding = connected(engine)
         try:
             self._lock(_LOCKS.get(dialect), url)
             names = self._names()
@@ -56,16 +58,14 @@ class Borrowed:
             if names:
                 self._drop(names - {MARK})
             else:
-                self._holding.exec_driver_sql(f"create table {MARK} (run int)")
+                fetched(self._holding, f"create table {MARK} (run int)")
         except BaseException:
             self._holding.close()
             raise
 
     def end(self) -> None:
         """Remove the tables of the run, its mark last, and let others in; of a lost server none."""
-        from sqlalchemy.exc import SQLAlchemyError
-
-        with suppress(SQLAlchemyError, OSError):
+        with suppress(DriverError):
             names = self._names()
             if MARK in names:
                 self._drop({name for name in names if is_ours(name)} - {MARK})
@@ -76,17 +76,19 @@ class Borrowed:
     def _names(self) -> set[str]:
         from sqlalchemy import inspect
 
-        return set(inspect(self._engine).get_table_names())
+        try:
+            return set(inspect(self._engine).get_table_names())
+        except Exception as error:
+            raise DriverError(error) from error
 
     def _drop(self, names: set[str]) -> None:
-        with _connected(self._engine) as connection:
+        with connected(self._engine) as connection:
             for name in sorted(names):
-                connection.exec_driver_sql(f"drop table {name}")
+                fetched(connection, f"drop table {name}")
 
     def _lock(self, text: str | None, url: str) -> None:
         for _ in range(_LOOKS if text else 0):
-            row = self._holding.exec_driver_sql(text or "").fetchone()
-            if row is not None and row[0]:
+            if any(row[0] for row in rows_of(self._holding, text or "")):
                 return
             # A server notices a client that was killed a moment later.
             sleep(_LOOK_SECONDS)
@@ -107,7 +109,3 @@ def _every() -> frozenset[str]:
     site = Site(dialect="sqlite")
     names = (name for test in TESTS for name in tables(test, site))
     return frozenset((*names, *TRANSACTED, MARK))
-
-
-def _connected(engine: "Engine") -> "Connection":
-    return engine.connect().execution_options(isolation_level="AUTOCOMMIT", no_parameters=True)

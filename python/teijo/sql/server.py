@@ -6,14 +6,16 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from time import monotonic_ns, sleep
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from teijo.errors import HostError, PlanError
+from teijo.outside.address import SCHEMES, UNREADABLE, URL_FORM, is_readable
 from teijo.outside.secret import revealed
+from teijo.outside.text import visible
+from teijo.sql.driver import DriverError, connected, engine_of, fetched, rows_of, within
 from teijo.sql.elsewhere import Borrowed
 from teijo.sql.folder import Folder, Programs
 from teijo.sql.suite.operation import DialectName
@@ -32,12 +34,18 @@ _NULL_QUERIES: Final = 50
 _READY_NS: Final = 60 * NS_PER_S
 _LOOK_SECONDS: Final = 0.1
 _POSTGRES_PLACES: Final = Path("/usr/lib/postgresql")
-_SCHEMES: Final[dict[str, tuple[DialectName, str]]] = {
-    "postgresql": ("postgresql", "postgresql+pg8000"),
-    "postgres": ("postgresql", "postgresql+pg8000"),
-    "mysql": ("mariadb", "mysql+pymysql"),
-    "mariadb": ("mariadb", "mysql+pymysql"),
+_ANSWER_SECONDS: Final = 10.0
+"""A server that a URL names is waited for so long until it has told its settings."""
+_STATEMENT_SECONDS: Final = 3600
+"""And so long for a statement: the longest of sql-bench takes minutes on a slow disk."""
+_DRIVERS: Final[dict[DialectName, str]] = {
+    "postgresql": "postgresql+pg8000",
+    "mariadb": "mysql+pymysql",
 }
+_CONNECTIONS: Final = 300
+"""A private server takes so many: more than `clients` may be."""
+_LEVELS: Final = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
+"""SQLite tells `synchronous` by number."""
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _FACTS: Final[dict[DialectName, tuple[str, ...]]] = {
     "sqlite": ("journal_mode", "synchronous", "cache_size", "page_size"),
@@ -70,10 +78,12 @@ class Opened:
         self.facts = _facts_of(self)
 
     def connect(self) -> "Connection":
-        """Return a new connection, on which each statement is a transaction of its own."""
-        return self._engine.connect().execution_options(
-            isolation_level="AUTOCOMMIT", no_parameters=True
-        )
+        """Return a new connection, on which each statement is a transaction of its own.
+
+        Raises:
+            DriverError: there is none.
+        """
+        return connected(self._engine)
 
     @property
     def engine(self) -> "Engine":
@@ -85,6 +95,7 @@ class Opened:
 
         Raises:
             UnsafeError: it is not free.
+            DriverError: it refuses what is needed.
         """
         self._borrowed = Borrowed(self._engine, self.dialect, url)
 
@@ -128,21 +139,27 @@ def open_database(database: Database, target: Path) -> Opened:
 
 
 def _sqlite(database: Database, target: Path) -> Opened:
-    from sqlalchemy import create_engine
-    from sqlalchemy.pool import NullPool
-
     folder = Folder(target, None)
-    folder.start(Programs())
-    name = f"/proc/self/fd/{folder.data}/bench.db"
     level = "FULL" if database.durable else "OFF"
 
     def connect() -> sqlite3.Connection:
+        name = f"/proc/self/fd/{folder.data}/bench.db"
         db = sqlite3.connect(name, isolation_level=None, timeout=60, check_same_thread=False)
         db.execute(f"PRAGMA synchronous = {level}")
         return db
 
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
-    return Opened("sqlite", engine, folder)
+    try:
+        folder.start(Programs())
+        return Opened("sqlite", engine_of("sqlite://", creator=connect), folder)
+    except DriverError as error:
+        folder.close()
+        raise HostError(
+            f"No database can be made in {target}: {error.text}",
+            remedy="Look at the disk of the target directory.",
+        ) from error
+    except BaseException:
+        folder.close()
+        raise
 
 
 def _mariadb(database: Database, target: Path) -> Opened:
@@ -160,25 +177,21 @@ def _mariadb(database: Database, target: Path) -> Opened:
     serve = [
         server, "--no-defaults", f"--datadir={data}", f"--tmpdir={data}", "--socket=s",
         "--pid-file=p", "--skip-networking", "--skip-grant-tables",
+        f"--max-connections={_CONNECTIONS}",
         *([] if database.durable else lazy),
     ]  # fmt: skip
     programs = Programs(
-        prepare=[prepare],
+        # A folder in the data directory is a database: there is one before the server listens.
+        prepare=[prepare, ["mkdir", "-m", "700", os.path.join(data, "bench")]],  # noqa: PTH118
         serve=serve,
         stop=signal.SIGKILL,
         user=user,
         environment={"PATH": _PATH, "HOME": data, "TMPDIR": data},
     )
     socket = f"/proc/self/fd/{folder.data}/s"
-    url = "mysql+pymysql://root@localhost/{}?charset=utf8mb4"
-    opened = _started(
-        folder, programs, "mariadb", url.format(""), {"unix_socket": socket, "ssl_disabled": True}
-    )
-    with opened.connect() as connection:
-        connection.exec_driver_sql("create database bench")
-    opened.engine.dispose()
-    opened._engine = _engine(url.format("bench"), {"unix_socket": socket, "ssl_disabled": True})
-    return opened
+    url = "mysql+pymysql://root@localhost/bench?charset=utf8mb4"
+    engine = engine_of(url, {"unix_socket": socket, "ssl_disabled": True})
+    return _started(folder, programs, "mariadb", engine)
 
 
 def _postgresql(database: Database, target: Path) -> Opened:
@@ -193,7 +206,8 @@ def _postgresql(database: Database, target: Path) -> Opened:
     lazy = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
     serve = [
         server, "-D", data, "-c", "listen_addresses=", "-c", "unix_socket_directories=..",
-        "-c", "unix_socket_permissions=0700", *([] if database.durable else lazy),
+        "-c", "unix_socket_permissions=0700", "-c", f"max_connections={_CONNECTIONS}",
+        *([] if database.durable else lazy),
     ]  # fmt: skip
     programs = Programs(
         prepare=[prepare],
@@ -204,27 +218,21 @@ def _postgresql(database: Database, target: Path) -> Opened:
     )
     socket = f"/proc/self/fd/{folder.data}/.s.PGSQL.5432"
     url = "postgresql+pg8000://teijo@localhost/postgres"
-    return _started(folder, programs, "postgresql", url, {"unix_sock": socket})
+    return _started(folder, programs, "postgresql", engine_of(url, {"unix_sock": socket}))
 
 
-def _started(
-    folder: Folder, programs: Programs, dialect: DialectName, url: str, args: Mapping[str, object]
-) -> Opened:
-    from sqlalchemy.exc import SQLAlchemyError
-
+def _started(folder: Folder, programs: Programs, dialect: DialectName, engine: "Engine") -> Opened:
     try:
         folder.start(programs)
-        engine = _engine(url, args)
         late_ns = monotonic_ns() + _READY_NS
         while True:
             try:
                 return Opened(dialect, engine, folder)
-            except (SQLAlchemyError, OSError) as error:
+            except DriverError as error:
                 said = folder.said(0).partition(" ")[2]
                 if said or monotonic_ns() > late_ns:
-                    why = said or str(error).splitlines()[0]
                     raise HostError(
-                        f"The private server does not start: {why}",
+                        f"The private server does not start: {said or error.text}",
                         remedy="Look at what it says; `--set server=sqlite` needs no server.",
                     ) from error
                 sleep(_LOOK_SECONDS)
@@ -233,54 +241,54 @@ def _started(
         raise
 
 
-def _engine(url: str, args: Mapping[str, object]) -> "Engine":
-    from sqlalchemy import create_engine
-    from sqlalchemy.pool import NullPool
-
-    return create_engine(url, connect_args=dict(args), poolclass=NullPool)
-
-
 def _elsewhere(url: str) -> Opened:
-    from sqlalchemy.exc import SQLAlchemyError
-
-    scheme, colon, rest = url.partition("://")
-    if not colon or scheme not in _SCHEMES:
-        raise PlanError(
-            f"{url!r} is no server",
-            remedy="Write sqlite, mariadb, postgresql, or a URL: postgresql://user@host/database.",
-        )
-    dialect, driver = _SCHEMES[scheme]
+    if not is_readable(url):  # it may stand in a run file that somebody wrote by hand
+        raise PlanError(UNREADABLE, remedy=URL_FORM)
+    scheme, _, rest = url.partition("://")
+    dialect = SCHEMES[scheme]
+    waits = (
+        {"timeout": _STATEMENT_SECONDS}
+        if dialect == "postgresql"
+        else dict.fromkeys(("read_timeout", "write_timeout"), _STATEMENT_SECONDS)
+    )
+    engine = engine_of(f"{_DRIVERS[dialect]}://{revealed(rest)}", waits)
     try:
-        opened = Opened(dialect, _engine(f"{driver}://{revealed(rest)}", {}))
-        opened.borrow(url)
-    except (SQLAlchemyError, OSError, ValueError) as error:
+        opened = within(_ANSWER_SECONDS, lambda: Opened(dialect, engine))
+    except TimeoutError as error:
         raise HostError(
-            f"There is no connection to {url}: {type(error).__name__}",
+            f"{url} has not answered in {_ANSWER_SECONDS:.0f} s",
+            remedy="Check that a database server listens there, and that nothing is in the way.",
+        ) from error
+    except DriverError as error:
+        raise HostError(
+            f"There is no connection to {url}: {error.text}",
             remedy="Check the server, the user, and the password in TEIJO_SQL_PASSWORD.",
+        ) from error
+    try:
+        opened.borrow(url)
+    except DriverError as error:
+        raise HostError(
+            f"The tests cannot work in the database of {url}: {error.text}",
+            remedy="Its user needs the right to make and drop tables in it.",
         ) from error
     return opened
 
 
 def _facts_of(opened: Opened) -> dict[str, str]:
     """Return the settings on which durability and caching hang, as the server tells them."""
-    found: dict[str, str] = {}
+    names = _FACTS[opened.dialect]
     with opened.connect() as connection:
-
-        def ask(text: str) -> list[tuple[object, ...]]:
-            rows = connection.exec_driver_sql(text).fetchall()
-            return [tuple(row) for row in rows]
-
         match opened.dialect:
             case "sqlite":
-                found["version"] = sqlite3.sqlite_version
-                for name in _FACTS["sqlite"]:
-                    found[name] = str(ask(f"PRAGMA {name}")[0][0])
+                told = {n: str(rows_of(connection, f"PRAGMA {n}")[0][0]) for n in names}
+                told["synchronous"] = _LEVELS.get(told["synchronous"], told["synchronous"])
+                return {"version": sqlite3.sqlite_version, **told}
             case "mariadb":
-                every = {str(name): value for name, value in ask("show variables")}
-                found = {n: str(every[n]) for n in _FACTS["mariadb"] if n in every}
-            case "postgresql":
-                found = {name: str(ask(f"show {name}")[0][0]) for name in _FACTS["postgresql"]}
-    return found
+                text = "show variables"
+            case "postgresql":  # not `show`: it fails on a setting that this version has not
+                text = "select name, current_setting(name) from pg_settings"
+        every = {str(name): visible(str(value)) for name, value in rows_of(connection, text)}
+        return {name: every[name] for name in names if name in every}
 
 
 def _program(name: str) -> str | None:
@@ -337,12 +345,6 @@ def _folder_for(target: Path, name: str) -> Folder:
 
 def _no_server(what: str, package: str) -> HostError:
     return HostError(f"{what} is not installed", remedy=f"Install it: apt-get install {package}.")
-
-
-def fetched(connection: "Connection", text: str) -> int:
-    """Carry out a statement, fetch all its rows, and return how many there are."""
-    cursor = connection.exec_driver_sql(text)
-    return len(cast("list[object]", cursor.fetchall())) if cursor.returns_rows else 0
 
 
 def null_query_ns(opened: Opened) -> int:

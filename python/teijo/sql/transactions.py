@@ -3,14 +3,16 @@
 import random
 import threading
 from collections.abc import Mapping
+from contextlib import ExitStack
 from time import monotonic_ns, sleep
 from typing import TYPE_CHECKING, Final
 
 from teijo.sql.disk import DiskWatch
+from teijo.sql.driver import fetched
 from teijo.sql.elsewhere import TRANSACTED
-from teijo.sql.server import FACT, Opened, null_query_ns
+from teijo.sql.server import Opened
 from teijo.sql.timeline import Timeline, result_of
-from teijo.terms.result import OperationResult
+from teijo.terms.result import Performed
 from teijo.terms.work import Transactions
 from teijo.units import MEGA, NS_PER_S
 
@@ -24,29 +26,41 @@ _TELLERS: Final = 10
 _ACCOUNTS: Final = 100_000
 _TOGETHER: Final = 500
 _LOOK_NS: Final = NS_PER_S // 10
+_WOKEN: Final = ("woken", "woken_ns")
 
 
 def transact(
-    work: Transactions, opened: Opened, seed: int, disk: DiskWatch, look: "Callable[[int], bool]"
-) -> tuple[tuple[OperationResult, ...], Mapping[str, str]]:
-    """Make the table, or carry out transactions for a time; return results and facts."""
+    work: Transactions,
+    opened: Opened,
+    seed: int,
+    disk: DiskWatch,
+    look: "Callable[[int], bool]",
+    facts: Mapping[str, str],
+) -> Performed:
+    """Make the table, and tell the facts; or carry out transactions for a time.
+
+    Raises:
+        DriverError: a statement was refused, or the server is gone.
+    """
     if work.fills:
-        times = Timeline()
-        with disk:
-            _fill(work, opened, times, look)
-        facts = {f"{FACT}{name}": value for name, value in opened.facts.items()}
-        null = {"dialect": opened.dialect, "null_query_ns": str(null_query_ns(opened))}
-        return (result_of("insert", [times]),), {**null, **facts}
+        return _filled(work, opened, disk, look, facts)
     shared = _Shared(work, seed, look)
-    clients = [_Client(work, opened, shared, seed + n) for n in range(work.clients)]
-    with disk:
-        shared.began_ns = monotonic_ns()
-        threads = [threading.Thread(target=each.run, daemon=True) for each in clients]
-        for thread in threads:
-            thread.start()
-        shared.wait()
-        for thread in threads:
-            thread.join()
+    with ExitStack() as open_connections:
+        # Before the time begins: what is due first must not wait until there is a connection.
+        clients = [
+            _Client(work, opened, open_connections.enter_context(opened.connect()), shared, each)
+            for each in range(seed, seed + work.clients)
+        ]
+        with disk:
+            shared.began_ns = monotonic_ns()
+            threads = [threading.Thread(target=each.run, daemon=True) for each in clients]
+            for thread in threads:
+                thread.start()
+            shared.wait()
+            for thread in threads:
+                thread.join()
+            ended_ns = monotonic_ns()
+    cleared_ns = monotonic_ns() - ended_ns
     for client in clients:
         if client.error is not None:
             raise client.error
@@ -56,7 +70,37 @@ def transact(
         for name in names
         if any(each.times[name].took_ns for each in clients)
     )
-    return results, {"late": str(shared.late), "due": str(shared.due)}
+    woken, woken_ns = (sum(getattr(each, name) for each in clients) for name in _WOKEN)
+    return Performed(
+        results=(*results, *disk.results),
+        elapsed_ns=ended_ns - shared.began_ns,
+        cleared_ns=cleared_ns,
+        detail={
+            "late": str(shared.late),
+            "due": str(shared.due),
+            "woken": str(woken),
+            "woken_ns": str(woken_ns),
+        },
+    )
+
+
+def _filled(
+    work: Transactions,
+    opened: Opened,
+    disk: DiskWatch,
+    look: "Callable[[int], bool]",
+    facts: Mapping[str, str],
+) -> Performed:
+    times = Timeline()
+    with disk:
+        began_ns = monotonic_ns()
+        _fill(work, opened, times, look)
+        elapsed_ns = monotonic_ns() - began_ns
+    return Performed(
+        results=(result_of("insert", [times]), *disk.results),
+        elapsed_ns=elapsed_ns,
+        detail=facts,
+    )
 
 
 def _fill(
@@ -66,9 +110,9 @@ def _fill(
     filler = "x" * work.row_bytes
     with opened.connect() as connection:
         for table in TRANSACTED:
-            connection.exec_driver_sql(f"drop table if exists {table}")
+            fetched(connection, f"drop table if exists {table}")
         for text in _tables(work):
-            connection.exec_driver_sql(text)
+            fetched(connection, text)
         many = "teijo_kv" if work.load == "key-value" else "teijo_accounts"
         for first in range(0, work.rows, _TOGETHER):
             last = min(first + _TOGETHER, work.rows)
@@ -78,7 +122,7 @@ def _fill(
                 for key in range(first, last)
             )  # fmt: skip
             at_ns = monotonic_ns()
-            connection.exec_driver_sql(f"insert into {many} values {rows}")
+            fetched(connection, f"insert into {many} values {rows}")
             ended_ns = monotonic_ns()
             times.took_ns.append(ended_ns - at_ns)
             times.ended_ns.append(ended_ns - began_ns)
@@ -97,9 +141,9 @@ def _tables(work: Transactions) -> list[str]:
     branches = range(_branches(work))
     tellers = range(_branches(work) * _TELLERS)
     return [
-        "create table teijo_branches (id int not null primary key, balance int not null)",
-        "create table teijo_tellers (id int not null primary key, branch int, balance int)",
-        "create table teijo_accounts (id int not null primary key, branch int, balance int,"
+        "create table teijo_branches (id int not null primary key, balance bigint not null)",
+        "create table teijo_tellers (id int not null primary key, branch int, balance bigint)",
+        "create table teijo_accounts (id int not null primary key, branch int, balance bigint,"
         f" filler varchar({size}))",
         "create table teijo_history (teller int, branch int, account int, delta int,"
         " filler varchar(22))",
@@ -154,36 +198,49 @@ class _Shared:
 
 
 class _Client:
-    """One connection that carries out transactions as they are due."""
+    """One connection that carries out transactions as they are due.
 
-    def __init__(self, work: Transactions, opened: Opened, shared: _Shared, seed: int) -> None:
+    `woken` are those that it rested for, `woken_ns` how much too late the host woke it, in all.
+    """
+
+    def __init__(
+        self,
+        work: Transactions,
+        opened: Opened,
+        connection: "Connection",
+        shared: _Shared,
+        seed: int,
+    ) -> None:
         self._work = work
         self._opened = opened
+        self._connection = connection
         self._shared = shared
         self._drawn = random.Random(seed)
         self._keys = max(1, work.rows * work.working_set_percent // 100)
         self.times = {name: Timeline() for name in ("read", "write", "transaction")}
+        self.woken = self.woken_ns = 0
         self.error: BaseException | None = None
 
     def run(self) -> None:
         try:
-            with self._opened.connect() as connection:
-                while not self._shared.over:
-                    due_ns = self._shared.arrival_ns()
-                    if due_ns is None:
-                        return
-                    early_ns = due_ns - self._shared.now_ns()
-                    if early_ns > 0:
-                        sleep(early_ns / NS_PER_S)
-                    elif self._shared.now_ns() > self._work.duration_ns:
-                        self._shared.late += 1  # it was due, and nobody was free until the end
-                        continue
-                    self._one(connection, due_ns)
+            while not self._shared.over:
+                due_ns = self._shared.arrival_ns()
+                if due_ns is None:
+                    return
+                early_ns = due_ns - self._shared.now_ns()
+                if early_ns > 0:
+                    sleep(early_ns / NS_PER_S)
+                    self.woken += 1
+                    self.woken_ns += max(0, self._shared.now_ns() - due_ns)
+                elif self._shared.now_ns() > self._work.duration_ns:
+                    self._shared.late += 1  # it was due, and nobody was free until the end
+                    continue
+                self._one(due_ns)
         except BaseException as error:
             self.error = error
             self._shared.stop()
 
-    def _one(self, connection: "Connection", due_ns: int) -> None:
+    def _one(self, due_ns: int) -> None:
         key = self._drawn.randrange(self._keys)
         if self._work.load == "tpcb":
             name, act = "transaction", self._tpcb
@@ -192,7 +249,7 @@ class _Client:
         else:
             name, act = "write", self._write
         began_ns = self._shared.now_ns()
-        act(connection, key)
+        act(key)
         ended_ns = self._shared.now_ns()
         times = self.times[name]
         times.took_ns.append(ended_ns - began_ns)
@@ -201,28 +258,26 @@ class _Client:
             times.waited_ns.append(ended_ns - due_ns)
         self._shared.done += 1
 
-    def _read(self, connection: "Connection", key: int) -> None:
-        connection.exec_driver_sql(f"select v from teijo_kv where k = {key}").fetchall()
+    def _read(self, key: int) -> None:
+        fetched(self._connection, f"select v from teijo_kv where k = {key}")
 
-    def _write(self, connection: "Connection", key: int) -> None:
+    def _write(self, key: int) -> None:
         value = self._drawn.randbytes(-(-self._work.row_bytes // 2)).hex()[: self._work.row_bytes]
-        connection.exec_driver_sql(f"update teijo_kv set v = '{value}' where k = {key}")
+        fetched(self._connection, f"update teijo_kv set v = '{value}' where k = {key}")
 
-    def _tpcb(self, connection: "Connection", key: int) -> None:
+    def _tpcb(self, key: int) -> None:
         delta = self._drawn.randrange(-MEGA + 1, MEGA)
         teller = self._drawn.randrange(_branches(self._work) * _TELLERS)
         branch = teller // _TELLERS
         # SQLite takes the lock for writing first: a read that becomes a write could only fail.
         immediate = " immediate" if self._opened.dialect == "sqlite" else ""
-        connection.exec_driver_sql(f"begin{immediate}")
         for text in (
+            f"begin{immediate}",
             f"update teijo_accounts set balance = balance + {delta} where id = {key}",
             f"select balance from teijo_accounts where id = {key}",
             f"update teijo_tellers set balance = balance + {delta} where id = {teller}",
             f"update teijo_branches set balance = balance + {delta} where id = {branch}",
             f"insert into teijo_history values ({teller},{branch},{key},{delta},'')",
+            "commit",
         ):
-            cursor = connection.exec_driver_sql(text)
-            if cursor.returns_rows:
-                cursor.fetchall()
-        connection.exec_driver_sql("commit")
+            fetched(self._connection, text)

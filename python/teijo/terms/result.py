@@ -223,12 +223,14 @@ class Performed:
     """What came of a work on files or of statements, by what carried it out.
 
     `elapsed_ns` is the time of the operations, without what was made ready before; None where
-    that is the time of the whole work. `detail` are facts of it, `failure` why it ended early
-    on a failing device.
+    that is the time of the whole work. `cleared_ns` is how long it took afterwards to remove what
+    they needed, which is no part of it either. `detail` are facts of it, `failure` why it ended
+    early on a failing device.
     """
 
     results: tuple[OperationResult, ...]
     elapsed_ns: int | None = None
+    cleared_ns: int = 0
     detail: Mapping[str, str] = field(default_factory=dict)
     failure: str = ""
 

@@ -48,7 +48,7 @@ def perform(stage: Stage, seq: int, step: Perform, seed: int) -> Outcome:
         return not stage.interrupt.requested
 
     done = device.perform(step.work, seed, look)
-    ended_ns = stage.now_ns()
+    ended_ns = stage.now_ns() - done.cleared_ns
     stage.interrupt.check()
     if done.elapsed_ns is not None:
         # What was made ready before the operations is no part of their time.
