@@ -31,7 +31,9 @@ def found(run: teijo.api.Run) -> dict[str, float]:
     return {each.name: each.value for each in run.findings.scalars if each.value is not None}
 
 
-def test_a_larger_chunk_is_better_for_large_reads(found: dict[str, float]) -> None:
+def test_what_the_largest_chunk_does_to_large_reads_as_these_platters_stand_is_found(
+    found: dict[str, float],
+) -> None:
     assert found["seq-read: chunk 128KiB by 16KiB"] > 1.3
     assert found["seq-read: share of chunk"] > 90
 

@@ -126,6 +126,18 @@ def test_each_target_is_written_first_where_it_is_to_be_made():
     assert not METHOD.writes(METHOD.settings("", {}, DRIVE))
 
 
+def test_strict_writes_what_it_will_read_and_c_makes_all_of_a_target():
+    def written(**asked: str) -> tuple[int, int | None, int]:
+        first = look(base="1MiB", length="8MiB", strict="on", **asked).asked[0]
+        assert isinstance(first, Precondition)
+        piece = first.workload.streams[0].active_range
+        return piece.first_byte, piece.length_bytes, first.total_bytes
+
+    assert written() == (MIB, 8 * MIB, 8 * MIB)
+    assert written(pools="1@16MiB+4MiB") == (17 * MIB, 3 * MIB, 3 * MIB)
+    assert written(prepare="zero") == (0, None, DRIVE.capacity_bytes)
+
+
 def test_a_gap_anywhere_in_a_pass_begins_it_anew_with_its_warm_up():
     phases = [step.phase for step in look(cool_down="1s", gaps=(3,)).measured]
     assert phases == [WARM_UP, PASS, COOL_DOWN, WARM_UP, PASS, COOL_DOWN]

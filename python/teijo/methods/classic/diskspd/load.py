@@ -126,12 +126,18 @@ def test_of(settings: DiskspdSettings, geometry: Geometry) -> Timed:
 
 
 def prepared(settings: DiskspdSettings, geometry: Geometry) -> tuple[Precondition, ...]:
-    """Return the writing of each target: what -c makes, or strictly what will be read."""
+    """Return the writing of each target: all of it, as -c does, or strictly what will be read."""
+    made = settings.prepare != "none"
     strict = settings.strict == "on" and settings.write_percent < 100
-    if settings.prepare == "none" and not strict:
+    if not made and not strict:
         return ()
     content = Content.ZERO if settings.prepare == "zero" and not strict else Content.RANDOM
     return tuple(
-        written_once(pool.piece(), geometry, content, block_size_bytes=settings.block_size_bytes)
+        written_once(
+            pool.piece() if made else piece_of(settings, pool),
+            geometry,
+            content,
+            block_size_bytes=settings.block_size_bytes,
+        )
         for pool in settings.targets
     )
