@@ -15,9 +15,9 @@ from tests.house.tree import ROOT, of_kind, place, text
 
 # The rooms whose tests drive real devices. The others talk to canned answers or in virtual time.
 ROOMS = (
-    "tests/cli/", "tests/compare/", "tests/crash/", "tests/device/", "tests/engine/",
-    "tests/faults/", "tests/outside/", "tests/report/", "tests/runfile/", "tests/runner/",
-    "tests/world/",
+    "tests/cli/", "tests/compare/", "tests/crash/", "tests/cross/", "tests/device/",
+    "tests/engine/", "tests/faults/", "tests/outside/", "tests/report/", "tests/runfile/",
+    "tests/runner/", "tests/world/",
 )  # fmt: skip
 # An hour is a bound that no test waits for: a count, an error or a signal ends it.
 BY_TIME = re.compile(
@@ -68,6 +68,7 @@ BOUND_BY_TIME = {
     "tests/crash/runs.py": {
         "SHORT": ANY_COUNT,
     },
+    "tests/cross/subjects.py": {"*": ANY_COUNT},
     "tests/crash/test_kill.py": {
         "run_wsat": ANY_COUNT,
         "test_killed_in_a_long_step_at_most_a_second_of_it_is_lost": ENDED,

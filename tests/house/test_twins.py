@@ -15,7 +15,8 @@ TESTS = ROOT / "tests"
 STRICT = {"analysis"}
 
 NAMED = {
-    "fuzz", "simulation", "crash", "faults", "golden", "house", "web", "world", "vm", "hardware",
+    "fuzz", "simulation", "crash", "cross", "faults", "golden", "house", "web", "world", "vm",
+    "hardware",
 }  # fmt: skip
 """Folders of tests that mirror no room."""
 

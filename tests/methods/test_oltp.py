@@ -1,14 +1,17 @@
 """Transactions as a method: its conversation, and the report of what was found."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from teijo import api
+from teijo.document.model import Table
 from teijo.errors import PlanError
+from teijo.methods.databases import DiskCounts
 from teijo.methods.oltp.found import OltpFound
 from teijo.methods.oltp.method import Oltp
-from teijo.methods.oltp.pages import pages
+from teijo.methods.oltp.pages import disk_sentence, pages
 from teijo.methods.oltp.settings import OltpSettings
 from teijo.terms.geometry import NO_CAPACITY
 from teijo.terms.record import StepRecord
@@ -57,6 +60,29 @@ def test_service_and_response_times_are_told_apart(tmp_path: Path, load: str) ->
     for words in ("service time", "response time", "transactions a second", "synchronous"):
         assert words in text
     assert not list(home.iterdir())
+
+
+def test_no_percentile_and_no_interval_is_told_beyond_what_was_seen(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    asked = {"durable": "off", "rows": "200", "passes": "1", "seconds": "20ms", "clients": "1"}
+    run = api.run("oltp", f"dir:{home}", output=tmp_path / "run", settings=asked, seed=1)
+    means, times = [
+        block for block in run.document().sections[0].blocks if isinstance(block, Table)
+    ]
+    assert {row[3] for row in means.rows} == {None}
+    names = [each.name for each in times.columns]
+    for row in times.rows:
+        told = dict(zip(names, row, strict=True))
+        assert told["Count"] < 100, "no more than 2 arrive on average"
+        assert (told["p99"], told["p99.9"]) == (None, None)
+        assert told["Max"] is not None
+
+
+def test_flushes_that_nobody_counts_are_not_told_as_none() -> None:
+    disk = DiskCounts(reads=1, read_bytes=1, writes=2, written_bytes=2, flushes=None)
+    assert "does not count its flushes" in disk_sentence(disk, 5)
+    assert "4 flushes; 0.800" in disk_sentence(replace(disk, flushes=4), 5)
 
 
 def test_a_rate_that_was_not_kept_is_said(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_sqlite_understands_every_statement_of_the_small_test_and_nothing_is_lef
                 else:
                     database.execute(text).fetchall()
         assert done == operation.loops * operation.each, operation.name
-        for text in operation.after(site, 0):
+        for text in operation.after(site, operation.loops):
             database.execute(text)
     assert not database.execute("select * from sqlite_schema").fetchall()
 

@@ -48,6 +48,12 @@ def level_ns(latency: Histogram, percent: float) -> int | None:
     return latency.quantile_ns(percent / 100) if is_resolved(latency.count, percent) else None
 
 
+def level(latency: Histogram, percent: float, unit_ns: int) -> float | None:
+    """Return one percentile in units of `unit_ns`; None where it lies beyond the I/Os there are."""
+    value = level_ns(latency, percent)
+    return None if value is None else value / unit_ns
+
+
 def decade_bins(latency: Histogram, per_decade: int = 40) -> tuple[tuple[float, float, int], ...]:
     """Return (from, below in ns; I/Os) of bins of equal width on a log axis, first to last.
 

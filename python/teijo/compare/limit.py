@@ -53,6 +53,8 @@ _SIZES: Final = {
     "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40,
 }  # fmt: skip
 _FAMILIES: Final = (_TIMES, _RATES, _SIZES)
+PER_SECOND: Final = "1/s"
+"""The unit of a rate of something counted, as of transactions: "200/s" in a limit."""
 _COUNTS: Final = {"": 1.0, "k": units.KILO, "M": units.MEGA}
 _SIZE_WORD: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[kmgt]i?b?|b)", re.IGNORECASE)
 _APART: Final = re.compile(r"(?<=[0-9]) (?=(?:[kmgt]i?)?b\b)", re.IGNORECASE)
@@ -116,10 +118,13 @@ def parse_limit(text: str) -> Limit:
         value, unit = value * _COUNTS[unit], ""
     elif unit.lower() == "iops":
         unit = ""
+    elif unit in (PER_SECOND, "/s"):
+        unit = PER_SECOND
     elif unit != "%" and not any(unit in family for family in _FAMILIES):
         known = ", ".join(name for family in _FAMILIES for name in family)
         raise PlanError(
-            f"{shown!r}: there is no unit {unit!r}", remedy=f"The units are {known}, % and none."
+            f"{shown!r}: there is no unit {unit!r}",
+            remedy=f"The units are {known}, /s, % and none.",
         )
     places = words_of(found["places"] or "")
     return Limit(

@@ -114,7 +114,7 @@ def _known_of(part: Part, name: str) -> list[Known]:
             named = [one for one in found if one.name == each.name]
             # The only cell of a run needs no place, and takes the words of both its names.
             alone = len(part.findings.cells) == len(named) == 1
-            same = next((one for one in named if alone or _is_same(one, each)), None)
+            same = next((one for one in named if alone or _is_same(one, each, cell)), None)
             if same is None:
                 found.append(each)
             else:
@@ -133,17 +133,22 @@ def _known_of(part: Part, name: str) -> list[Known]:
     return found
 
 
+def _on_axis(axis: str, text: str) -> str:
+    """Return a place with the name of its axis, in one word: "queuedepth=4"."""
+    return f"{axis}={text}".lower().replace(" ", "")
+
+
 def _of_cell(cell: Cell, part: str, *, steady: bool) -> list[Known]:
-    place = " ".join(text for _, text in cell.labels)
-    axes = frozenset(
-        f"{axis.replace(' ', '')}={text}".lower().replace(" ", "") for axis, text in cell.labels
-    )
+    # A bare number may be one of two axes, so it is shown with the name of its own.
+    shown = " ".join(_on_axis(*each) if each[1].isdecimal() else each[1] for each in cell.labels)
+    words = words_of(" ".join(text for _, text in cell.labels))
+    axes = frozenset(_on_axis(*each) for each in cell.labels)
     return [
         Known(
             part=part,
             name=spelt(name),
-            place=place,
-            words=words_of(place) | axes,
+            place=shown,
+            words=words | axes,
             value=value,
             unit=unit,
             steady=steady,
@@ -157,13 +162,16 @@ def _of_cell(cell: Cell, part: str, *, steady: bool) -> list[Known]:
     ]
 
 
-def _is_same(one: Known, cell: Known) -> bool:
-    """Return whether a cell of the findings is a figure that has an interval already."""
-    if one.value is None or cell.value is None:
+def _is_same(one: Known, each: Known, cell: Cell) -> bool:
+    """Return whether a figure of a cell has an interval already, under a name of its own."""
+    if one.value is None or each.value is None:
         return False
-    plain = {word for word in cell.words if "=" not in word}
+    placed = all(
+        words_of(text) <= one.words or _on_axis(axis, text) in one.words
+        for axis, text in cell.labels
+    )
     # A mean of ms beside one of ns: the same, but for rounding.
-    return plain <= one.words and math.isclose(one.value, cell.value, rel_tol=1e-9)
+    return placed and math.isclose(one.value, each.value, rel_tol=1e-9)
 
 
 def _judged(limit: Limit, record: Record, known: Sequence[Known]) -> Judged:

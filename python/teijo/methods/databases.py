@@ -21,6 +21,10 @@ DISK = "disk"
 FACT = "setting "
 SERVER_FORMS = "Write sqlite, mariadb, postgresql, or a URL: postgresql://user@host/database."
 _NAME = re.compile(r"[\w.-]{1,60}", re.ASCII)
+SCATTER = (
+    "± is the half-width of the 95 % interval of a mean, by Student's t from the scatter between "
+    "the passes. One pass shows no scatter, so nothing can be said of it."
+)
 PER_SECOND = Figure(name="Rate", unit="1/s", digits=1)
 
 

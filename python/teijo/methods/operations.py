@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Annotated
 
 from teijo import units
-from teijo.analysis import measures
+from teijo.analysis import measures, percentile
 from teijo.analysis.quantities import IOPS, LATENCY, Quantity, of_rounds
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.model import Column, Document, Section, Verdict
@@ -197,14 +197,14 @@ def _section(found: OperationsFound) -> Section:
     lines = tuple(
         Line(
             figure=Figure(name=name, unit="µs", digits=1),
-            values=tuple(ns / units.NS_PER_US for ns in each_ns),
+            values=values,
             style="points",
         )
-        for name, each_ns in (
-            ("mean", [one.mean_ns for one in times]),
-            ("p50", [one.quantile_ns(0.5) for one in times]),
-            ("p99", [one.quantile_ns(0.99) for one in times]),
-            ("max", [one.max_ns for one in times]),
+        for name, values in (
+            ("mean", tuple(one.mean_ns / units.NS_PER_US for one in times)),
+            ("p50", tuple(percentile.level(one, 50, units.NS_PER_US) for one in times)),
+            ("p99", tuple(percentile.level(one, 99, units.NS_PER_US) for one in times)),
+            ("max", tuple(one.max_ns / units.NS_PER_US for one in times)),
         )
     )
     edge = Edge(name="Operation", places=tuple(found.timed), scale="category")

@@ -102,8 +102,8 @@ class Databases:
             _together(acts, look)
             wall_ns = monotonic_ns() - wall_ns
         after, ended_ns = os.times(), monotonic_ns()
-        for site, connection in zip(sites, self._clients, strict=True):
-            for text in operation.after(site, 0):
+        for site, connection, act in zip(sites, self._clients, acts, strict=True):
+            for text in operation.after(site, act.loops):
                 fetched(connection, text)
         detail = {
             "wall_ns": str(wall_ns),

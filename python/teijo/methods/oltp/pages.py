@@ -1,9 +1,12 @@
 """The report of transactions: the rate, both kinds of time, and what the disk did meanwhile."""
 
+from teijo.analysis import percentile
+from teijo.analysis.mean import mean_of
+from teijo.analysis.quantities import Quantity
 from teijo.document import model
 from teijo.document.grid import Fields, listing
 from teijo.document.phrase import Verbatim, say
-from teijo.methods.databases import settings_section, time_section
+from teijo.methods.databases import SCATTER, DiskCounts, settings_section, time_section
 from teijo.methods.knobs import describe
 from teijo.methods.oltp.found import OltpFound
 from teijo.methods.report import study_report
@@ -19,10 +22,17 @@ TIMES: Fields[tuple[str, str, Histogram]] = (
     ("Kind", "", None, lambda row: row[1]),
     ("Count", "", 0, lambda row: row[2].count),
     ("Mean", "ms", 3, lambda row: row[2].mean_ns / NS_PER_MS),
-    ("p50", "ms", 3, lambda row: row[2].quantile_ns(0.5) / NS_PER_MS),
-    ("p99", "ms", 3, lambda row: row[2].quantile_ns(0.99) / NS_PER_MS),
-    ("p99.9", "ms", 3, lambda row: row[2].quantile_ns(0.999) / NS_PER_MS),
+    ("p50", "ms", 3, lambda row: percentile.level(row[2], 50, NS_PER_MS)),
+    ("p99", "ms", 3, lambda row: percentile.level(row[2], 99, NS_PER_MS)),
+    ("p99.9", "ms", 3, lambda row: percentile.level(row[2], 99.9, NS_PER_MS)),
     ("Max", "ms", 3, lambda row: row[2].max_ns / NS_PER_MS),
+)
+MEANS: Fields[Quantity] = (
+    ("Figure", "", None, lambda row: row.figure.name),
+    ("Unit", "", None, lambda row: Verbatim(row.figure.unit)),
+    ("Mean", "", 3, lambda row: row.value),
+    ("±", "", 3, lambda row: _half_width(row)),
+    ("Passes", "", 0, lambda row: len(row.batches)),
 )
 
 
@@ -55,24 +65,39 @@ def _result_section(found: OltpFound) -> model.Section:
     rate = sum(map(found.rate, found.passes)) / len(found.passes)
     blocks: list[model.Block] = [
         model.Verdict(text=_headline(found, rate), good=None),
+        listing(found.quantities, MEANS, caption="Means of the passes"),
+        model.Paragraph(text=SCATTER),
         listing(rows, TIMES, caption="Service and response time"),
         model.Paragraph(text=MEANING),
     ]
     disk, count = found.disk, found.service().count
     if disk is not None and count:
-        blocks.append(
-            model.Paragraph(
-                text=say(
-                    "The disk below: {reads:,} reads, {writes:,} writes and {flushes:,} flushes; "
-                    "{share:.3f} flushes a transaction.",
-                    reads=disk.reads,
-                    writes=disk.writes,
-                    flushes=disk.flushes or 0,
-                    share=(disk.flushes or 0) / count,
-                )
-            )
-        )
+        blocks.append(model.Paragraph(text=disk_sentence(disk, count)))
     return model.Section(title="Result", blocks=tuple(blocks))
+
+
+def _half_width(quantity: Quantity) -> float | None:
+    mean = mean_of(quantity.batches)
+    return None if mean is None else mean.half_width
+
+
+def disk_sentence(disk: DiskCounts, transactions: int) -> str:
+    """Return what the disk counted meanwhile: of this run, and of whoever else used it."""
+    if disk.flushes is None:
+        return say(
+            "The disk below, of this run and of others: {reads:,} reads and {writes:,} writes; "
+            "it does not count its flushes.",
+            reads=disk.reads,
+            writes=disk.writes,
+        )
+    return say(
+        "The disk below, of this run and of others: {reads:,} reads, {writes:,} writes and "
+        "{flushes:,} flushes; {share:.3f} flushes a transaction.",
+        reads=disk.reads,
+        writes=disk.writes,
+        flushes=disk.flushes,
+        share=disk.flushes / transactions,
+    )
 
 
 def _headline(found: OltpFound, rate: float) -> str:

@@ -102,9 +102,10 @@ class Operation:
     """What the suite times by one line: `loops` of `each` statements.
 
     `before` and `after` are outside that time. `says` is the line's beginning, as the suite has
-    it. `limited` ones stop at the time limit and are extrapolated. Each statement of one that
-    `fails` must be refused by the server, as a duplicate key. `connects` makes a connection for
-    each loop.
+    it. `after` is given how many loops were carried out: `limited` ones stop at the time limit and
+    are extrapolated, and what comes behind them finds the tables as all loops would have left them.
+    Each statement of one that `fails` must be refused by the server, as a duplicate key. `connects`
+    makes a connection for each loop.
     """
 
     name: str

@@ -27,11 +27,17 @@ def _drop_index(at: Site, loop: int) -> list[str]:
     return [f"drop index {table}_ind{n}{on}"]
 
 
+def _changed(at: Site, words: list[str]) -> list[str]:
+    table = at.table("bench")
+    if at.dialect == "sqlite":  # its ALTER TABLE takes one column
+        return [f"alter table {table} {word}" for word in words]
+    return [f"alter table {table} {', '.join(words)}"] if words else []
+
+
 def alter_table(site: Site) -> list[Operation]:
     """Return alter-table: columns added and dropped, with a thousand rows in the table."""
     rows = site.size(1000, 100)
     columns, each, steps = _added(site)
-    one_by_one = site.dialect == "sqlite"  # its ALTER TABLE takes one column
 
     def make(at: Site, loop: int) -> list[str]:
         del loop
@@ -42,28 +48,26 @@ def alter_table(site: Site) -> list[Operation]:
         values = ",".join([str(loop)] * _FIRST_COLUMNS)
         return [f"insert into {at.table('bench')} values ({values})"]
 
-    def changed(at: Site, words: list[str]) -> list[str]:
-        table = at.table("bench")
-        if one_by_one:
-            return [f"alter table {table} {word}" for word in words]
-        return [f"alter table {table} {', '.join(words)}"]
-
     def add(at: Site, loop: int) -> list[str]:
         first = _FIRST_COLUMNS + loop * each + 1
         last = min(first + each - 1, columns)
-        return changed(at, [f"add i{n} integer" for n in range(first, last + 1)])
+        return _changed(at, [f"add i{n} integer" for n in range(first, last + 1)])
+
+    def rest(at: Site, loop: int) -> list[str]:
+        first = _FIRST_COLUMNS + loop * each + 1
+        return _changed(at, [f"add i{n} integer" for n in range(first, columns + 1)])
 
     def drop(at: Site, loop: int) -> list[str]:
         first = columns - loop * each
         last = max(first - each, _FIRST_COLUMNS)
-        return changed(at, [f"drop i{n}" for n in range(first, last, -1)])
+        return _changed(at, [f"drop i{n}" for n in range(first, last, -1)])
 
     notes = (
         "Testing of ALTER TABLE",
         f"Testing with {columns} columns and {rows} rows in 100 steps",
         "Insert data into the table",
     )
-    altered = each if one_by_one else 1
+    altered = each if site.dialect == "sqlite" else 1
     return [
         Operation(
             name="insert",
@@ -80,6 +84,7 @@ def alter_table(site: Site) -> list[Operation]:
             each=altered,
             counted="loops",
             limited=True,
+            after=rest,
         ),
         Operation(name="create_index", loops=_FIRST_COLUMNS, statements=_index),
         Operation(name="drop_index", loops=_FIRST_COLUMNS, statements=_drop_index),

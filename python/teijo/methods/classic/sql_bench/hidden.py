@@ -39,7 +39,7 @@ def memory_sentence(found: SqlBenchFound) -> str | None:
     if not seen:
         return None
     return say(
-        "{statements:,} statements that read made the disk read {count:,} times, {mb:,.2f} MB.",
+        "While {statements:,} statements read, the disk read {count:,} times, {mb:,.2f} MB.",
         statements=sum(each.times.count for each in reading),
         count=sum(each.reads for each in seen),
         mb=sum(each.read_bytes for each in seen) / MEGA,
@@ -84,6 +84,8 @@ def _not_durable(found: SqlBenchFound) -> Iterator[Hidden]:
     timed = [each for each in _commits(found) if each.disk and each.disk.flushes is not None]
     commits = sum(each.times.count for each in timed)
     flushes = sum(each.disk.flushes or 0 for each in timed if each.disk)
+    # The disk's counters have in them what others had it flush meanwhile; the setting is certain.
+    asked_none = found.settings.durable == "off"
     size: str = "No device was seen below the directory that counts its flushes."
     if commits:
         size = say(
@@ -99,9 +101,9 @@ def _not_durable(found: SqlBenchFound) -> Iterator[Hidden]:
         "Commits that no flush follows",
         size,
         "A crash of the host loses what was committed, and the times are those of memory.",
-        "The device's own counter of flushes is held against the statements that commit.",
+        "The device's own counter of flushes, of others' too, is held against the commits.",
         "It goes with durable=on only; a server or a disk that flushes nothing is named still.",
-        hides=flushes / commits < FEW_FLUSHES if commits else None,
+        hides=asked_none or flushes / commits < FEW_FLUSHES if commits else None,
     )
 
 

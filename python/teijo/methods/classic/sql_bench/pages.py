@@ -3,13 +3,15 @@
 import math
 from collections.abc import Sequence
 
+from teijo.analysis import percentile
+from teijo.analysis.mean import mean_of
 from teijo.document import model
 from teijo.document.grid import Fields, listing
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic import hidden
 from teijo.methods.classic.sql_bench.found import SqlBenchFound, Timed
 from teijo.methods.classic.sql_bench.hidden import entries, memory_sentence, served_from_memory
-from teijo.methods.databases import settings_section, time_section
+from teijo.methods.databases import SCATTER, settings_section, time_section
 from teijo.methods.knobs import describe
 from teijo.methods.report import study_report
 from teijo.units import MEGA, NS_PER_US
@@ -27,6 +29,7 @@ MEMORY = "Their times are of the processor and of memory, and say nothing of the
 TOTALS: Fields[tuple[str, Sequence[Timed]]] = (
     ("Operation", "", None, lambda row: Verbatim(row[0])),
     ("Time", "s", 2, lambda row: _sum(row[1], "wall")),
+    ("±", "s", 2, lambda row: _half_width_s(row[1])),
     ("User CPU", "s", 2, lambda row: _sum(row[1], "user")),
     ("System CPU", "s", 2, lambda row: _sum(row[1], "system")),
     ("Statements", "", 0, lambda row: sum(each.statements for each in row[1])),
@@ -36,8 +39,8 @@ SINGLE: Fields[Timed] = (
     ("Operation", "", None, lambda row: Verbatim(row.name)),
     ("Statements", "", 0, lambda row: row.times.count),
     ("Mean", "µs", 1, lambda row: row.times.mean_ns / NS_PER_US),
-    ("p50", "µs", 1, lambda row: row.times.quantile_ns(0.5) / NS_PER_US),
-    ("p99", "µs", 1, lambda row: row.times.quantile_ns(0.99) / NS_PER_US),
+    ("p50", "µs", 1, lambda row: percentile.level(row.times, 50, NS_PER_US)),
+    ("p99", "µs", 1, lambda row: percentile.level(row.times, 99, NS_PER_US)),
     ("Max", "µs", 1, lambda row: row.times.max_ns / NS_PER_US),
     ("Disk reads", "", 0, lambda row: row.disk.reads if row.disk else None),
     ("Disk writes", "", 0, lambda row: row.disk.writes if row.disk else None),
@@ -86,6 +89,13 @@ def _sum(timed: Sequence[Timed], kind: str) -> float:
     return math.fsum(values) / passes
 
 
+def _half_width_s(timed: Sequence[Timed]) -> float | None:
+    """Return how far the mean time of the passes may be off; None of one pass."""
+    passes = zip(*(map(each.wall_s, each.answers) for each in timed), strict=False)
+    mean = mean_of([math.fsum(times) for times in passes])
+    return None if mean is None else mean.half_width
+
+
 def _client(found: SqlBenchFound, row: tuple[str, Sequence[Timed]]) -> float:
     return math.fsum(map(found.client_s, row[1]))
 
@@ -98,7 +108,9 @@ def _result_section(found: SqlBenchFound) -> model.Section:
         *TOTALS[1:],
     )
     verdict = say("{count} tests in {seconds:,.1f} s", count=len(tests), seconds=total)
-    notes = [model.Paragraph(text=MADE)]
+    if len(tests) == 1:
+        verdict = say("1 test in {seconds:,.1f} s", seconds=total)
+    notes = [model.Paragraph(text=SCATTER), model.Paragraph(text=MADE)]
     if any(each.estimated for each in found.timed):
         notes.append(model.Paragraph(text=ESTIMATED))
     memory = memory_sentence(found)
@@ -119,9 +131,9 @@ def _totals_section(found: SqlBenchFound) -> model.Section:
     fields = TOTALS
     if found.settings.strict == "on":
         fields = (
-            *TOTALS[:2],
+            *TOTALS[:3],
             ("Without the client", "s", 2, lambda row: _sum(row[1], "wall") - _client(found, row)),
-            *TOTALS[2:],
+            *TOTALS[3:],
         )
     table = listing(rows, fields, caption="Totals per operation")
     return model.Section(title="Totals per operation", blocks=(table,))
