@@ -1,5 +1,6 @@
 """Files are made and removed in a folder of ours, and a directory is left as it was."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -199,3 +200,23 @@ def test_caches_are_dropped_by_who_may_and_kept_with_the_reason_else(tmp_path: P
 def test_a_directory_that_is_not_there_is_no_target(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="cannot be opened"):
         FilesWorker("dir:x", tmp_path / "x", token=TOKEN)
+
+
+def test_a_directory_in_which_nothing_can_be_made_is_refused_before_a_run_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_, **__: False)
+    with pytest.raises(TargetError, match=f"{tmp_path}: Permission denied"):
+        FilesWorker("dir:x", tmp_path, token=TOKEN)
+
+
+def test_a_directory_that_is_mounted_read_only_is_refused_for_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Mounted:
+        f_flag = os.ST_RDONLY
+
+    monkeypatch.setattr("os.access", lambda *_, **__: False)
+    monkeypatch.setattr("os.fstatvfs", lambda _: Mounted())
+    with pytest.raises(TargetError, match="Read-only file system"):
+        FilesWorker("dir:x", tmp_path, token=TOKEN)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from teijo.cli import app
+from teijo.cli import app, tongue
 from teijo.errors import TeijoError
 from teijo.personas.persona import Call, Order
 from teijo.personas.registry import CARDS, PersonaCard, loaded
@@ -137,3 +137,47 @@ def test_a_wrong_value_is_not_remedied_by_an_option_that_the_original_has_not(
     assert "--set" not in err
     assert "give another value there" in err
     assert sorted(folder.iterdir()) == there
+
+
+MISSING = [
+    ("crystaldiskinfo nosuch", "/dev/disk/by-id/NAME"),
+    ("crystaldiskinfo good.dat", "/dev/disk/by-id/NAME"),
+    ("sqlio -kR nosuch.dat", "-Fparam.txt -frandom"),
+    ("sqlio -kR folder", "folder/testfile.dat"),
+    ("diskspd -d1 nosuch.dat", "-c8G"),
+    ("diskspd -d1 empty", "Remove it"),
+    ("diskspd -d1 folder/", "folder/testfile.dat"),
+    ("orion -run simple -testname away", "one path on each line"),
+    ("orion -run simple -testname into", "a file that is there, or a block device"),
+    ("sqlio -kW -s1 good.dat", "teijo as --overwrite sqlio …"),
+    ("orion -run advanced -testname good -write 20 -size_large 1", "teijo as --overwrite orion …"),
+]
+
+
+@pytest.mark.parametrize(("line", "remedy"), MISSING)
+def test_what_is_no_target_is_remedied_as_the_tool_names_its_own(
+    line: str, remedy: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "away.lun").write_text("nosuch\n")
+    (folder / "into.lun").write_text("folder\n")
+    (folder / "empty").touch()
+    there = sorted(folder.iterdir())
+    with pytest.raises(SystemExit):
+        app.main(["as", *line.split()])
+    err = capfd.readouterr().err
+    assert remedy in err
+    assert "?size=" not in err
+    assert sorted(folder.iterdir()) == there
+
+
+def test_what_each_tool_names_is_said_in_japanese() -> None:
+    tongue.speak("ja")
+    try:
+        told = {card.names[0]: tongue.said(loaded(card).naming) for card in CARDS}
+    finally:
+        tongue.speak("en")
+    assert [name for name, text in told.items() if text == loaded_naming(name)] == []
+
+
+def loaded_naming(name: str) -> str:
+    return next(loaded(card).naming for card in CARDS if name in card.names)

@@ -78,15 +78,26 @@ def finish() -> None:
 
 def say(line: str) -> None:
     """Write one message to stderr, at once; where nobody listens, nothing happens."""
+    _end_raw()
     for part in _broken(visible(line), sys.stderr):
         STDERR.write(part + "\n")
     STDERR.flush()
 
 
 def say_raw(text: str) -> None:
-    """Write a text of our own to stderr as it is, at once: line ends and all."""
+    """Write a text of our own to stderr as it is, at once: line ends and all.
+
+    A message that follows begins a line of its own, also where this text ends within one.
+    """
     STDERR.write(text)
     STDERR.flush()
+    STDERR.is_within_line = bool(text) and not text.endswith("\n")
+
+
+def _end_raw() -> None:
+    """End the line that `say_raw` left unfinished, if it did."""
+    if STDERR.is_within_line:
+        say_raw("\n")
 
 
 def say_lines(text: str) -> None:
@@ -97,6 +108,7 @@ def say_lines(text: str) -> None:
 
 def say_json(value: object) -> None:
     """Write a value as one line of JSON to stderr, at once."""
+    _end_raw()
     STDERR.write(as_json(value) + "\n")
     STDERR.flush()
 
@@ -159,6 +171,9 @@ def spelled(text: str, stream: IO[str]) -> str:
 
 class Stderr:
     """stderr, as long as somebody reads it: a log that is closed or full ends no measurement."""
+
+    is_within_line = False
+    """Whether a text that was written as it is ended within a line."""
 
     @property
     def encoding(self) -> str:

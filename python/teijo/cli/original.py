@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from teijo.cli import console, options, tongue
+from teijo.cli.original_errors import check_folder, in_words_of
 from teijo.creating import replace_atomically
-from teijo.errors import HostError, PlanError, TeijoError, UsageError
+from teijo.errors import HostError, UsageError
 from teijo.outside.text import unspeakable, visible
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from teijo.personas.persona import Order, Persona, Said
     from teijo.runner.events import Event, Observer
     from teijo.runner.interrupt import Interrupt
+    from teijo.terms.result import Answer
+    from teijo.terms.step import Step
 
 VERB = "as"
 _OURS = ("--like", "--destroy", "--overwrite", "--report", "--report-dir")
@@ -79,6 +83,7 @@ def verb(
 
     now = datetime.now()
     persona, order = _ordered(tool, words or (), like, now)
+    check_folder(order, tool)
     _say(order.begins)
     act = partial(
         api.run,
@@ -91,17 +96,29 @@ def verb(
         overwrite=overwrite,
         seed=order.seed if seed is None else seed,
     )
-    run = carry_out(_heard(act, persona, order), progress)
+    listener = _Listener(persona, order)
+    # What the original leaves on stdout has no line of Teijo's in it, also where it ends early.
+    run = carry_out(_heard(act, listener, tool), progress, name=_tell_path)
     said = persona.outcome(order, run.found)
-    _say(said)
+    _say_on(said, listener, run.path.parent)
     left = [run.path]
     if printers:
         left += reports(run.document(), run.path, printers, report_dir or run.path.parent, lang)
-    # A script that reads the original's stderr would not expect them there.
-    if console.width(sys.stderr) is not None:
-        for path in left:
-            console.say(os.fspath(path))
+    _tell_left(left)
+    if listener.is_unread:
+        raise console.Unread
     raise typer.Exit(said.exit_code)
+
+
+def _tell_left(paths: Sequence[Path]) -> None:
+    """Name on a terminal what is left. A script that reads the original's stderr expects none."""
+    if console.width(sys.stderr) is not None:
+        for path in paths:
+            _tell_path(path)
+
+
+def _tell_path(path: Path) -> None:
+    console.say(os.fspath(path))
 
 
 def _ordered(
@@ -122,17 +139,35 @@ def _ordered(
     _check_places(tool, words)
     screen = console.width(sys.stderr) is not None
     call = Call(words=words, like=like, folder=Path.cwd(), now=now, screen=screen)
-    try:
+    with in_words_of(tool, persona):
         order = persona.order(tool, call)
-    except PlanError as error:
-        raise _without_set(error, tool) from error
     if not isinstance(order, Order):
         _say(order)
         raise typer.Exit(order.exit_code)
     return persona, order
 
 
-def _heard(act: partial["Run"], persona: "Persona", order: "Order") -> "Act":
+@dataclass
+class _Listener:
+    """Who says what the original says meanwhile. Where nobody reads that, the run goes on."""
+
+    persona: "Persona"
+    order: "Order"
+    is_unread: bool = False
+
+    def hear(self, step: "Step", answer: "Answer | None") -> None:
+        """Say what is said of a step; of what is written to a closed pipe, nothing more."""
+        self.say(self.persona.heard(self.order, step, answer))
+
+    def say(self, said: "Said") -> None:
+        """Say it, unless its reader has gone."""
+        try:
+            _say(said if not self.is_unread else replace(said, stdout=""))
+        except console.Unread:
+            self.is_unread = True
+
+
+def _heard(act: partial["Run"], listener: _Listener, tool: str) -> "Act":
     """Return the act with the persona listening: it says what the original says meanwhile."""
     from teijo.runner.events import StepDone, StepStarted
 
@@ -140,17 +175,15 @@ def _heard(act: partial["Run"], persona: "Persona", order: "Order") -> "Act":
         def tell(event: "Event") -> None:
             match event:
                 case StepStarted(step=step, replayed=False):
-                    _say(persona.heard(order, step, None))
+                    listener.hear(step, None)
                 case StepDone(step=step, answer=answer):
-                    _say(persona.heard(order, step, answer))
+                    listener.hear(step, answer)
                 case _:
                     pass
             observer(event)
 
-        try:
+        with in_words_of(tool, listener.persona):
             return act(observer=tell, interrupt=interrupt)
-        except PlanError as error:
-            raise _without_set(error, persona.names[0]) from error
 
     return carried_out
 
@@ -167,8 +200,7 @@ def _say(said: "Said") -> None:
         console.put_bytes(said.stdout.encode())
     for name, content in said.files:
         try:
-            Path(name).parent.mkdir(exist_ok=True)
-            replace_atomically(Path(name), content)
+            _leave(Path(name), content)
         except OSError as error:
             raise HostError(
                 f"{name} cannot be written: {error.strerror}",
@@ -176,13 +208,44 @@ def _say(said: "Said") -> None:
             ) from error
 
 
-def _without_set(error: PlanError, tool: str) -> TeijoError:
-    """Return an error of a setting with a remedy for who typed an original's options."""
-    if "--set" not in error.remedy:
-        return error
-    return UsageError(
-        error.message, remedy=f"{tool} decides it by its own options: give another value there."
+def _say_on(said: "Said", listener: _Listener, run_folder: Path) -> None:
+    """Write what an original says at its end; what its files cannot be here, beside the run file.
+
+    Raises:
+        HostError: a file is not where it belongs. The others are.
+    """
+    listener.say(replace(said, files=()))
+    failed: list[HostError] = []
+    for name, content in said.files:
+        try:
+            _leave(Path(name), content)
+        except OSError as error:
+            failed.append(_saved(name, content, error, run_folder))
+    if failed:
+        raise failed[0]
+
+
+def _saved(name: str, content: bytes, error: OSError, run_folder: Path) -> HostError:
+    """Return what is said of a file that cannot be where it belongs; elsewhere it may."""
+    other = run_folder / Path(name).name
+    try:
+        if other.absolute() == Path(name).absolute():
+            raise error
+        replace_atomically(other, content)
+    except OSError:
+        return HostError(
+            f"{name} cannot be written: {error.strerror}",
+            remedy="Make room, and run it anew. The run file has all numbers: teijo report FILE.",
+        )
+    return HostError(
+        f"{name} cannot be written: {error.strerror}",
+        remedy=f"What belongs here is beside the run file: {other}",
     )
+
+
+def _leave(path: Path, content: bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
+    replace_atomically(path, content)
 
 
 def _check_words(tool: str, words: Sequence[str]) -> None:

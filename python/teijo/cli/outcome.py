@@ -39,10 +39,12 @@ class Act(Protocol):
         ...
 
 
-def carry_out(act: Act, mode: ProgressMode | None) -> "Run":
-    """Run, telling how it goes; an early end still names the file it leaves on stdout.
+def carry_out(
+    act: Act, mode: ProgressMode | None, name: Callable[[Path], None] = console.name
+) -> "Run":
+    """Run, telling how it goes; an early end still names the file it leaves, on stdout.
 
-    Signals ask it to stop.
+    Signals ask it to stop. `name` is called with that file instead, where stdout has other data.
 
     Raises:
         TeijoError: what ended the run early.
@@ -75,7 +77,7 @@ def carry_out(act: Act, mode: ProgressMode | None) -> "Run":
         with suppress(HostError):
             # Nothing that goes wrong with stdout may hide what ended the run.
             for path in left:
-                console.name(path)
+                name(path)
         if mode is not ProgressMode.NDJSON:
             raise
         code = error.exit_code

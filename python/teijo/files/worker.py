@@ -6,6 +6,7 @@ taken is never followed, and only what was made here is removed. The folder's na
 token, so that a run that goes on knows what its killed self left.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from teijo.terms.result import Performed
 from teijo.terms.work import FileIo, Files, Sql
 
 PREFIX: Final = "teijo-files-"
+_REMEDY: Final = "Check who may write there, and whether it is mounted read-only."
 Look = Callable[[int, Progress | None], bool]
 
 
@@ -37,10 +39,11 @@ class FilesWorker:
         The folder is made with the first file.
 
         Raises:
-            TargetError: it is not there, or none.
+            TargetError: it is not there, none, or nothing can be made in it.
             UnsafeError: the folder of this token holds what others made.
         """
         self.identity = Identity(kind="directory", target=target)
+        self._path = path
         try:
             # A person may name a link to a directory; what is opened now stays the one.
             self._directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -53,10 +56,24 @@ class FilesWorker:
         self._folder: Folder | None = None
         self._io_timeout_ns: int | None = None
         try:
+            self._check_writable()
             remove_left(self._directory, self._name, target)
         except BaseException:
             os.close(self._directory)
             raise
+
+    def _check_writable(self) -> None:
+        """Make sure that a folder can be made, before a run file says that a run has begun.
+
+        Raises:
+            TargetError: it cannot.
+        """
+        # By what is open, for the path may lead elsewhere by now.
+        if os.access(".", os.W_OK | os.X_OK, dir_fd=self._directory, effective_ids=True):
+            return
+        is_read_only = os.fstatvfs(self._directory).f_flag & os.ST_RDONLY
+        reason = os.strerror(errno.EROFS if is_read_only else errno.EACCES)
+        raise TargetError(f"No folder can be made in {self._path}: {reason}", remedy=_REMEDY)
 
     def perform(self, work: Files | FileIo | Sql, seed: int, look: Look) -> Performed:
         """Carry out a work; `look` is told how far it is, and may stop it.
@@ -78,7 +95,7 @@ class FilesWorker:
             if not error.message.startswith(FULL):
                 raise
             raise HostError(
-                f"The disk of {self.identity.target} is full.",
+                f"The disk of {self._path} is full.",
                 remedy="Free space there, and resume the run.",
             ) from error
 
@@ -101,8 +118,7 @@ class FilesWorker:
             )
         except OSError as error:
             raise HostError(
-                f"No folder can be made in {self.identity.target}: {error.strerror}.",
-                remedy="Check who may write there, and whether it is mounted read-only.",
+                f"No folder can be made in {self._path}: {error.strerror}.", remedy=_REMEDY
             ) from error
         status = os.fstat(self._descriptor)
         if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o022:

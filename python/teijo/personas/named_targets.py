@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from teijo.device.survey import survey
-from teijo.device.target import BlockTarget, FileTarget, SimulatedTarget, parse_target
+from teijo.device.target import (
+    BlockTarget,
+    DirectoryTarget,
+    FileTarget,
+    SimulatedTarget,
+    parse_target,
+)
 from teijo.errors import UsageError
 from teijo.personas.paths import refuse_windows
 from teijo.units import MIB
@@ -60,6 +66,11 @@ def _single(file: NamedFile, *, buffered: bool) -> tuple[str, int]:
         case FileTarget():
             text = _sized(text, file.size_bytes)
             text = _joined(text, {"direct": "no"} if buffered and target.direct else {})
+        case DirectoryTarget():
+            raise UsageError(
+                f"{file.name} is a directory",
+                remedy=f"Name a file in it: {file.name.rstrip('/')}/testfile.dat.",
+            )
         case SimulatedTarget() | BlockTarget() if buffered:
             raise UsageError(
                 f"{file.name} has no file system, so no file cache is before it",
@@ -68,6 +79,8 @@ def _single(file: NamedFile, *, buffered: bool) -> tuple[str, int]:
         case _:
             pass
     size = survey(text).geometry.capacity_bytes
+    if size == 0:
+        raise UsageError(f"The file {file.name} is empty", remedy="Remove it to have it made anew.")
     wanted = file.size_bytes
     if wanted is not None and wanted > size:
         raise UsageError(

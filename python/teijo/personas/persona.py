@@ -30,7 +30,8 @@ class Order:
     """The run that an original's command line asks for.
 
     `target` and `settings` are as `teijo run METHOD TARGET --set …` takes them; `name` begins the
-    name of the run file. `begins` is what the original says before it does anything. `memory` is
+    name of the run file. `files_in` is the folder in which `outcome` leaves files, None where it
+    leaves none. `begins` is what the original says before it does anything. `memory` is
     what `outcome` needs of the command line, by name. `seed` is what the original was given for
     the run's, None where it was not.
     """
@@ -41,6 +42,7 @@ class Order:
     name: str
     spec: str = ""
     seed: int | None = None
+    files_in: str | None = None
     begins: Said = field(default_factory=Said)
     memory: Mapping[str, Any] = field(default_factory=dict)
 
@@ -61,10 +63,14 @@ class Call:
 
 
 class Persona(Protocol):
-    """One original. `likes` are the versions it acts as, the usual one first."""
+    """One original. `likes` are the versions it acts as, the usual one first.
+
+    `naming` is what to write where what was named is no target: as this tool names its own.
+    """
 
     names: tuple[str, ...]
     likes: tuple[str, ...]
+    naming: str
 
     def order(self, name: str, call: Call) -> Order | Said:
         """Return the run that a command line asks for; what is said instead where it asks for none.

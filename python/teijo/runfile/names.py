@@ -107,6 +107,8 @@ class Names:
             HostError: one of them cannot be taken away.
         """
         for path in database_files(self.open):
+            if not os.path.lexists(path):
+                continue  # where nothing can be written, that is said of the run file itself
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:

@@ -62,7 +62,7 @@ def test_what_is_left_out_is_the_methods_own_but_the_disks_are_the_lines(disks):
 
 
 def test_raid0_is_a_stripe_of_the_lines(disks):
-    luns = read_luns(lun(disks, "a", "b,c"))
+    luns = read_luns(lun(disks, "a", "b,c"), disks)
     striped = parse(["-run", "simple", "-simulate", "RAID0"], "11.1")
     assert target_of(striped, luns) == r"stripe?chunk=1024KiB:./a,./b\,c"
     narrow = parse(["-run", "simple", "-simulate", "raid0", "-stripe", "64"], "11.1")
@@ -146,19 +146,20 @@ def test_what_cannot_be_is_refused_by_its_name(disks, words, like, named):
         ("d?size=8GiB", "such a letter"),
         ("\x1b[2Ja", "x1b"),
         ("a" * 5000, "aaa"),
+        (".", "directory"),
     ],
 )
 def test_a_line_of_lun_that_names_nothing_here_is_refused(disks, line, named):
     with pytest.raises(UsageError) as refused:
-        read_luns(lun(disks, line))
+        read_luns(lun(disks, line), disks)
     assert named in str(refused.value)
 
 
 def test_a_lun_file_is_read_within_bounds(disks):
     for lines in ((), ("a",) * 257):
         with pytest.raises(UsageError, match="paths"):
-            read_luns(lun(disks, *lines))
-    assert read_luns(disks / "none.lun") is None
-    assert read_luns(disks) is None
+            read_luns(lun(disks, *lines), disks)
+    assert read_luns(disks / "none.lun", disks) is None
+    assert read_luns(disks, disks) is None
     (disks / "big.lun").write_bytes(b"a\n" * 600_000)
-    assert read_luns(disks / "big.lun") is None
+    assert read_luns(disks / "big.lun", disks) is None

@@ -31,6 +31,7 @@ class Bonnie:
 
     names = ("bonnie++",)
     likes = ("2.00", "1.97", "1.03")
+    naming = "Name a directory: -d /mnt/disk."
 
     def order(self, name: str, call: Call) -> Order | Said:
         """Return the run that a command line asks for, or what Bonnie++ says instead."""

@@ -25,6 +25,7 @@ class CrystalDiskInfo:
 
     names = ("crystaldiskinfo",)
     likes = ()
+    naming = "Name drives: teijo as crystaldiskinfo /dev/disk/by-id/NAME"
 
     def order(self, name: str, call: Call) -> Order | Said:
         """Return the text of the drives; nothing is measured.
@@ -37,16 +38,38 @@ class CrystalDiskInfo:
         if any(word in ("-h", "--help") for word in call.words):
             return Said(stdout=USAGE)
         if not call.words:
-            raise UsageError(
-                "No drive is named",
-                remedy="Name drives: teijo as crystaldiskinfo /dev/disk/by-id/NAME",
-            )
+            raise UsageError("No drive is named", remedy=self.naming)
         release = platform.release()
         system = f"{platform.system()} [{'.'.join(release.split('.')[:2])} Build {release}]"
-        disks = [_disk(word) for word in call.words]
+        disks = [self._disk(word) for word in call.words]
         text = text_of(disks, version=VERSION, system=visible(system), date=call.now)
         file = (f"CrystalDiskInfo_{call.now:%Y%m%d%H%M%S}.txt", text.encode())
         return Said(stdout=text, files=(file,))
+
+    def _disk(self, word: str) -> Disk:
+        """Return what is known of a drive."""
+        refuse_windows(word)
+        if not word.startswith("sim:") and not os.path.lexists(word.partition("?")[0]):
+            raise UsageError(f"There is no drive {visible(word)}", remedy=self.naming)
+        seen = survey(word)
+        try:
+            if seen.simulated is not None:
+                size = seen.geometry.nominal_capacity_bytes
+                return Disk(identity=seen.simulated.identity, capacity_bytes=size)
+            if not isinstance(seen.target, BlockTarget):
+                raise UsageError(
+                    f"{visible(word)} is no drive",
+                    remedy=self.naming,
+                )
+            subject = claim(seen.target.path, write=False)
+            os.close(subject.fd)
+            return Disk(
+                identity=subject.found.identity,
+                capacity_bytes=subject.found.geometry.capacity_bytes,
+                counters=seen.asked_counters().counts,
+            )
+        finally:
+            seen.close()
 
     def heard(self, order: Order, step: Step, answer: Answer | None) -> Said:
         """Return nothing: no run is ever asked for."""
@@ -57,27 +80,3 @@ class CrystalDiskInfo:
         """Return nothing: no run is ever asked for."""
         del order, found
         return Said()
-
-
-def _disk(word: str) -> Disk:
-    """Return what is known of a drive."""
-    refuse_windows(word)
-    seen = survey(word)
-    try:
-        if seen.simulated is not None:
-            size = seen.geometry.nominal_capacity_bytes
-            return Disk(identity=seen.simulated.identity, capacity_bytes=size)
-        if not isinstance(seen.target, BlockTarget):
-            raise UsageError(
-                f"{visible(word)} is no drive",
-                remedy="Name drives: teijo as crystaldiskinfo /dev/disk/by-id/NAME",
-            )
-        subject = claim(seen.target.path, write=False)
-        os.close(subject.fd)
-        return Disk(
-            identity=subject.found.identity,
-            capacity_bytes=subject.found.geometry.capacity_bytes,
-            counters=seen.asked_counters().counts,
-        )
-    finally:
-        seen.close()

@@ -34,6 +34,7 @@ class CrystalDiskMark:
 
     names = ("crystaldiskmark",)
     likes = ("8", "5", "3")
+    naming = "Name a folder, a file or a device: teijo as crystaldiskmark /mnt/disk"
 
     def order(self, name: str, call: Call) -> Order | Said:
         """Return the run that the words ask for, or how the command is used.
@@ -54,6 +55,7 @@ class CrystalDiskMark:
             target=found.target,
             settings=found.settings,
             name="crystaldiskmark",
+            files_in=".",
             memory=memory,
         )
 

@@ -33,6 +33,7 @@ class DiskspdPersona:
 
     names: tuple[str, ...] = ("diskspd",)
     likes: tuple[str, ...] = ("2.2",)
+    naming = "Add -c8G: the file is made at that size before the test."
 
     def order(self, name: str, call: Call) -> Order | Said:  # noqa: ARG002 — it has one name
         """Return the run that a command line asks for, or what is said instead.

@@ -223,10 +223,11 @@ def _check(command: Command, like: str) -> None:
         )
 
 
-def read_luns(path: Path) -> tuple[Lun, ...] | None:
+def read_luns(path: Path, folder: Path) -> tuple[Lun, ...] | None:
     """Return the lines of a .lun file, None where it cannot be read.
 
-    A line is a path as it stands: no comments, no blanks around it. A simulated device may stand
+    A line is a path as it stands: no comments, no blanks around it. One that is relative begins at
+    `folder`, where the program was called, wherever the .lun file is. A simulated device may stand
     in it alone (`sim:NAME`), which the original has not.
 
     Raises:
@@ -244,10 +245,10 @@ def read_luns(path: Path) -> tuple[Lun, ...] | None:
         )
     if len(paths) == 1 and paths[0].startswith("sim:"):
         return (Lun(path=paths[0], size_bytes=None),)
-    return tuple(_lun(path, line) for line in paths)
+    return tuple(_lun(path, line, folder) for line in paths)
 
 
-def _lun(file: Path, line: str) -> Lun:
+def _lun(file: Path, line: str, folder: Path) -> Lun:
     refuse_windows(line)
     if unspeakable(line) or visible(line) != line or "?" in line:
         raise UsageError(
@@ -256,13 +257,18 @@ def _lun(file: Path, line: str) -> Lun:
             remedy="Give the file or device another name, or a link to it.",
         )
     try:
-        status = (file.parent / line).stat()
+        status = (folder / line).stat()
     except (OSError, ValueError) as error:
         why = (isinstance(error, OSError) and error.strerror) or "its name cannot be one"
         raise UsageError(
             f"{file.name} names {line!r}, which cannot be looked at: {why}",
             remedy="Write one path on each line, without blanks behind it or comments.",
         ) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise UsageError(
+            f"{file.name} names {line!r}, which is a directory",
+            remedy="Name a file that is there, or a block device, on each line.",
+        )
     if stat.S_ISBLK(status.st_mode):
         return Lun(path=line, size_bytes=_block_bytes(status.st_rdev))
     return Lun(path=line, size_bytes=status.st_size, is_file=stat.S_ISREG(status.st_mode))

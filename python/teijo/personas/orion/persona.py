@@ -1,6 +1,7 @@
 """The persona `orion`: its words become a run of `classic.orion`, and that run its files."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from teijo.methods.classic.orion.found import OrionFound
@@ -24,6 +25,7 @@ class OrionPersona:
 
     names = ("orion",)
     likes = ("11.1", "10.2", "12.2")
+    naming = "Name a file that is there, or a block device, on each line of the .lun file."
 
     def order(self, name: str, call: Call) -> Order | Said:  # noqa: ARG002 — it has one name
         """Return the run that a command line asks for; the help, or what the original refuses.
@@ -35,7 +37,7 @@ class OrionPersona:
         command = parse(call.words, like)
         if "help" in command.options:
             return Said(stdout=help_text(like))
-        luns = read_luns(call.folder / f"{command.testname}.lun")
+        luns = read_luns(call.folder / f"{command.testname}.lun", call.folder)
         asked = _asked(command, luns or (), like, call)
         if luns is None:
             return Said(stdout=output.banner(asked), stderr=output.no_lun_file(asked), exit_code=1)
@@ -48,6 +50,7 @@ class OrionPersona:
             target=target_of(command, luns),
             settings=settings,
             name=command.testname.rpartition("/")[2],
+            files_in=str(Path(command.testname).parent),
             begins=Said(stdout=output.beginning(asked)),
             memory={_CALL: asked},
         )

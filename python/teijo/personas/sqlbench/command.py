@@ -97,6 +97,7 @@ class SqlBenchPersona:
 
     names = NAMES
     likes = (SUITE,)
+    naming = "Go to the directory to measure: cd /mnt/disk."
 
     def order(self, name: str, call: Call) -> Order | Said:
         """Return the run that a command line asks for.
@@ -146,6 +147,7 @@ class SqlBenchPersona:
             target=f"dir:{call.folder}",
             settings=settings,
             name=name,
+            files_in=options.get("dir", "output") if name == ALL else None,
             memory={"options": options},
         )
 

@@ -22,6 +22,7 @@ class Tiobench:
 
     names = ("tiobench", "tiobench.pl")
     likes = ("0.4.2",)
+    naming = "Name a directory: --target /mnt/disk."
 
     def order(self, name: str, call: Call) -> Order | Said:
         """Return the run that a command line asks for, or what tiobench.pl says instead."""

@@ -20,6 +20,7 @@ class Tiotest:
 
     names = ("tiotest",)
     likes = ("0.4.2", "0.3.3", "0.3.1")
+    naming = "Name a directory: -d /mnt/disk."
 
     def order(self, name: str, call: Call) -> Order | Said:
         """Return the run that a command line asks for, or what tiotest says instead."""

@@ -1,5 +1,7 @@
 """tiotest's command line, read as its own getopt loop reads it, in its order."""
 
+import errno
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -187,10 +189,12 @@ def _take(line: Line, letter: str, value: str, named: list[str]) -> None:
 
 def _nowhere(line: Line, directory: str) -> Said:
     """Return what is said where there is no such directory: empty tables, and no failure."""
+    # A file in its place is known by another error of open(2).
+    why = os.strerror(errno.ENOTDIR if line.folder.exists() else errno.ENOENT)
     told = terse(line.layout, {}) if "T" in line.flags else tables(line.layout, {})
     # Each thread says it of its file, once a phase; theirs has the process's number in it.
     stderr = "".join(
-        f"No such file or directory: {directory}/_tiotest_pid0.thr{number}\n"
+        f"{why}: {directory}/_tiotest_pid0.thr{number}\n"
         for name in PHASES
         if name not in line.skip
         for number in range(min(line.threads, 1000))
