@@ -137,7 +137,13 @@ def test_blocks_read_over_and_over_are_counted_and_those_of_even_draws_are_not_b
     assert one(hidden_checks.revisits(same)).found == "hidden"
     assert hidden_checks.revisits(of_steps((measure(), answer()))) == []
     few_ios = of_steps((measure(), answer(census(10, range(5), times=2))))
-    assert one(hidden_checks.revisits(few_ios)).found == "clear", "ten I/Os show nothing"
+    told = one(hidden_checks.revisits(few_ios))
+    assert (told.found, "So few I/Os cannot tell." in told.size) == ("unknown", True)
+    both = of_steps(
+        (measure(), answer(census(10, range(4), times=2))),
+        (measure(), answer(census(1000, range(500), times=2))),
+    )
+    assert "of 500 different blocks" in one(hidden_checks.revisits(both)).size, "not the ten I/Os"
 
 
 def test_a_pass_that_repeats_is_told_from_one_that_overlaps_by_chance() -> None:
@@ -151,6 +157,11 @@ def test_a_pass_that_repeats_is_told_from_one_that_overlaps_by_chance() -> None:
     assert passes(range(200)).found == "hidden"
     assert "100.0 % of the blocks" in passes(range(200)).size
     assert passes(range(200, 400)).found == "clear"
+    few = [
+        (measure(number=number), answer(census(4, range(4)))) for number in (1, 2)
+    ]  # fmt: skip
+    told = one(hidden_checks.repeated_offsets(of_steps(*few)))
+    assert (told.found, "So few I/Os cannot tell." in told.size) == ("unknown", True)
     tiny = ActiveRange(length_bytes=200 * 4 * KIB)
     assert passes(range(200), active_range=tiny).found == "clear"
     walk = {"access": Access.SEQUENTIAL}

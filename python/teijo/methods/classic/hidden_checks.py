@@ -122,7 +122,8 @@ def revisits(record: Record) -> list[Hidden]:
     ]
     if not touched:
         return []
-    worst = min(touched, key=lambda each: each.census.distinct / (each.expected or 1))
+    # What a few I/Os seem to show stands behind what many do.
+    worst = min(touched, key=lambda each: (not _fewer_surely(each), _distinct_share(each)))
     census, expected = worst.census, worst.expected or 1
     size = say(
         "In {cell}, {ios:,} {operation}s were of {distinct:,.0f} different blocks of {block}, "
@@ -135,22 +136,45 @@ def revisits(record: Record) -> list[Hidden]:
         expected=expected,
         share=census.revisit_share * 100,
     )
-    # Repeats of even draws scatter as a Poisson count does; of a few I/Os one or two are nothing.
-    beyond = expected - census.distinct
-    noise = (max(0.0, census.ios - expected) + 1) ** 0.5
-    hides = census.distinct < _FEWER * expected and beyond > _DEVIATIONS * noise
+    found = _found(seems=_distinct_share(worst) < _FEWER, surely=_fewer_surely(worst))
     return [
         entry(
-            "hidden" if hides else "clear",
+            found,
             "revisits",
             "Blocks touched again",
-            size,
+            _too_few(size) if found == "unknown" else size,
             "The same blocks are touched over and over, and a cache may answer for the device.",
             "The engine kept a sample of the blocks it touched; the expected number is that of "
             "even draws over the range, or of one walk through it.",
             "Random offsets are drawn evenly, and threads do not walk over the same blocks.",
         )
     ]
+
+
+def _distinct_share(each: _Touch) -> float:
+    return each.census.distinct / (each.expected or 1)
+
+
+def _fewer_surely(each: _Touch) -> bool:
+    """Return whether fewer blocks were touched than expected, beyond what chance makes of it.
+
+    Repeats of even draws scatter as a Poisson count does; of a few I/Os one or two are nothing.
+    """
+    census, expected = each.census, each.expected or 1
+    noise = (max(0.0, census.ios - expected) + 1) ** 0.5
+    beyond = expected - census.distinct
+    return _distinct_share(each) < _FEWER and beyond > _DEVIATIONS * noise
+
+
+def _found(*, seems: bool, surely: bool) -> Found:
+    """Return what came of a check: what a few I/Os seem to show is neither there nor not."""
+    if surely:
+        return "hidden"
+    return "unknown" if seems else "clear"
+
+
+def _too_few(size: str) -> str:
+    return say("{seen} So few I/Os cannot tell.", seen=size)
 
 
 def repeated_offsets(record: Record) -> list[Hidden]:
@@ -171,12 +195,13 @@ def repeated_offsets(record: Record) -> list[Hidden]:
                 overlap = each.census.overlap(earlier.census)
                 chance = each.by_chance(earlier, sum(between))
                 if overlap is not None and chance is not None:
-                    pairs.append((overlap - chance, overlap, chance, each))
+                    beyond, count = overlap - chance, max(1, len(each.census.hashes))
+                    noise = ((chance * (1 - chance) + 1 / count) / count) ** 0.5
+                    surely = beyond > max(_MORE, _DEVIATIONS * noise)
+                    pairs.append((surely, beyond, overlap, chance, each))
     if not pairs:
         return []
-    beyond, overlap, chance, worst = max(pairs, key=lambda each: each[0])
-    count = max(1, len(worst.census.hashes))
-    noise = ((chance * (1 - chance) + 1 / count) / count) ** 0.5
+    surely, beyond, overlap, chance, worst = max(pairs, key=lambda each: each[:2])
     size = say(
         "In {cell}, {share:.1f} % of the blocks that a pass touched, the pass before had touched "
         "too; without repeating it would be {chance:.1f} %.",
@@ -184,13 +209,13 @@ def repeated_offsets(record: Record) -> list[Hidden]:
         share=overlap * 100,
         chance=chance * 100,
     )
-    hides = beyond > max(_MORE, _DEVIATIONS * noise)
+    found = _found(seems=beyond > _MORE, surely=surely)
     return [
         entry(
-            "hidden" if hides else "clear",
+            found,
             "repeated offsets",
             "Passes repeat their offsets",
-            size,
+            _too_few(size) if found == "unknown" else size,
             "Each pass goes to the same places as the one before, which may be in a cache by then.",
             "The samples of the blocks of two passes are held against each other.",
             "Each pass draws offsets of its own, and sequential ones go on where the last ended.",
