@@ -25,6 +25,15 @@ class Said:
     exit_code: int = 0
 
 
+class Refused(Exception):
+    """The original makes no run of its command line: `said` is what it says instead."""
+
+    def __init__(self, said: Said) -> None:
+        """Take what it says."""
+        super().__init__(said.stderr)
+        self.said = said
+
+
 @dataclass(frozen=True, kw_only=True)
 class Order:
     """The run that an original's command line asks for.

@@ -28,12 +28,12 @@ CARDS: Final[tuple[PersonaCard, ...]] = (
     PersonaCard(
         names=("crystaldiskmark",),
         summary="CrystalDiskMark 3, 5 and 8: what its window offers, its window and its text",
-        place="crystaldiskmark.persona:CrystalDiskMark",
+        place="crystaldiskmark.persona:CrystalDiskMarkPersona",
     ),
     PersonaCard(
         names=("crystaldiskinfo",),
         summary="CrystalDiskInfo: the text of what is known of drives",
-        place="crystaldiskinfo.persona:CrystalDiskInfo",
+        place="crystaldiskinfo.persona:CrystalDiskInfoPersona",
     ),
     PersonaCard(
         names=("sqlio",),
@@ -48,17 +48,17 @@ CARDS: Final[tuple[PersonaCard, ...]] = (
     PersonaCard(
         names=("bonnie++",),
         summary="Bonnie++ 1.03e, 1.97 and 2.00a: a large file and many small ones in a directory",
-        place="bonnie:Bonnie",
+        place="bonnie.persona:BonniePersona",
     ),
     PersonaCard(
         names=("tiotest",),
         summary="tiotest 0.4.2, 0.3.3 and 0.3.1: threads with a file each in a directory",
-        place="tiotest:Tiotest",
+        place="tiotest.persona:TiotestPersona",
     ),
     PersonaCard(
         names=("tiobench", "tiobench.pl"),
         summary="tiobench.pl: tiotest over sizes, blocks and numbers of threads",
-        place="tiobench:Tiobench",
+        place="tiobench.persona:TiobenchPersona",
     ),
     PersonaCard(
         names=(
@@ -73,7 +73,7 @@ CARDS: Final[tuple[PersonaCard, ...]] = (
             "test-wisconsin",
         ),
         summary="sql-bench 2.15: all of its tests, or each by itself",
-        place="sqlbench.command:SqlBenchPersona",
+        place="sqlbench.persona:SqlBenchPersona",
     ),
 )
 """One line a persona, in the order of the documentation."""

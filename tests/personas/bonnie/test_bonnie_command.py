@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from teijo.errors import UsageError
-from teijo.personas.bonnie import Bonnie
-from teijo.personas.bonnie.command import Host, Line, Refused, read, usage
-from teijo.personas.persona import Call, Order, Said
+from teijo.personas.bonnie.command import Host, Line, read, usage
+from teijo.personas.bonnie.persona import BonniePersona
+from teijo.personas.persona import Call, Order, Refused, Said
 from teijo.terms.result import StepResult
 from teijo.terms.step import Perform
 from teijo.terms.work import Files
@@ -129,7 +129,7 @@ def test_an_option_that_teijo_lacks_is_named(tmp_path: Path, word: str, option: 
 
 def order_of(tmp_path: Path, *words: str, like: str = "") -> Order:
     call = Call(words=("-r0", *words, "-u", "0"), like=like, folder=tmp_path, now=datetime.now())
-    order = Bonnie().order("bonnie++", call)
+    order = BonniePersona().order("bonnie++", call)
     assert isinstance(order, Order)
     return order
 
@@ -143,7 +143,7 @@ def progress(order: Order) -> str:
     for name in names:
         step = Perform(work=work, cell=name)
         for answer in (None, StepResult(started_ns=0, elapsed_ns=1)):
-            told += Bonnie().heard(order, step, answer).stderr
+            told += BonniePersona().heard(order, step, answer).stderr
     return told
 
 
@@ -185,4 +185,4 @@ def test_without_a_seed_the_clock_gives_one_for_the_run_and_its_column(tmp_path:
 
 def test_no_runs_are_no_run(tmp_path: Path) -> None:
     call = Call(words=("-r0", "-s8", "-x0", "-u0"), like="", folder=tmp_path, now=datetime.now())
-    assert isinstance(Bonnie().order("bonnie++", call), Said)
+    assert isinstance(BonniePersona().order("bonnie++", call), Said)

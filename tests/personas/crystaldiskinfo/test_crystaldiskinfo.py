@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from teijo.errors import TargetError, UsageError
-from teijo.personas.crystaldiskinfo.persona import CrystalDiskInfo
+from teijo.personas.crystaldiskinfo.persona import CrystalDiskInfoPersona
 from teijo.personas.crystaldiskinfo.text import Disk, health_of, text_of
 from teijo.personas.persona import Call, Said
 from teijo.terms.drive_warning import COUNTER
@@ -61,7 +61,7 @@ ID RawValues(6) Attribute Name
 
 def told(*words: str) -> Said:
     call = Call(words=words, like="", folder=Path(), now=NOW)
-    said = CrystalDiskInfo().order("crystaldiskinfo", call)
+    said = CrystalDiskInfoPersona().order("crystaldiskinfo", call)
     assert isinstance(said, Said)
     return said
 

@@ -11,13 +11,13 @@ from teijo.cli import app
 from teijo.errors import PlanError, TeijoError, UsageError
 from teijo.methods.classic.crystaldiskmark.method import CrystalDiskMark as Method
 from teijo.methods.parts import found_in
-from teijo.personas.crystaldiskmark.persona import CrystalDiskMark
+from teijo.personas.crystaldiskmark.persona import CrystalDiskMarkPersona
 from teijo.personas.persona import Call, Order, Said
 from teijo.terms.step import Measure
 from tests.methods.canned import DRIVE, Canned, play
 
 NOW = datetime(2026, 11, 23, 8, 0, 10)
-PERSONA = CrystalDiskMark()
+PERSONA = CrystalDiskMarkPersona()
 HOSTILE = ["\x1b[31mred", "a" * 5000, "?size=", "\x00", "--", "-", "..", "%n%s", "sim:", "é" * 300]
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from teijo.errors import UsageError
 from teijo.personas.diskspd.command import CACHED, NO_OS_CACHE, Command, size_text
-from teijo.personas.diskspd.parsing import ABSENT, Refused, parse, size_of
+from teijo.personas.diskspd.parsing import ABSENT, parse, size_of
+from teijo.personas.persona import Refused
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 

@@ -8,7 +8,7 @@ import pytest
 from teijo.errors import UsageError
 from teijo.personas.persona import Call, Order, Said
 from teijo.personas.registry import persona_named
-from teijo.personas.sqlbench.command import NAMES, SqlBenchPersona
+from teijo.personas.sqlbench.command import NAMES
 from teijo.personas.sqlbench.output import (
     Header,
     Heard,
@@ -20,6 +20,7 @@ from teijo.personas.sqlbench.output import (
 from teijo.personas.sqlbench.output import (
     test_text as whole_text,
 )
+from teijo.personas.sqlbench.persona import SqlBenchPersona
 from teijo.sql.suite import operations
 from teijo.terms.result import StepResult
 from teijo.terms.step import Perform

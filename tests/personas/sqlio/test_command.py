@@ -3,7 +3,8 @@
 import pytest
 
 from teijo.errors import UsageError
-from teijo.personas.sqlio.command import Command, Refused, parse
+from teijo.personas.persona import Refused
+from teijo.personas.sqlio.command import Command, parse
 
 
 def test_without_a_word_it_is_the_originals_default():

@@ -7,7 +7,8 @@ import pytest
 from teijo.methods.classic.sqlio.found import Printed
 from teijo.personas.processors import Busy
 from teijo.personas.sqlio.command import Command, parse
-from teijo.personas.sqlio.output import INITIALIZED, USAGE, FileLine, begins, results
+from teijo.personas.sqlio.output import INITIALIZED, FileLine, begins, results
+from teijo.personas.sqlio.usage import USAGE
 
 PUBLISHED = Printed(
     ios_per_s=421.88,

@@ -1,12 +1,14 @@
 """tiobench.pl's command line, read as Getopt::Long reads it."""
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from teijo.errors import UsageError
-from teijo.personas.persona import Said
-from teijo.personas.tiobench.command import Line, Refused, read
+from teijo.personas.persona import Call, Order, Refused, Said
+from teijo.personas.tiobench.command import Line, read
+from teijo.personas.tiobench.persona import TiobenchPersona
 
 
 def line_of(tmp_path: Path, *words: str) -> Line:
@@ -80,3 +82,17 @@ def test_what_teijo_lacks_is_a_named_error(tmp_path: Path, words: tuple[str, ...
 
 def test_a_zero_is_an_option_that_was_not_given(tmp_path: Path) -> None:
     assert line_of(tmp_path, "--timeout", "0", "--debug", "0").sizes == (1024,)
+
+
+def test_a_line_becomes_the_order_of_a_run_and_a_refusal_what_is_said(tmp_path: Path) -> None:
+    def order(*words: str) -> Order | Said:
+        call = Call(words=words, like="", folder=tmp_path, now=datetime(2026, 1, 2))
+        return TiobenchPersona().order("tiobench", call)
+
+    found = order("--size=64", "--threads=2")
+    assert isinstance(found, Order)
+    assert (found.method, found.target) == ("classic.tiobench", f"dir:{tmp_path}")
+    assert (found.settings["size"], found.settings["threads"]) == ("64MiB", "2")
+    said = order("--help")
+    assert isinstance(said, Said)
+    assert said.stdout.startswith("Usage: tiobench [<options>]")

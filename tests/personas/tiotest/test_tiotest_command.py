@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from teijo.errors import UsageError
-from teijo.personas.persona import Call, Order, Said
-from teijo.personas.tiotest import Tiotest
-from teijo.personas.tiotest.command import Line, Refused, help_text, read
+from teijo.personas.persona import Call, Order, Refused, Said
+from teijo.personas.tiotest.command import Line, help_text, read
+from teijo.personas.tiotest.persona import TiotestPersona
 
 TRY = "Try 'tiotest -h' for more information"
 
@@ -92,6 +92,6 @@ def test_what_teijo_lacks_is_a_named_error(tmp_path: Path, words: tuple[str, ...
 
 def test_a_line_is_an_order_on_the_directory(tmp_path: Path) -> None:
     call = Call(words=("-f1",), like="", folder=tmp_path, now=datetime.now())
-    order = Tiotest().order("tiotest", call)
+    order = TiotestPersona().order("tiotest", call)
     assert isinstance(order, Order)
     assert (order.method, order.target) == ("classic.tiotest", f"dir:{tmp_path}")

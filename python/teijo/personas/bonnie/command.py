@@ -17,7 +17,7 @@ from teijo.errors import UsageError
 from teijo.methods.classic.bonnie.method import usual_size
 from teijo.personas.bonnie.output import DEFAULT_CHUNK_BYTES, DEFAULT_SEEKS, Asked
 from teijo.personas.paths import is_folder, refuse_windows
-from teijo.personas.persona import Said
+from teijo.personas.persona import Refused, Said
 from teijo.personas.short_options import leading_number, operands_of, options_of
 from teijo.units import KIB, MIB
 
@@ -54,14 +54,6 @@ _PER_CHAR_MIB: Final = 3
 _UINT: Final = 2**32
 _NAME_BYTES: Final = {"1.03": 19 + 6 + 1 + 8, "1.97": 22 + 6 + 1 + 8, "2.00": 22 + 6 + 1 + 8}
 """What one file's name takes of memory, by which too many files are refused."""
-
-
-class Refused(Exception):
-    """The original's own refusal; what it says is in `said`."""
-
-    def __init__(self, said: Said) -> None:
-        super().__init__(said.stderr)
-        self.said = said
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ USAGE: Final = "Usage: crystaldiskinfo DRIVE…\n\n  DRIVE  /dev/disk/by-id/NAME
 VERSION: Final = "8.12.7"
 
 
-class CrystalDiskInfo:
+class CrystalDiskInfoPersona:
     """CrystalDiskInfo's text, of the drives that are named."""
 
     names = ("crystaldiskinfo",)

@@ -29,7 +29,7 @@ METHOD: Final = "classic.crystaldiskmark"
 _MACHINES: Final = {"x86_64": "x64", "aarch64": "ARM64", "i686": "x86"}
 
 
-class CrystalDiskMark:
+class CrystalDiskMarkPersona:
     """CrystalDiskMark 3.0.2, 5.1.2 or 8.0.4."""
 
     names = ("crystaldiskmark",)

@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from teijo.errors import UsageError
 from teijo.personas.diskspd.command import CACHED, NO_OS_CACHE, UNITS, Command
+from teijo.personas.persona import Refused, Said
 
 _SIZE: Final = re.compile(r"([0-9]{1,19})([KkMmGgTtBb]?)")
 _LEADING: Final = re.compile(r"[0-9]{1,10}")
 _UINT32: Final = 2**32
-
-
-class Refused(Exception):
-    """The original refuses: its words, for stderr."""
+WRONG_LINE: Final = 3
+"""The original's exit code of a command line that it refuses."""
 
 
 ABSENT: Final[Mapping[str, tuple[str, str]]] = {
@@ -54,7 +53,7 @@ def parse(words: Sequence[str]) -> Command:
     for word in options:
         command = _option(command, word)
     if not targets:
-        raise Refused("ERROR: need to provide at least one filename\n")
+        raise _refused("ERROR: need to provide at least one filename\n")
     return _checked(command, options)
 
 
@@ -66,7 +65,7 @@ def _targets(words: Sequence[str]) -> tuple[str, ...]:
         if not word.startswith("-"):
             targets.append(word)
         elif targets:
-            raise Refused(
+            raise _refused(
                 f"ERROR: parameters ({word}) must come before targets on the command line\n"
             )
     return tuple(targets)
@@ -79,15 +78,19 @@ def _option(command: Command, word: str) -> Command:
         raise UsageError(f"{word[:60]}: {why}", remedy=remedy)
     reader = _READERS.get(letter)
     if reader is None:
-        raise Refused(f"ERROR: invalid option: '{word}'\n")
+        raise _refused(f"ERROR: invalid option: '{word}'\n")
     return replace(command, **reader(command, word, value))
 
 
 Fields = dict[str, Any]
 
 
+def _refused(stderr: str) -> Refused:
+    return Refused(Said(stderr=stderr, exit_code=WRONG_LINE))
+
+
 def _wrong(word: str, cause: str = "") -> Refused:
-    return Refused(f"{cause}ERROR: incorrectly provided option: '{word}'\n")
+    return _refused(f"{cause}ERROR: incorrectly provided option: '{word}'\n")
 
 
 def size_of(text: str, block: int) -> int | None:
@@ -110,7 +113,7 @@ def _size(command: Command, word: str, text: str, cause: str) -> int:
 def _block(word: str) -> int:
     size = size_of(word[2:], Command().block)
     if not size or size >= _UINT32:
-        raise Refused("ERROR: invalid block size passed to -b\n")
+        raise _refused("ERROR: invalid block size passed to -b\n")
     return size
 
 
@@ -127,7 +130,7 @@ def _seconds(what: str, option: str) -> Callable[[str], int]:
     def read(value: str) -> int:
         match = _LEADING.match(value)
         if value.startswith("-"):
-            raise Refused(f"ERROR: invalid {what} time ({option}): '{value}'\n")
+            raise _refused(f"ERROR: invalid {what} time ({option}): '{value}'\n")
         return int(match[0]) if match else 0
 
     return read
@@ -268,7 +271,7 @@ def _seed(_: Command, __: str, value: str) -> Fields:
     if not value:
         return {"seed": secrets.randbelow(_UINT32)}
     if not value.isascii() or not value.isdecimal() or len(value) > 10:
-        raise Refused(
+        raise _refused(
             f"ERROR: invalid random seed value '{value}' specified - must be a valid 32 bit "
             "integer\n"
         )
@@ -299,7 +302,7 @@ def _format(_: Command, __: str, value: str) -> Fields:
         cause = f"ERROR: invalid results format (-R): '{name}'\n"
         if not value:
             cause = "ERROR: unspecified results format -R: use [p]<text|xml>\n"
-        raise Refused(cause)
+        raise _refused(cause)
     return {"profile_only": only, "xml": name == "xml"}
 
 
@@ -311,7 +314,7 @@ def _verbose(_: Command, word: str, value: str) -> Fields:
             f"{word}: how its threads waited is not counted",
             remedy="Leave it out; the report has the depth that was reached.",
         )
-    raise Refused(f"ERROR: invalid verbose mode (-v): '{value}'\n")
+    raise _refused(f"ERROR: invalid verbose mode (-v): '{value}'\n")
 
 
 _WARM_UP = _seconds("warmup", "-W")
@@ -378,7 +381,7 @@ def _checked(command: Command, options: Sequence[str]) -> Command:
             f"{command.buffer_bytes} block size: {command.block}"
         )
     if wrong:
-        raise Refused("\n".join(wrong) + "\n")
+        raise _refused("\n".join(wrong) + "\n")
     if "O" in letters and (not command.threads or len(command.targets) > 1):
         raise UsageError(
             "-O is the depth of a thread over all targets, which Teijo drives for one target only",

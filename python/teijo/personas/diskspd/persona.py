@@ -10,20 +10,18 @@ from teijo.methods.found import Found
 from teijo.personas.diskspd.command import CACHED, Command
 from teijo.personas.diskspd.host import host_now
 from teijo.personas.diskspd.measured import Measured
-from teijo.personas.diskspd.parsing import Refused, parse
+from teijo.personas.diskspd.parsing import WRONG_LINE, parse
 from teijo.personas.diskspd.profile import profile_text, system_text
 from teijo.personas.diskspd.text import results_text
 from teijo.personas.diskspd.usage import USAGE
 from teijo.personas.diskspd.xml import profile_xml, results_xml
 from teijo.personas.named_targets import NamedFile, Placed, placed
-from teijo.personas.persona import Call, Order, Said
+from teijo.personas.persona import Call, Order, Refused, Said
 from teijo.personas.processors import Processors
 from teijo.terms.result import Answer
 from teijo.terms.step import Step
 
 COMMAND, PROCESSORS, HOST, SIZES = "command", "processors", "host", "sizes"
-WRONG_LINE = 3
-"""The original's exit code of a command line that it refuses."""
 NOT_SEQUENTIAL = "WARNING: target access pattern will not be sequential, consider -si\n"
 ONE_THREAD = "WARNING: single-threaded test, -si ignored\n"
 
@@ -47,8 +45,8 @@ class DiskspdPersona:
             return Said(stdout=USAGE, exit_code=WRONG_LINE)
         try:
             command = parse(call.words)
-        except Refused as refusal:
-            return Said(stderr=str(refusal), exit_code=WRONG_LINE)
+        except Refused as refused:
+            return refused.said
         if command.profile_only:
             text = profile_xml(command) if command.xml else profile_text(command)
             return Said(stdout=text)

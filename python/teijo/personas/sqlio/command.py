@@ -6,16 +6,14 @@ from typing import Final
 
 from teijo.errors import UsageError
 from teijo.methods.load import QUEUE_DEPTH_MOST, THREADS_MOST
+from teijo.personas.persona import Refused, Said
+from teijo.personas.sqlio.usage import USAGE
 from teijo.units import MEGA, MIB
 
 DEFAULT_FILE: Final = "testfile.dat"
 _SECONDS_MOST: Final = 10 * MEGA
 _BLOCK_MOST_KB: Final = MIB
 _NUMBER_MOST: Final = MEGA
-
-
-class Refused(Exception):
-    """The original itself refuses: it prints how it is used."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +59,10 @@ def parse(words: Sequence[str]) -> Command:
     return _checked(command, seen)
 
 
+def _refused() -> Refused:
+    return Refused(Said(stdout=USAGE, exit_code=1))
+
+
 def _option(command: Command, letter: str, value: str, word: str) -> Command:
     match letter:
         case "k" if value.upper() in ("R", "W"):
@@ -97,7 +99,7 @@ def _option(command: Command, letter: str, value: str, word: str) -> Command:
             return command  # 64-bit addresses: there are no others
         case _:
             _refuse_absent(letter, value, word)
-            raise Refused
+            raise _refused()
 
 
 def _refuse_absent(letter: str, value: str, word: str) -> None:
@@ -172,7 +174,7 @@ def _factor(word: str, value: str) -> str:
 
 def _number(word: str, value: str, most: int, *, least: int = 1) -> int:
     if not value.isascii() or not value.isdecimal() or len(value) > 18:
-        raise Refused
+        raise _refused()
     number = int(value)
     if not least <= number <= most:
         raise UsageError(

@@ -9,10 +9,10 @@ from teijo.methods.classic.timed import PASS
 from teijo.methods.found import Found
 from teijo.personas.named_targets import NamedFile, Placed, placed
 from teijo.personas.paths import refuse_windows
-from teijo.personas.persona import Call, Order, Said
+from teijo.personas.persona import Call, Order, Refused, Said
 from teijo.personas.processors import Processors
-from teijo.personas.sqlio.command import Command, Refused, parse
-from teijo.personas.sqlio.output import INITIALIZED, USAGE, FileLine, begins, results
+from teijo.personas.sqlio.command import Command, parse
+from teijo.personas.sqlio.output import INITIALIZED, FileLine, begins, results
 from teijo.personas.sqlio.param_file import Line, read_param_file
 from teijo.terms.result import Answer
 from teijo.terms.step import Step
@@ -39,8 +39,8 @@ class SqlioPersona:
         """
         try:
             command = parse(call.words)
-        except Refused:
-            return Said(stdout=USAGE, exit_code=1)
+        except Refused as refused:
+            return refused.said
         lines = _lines(command, call)
         wanted = [
             NamedFile(

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from teijo.errors import UsageError
+from teijo.personas.long_options import long_options_of
 from teijo.personas.paths import is_folder, refuse_windows
-from teijo.personas.persona import Said
+from teijo.personas.persona import Refused, Said
 
 _TEXTS: Final = ("target", "identifier")
 _NUMBERS: Final = ("size", "block", "random", "numruns", "debug", "timeout", "threads")
-_SWITCHES: Final = ("help", "nofrag", "dump", "progress", "flushcaches", "directio")
-_SPELT: Final = {"flushcaches": "flushCaches"}
+_SWITCHES: Final = ("help", "nofrag", "dump", "progress", "flushCaches", "directio")
 _USAGE: Final = """\
 Usage: {name} [<options>]
 Available options:
@@ -40,14 +40,6 @@ through with a 4KB block size and then again with a 8KB block size.
 parameters should be averaged
 """
 _NEITHER: Final = "--target params must be either all devices or all directories\n"
-
-
-class Refused(Exception):
-    """The original's own refusal; what it says is in `said`."""
-
-    def __init__(self, said: Said) -> None:
-        super().__init__(said.stderr)
-        self.said = said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +112,7 @@ def read(name: str, words: Sequence[str], folder: Path, *, memory_mib: int, rele
         threads=_numbers(given, "threads") or (1, 2, 4, 8),
         random=_last(given, "random") or 4000,
         runs=max(1, _last(given, "numruns")),
-        switches=frozenset(word for word in _SWITCHES if word in given.values),
+        switches=frozenset(word for word in map(str.lower, _SWITCHES) if word in given.values),
     )
 
 
@@ -133,40 +125,16 @@ def _last(given: _Given, word: str) -> int:
 
 
 def _given(words: Sequence[str]) -> _Given:
-    """Return the options by their whole names; what is none is left out, as theirs leaves it."""
-    given, left = _Given(), list(words)
-    known = (*_TEXTS, *_NUMBERS, *_SWITCHES)
-    while left:
-        word = left.pop(0)
-        if word == "--":
-            break
-        if not word.startswith("-") or word == "-":
-            continue
-        typed, equals, value = word.lstrip("-").partition("=")
-        short = typed.lower()
-        fits = [name for name in known if name.startswith(short)]
-        if short in known:
-            fits = [short]
-        if len(fits) != 1:
-            several = ", ".join(_SPELT.get(name, name) for name in sorted(fits))
+    """Return the options by their whole names; what is wrong with one is printed, and it is left
+    out.
+    """
+    given = _Given()
+    for each in long_options_of(words, valued=(*_TEXTS, *_NUMBERS), switches=_SWITCHES):
+        given.wrong += each.wrong
+        if each.name in _NUMBERS and not each.value.removeprefix("-").isdecimal():
             given.wrong += (
-                f"Option {typed} is ambiguous ({several})\n"
-                if fits
-                else f"Unknown option: {typed}\n"
+                f'Value "{each.value}" invalid for option {each.typed} (number expected)\n'
             )
-            continue
-        (name,) = fits
-        if name in _SWITCHES:
-            given.wrong += f"Option {typed} does not take an argument\n" if equals else ""
-            given.values.setdefault(name, []).append("")
-            continue
-        if not equals:
-            if not left:
-                given.wrong += f"Option {typed} requires an argument\n"
-                continue
-            value = left.pop(0)
-        if name in _NUMBERS and not value.removeprefix("-").isdecimal():
-            given.wrong += f'Value "{value}" invalid for option {typed} (number expected)\n'
-            continue
-        given.values.setdefault(name, []).append(value)
+        elif each.name:
+            given.values.setdefault(each.name, []).append(each.value)
     return given

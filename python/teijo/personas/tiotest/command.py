@@ -10,7 +10,7 @@ from typing import Final
 from teijo.errors import UsageError
 from teijo.methods.classic.tiotest.settings import PHASES
 from teijo.personas.paths import is_folder, refuse_windows
-from teijo.personas.persona import Said
+from teijo.personas.persona import Refused, Said
 from teijo.personas.short_options import leading_number, options_of
 from teijo.personas.tiotest.output import Layout, tables, terse
 
@@ -51,14 +51,6 @@ _NUMBERS: Final = {
 }
 _TALKS_FROM: Final = 40
 """From this debug level on tiotest tells what its threads do."""
-
-
-class Refused(Exception):
-    """The original's own refusal; what it says is in `said`."""
-
-    def __init__(self, said: Said) -> None:
-        super().__init__(said.stderr)
-        self.said = said
 
 
 @dataclass
