@@ -1,15 +1,21 @@
 """What a lap says of the blocks it touched and of what it wrote, on files and in virtual time."""
 
 import os
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from teijo.analysis.revisits import even_distinct
 from teijo.device.layout import unwritten_bytes
 from teijo.engine import Session, open_simulated
-from teijo.engine.content import content_of, sample_of
+from teijo.engine.content import content_of, content_of_files, sample_of
+from teijo.engine.folder import Folder
 from teijo.terms.census import Census
+from teijo.terms.result import Performed
+from teijo.terms.work import RANDOM_CALLS, FileContent, FileIo
 from tests.engine.plans import MIB, for_bytes, opened, stream, written
 
 SIZE = 16 * MIB
@@ -124,3 +130,91 @@ def test_what_was_never_written_of_a_file_is_counted_and_of_a_pipe_unknown(scrat
     assert unwritten_bytes(reading, MIB) is None
     os.close(reading)
     os.close(writing)
+
+
+CHUNKS = 400
+"""Of a file: fewer than a census keeps, so that each is in it."""
+FILLED = FileIo(operation="write", file_bytes=CHUNKS * 8192, chunk_bytes=8192, fresh=True)
+
+
+def worked(path: Path | None, *works: FileIo) -> list[Performed]:
+    """Return what came of works on files, in a folder or in virtual time."""
+    if path is None:
+        with closing(open_simulated("os(slc-a)")) as session:
+            return [session.perform(each, 5 + at, lambda _: True) for at, each in enumerate(works)]
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    with closing(Folder(descriptor)) as folder:
+        os.close(descriptor)
+        return [folder.run(each, 5 + at, lambda _: True) for at, each in enumerate(works)]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("share", [False, True])
+def test_work_on_files_touches_in_a_folder_what_it_touches_in_virtual_time(
+    workers: int, share: bool, tmp_path: Path
+) -> None:
+    filled = replace(FILLED, workers=1 if share else workers, census=True)
+    drawn = replace(
+        filled, fresh=False, calls=900, workers=workers, share=share, rewrite_percent=20
+    )
+    works = [filled, *(replace(drawn, operation=name) for name in RANDOM_CALLS)]
+    real, simulated = worked(tmp_path, *works), worked(None, *works)
+    assert [each.census for each in real] == [each.census for each in simulated]
+    files = 1 if share else workers
+    for work, done in zip(works, real, strict=True):
+        (census,) = done.census
+        assert (census.stream, census.operation) == ("files", work.operation)
+        assert census.ios == done.results[0].count == work.count
+        if work.operation == "write":
+            assert census.distinct == pytest.approx(CHUNKS * files)
+            assert census.revisit_share == 0
+            continue
+        each = even_distinct(CHUNKS, 900 / files) * files
+        assert census.distinct == pytest.approx(each, rel=0.05)
+    assert worked(None, replace(filled, census=False))[0].census == ()
+
+
+def test_steps_of_one_seed_touch_the_same_chunks_and_others_do_not() -> None:
+    drawn = replace(FILLED, operation="random-read", fresh=False, calls=80, census=True)
+    with closing(open_simulated("os(slc-a)")) as session:
+        session.perform(FILLED, 1, lambda _: True)
+        first, again, other = (
+            session.perform(drawn, seed, lambda _: True).census[0] for seed in (8, 8, 9)
+        )
+    assert again.overlap(first) == 1
+    assert other.overlap(first) == pytest.approx(first.distinct / CHUNKS, abs=0.15)
+
+
+def test_the_sample_of_content_is_what_large_files_get(tmp_path: Path) -> None:
+    for content in ("random", "zero", "one-block", "cumulative"):
+        for work in (
+            replace(FILLED, content=content),
+            replace(FILLED, content=content, chunk_bytes=65536, file_bytes=16 * 65536),
+            replace(FILLED, content=content, chunk_bytes=1, timed_calls=8192),
+            replace(FILLED, content=content, chunk_bytes=1, style="stdio", file_bytes=64 * 4096),
+            replace(FILLED, content=content, chunk_bytes=512),
+        ):
+            worked(tmp_path, work)
+            data = (tmp_path / "large-00000").read_bytes()
+            (tmp_path / "large-00000").unlink()
+            unit = 4096 if work.style == "stdio" else work.chunk_bytes * work.timed_calls
+            unit = max(4096, unit)
+            writes = max(8, min(64, 262144 // min(unit, 32768)))
+            own = tuple(data[at * unit :][: min(unit, 32768)] for at in range(writes))
+            assert sample_of(own) == content_of_files(work, 5), work
+    assert content_of_files(replace(FILLED, operation="rewrite"), 5) is None
+
+
+def test_what_is_written_to_files_is_told_by_how_it_repeats_and_compresses() -> None:
+    def shares(content: FileContent) -> tuple[float, float]:
+        found = content_of_files(replace(FILLED, content=content), 1)
+        assert found is not None
+        return found.repeated_share, found.compressible_share
+
+    fresh = shares("random")
+    assert fresh[0] == 0
+    assert fresh[1] < 0.05
+    assert shares("zero") == (63 / 64, pytest.approx(0.99, abs=0.01))
+    # Of each chunk the first half is another, and the second is still all zeros.
+    assert shares("cumulative") == (31 / 64, pytest.approx(0.99, abs=0.01))
+    assert shares("one-block") == (62 / 64, pytest.approx(0, abs=0.05))

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use teijo_engine::error::EngineError;
 use teijo_engine::files::books::Ledger;
 use teijo_engine::files::crew::{Done, Look};
@@ -12,9 +12,10 @@ use teijo_engine::files::folder::Folder;
 use teijo_engine::files::plan::{
     Content, LargePlan, Links, NameStyle, Operation, Order, SmallOperation, SmallPlan, Style,
 };
+use teijo_engine::files::sample::written_by;
 
 use crate::errors::{not_free, raised};
-use crate::lap::{histogram, intervals};
+use crate::lap::{histogram, intervals, py_census};
 use crate::made::{made, tuple};
 use crate::native::duplicate;
 use crate::observer::{PyObserver, Show};
@@ -45,6 +46,7 @@ pub(crate) struct PyFileIo {
     style: String,
     content: String,
     rewrite_percent: u8,
+    census: bool,
 }
 
 /// `teijo.terms.work.Files`, read attribute by attribute.
@@ -126,6 +128,7 @@ impl PyFileIo {
             rewrite_percent: self.rewrite_percent,
             seed,
             offset_seed,
+            census: self.census,
             interval_ns,
         })
     }
@@ -266,6 +269,8 @@ impl Named {
                 results.push(result(operation, ledger, None, None)?);
             }
         }
+        let touched = done.touched.as_ref();
+        let touched = touched.map(|census| py_census(py, STREAM, self.operation, census));
         let detail = PyDict::new(py);
         detail.set_item("cpu_user_ns", done.cpu_user_ns.to_string())?;
         detail.set_item("cpu_system_ns", done.cpu_system_ns.to_string())?;
@@ -273,10 +278,27 @@ impl Named {
         Ok(made!(py, "teijo.terms.result", "Performed", {
             elapsed_ns: done.elapsed_ns,
             results: tuple(py, results)?,
+            census: tuple(py, touched.transpose()?)?,
             detail: detail,
             failure: failure.unwrap_or_default(),
         }))
     }
+}
+
+/// The first bytes of each of the first writes of a `teijo.terms.work.FileIo`.
+#[pyfunction]
+pub fn file_content_sample<'py>(
+    py: Python<'py>,
+    work: &Bound<'py, PyAny>,
+    seed: u64,
+    writes: usize,
+    most_bytes: usize,
+) -> PyResult<Bound<'py, PyTuple>> {
+    // Nothing takes any time here: the intervals may be as short as they can.
+    let plan = work.extract::<PyFileIo>()?.plan(seed, seed, 1)?;
+    plan.check().map_err(|error| raised(py, &error))?;
+    let written = written_by(&plan, writes, most_bytes);
+    tuple(py, written.iter().map(|one| PyBytes::new(py, one)))
 }
 
 #[pyclass(frozen, module = "teijo.engine._native")]

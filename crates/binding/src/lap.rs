@@ -37,7 +37,7 @@ pub fn py_lap<'py>(py: Python<'py>, asked: &NamedPlan, lap: &Lap) -> Object<'py>
                 &part.write
             };
             if let Some(census) = &direction.census {
-                touched.push(py_census(py, name, op, census)?);
+                touched.push(py_census(py, name, op.name(), census)?);
             }
         }
         for op in [Op::Flush, Op::Discard]
@@ -67,11 +67,16 @@ pub fn py_lap<'py>(py: Python<'py>, asked: &NamedPlan, lap: &Lap) -> Object<'py>
     }))
 }
 
-/// Which blocks one direction of a stream touched.
-fn py_census<'py>(py: Python<'py>, stream: &str, op: Op, census: &Census) -> Object<'py> {
+/// Which blocks one operation of a stream touched.
+pub fn py_census<'py>(
+    py: Python<'py>,
+    stream: &str,
+    operation: &str,
+    census: &Census,
+) -> Object<'py> {
     Ok(made!(py, "teijo.terms.census", "Census", {
         stream: stream,
-        operation: op.name(),
+        operation: operation,
         ios: census.ios(),
         hashes: tuple(py, census.sample().map(|one| one.0))?,
         counts: tuple(py, census.sample().map(|one| one.1))?,

@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use crate::ceiling::ceilings;
     #[pymodule_export]
-    use crate::files::NativeFolder;
+    use crate::files::{file_content_sample, NativeFolder};
     #[pymodule_export]
     use crate::native::NativeSession;
     #[pymodule_export]

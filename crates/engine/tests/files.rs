@@ -24,6 +24,8 @@ type Call = (&'static str, u64);
 struct World {
     files: BTreeMap<(u32, CString), Arc<Mutex<Vec<u8>>>>,
     calls: Vec<Call>,
+    /// Where reads and writes began.
+    places: [Vec<u64>; 2],
     /// Writes that fail, by their number, and their errno.
     failing: BTreeMap<usize, i32>,
     writes: usize,
@@ -110,7 +112,9 @@ impl Calls for Memory {
             buffer.len() as u64,
         );
         let bytes = file.bytes.lock().unwrap();
-        let first = (at.unwrap_or(*file.position.borrow()) as usize).min(bytes.len());
+        let first = at.unwrap_or(*file.position.borrow()) as usize;
+        self.world.lock().unwrap().places[0].push(first as u64);
+        let first = first.min(bytes.len());
         let length = buffer.len().min(bytes.len() - first);
         buffer[..length].copy_from_slice(&bytes[first..first + length]);
         if at.is_none() {
@@ -135,6 +139,7 @@ impl Calls for Memory {
         }
         let mut bytes = file.bytes.lock().unwrap();
         let first = at.unwrap_or(*file.position.borrow()) as usize;
+        self.world.lock().unwrap().places[1].push(first as u64);
         let end = first + buffer.len();
         if bytes.len() < end {
             bytes.resize(end, 0);
@@ -240,31 +245,23 @@ fn large(operation: Operation, file_bytes: u64, chunk_bytes: u32) -> LargePlan {
         operation,
         file_bytes,
         chunk_bytes,
-        calls: 0,
-        workers: 1,
-        share: false,
-        tickets_by_pipe: false,
-        in_turn: false,
         fresh: operation == Operation::Write,
-        sparse: false,
-        fsync: true,
-        timed_fsync: false,
-        direct: false,
-        synchronous: false,
-        positioned: false,
-        style: Style::SystemCall,
-        timed_calls: 1,
         content: Content::Cumulative,
-        rewrite_percent: 0,
-        fsync_rewrites: false,
         seed: 7,
         offset_seed: 8,
-        interval_ns: 1_000_000_000,
+        ..LargePlan::default()
     }
 }
 
 /// Carries a plan out; what the worker counted: main, flush, close.
 fn done(memory: &Arc<Memory>, plan: &LargePlan) -> [Ledger; 3] {
+    let Books {
+        main, flush, close, ..
+    } = carried_out(memory, plan).books;
+    [main, flush, close]
+}
+
+fn carried_out(memory: &Arc<Memory>, plan: &LargePlan) -> LargeWorker<Memory> {
     plan.check().unwrap();
     let books = Books::new(Arc::default(), Arc::default(), plan.interval_ns);
     let tickets = Tickets::own(plan, 0);
@@ -274,7 +271,7 @@ fn done(memory: &Arc<Memory>, plan: &LargePlan) -> [Ledger; 3] {
     worker.start(0);
     while worker.turn().unwrap() {}
     worker.end().1.unwrap();
-    [worker.books.main, worker.books.flush, worker.books.close]
+    worker
 }
 
 const LARGE: &str = "large-00000";
@@ -609,6 +606,61 @@ fn links_and_flushes_are_made_where_they_are_asked() {
     let (longer, _) = went_over(&memory, &timed, &mut stock);
     assert!(longer.times.min_ns() > created.times.max_ns() + 20);
     assert_eq!(stock.files.iter().flatten().count(), 4);
+}
+
+#[test]
+fn the_chunks_that_a_worker_goes_to_are_counted_each_as_often_as_it_is_called_for() {
+    for operation in [
+        Operation::RandomWrite,
+        Operation::RandomRead,
+        Operation::Seek,
+    ] {
+        let memory = Arc::new(Memory::default());
+        done(&memory, &large(Operation::Write, 300 * 512, 512));
+        let plan = LargePlan {
+            calls: 1000,
+            rewrite_percent: 30,
+            census: true,
+            ..large(operation, 300 * 512, 512)
+        };
+        let touched = touched_by(&memory, &plan);
+        let of_writes = usize::from(operation == Operation::RandomWrite);
+        assert_eq!(touched, called_for(&memory, of_writes), "{operation:?}");
+        // What even draws leave out: 300 × e^(−1000/300) chunks.
+        assert!(touched.len().abs_diff(289) < 12, "{}", touched.len());
+    }
+    let memory = Arc::new(Memory::default());
+    let plan = LargePlan {
+        census: true,
+        ..large(Operation::Write, 400 * 512, 512)
+    };
+    assert_eq!(touched_by(&memory, &plan), vec![1; 400]);
+    let silent = Turns::new(&large(Operation::Read, 512, 512), 0, Tickets::own(&plan, 0));
+    assert!(silent.census().is_none(), "nobody asked");
+}
+
+/// How often each place was read, or written, the least often first.
+fn called_for(memory: &Arc<Memory>, of_writes: usize) -> Vec<u64> {
+    let mut counts = BTreeMap::new();
+    for place in &memory.world.lock().unwrap().places[of_writes] {
+        *counts.entry(*place).or_insert(0) += 1;
+    }
+    sorted(counts.into_values())
+}
+
+/// The same as a worker's own sample has it.
+fn touched_by(memory: &Arc<Memory>, plan: &LargePlan) -> Vec<u64> {
+    memory.world.lock().unwrap().places = Default::default();
+    let worker = carried_out(memory, plan);
+    let census = worker.touched().unwrap();
+    assert_eq!(census.ios(), plan.units());
+    sorted(census.sample().map(|(_, ios)| ios))
+}
+
+fn sorted(counts: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut counts: Vec<u64> = counts.collect();
+    counts.sort_unstable();
+    counts
 }
 
 proptest! {

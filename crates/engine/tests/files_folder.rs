@@ -52,27 +52,10 @@ fn large(operation: Operation) -> LargePlan {
     LargePlan {
         operation,
         file_bytes: 16 * 4096,
-        chunk_bytes: 4096,
-        calls: 0,
-        workers: 1,
-        share: false,
-        tickets_by_pipe: false,
-        in_turn: false,
         fresh: operation == Operation::Write,
-        sparse: false,
-        fsync: true,
-        timed_fsync: false,
-        direct: false,
-        synchronous: false,
-        positioned: false,
-        style: Style::SystemCall,
-        timed_calls: 1,
-        content: Content::Random,
-        rewrite_percent: 0,
-        fsync_rewrites: false,
         seed: 7,
         offset_seed: 8,
-        interval_ns: 1_000_000_000,
+        ..LargePlan::default()
     }
 }
 

@@ -6,7 +6,7 @@ mod host;
 use common::{assert_within, Random};
 use host::Host;
 use teijo_engine::files::plan::{
-    Content, LargePlan, Links, NameStyle, Operation, Order, SmallOperation, SmallPlan, Style,
+    Content, LargePlan, Links, NameStyle, Operation, Order, SmallOperation, SmallPlan,
 };
 use teijo_engine::request::Op;
 use teijo_engine::watch::Verdict;
@@ -457,25 +457,11 @@ fn large(operation: Operation) -> LargePlan {
         file_bytes: 64 * MIB,
         chunk_bytes: 8 * KIB,
         calls: 1_000,
-        workers: 1,
-        share: false,
-        tickets_by_pipe: false,
-        in_turn: false,
         fresh: operation == Operation::Write,
-        sparse: false,
-        fsync: true,
-        timed_fsync: false,
-        direct: false,
-        synchronous: false,
-        positioned: false,
-        style: Style::SystemCall,
-        timed_calls: 1,
-        content: Content::Random,
         rewrite_percent: 10,
-        fsync_rewrites: false,
         seed: 1,
         offset_seed: 1,
-        interval_ns: SECOND,
+        ..LargePlan::default()
     }
 }
 

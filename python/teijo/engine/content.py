@@ -1,4 +1,4 @@
-"""What a stream writes, looked at in a sample that the engine's own generator makes."""
+"""What is written, to blocks or files: a sample that the engine's own generator makes."""
 
 import zlib
 from hashlib import blake2b
@@ -7,6 +7,7 @@ from typing import Final
 from teijo.engine import _native
 from teijo.engine.plan import StreamPlan
 from teijo.terms.census import HASH_BITS, ContentSample
+from teijo.terms.work import STDIO_BYTES, FileIo
 from teijo.units import KIB
 
 PIECE_BYTES: Final = 4 * KIB
@@ -22,8 +23,24 @@ _LEVEL: Final = 1
 def content_of(placed: StreamPlan) -> ContentSample:
     """Return what a sample of a stream's first writes is like."""
     most = min(placed.stream.block_size_bytes, _WRITE_MOST)
-    writes = max(_WRITES_LEAST, min(_WRITES_MOST, _SAMPLE_BYTES // most))
-    return sample_of(_native.content_sample(placed, writes, most))
+    return sample_of(_native.content_sample(placed, _writes_of(most), most))
+
+
+def content_of_files(work: FileIo, seed: int) -> ContentSample | None:
+    """Return what a sample of the first writes to large files is like; None of what writes none.
+
+    What is rewritten was read before, and no generator makes it.
+    """
+    if work.operation not in ("write", "random-write"):
+        return None
+    # Calls of less than a piece are put together to one.
+    unit = STDIO_BYTES if work.style == "stdio" else work.chunk_bytes * work.timed_calls
+    most = max(PIECE_BYTES, min(unit, _WRITE_MOST))
+    return sample_of(_native.file_content_sample(work, seed, _writes_of(most), most))
+
+
+def _writes_of(most_bytes: int) -> int:
+    return max(_WRITES_LEAST, min(_WRITES_MOST, _SAMPLE_BYTES // most_bytes))
 
 
 def sample_of(written: tuple[bytes, ...]) -> ContentSample:

@@ -48,6 +48,7 @@ class ContentSample:
 class Census:
     """Blocks that one direction of a stream touched: a sample, each with its I/Os.
 
+    Of work on large files a block is a chunk of a file, and `operation` what was done.
     `hashes` are in order, `counts` beside them. `content` is of writes, None of reads.
     """
 

@@ -225,7 +225,7 @@ class Performed:
     `elapsed_ns` is the time of the operations, without what was made ready before; None where
     that is the time of the whole work. `cleared_ns` is how long it took afterwards to remove what
     they needed, which is no part of it either. `detail` are facts of it, `failure` why it ended
-    early on a failing device.
+    early on a failing device. `census` is of the chunks of files, where they were counted.
     """
 
     results: tuple[OperationResult, ...]
@@ -233,6 +233,7 @@ class Performed:
     cleared_ns: int = 0
     detail: Mapping[str, str] = field(default_factory=dict)
     failure: str = ""
+    census: tuple[Census, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

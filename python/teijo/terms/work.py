@@ -18,6 +18,8 @@ CallStyle = Literal["system-call", "stdio", "mmap"]
 Statement = Literal["insert", "select", "update", "delete"]
 TransactionKind = Literal["tpcb", "key-value"]
 
+RANDOM_CALLS: Final = ("random-write", "random-read", "seek")
+"""The calls of `FileIo` whose offsets are drawn."""
 STDIO_BYTES: Final = 4096
 """The buffer of the style "stdio": each time it is full, or empty, is one operation."""
 
@@ -116,6 +118,8 @@ class FileIo:
     """The page cache is written back and emptied before, outside the time."""
     repeats: str = ""
     """As of a stream: steps of one word have the same offsets."""
+    census: bool = False
+    """Which chunks were touched is counted, and what was written sampled: `StepResult.census`."""
     kind: Literal["file-io"] = "file-io"
 
     def __post_init__(self) -> None:
@@ -127,7 +131,7 @@ class FileIo:
     @property
     def count(self) -> int:
         """How many operations there are, over all workers."""
-        if self.operation in ("random-write", "random-read", "seek"):
+        if self.operation in RANDOM_CALLS:
             return self.calls
         whole_bytes = self.file_bytes - self.file_bytes % self.chunk_bytes
         each_bytes = STDIO_BYTES if self.style == "stdio" else self.chunk_bytes * self.timed_calls

@@ -13,6 +13,7 @@ use super::large::LargeWorker;
 use super::small::SmallWorker;
 use super::table::OwnTable;
 use super::turns::END_TICKET;
+use crate::census::Census;
 use crate::clock::{Clock, HostClock};
 use crate::error::{errno_of, EngineError};
 use crate::interval::{Interval, Series};
@@ -45,6 +46,8 @@ pub struct Done {
     pub main: Ledger,
     pub flush: Ledger,
     pub close: Ledger,
+    /// Which chunks were touched, where the plan asks for it.
+    pub touched: Option<Census>,
     pub intervals: Vec<Interval>,
     /// CPU time of the workers.
     pub cpu_user_ns: u64,
@@ -52,6 +55,15 @@ pub struct Done {
     /// Somebody asked to stop.
     pub stopped: bool,
     pub failure: Option<EngineError>,
+}
+
+impl Done {
+    /// Adds what one worker touched.
+    pub fn touch(&mut self, own: Option<&Census>) {
+        if let Some(own) = own {
+            self.touched.get_or_insert_default().merge(own);
+        }
+    }
 }
 
 /// One worker of a step.
@@ -66,6 +78,8 @@ pub trait Hand: Send + 'static {
     fn now_ns(&self) -> u64;
     /// Main, flush and close.
     fn ledgers(&self) -> [&Ledger; 3];
+    /// Which chunks it touched, where its plan asks for that.
+    fn touched(&self) -> Option<&Census>;
     /// The numbers of the descriptors that it works with from its beginning.
     fn descriptors(&self) -> Vec<i32>;
 }
@@ -99,6 +113,9 @@ where
     fn ledgers(&self) -> [&Ledger; 3] {
         [&self.books.main, &self.books.flush, &self.books.close]
     }
+    fn touched(&self) -> Option<&Census> {
+        LargeWorker::touched(self)
+    }
 }
 
 impl<C> Hand for SmallWorker<C>
@@ -129,6 +146,9 @@ where
     }
     fn ledgers(&self) -> [&Ledger; 3] {
         [&self.books.main, &self.books.flush, &self.books.close]
+    }
+    fn touched(&self) -> Option<&Census> {
+        None
     }
 }
 
@@ -391,6 +411,7 @@ fn take_in<H: Hand>(done: &mut Done, one: &Return<H>) {
     done.main.merge(main);
     done.flush.merge(flush);
     done.close.merge(close);
+    done.touch(one.worker.touched());
     done.cpu_user_ns += one.cpu.0;
     done.cpu_system_ns += one.cpu.1;
     if done.failure.is_none() {

@@ -1,6 +1,6 @@
 //! The bytes of a worker's writes, in memory that direct I/O takes.
 
-use super::plan::Content;
+use super::plan::{Content, LargePlan};
 use crate::content::{fill_random, refill, Stamper, SECTOR_BYTES};
 use crate::seed::derive_seed;
 
@@ -55,6 +55,12 @@ pub struct Filler {
 }
 
 impl Filler {
+    /// That of worker `number` of a plan, for writes of up to `chunk_bytes`.
+    pub fn of_worker(plan: &LargePlan, number: u32, chunk_bytes: usize) -> Self {
+        let seed = derive_seed(plan.seed, u64::from(number));
+        Self::new(plan.content, chunk_bytes, seed)
+    }
+
     /// For writes of up to `chunk_bytes`.
     pub fn new(content: Content, chunk_bytes: usize, seed: u64) -> Self {
         let is_short = content == Content::Random && chunk_bytes < SECTOR_BYTES;

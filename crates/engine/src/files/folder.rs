@@ -1,6 +1,7 @@
 //! A folder of ours on a file system: what was made in it, and the steps of work on it.
 
 use std::collections::BTreeSet;
+use std::io::PipeReader;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use super::names::{directory_name, large_name};
 use super::plan::{LargePlan, SmallOperation, SmallPlan};
 use super::small::{SmallWorker, Stock};
 use super::turns::Tickets;
-use crate::error::EngineError;
+use crate::error::{errno_of, EngineError};
 use crate::interval::Series;
 use crate::watch::Verdict;
 
@@ -52,34 +53,15 @@ impl Folder {
         plan.check()?;
         self.refuse_left()?;
         let series = Arc::new(Series::default());
-        let shared = plan.shares_tickets().then(|| {
-            let (pipe, fed) = (plan.tickets_by_pipe.then(std::io::pipe), Arc::default());
-            (pipe, fed)
-        });
-        let mut tickets = Vec::new();
-        match shared {
-            None => tickets.extend((0..plan.workers).map(|number| Tickets::own(plan, number))),
-            Some((None, next)) => {
-                let end = plan.units();
-                let one = || Tickets::Shared {
-                    next: Arc::clone(&next),
-                    end,
-                };
-                tickets.extend((0..plan.workers).map(|_| one()));
-            }
-            Some((Some(pipe), _)) => {
-                let (reader, writer) = pipe.map_err(|error| EngineError::FileRefused {
-                    call: "pipe",
-                    errno: crate::error::errno_of(&error),
-                })?;
-                feed(writer, plan.units(), plan.workers);
-                let reader = Arc::new(reader);
-                tickets.extend((0..plan.workers).map(|_| Tickets::Piped(Arc::clone(&reader))));
-            }
-        }
+        let heap = Arc::default();
+        let pipe = pipe_of(plan)?;
         let files = (0..plan.workers).map(|number| plan.file_of(number));
         self.large.extend(files);
-        let workers = (0..).zip(tickets).map(|(number, tickets)| {
+        let workers = (0..plan.workers).map(|number| {
+            let tickets = match &pipe {
+                Some(pipe) => Tickets::Piped(Arc::clone(pipe)),
+                None => Tickets::of(plan, number, &heap),
+            };
             let books = Books::new(Arc::default(), Arc::clone(&series), plan.interval_ns);
             LargeWorker::new(Arc::clone(&self.kernel), plan, number, tickets, books)
         });
@@ -186,4 +168,17 @@ impl Folder {
             kernel.remove_directories();
         }
     }
+}
+
+/// A pipe that tickets are fed to, where workers draw them from one.
+fn pipe_of(plan: &LargePlan) -> Result<Option<Arc<PipeReader>>, EngineError> {
+    if !(plan.tickets_by_pipe && plan.shares_tickets()) {
+        return Ok(None);
+    }
+    let (reader, writer) = std::io::pipe().map_err(|error| EngineError::FileRefused {
+        call: "pipe",
+        errno: errno_of(&error),
+    })?;
+    feed(writer, plan.units(), plan.workers);
+    Ok(Some(Arc::new(reader)))
 }

@@ -9,8 +9,8 @@ use super::filler::{change, Aligned, Filler};
 use super::names::large_name;
 use super::plan::{LargePlan, Operation, Style};
 use super::turns::{Tickets, Turn, Turns};
+use crate::census::Census;
 use crate::error::EngineError;
-use crate::seed::derive_seed;
 
 /// A worker, its file open once it is ready.
 pub struct LargeWorker<C: Calls> {
@@ -48,12 +48,11 @@ impl<C: Calls> LargeWorker<C> {
             Style::Stdio => plan.unit_bytes() as usize,
             Style::SystemCall | Style::Mmap => plan.chunk_bytes as usize,
         };
-        let own_seed = derive_seed(plan.seed, u64::from(number));
         Self {
             calls,
             number,
             turns: Turns::new(plan, number, tickets),
-            filler: Filler::new(plan.content, plan.chunk_bytes as usize, own_seed),
+            filler: Filler::of_worker(plan, number, plan.chunk_bytes as usize),
             buffer: Aligned::new(buffer_bytes),
             plan: plan.clone(),
             file: None,
@@ -111,6 +110,11 @@ impl<C: Calls> LargeWorker<C> {
         let mut found = self.calls.descriptors();
         found.extend(self.turns.descriptor());
         found
+    }
+
+    /// Which chunks it went to, where the plan asks for that.
+    pub fn touched(&self) -> Option<&Census> {
+        self.turns.census()
     }
 
     /// Begins the time of the step.

@@ -1,8 +1,7 @@
-//! Work on files: calls on large ones and many small ones, in a folder that the caller opened.
-//!
-//! [`plan`] says what to do, [`turns`] in which order, [`filler`] with which bytes, [`names`] under
-//! which names; none of them makes a call. [`large`] and [`small`] carry it out, one turn at a
-//! time, over any [`calls::Calls`]; [`crew`] has the threads, and [`folder`] what was made.
+//! Work on files, large and small, in a folder that the caller opened. [`plan`] says what to do,
+//! [`turns`] in which order, [`filler`] with which bytes, [`sample`] what these are like, [`names`]
+//! under which names; none of them makes a call. [`large`] and [`small`] carry it out, turn by
+//! turn, over any [`calls::Calls`]; [`crew`] has the threads, [`folder`] what was made.
 
 pub mod crew;
 pub mod folder;
@@ -15,6 +14,7 @@ pub mod calls;
 pub mod filler;
 pub mod kernel;
 pub mod names;
+pub mod sample;
 mod table;
 pub mod turns;
 

@@ -105,7 +105,41 @@ pub struct LargePlan {
     pub seed: u64,
     /// Of offsets: steps that repeat each other have the same.
     pub offset_seed: u64,
+    /// Which chunks are touched is counted.
+    pub census: bool,
     pub interval_ns: u64,
+}
+
+/// One worker that reads a file of one chunk of 4 KiB in order.
+impl Default for LargePlan {
+    fn default() -> Self {
+        Self {
+            operation: Operation::Read,
+            file_bytes: 4096,
+            chunk_bytes: 4096,
+            calls: 0,
+            workers: 1,
+            share: false,
+            tickets_by_pipe: false,
+            in_turn: false,
+            fresh: false,
+            sparse: false,
+            fsync: true,
+            timed_fsync: false,
+            direct: false,
+            synchronous: false,
+            positioned: false,
+            style: Style::SystemCall,
+            timed_calls: 1,
+            content: Content::Random,
+            rewrite_percent: 0,
+            fsync_rewrites: false,
+            seed: 0,
+            offset_seed: 0,
+            census: false,
+            interval_ns: 1_000_000_000,
+        }
+    }
 }
 
 impl LargePlan {

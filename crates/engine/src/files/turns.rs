@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use super::plan::{LargePlan, Operation};
+use crate::census::Census;
 use crate::seed::{derive_seed, scale};
 
 /// The ticket after the last one, as Bonnie++ has it.
@@ -33,6 +34,18 @@ pub enum Tickets {
 }
 
 impl Tickets {
+    /// Those of a worker: from a heap that all have, or its own.
+    pub fn of(plan: &LargePlan, worker: u32, heap: &Arc<AtomicU64>) -> Self {
+        if plan.shares_tickets() {
+            Self::Shared {
+                next: Arc::clone(heap),
+                end: plan.units(),
+            }
+        } else {
+            Self::own(plan, worker)
+        }
+    }
+
     /// Those of a worker that shares none.
     pub fn own(plan: &LargePlan, worker: u32) -> Self {
         Self::Own {
@@ -75,6 +88,9 @@ pub struct Turns {
     unit_bytes: u64,
     whole_bytes: u64,
     rewrite_percent: u64,
+    /// Where the file begins, were all files of the step one behind the other.
+    first_bytes: u64,
+    census: Option<Box<Census>>,
 }
 
 impl Turns {
@@ -102,7 +118,17 @@ impl Turns {
             unit_bytes: plan.unit_bytes(),
             whole_bytes: plan.whole_bytes(),
             rewrite_percent: u64::from(plan.rewrite_percent),
+            // What wraps around are files that no disk holds.
+            first_bytes: plan
+                .file_bytes
+                .wrapping_mul(u64::from(plan.file_of(worker))),
+            census: plan.census.then(Box::default),
         }
+    }
+
+    /// The chunks of the turns so far, where the plan asks for them.
+    pub fn census(&self) -> Option<&Census> {
+        self.census.as_deref()
     }
 }
 
@@ -120,6 +146,9 @@ impl Iterator for Turns {
             let left_bytes = self.whole_bytes - offset_bytes;
             (offset_bytes, self.unit_bytes.min(left_bytes))
         };
+        if let Some(census) = &mut self.census {
+            census.note(self.first_bytes.wrapping_add(offset_bytes));
+        }
         let rewrites = self.rewrite_percent > 0 && {
             let draw = derive_seed(self.offset_seed ^ REWRITES, number);
             scale(draw, 100) < self.rewrite_percent

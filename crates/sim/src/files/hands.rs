@@ -155,7 +155,7 @@ fn record(ledger: &mut Ledger, tried: Result<u64, i32>, took_ns: u64) {
 pub(super) struct LargeHand<'a, 'b> {
     plan: &'a LargePlan,
     file: FileId,
-    turns: Turns,
+    pub turns: Turns,
     calls: VecDeque<(Call, Part)>,
     under_way: Part,
     ending: bool,
@@ -266,7 +266,8 @@ impl Program for LargeHand<'_, '_> {
     fn next(&mut self, _at_ns: u64, _last: Option<Done>) -> Option<Call> {
         if self.calls.is_empty() && !self.ending {
             let stops = self.accounts.refused.is_some() || self.watch.borrow().stopped;
-            if let Some(turn) = self.turns.next().filter(|_| !stops) {
+            let turn = if stops { None } else { self.turns.next() };
+            if let Some(turn) = turn {
                 self.spell(turn);
             } else {
                 self.ending = true;

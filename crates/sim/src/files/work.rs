@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -111,32 +110,28 @@ impl<D: Device> Os<D> {
         let started_ns = self.make_ready(stock, plan, drop_caches, now_ns)?;
         let series = Arc::new(Series::default());
         let watch = RefCell::new(watch(observe, started_ns));
-        let next = Arc::new(AtomicU64::new(0));
-        let mut accounts = Vec::new();
+        let heap = Arc::default();
+        let mut ended = Vec::new();
         let mut ended_ns = started_ns;
         let workers: Vec<u32> = (0..plan.workers).collect();
         // One after the other are groups of one.
         let group = if plan.in_turn { 1 } else { workers.len() };
         for group in workers.chunks(group) {
             let hand = |&worker: &u32| {
-                let tickets = if plan.shares_tickets() {
-                    Tickets::Shared {
-                        next: Arc::clone(&next),
-                        end: plan.units(),
-                    }
-                } else {
-                    Tickets::own(plan, worker)
-                };
-                let turns = Turns::new(plan, worker, tickets);
+                let turns = Turns::new(plan, worker, Tickets::of(plan, worker, &heap));
                 let books = Accounts::new(&series, plan.interval_ns, plan.timed_fsync, started_ns);
                 LargeHand::new(plan, plan.file_of(worker), turns, books, &watch)
             };
             let mut hands: Vec<LargeHand<'_, '_>> = group.iter().map(hand).collect();
             ended_ns = run(self, &mut hands, ended_ns).map_err(silent)?;
-            accounts.extend(hands.into_iter().map(|hand| hand.accounts));
+            ended.extend(hands.into_iter().map(|hand| (hand.accounts, hand.turns)));
         }
-        let stopped = watch.borrow().stopped;
-        Ok((ended_ns, sum(accounts, &series, started_ns, stopped)))
+        let (accounts, turns): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
+        let mut done = sum(accounts, &series, started_ns, watch.borrow().stopped);
+        for one in &turns {
+            done.touch(one.census());
+        }
+        Ok((ended_ns, done))
     }
 
     /// Opens the files, made anew where the plan says so.

@@ -4,7 +4,7 @@ Each check gives at most one entry: the worst place of the run, or what was seen
 wrong. What a run cannot tell is unknown, never nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -20,7 +20,16 @@ from teijo.analysis.revisits import (
 )
 from teijo.document.phrase import Verbatim, say
 from teijo.errors import PlanError
-from teijo.methods.classic.hidden_entry import Found, Hidden, entry, shown_bytes
+from teijo.methods.classic.hidden_entry import (
+    DEVIATIONS,
+    Found,
+    Hidden,
+    entry,
+    found_of,
+    shown_bytes,
+    too_few,
+)
+from teijo.methods.classic.overlap import Overlap
 from teijo.terms.census import Census, ContentSample
 from teijo.terms.placing import place
 from teijo.terms.record import Record
@@ -31,9 +40,6 @@ from teijo.terms.workload import Access, Stream
 
 _FEWER: Final = 0.9
 """Fewer blocks than this share of what even draws would touch are too few."""
-_MORE: Final = 0.1
-"""Passes overlap too much where they do so by more than this beyond what chance makes of it."""
-_DEVIATIONS: Final = 5
 _REPEATED, _COMPRESSIBLE, _UNWRITTEN = 0.01, 0.1, 0.001
 """Shares above which data are no longer fresh, random and written."""
 _SELDOM: Final = 0.01
@@ -136,13 +142,13 @@ def revisits(record: Record) -> list[Hidden]:
         expected=expected,
         share=census.revisit_share * 100,
     )
-    found = _found(seems=_distinct_share(worst) < _FEWER, surely=_fewer_surely(worst))
+    found = found_of(seems=_distinct_share(worst) < _FEWER, surely=_fewer_surely(worst))
     return [
         entry(
             found,
             "revisits",
             "Blocks touched again",
-            _too_few(size) if found == "unknown" else size,
+            too_few(size) if found == "unknown" else size,
             "The same blocks are touched over and over, and a cache may answer for the device.",
             "The engine kept a sample of the blocks it touched; the expected number is that of "
             "even draws over the range, or of one walk through it.",
@@ -163,18 +169,7 @@ def _fewer_surely(each: _Touch) -> bool:
     census, expected = each.census, each.expected or 1
     noise = (max(0.0, census.ios - expected) + 1) ** 0.5
     beyond = expected - census.distinct
-    return _distinct_share(each) < _FEWER and beyond > _DEVIATIONS * noise
-
-
-def _found(*, seems: bool, surely: bool) -> Found:
-    """Return what came of a check: what a few I/Os seem to show is neither there nor not."""
-    if surely:
-        return "hidden"
-    return "unknown" if seems else "clear"
-
-
-def _too_few(size: str) -> str:
-    return say("{seen} So few I/Os cannot tell.", seen=size)
+    return _distinct_share(each) < _FEWER and beyond > DEVIATIONS * noise
 
 
 def repeated_offsets(record: Record) -> list[Hidden]:
@@ -192,35 +187,21 @@ def repeated_offsets(record: Record) -> list[Hidden]:
                     continue
                 stream = each.census.stream
                 between = (_walked(answer, stream) for answer in answers[first + 1 : last])
-                overlap = each.census.overlap(earlier.census)
+                share = each.census.overlap(earlier.census)
                 chance = each.by_chance(earlier, sum(between))
-                if overlap is not None and chance is not None:
-                    beyond, count = overlap - chance, max(1, len(each.census.hashes))
-                    noise = ((chance * (1 - chance) + 1 / count) / count) ** 0.5
-                    surely = beyond > max(_MORE, _DEVIATIONS * noise)
-                    pairs.append((surely, beyond, overlap, chance, each))
+                if share is not None and chance is not None:
+                    pairs.append((Overlap.of(share, chance, each.census), each.cell))
     if not pairs:
         return []
-    surely, beyond, overlap, chance, worst = max(pairs, key=lambda each: each[:2])
+    overlap, cell = max(pairs, key=lambda each: each[0])
     size = say(
         "In {cell}, {share:.1f} % of the blocks that a pass touched, the pass before had touched "
         "too; without repeating it would be {chance:.1f} %.",
-        cell=Verbatim(worst.cell),
-        share=overlap * 100,
-        chance=chance * 100,
+        cell=Verbatim(cell),
+        share=overlap.share * 100,
+        chance=overlap.chance * 100,
     )
-    found = _found(seems=beyond > _MORE, surely=surely)
-    return [
-        entry(
-            found,
-            "repeated offsets",
-            "Passes repeat their offsets",
-            _too_few(size) if found == "unknown" else size,
-            "Each pass goes to the same places as the one before, which may be in a cache by then.",
-            "The samples of the blocks of two passes are held against each other.",
-            "Each pass draws offsets of its own, and sequential ones go on where the last ended.",
-        )
-    ]
+    return [overlap.entry(size)]
 
 
 def unwritten(record: Record) -> list[Hidden]:
@@ -254,7 +235,7 @@ def unwritten(record: Record) -> list[Hidden]:
 
 
 def content(record: Record) -> list[Hidden]:
-    """Look whether what was written repeats, within a pass and from pass to pass, or compresses."""
+    """Look whether what streams wrote repeats, in a pass and from pass to pass, or compresses."""
     samples = [
         (each.content, step.cell if isinstance(step, Measure) and step.cell else step.phase)
         for each_step in record.steps
@@ -263,11 +244,21 @@ def content(record: Record) -> list[Hidden]:
         for each in answer.census
         if each.content is not None
     ]
+    return content_in(
+        samples,
+        [[(step.cell or "", answer) for step, answer in steps] for steps in _passes(record)],
+    )
+
+
+def content_in(
+    samples: Sequence[tuple[ContentSample, str]], passes: Iterable[Sequence[tuple[str, StepResult]]]
+) -> list[Hidden]:
+    """Look at samples of what was written, each with where, and at the passes over each place."""
     if not samples:
         return []
     again = max(samples, key=lambda each: each[0].repeated_share)
     packed = max(samples, key=lambda each: each[0].compressible_share)
-    return [*_repeated_data(again), *_data_again(record), *_compressible(packed)]
+    return [*_repeated_data(again), *_data_again(passes), *_compressible(packed)]
 
 
 def _repeated_data(found: tuple[ContentSample, str]) -> list[Hidden]:
@@ -288,16 +279,16 @@ def _repeated_data(found: tuple[ContentSample, str]) -> list[Hidden]:
             "The same data over and over",
             size,
             "Storage that removes duplicates writes equal pieces once.",
-            "The engine's own generator made the sample of what each stream writes.",
+            "The engine's own generator made the sample of what is written.",
             "Every sector of every write is unique.",
         )
     ]
 
 
-def _data_again(record: Record) -> list[Hidden]:
+def _data_again(passes: Iterable[Sequence[tuple[str, StepResult]]]) -> list[Hidden]:
     """Look whether a pass writes the data of the pass before, unless all of it is one block."""
     shares = []
-    for steps in _passes(record):
+    for steps in passes:
         prints = [
             {each.stream: set(each.content.prints) for each in answer.census if each.content}
             for _, answer in steps
@@ -305,7 +296,7 @@ def _data_again(record: Record) -> list[Hidden]:
         for before, after in pairwise(prints):
             for stream, own in after.items():
                 both = own & before.get(stream, set())
-                shares.append((len(both) / len(own) if own else 0.0, steps[0][0].cell or ""))
+                shares.append((len(both) / len(own) if own else 0.0, steps[0][0]))
     if not shares:
         return []
     share, cell = max(shares, key=lambda each: each[0])

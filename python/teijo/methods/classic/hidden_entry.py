@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from teijo import units
+from teijo.document.phrase import say
 
 Found = Literal["hidden", "clear", "unknown"]
+DEVIATIONS: Final = 5
+"""What lies within so many of them may be chance."""
 _SHOWN: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([KMGT]iB|B)")
 
 
@@ -34,6 +37,18 @@ def entry(found: Found, kind: str, name: str, size: str, *texts: str) -> Hidden:
     return Hidden(
         kind=kind, name=name, what=what, size=size, because=because, strict=strict, found=found
     )
+
+
+def found_of(*, seems: bool, surely: bool) -> Found:
+    """Return what came of a check: what a few I/Os seem to show is neither there nor not."""
+    if surely:
+        return "hidden"
+    return "unknown" if seems else "clear"
+
+
+def too_few(size: str) -> str:
+    """Return what was seen, and that it tells nothing."""
+    return say("{seen} So few I/Os cannot tell.", seen=size)
 
 
 def shown_bytes(text: str) -> int:

@@ -1,17 +1,22 @@
 """What the numbers of phases of work on files hide, measured in the run itself."""
 
-import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from teijo import units
 from teijo.analysis import little
+from teijo.analysis.revisits import even_distinct
 from teijo.document.phrase import say
+from teijo.methods.classic import hidden_checks as checks
 from teijo.methods.classic.hidden_entry import Found, Hidden, entry, shown_bytes
+from teijo.methods.classic.overlap import Overlap
 from teijo.methods.classic.phases import PhasesFound, Turn
+from teijo.terms.census import Census
 from teijo.terms.record import Record
 from teijo.terms.result import PAGE_CACHE
-from teijo.terms.work import FileIo
+from teijo.terms.work import RANDOM_CALLS, FileIo
 
 MIN_TIME_NS: Final = 500 * units.NS_PER_MS
 """Bonnie++ prints no rate of a shorter phase."""
@@ -29,8 +34,9 @@ def entries(found: PhasesFound[Any], *, short_is_hidden: bool) -> tuple[Hidden, 
         if isinstance(turns[-1].step.work, FileIo)
     ]
     large = [(name, turn, work) for name, turn, work in rows if isinstance(work, FileIo)]
-    told = [*_flush(large), *_cache(found.record, large), *_content(large)]
-    told += [*_processor(large), *_replacement(large)]
+    told = [*_flush(large), *_cache(found.record, large), *_content(found), *_processor(large)]
+    touched = _touched(found)
+    told += [*_revisits(found, touched), *_repeated_offsets(touched)]
     return (*told, *_short(found)) if short_is_hidden else tuple(told)
 
 
@@ -116,31 +122,21 @@ def _memory_bytes(record: Record, rows: list[_Row]) -> int:
     return max(map(shown_bytes, told), default=0)
 
 
-def _content(rows: list[_Row]) -> Iterator[Hidden]:
-    """Say how much of what was written any compression or deduplication would leave out."""
-    writes = [
-        (turn.alone.bytes, work.content)
-        for _, turn, work in rows
-        if work.operation in ("write", "random-write")
+def _content(found: PhasesFound[Any]) -> list[Hidden]:
+    """Look at samples of what phases wrote: whether it repeats, or compresses."""
+    passes = [
+        [(name, turn.answer) for turn in turns]
+        for name, turns in found.turns.items()
+        if isinstance(turns[-1].step.work, FileIo)
     ]
-    whole = sum(size for size, _ in writes)
-    if not whole:
-        return
-    alike = sum(size for size, content in writes if content != "random")
-    size = say(
-        "{percent:.0f} % of {size} written can be compressed or is the same again.",
-        percent=100 * alike / whole,
-        size=units.format_size(whole),
-    )
-    yield entry(
-        "hidden" if alike > 0 else "clear",
-        "compressible data",
-        "Data that a drive may leave out",
-        size,
-        "Zeros, or one block over and over: a drive or file system that compresses writes less.",
-        "What each phase wrote is known: zeros, one block, or random bytes.",
-        "Every block has random bytes of its own.",
-    )
+    samples = [
+        (each.content, name)
+        for turns in passes
+        for name, answer in turns
+        for each in answer.census
+        if each.content is not None
+    ]
+    return checks.content_in(samples, passes)
 
 
 def _processor(rows: list[_Row]) -> Iterator[Hidden]:
@@ -168,35 +164,107 @@ def _processor(rows: list[_Row]) -> Iterator[Hidden]:
         return
 
 
-def _replacement(rows: list[_Row]) -> Iterator[Hidden]:
-    """Say how many of the blocks random calls with replacement can have touched."""
-    for name, _, work in rows:
-        if work.operation not in ("random-write", "random-read", "seek"):
-            continue
-        files = 1 if work.share else work.workers
-        blocks = max(1, work.file_bytes // work.chunk_bytes) * files
-        # Each of so many draws misses a block with 1 - 1/blocks.
-        touched = -math.expm1(work.calls * math.log1p(-1 / blocks)) if blocks > 1 else 1.0
-        again = 1 - touched * blocks / work.calls if work.calls else 0.0
-        size = say(
-            "{phase}: {calls:,} calls on {blocks:,} blocks touch {percent:.0f} % of them; "
-            "{again:.0f} % of the calls meet a block again.",
-            phase=name,
-            calls=work.calls,
-            blocks=blocks,
-            percent=100 * touched,
-            again=100 * again,
-        )
-        yield entry(
-            "hidden" if again * 100 > _REPEATED_PERCENT else "clear",
-            "revisits",
-            "Blocks met again",
-            size,
-            "Offsets are drawn with replacement: what was met before may be in a cache.",
-            "The expected share follows from the number of calls and of blocks.",
-            "It stays so; the page cache is empty at the beginning.",
-        )
+@dataclass(frozen=True, kw_only=True)
+class _Touched:
+    """A phase of random calls, and which blocks they went to; a block is a chunk of a file."""
+
+    name: str
+    turn: Turn
+    work: FileIo
+    census: Census
+
+    @property
+    def files(self) -> int:
+        return 1 if self.work.share else self.work.workers
+
+    @property
+    def blocks(self) -> int:
+        """How many there are, in all files."""
+        return max(1, self.work.file_bytes // self.work.chunk_bytes) * self.files
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """What two phases must have in common for their blocks to be the same."""
+        return self.work.file_bytes, self.work.chunk_bytes, self.files
+
+    @property
+    def expected(self) -> float:
+        """How many different ones as many even draws touch."""
+        return self.files * even_distinct(self.blocks / self.files, self.census.ios / self.files)
+
+
+def _random(found: PhasesFound[Any]) -> Iterator[tuple[str, Turn, FileIo]]:
+    for name, turns in found.turns.items():
+        for turn in turns:
+            work = turn.step.work
+            if isinstance(work, FileIo) and work.operation in RANDOM_CALLS:
+                yield name, turn, work
+
+
+def _touched(found: PhasesFound[Any]) -> list[_Touched]:
+    return [
+        _Touched(name=name, turn=turn, work=work, census=census)
+        for name, turn, work in _random(found)
+        for census in turn.answer.census
+        if census.operation == work.operation and census.ios
+    ]
+
+
+def _revisits(found: PhasesFound[Any], touched: list[_Touched]) -> Iterator[Hidden]:
+    """Say how many blocks random calls touched, and how many calls met one again."""
+    name = "Blocks met again"
+    texts = (
+        "Offsets are drawn with replacement: what was met before may be in a cache.",
+        "The engine kept a sample of the blocks it touched, each with its calls.",
+        "It stays so; the page cache is empty at the beginning.",
+    )
+    if not touched:
+        if any(_random(found)):
+            size = "How many blocks random calls met again: this run kept no sample of them."
+            yield entry("unknown", "revisits", name, size, *texts)
         return
+    worst = max(touched, key=lambda each: each.census.revisit_share)
+    census = worst.census
+    size = say(
+        "{phase}: {calls:,} calls on {blocks:,} blocks touched {distinct:,.0f} of them, where even "
+        "draws touch {expected:,.0f}; {again:.1f} % of the calls met a block again.",
+        phase=worst.name,
+        calls=census.ios,
+        blocks=worst.blocks,
+        distinct=census.distinct,
+        expected=worst.expected,
+        again=100 * census.revisit_share,
+    )
+    is_hidden = census.revisit_share * 100 > _REPEATED_PERCENT
+    yield entry("hidden" if is_hidden else "clear", "revisits", name, size, *texts)
+
+
+def _repeated_offsets(touched: list[_Touched]) -> Iterator[Hidden]:
+    """Say which share of the blocks of a phase another pass, or the phase before, touched too."""
+    pairs = []
+    in_time = sorted(touched, key=lambda each: each.turn.answer.started_ns)
+    neighbours = list(pairwise(in_time))
+    for name in dict.fromkeys(each.name for each in touched):
+        neighbours += pairwise(each for each in in_time if each.name == name)
+    for before, after in neighbours:
+        share = after.census.overlap(before.census)
+        if share is not None and before.grid == after.grid:
+            chance = min(1.0, before.census.distinct / before.blocks)
+            pairs.append((Overlap.of(share, chance, after.census), before, after))
+    if not pairs:
+        return
+    overlap, before, after = max(pairs, key=lambda each: each[0])
+    size = say(
+        "Of the blocks of {phase} (pass {own}), {share:.1f} % had been touched by {earlier} (pass "
+        "{number}) too; without repeating it would be {chance:.1f} %.",
+        phase=after.name,
+        own=after.turn.step.round_number or 1,
+        share=overlap.share * 100,
+        earlier=before.name,
+        number=before.turn.step.round_number or 1,
+        chance=overlap.chance * 100,
+    )
+    yield overlap.entry(size)
 
 
 def _short(found: PhasesFound[Any]) -> Iterator[Hidden]:

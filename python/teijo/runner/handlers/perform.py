@@ -1,13 +1,18 @@
 """Perform: operations on files or statements, each timed by what carries them out."""
 
+from dataclasses import replace
+
 from teijo.device.simulated import SimulatedDevice
 from teijo.device.working import WorkingDevice
+from teijo.engine.content import content_of_files
 from teijo.engine.session import Progress as Look
 from teijo.errors import PlanError
 from teijo.runner.events import Progress
 from teijo.runner.stage import Outcome, Stage
+from teijo.terms.census import Census
 from teijo.terms.result import StepResult
 from teijo.terms.step import Perform
+from teijo.terms.work import FileIo
 from teijo.units import NS_PER_S, megabytes_per_second, per_second
 
 _LOOK_NS = NS_PER_S // 4
@@ -63,8 +68,17 @@ def perform(stage: Stage, seq: int, step: Perform, seed: int) -> Outcome:
         gap_ns=stage.gap_ns(started_ns),
         results=done.results,
         detail={**done.detail, **held, **failure},
+        census=_with_content(done.census, step, seed),
     )
     return Outcome(result=result, failure=done.failure)
+
+
+def _with_content(found: tuple[Census, ...], step: Perform, seed: int) -> tuple[Census, ...]:
+    """Return the census of a work, with what was written beside where it was written."""
+    work = step.work
+    if not isinstance(work, FileIo):
+        return found
+    return tuple(replace(each, content=content_of_files(work, seed)) for each in found)
 
 
 def _progress(seq: int, step: Perform, now: Look) -> Progress:

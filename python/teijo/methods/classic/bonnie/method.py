@@ -143,8 +143,8 @@ def _io(settings: BonnieSettings) -> dict[str, FileIo | Files]:
     )
     return {
         # fclose() alone ends it in 1.03, which flushes no more than stdio's own buffer.
-        "putc": replace(byte, operation="write", fresh=True, fsync=strict or not old),
-        "put_block": replace(block, operation="write", fresh=True, direct=direct),
+        "putc": replace(byte, operation="write", fresh=True, fsync=strict or not old, census=True),
+        "put_block": replace(block, operation="write", fresh=True, direct=direct, census=True),
         "rewrite": replace(block, operation="rewrite"),
         "getc": replace(byte, fsync=strict or not old),
         "get_block": block,
@@ -157,6 +157,7 @@ def _io(settings: BonnieSettings) -> dict[str, FileIo | Files]:
             processes=True,
             rewrite_percent=_UPDATES_PERCENT,
             fsync_rewrites=settings.flush == "yes",
+            census=True,
         ),
     }
 
