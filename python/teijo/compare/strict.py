@@ -171,8 +171,12 @@ def _headline(worst: Defect) -> str:
             "{said}; whether the means differ is not known: no scatter of theirs is", said=said
         )
     if worst.judged.verdict in SHOWN:
-        text = "{said}; the means are {low:+.1f} to {high:+.1f} % apart"
-        return say(text, said=said, low=low, high=high)
+        return say(
+            "{said}; the means are {low:+.1f} to {high:+.1f} % apart",
+            said=said,
+            low=low,
+            high=high,
+        )
     return say(
         "{said}; the means are {low:+.1f} to {high:+.1f} % apart by themselves, and among all "
         "figures it is: {verdict}",

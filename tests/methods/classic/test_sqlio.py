@@ -227,7 +227,7 @@ def hides(**overrides):
 def test_the_strip_and_whole_milliseconds_are_told_with_their_sizes():
     told = hides()
     assert told["strip"].found == "hidden"
-    assert told["strip"].size == "8 MiB of the 256 GiB were touched, 0.00305 %."
+    assert told["strip"].size == "All I/O was within 8 MiB of the 256 GiB, 0.00305 %."
     assert told["whole milliseconds"].found == "hidden"
     assert "Printed as 0 ms on average, it was 40 µs" in told["whole milliseconds"].size
 

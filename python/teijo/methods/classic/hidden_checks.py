@@ -226,7 +226,7 @@ def unwritten(record: Record) -> list[Hidden]:
         return [entry("unknown", "unwritten", name, size, *rest)] if reads else []
     share = max(known) / capacity
     size = say(
-        "{size} of the file, {share:.1f} %, had never been written when it was read.",
+        "{size} of the file, {share:.1f} %, had never been written when a step that reads began.",
         size=units.format_size(max(known)),
         share=share * 100,
     )
@@ -406,7 +406,7 @@ def caches(record: Record) -> list[Hidden]:
         return [entry("unknown", "cache", "A cache larger than the file", size, *texts)]
     name, cache_bytes = max(known, key=lambda each: each[1])
     size = say(
-        "The {cache} holds {bytes}, and the smallest range that was measured is {range}.",
+        "The {cache} may hold {bytes}, and the smallest range that was measured is {range}.",
         cache=name,
         bytes=units.format_size(cache_bytes),
         range=units.format_size(smallest),

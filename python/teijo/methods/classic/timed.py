@@ -1,6 +1,6 @@
-"""A test of one load for a time, pass after pass: what SQLIO and DiskSpd are alike in.
+"""One load for a time, pass after pass: what SQLIO and DiskSpd are alike in.
 
-Its steps and what its answers show; each tool's own figures are in its room.
+Its steps, and what their answers show; each tool's own figures are in its room.
 """
 
 from collections.abc import Generator, Sequence
@@ -32,10 +32,10 @@ S = TypeVar("S", bound=Settings)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Timed:
+class TimedLoad:
     """One load, driven `passes` times: with a warm-up before and a cool-down behind each.
 
-    `prepare` is written first, one after the other. A test of a single pass may be ended early by
+    `prepare` is written first, one after the other. A run of a single pass may be ended early by
     who runs it, and what was measured until then counts.
     """
 
@@ -92,11 +92,11 @@ def _whole(steps: Sequence[Measure]) -> Generator[Step, Answer, bool]:
 
 
 class TimedFound(Found[S], Generic[S]):
-    """What a record of such a test shows: its passes, and all their I/Os together."""
+    """What a record of such a load shows: its passes, and all their I/Os together."""
 
     @cached_property
-    def test(self) -> Timed:
-        """The test that was asked for."""
+    def load(self) -> TimedLoad:
+        """The load that was asked for."""
         raise NotImplementedError
 
     @cached_property
@@ -154,15 +154,15 @@ class TimedFound(Found[S], Generic[S]):
 
     @cached_property
     def cells(self) -> Sequence[Cell]:
-        """The one cell of the test."""
+        """The one cell."""
         if not self.passes:
             return ()
-        return (measures.cell_over((("test", self.test.name),), self.passes),)
+        return (measures.cell_over((("test", self.load.name),), self.passes),)
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Rates and mean latency: over the passes, of a single one over stretches of it."""
-        place = Verbatim(self.test.name)
+        place = Verbatim(self.load.name)
         if len(self.passes) == 1:
             return of_intervals(place, self.passes)
         return of_rounds(place, self.passes, (IOPS, THROUGHPUT, LATENCY))
@@ -170,21 +170,21 @@ class TimedFound(Found[S], Generic[S]):
     @property
     def watch_running(self) -> Watch:
         """Which pass is under way, and what is left."""
-        test, done = self.test, len(self.passes)
+        load, done = self.load, len(self.passes)
         written = len(self.record.taken(Precondition))
-        ahead = test.prepare[written:]
-        each_ns = test.warm_up_ns + test.duration_ns + test.cool_down_ns
-        left_ns = each_ns * max(0, test.passes - done)
+        ahead = load.prepare[written:]
+        each_ns = load.warm_up_ns + load.duration_ns + load.cool_down_ns
+        left_ns = each_ns * max(0, load.passes - done)
         watch = Watch(phase=PASS, remaining_ns_least=left_ns, remaining_ns_most=left_ns)
         if ahead:
             left_bytes = sum(step.total_bytes for step in ahead)
             return replace(watch, phase=PREPARE, remaining_bytes=left_bytes)
-        if done >= test.passes:
+        if done >= load.passes:
             return watch
         return replace(
             watch,
             round_number=done + 1,
-            rounds_least=test.passes,
-            rounds_most=test.passes,
-            cell=test.name,
+            rounds_least=load.passes,
+            rounds_most=load.passes,
+            cell=load.name,
         )

@@ -1,6 +1,6 @@
 """What the reports of SQLIO and DiskSpd have in common: the mean beside what is printed, series."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic import hidden
 from teijo.methods.classic.statistic import Statistic, statistics_tables
 from teijo.methods.classic.timed import TimedFound
+from teijo.methods.report import Rows, study_report
 from teijo.methods.series_pages import Flow, flows_of, latency_section, time_section, times_table
 from teijo.terms.result import STOPPED
 
@@ -43,6 +44,33 @@ class Told:
     factor: float = 1.0
 
 
+def timed_report(
+    found: TimedFound[Any],
+    tool: str,
+    asked: Rows,
+    result: Callable[[], Sequence[model.Block]],
+    hides: Callable[[], Sequence[hidden.Hidden]] = tuple,
+) -> model.Document:
+    """Return the whole report of a record, growing or sealed.
+
+    `asked` are the rows of what was asked for, `result` is what the first page says, and `hides`
+    what this tool's numbers alone may hide; both are asked for when a pass has ended.
+    """
+    sections: list[model.Section] = []
+    if found.passes:
+        first = model.Section(title="Result", blocks=tuple(result()))
+        sections = [first, *_course_sections(found, hides())]
+    return study_report(
+        found,
+        title=Verbatim(tool),
+        subtitle=Verbatim(found.load.name),
+        group=Verbatim(tool),
+        test=asked,
+        sections=sections,
+        empty="No pass has ended yet.",
+    )
+
+
 def told_table(told: Sequence[tuple[str, str]], caption: str) -> model.Table:
     """Return the original's figures as it prints them."""
     fields: Fields[tuple[str, str]] = (
@@ -57,8 +85,6 @@ def means_blocks(found: TimedFound[Any], told: Sequence[Told], test: str) -> lis
 
     Over passes where there are several; else over stretches of the only one.
     """
-    if not found.passes:
-        return []
     if len(found.passes) > 1:
         return statistics_tables(_over_passes(found, told, test))
     quantities = {each.figure: each for each in found.quantities}
@@ -71,7 +97,7 @@ def means_blocks(found: TimedFound[Any], told: Sequence[Told], test: str) -> lis
         ("To (95 %)", "", 4, lambda row: _end(row, low=False)),
     )
     table = listing(rows, fields, caption="The mean and how sure it is")
-    return [table, model.Paragraph(text=OF_ONE_PASS), *level_blocks(found), *early_blocks(found)]
+    return [table, model.Paragraph(text=OF_ONE_PASS), *_level_blocks(found), *_early_blocks(found)]
 
 
 def _end(row: tuple[Told, Quantity], *, low: bool) -> float | None:
@@ -101,7 +127,7 @@ def _over_passes(found: TimedFound[Any], told: Sequence[Told], test: str) -> lis
     ]
 
 
-def early_blocks(found: TimedFound[Any]) -> list[model.Block]:
+def _early_blocks(found: TimedFound[Any]) -> list[model.Block]:
     """Say which passes somebody ended before their time."""
     return [
         model.Paragraph(
@@ -109,7 +135,7 @@ def early_blocks(found: TimedFound[Any]) -> list[model.Block]:
                 "Ended early by {who}: {measured} of {asked} were measured.",
                 who=answer.detail[STOPPED],
                 measured=units.format_duration(answer.elapsed_ns),
-                asked=units.format_duration(found.test.duration_ns),
+                asked=units.format_duration(found.load.duration_ns),
             )
         )
         for answer in found.passes
@@ -117,7 +143,7 @@ def early_blocks(found: TimedFound[Any]) -> list[model.Block]:
     ]
 
 
-def level_blocks(found: TimedFound[Any]) -> list[model.Block]:
+def _level_blocks(found: TimedFound[Any]) -> list[model.Block]:
     """Say so where the mean of a single pass lies outside its own interval."""
     if len(found.passes) != 1:
         return []
@@ -130,21 +156,14 @@ def level_blocks(found: TimedFound[Any]) -> list[model.Block]:
     return []
 
 
-def flows_in(found: TimedFound[Any]) -> list[Flow]:
+def _flows_in(found: TimedFound[Any]) -> list[Flow]:
     """Return reads and writes of all passes, each with what it did."""
-    return flows_of(found.test.name, found.passes, DIRECTIONS)
+    return flows_of(found.load.name, found.passes, DIRECTIONS)
 
 
-def course_sections(
-    found: TimedFound[Any], own: Sequence[hidden.Hidden] = ()
-) -> list[model.Section]:
-    """Return percentiles, the time series, the distribution, and what the number hides.
-
-    `own` is what only this tool may hide. None where nothing is measured.
-    """
-    if not found.passes:
-        return []
-    flows = flows_in(found)
+def _course_sections(found: TimedFound[Any], own: Sequence[hidden.Hidden]) -> list[model.Section]:
+    """Return percentiles, the time series, the distribution, and what the number hides."""
+    flows = _flows_in(found)
     times = model.Section(title="Percentiles", blocks=(times_table(flows),))
     page = hidden.section((*own, *hidden.entries(found.record, pick=found.pick)))
     return [times, time_section(flows), latency_section(flows), page]

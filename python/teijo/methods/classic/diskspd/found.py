@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from teijo import units
-from teijo.methods.classic.diskspd.load import Row, rows_of, test_of
+from teijo.methods.classic.diskspd.load import Row, load_of, rows_of
 from teijo.methods.classic.diskspd.settings import DiskspdSettings
-from teijo.methods.classic.timed import Timed, TimedFound
+from teijo.methods.classic.timed import TimedFound, TimedLoad
 from teijo.terms.histogram import Histogram, merged
 from teijo.terms.result import OperationResult, StepResult
 
@@ -131,9 +131,9 @@ class DiskspdFound(TimedFound[DiskspdSettings]):
     """What a record of DiskSpd's run shows."""
 
     @cached_property
-    def test(self) -> Timed:
-        """The test that was asked for."""
-        return test_of(self.settings, self.record.geometry)
+    def load(self) -> TimedLoad:
+        """The load that was asked for."""
+        return load_of(self.settings, self.record.geometry)
 
     def lines(self, answer: StepResult) -> tuple[Line, ...]:
         """Return the rows of one pass."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from teijo.methods.classic.diskspd.settings import DATA, DiskspdSettings
 from teijo.methods.classic.pools import Pool, written_once
-from teijo.methods.classic.timed import Timed
+from teijo.methods.classic.timed import TimedLoad
 from teijo.terms.geometry import Geometry
 from teijo.terms.step import Precondition
 from teijo.terms.workload import Access, ActiveRange, Content, Stream, Workload
@@ -111,9 +111,9 @@ def piece_of(settings: DiskspdSettings, pool: Pool, further_bytes: int = 0) -> A
     )
 
 
-def test_of(settings: DiskspdSettings, geometry: Geometry) -> Timed:
-    """Return the test on a device."""
-    return Timed(
+def load_of(settings: DiskspdSettings, geometry: Geometry) -> TimedLoad:
+    """Return the load on a device, with what is written before it."""
+    return TimedLoad(
         name=settings.name,
         workload=Workload(streams=streams_of(settings)),
         duration_ns=settings.duration_ns,

@@ -3,7 +3,7 @@
 from teijo import units
 from teijo.errors import PlanError
 from teijo.methods.classic.diskspd.found import DiskspdFound
-from teijo.methods.classic.diskspd.load import test_of
+from teijo.methods.classic.diskspd.load import load_of
 from teijo.methods.classic.diskspd.settings import DiskspdSettings
 from teijo.methods.classic.pools import check_pools
 from teijo.methods.load import check_blocks
@@ -46,7 +46,7 @@ class Diskspd(Method[DiskspdSettings, DiskspdFound]):
 
     def steps(self, settings: DiskspdSettings, geometry: Geometry) -> Steps:
         """Write what is to be written, and run the passes."""
-        return test_of(settings, geometry).conversation()
+        return load_of(settings, geometry).conversation()
 
 
 def _check_words(settings: DiskspdSettings) -> None:

@@ -7,8 +7,8 @@ from teijo.document.grid import Fields, listing
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic.diskspd.found import DiskspdFound, Line, iops_deviation, together
 from teijo.methods.classic.diskspd.settings import DiskspdSettings
-from teijo.methods.classic.timed_pages import Told, course_sections, means_blocks, told_table
-from teijo.methods.report import Rows, study_report
+from teijo.methods.classic.timed_pages import Told, means_blocks, timed_report, told_table
+from teijo.methods.report import Rows
 
 SHARED = (
     "Threads that share one offset, or of which there are more than 64, are told together in the "
@@ -18,16 +18,7 @@ SHARED = (
 
 def pages(found: DiskspdFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
-    settings = found.settings
-    return study_report(
-        found,
-        title="DiskSpd",
-        subtitle=Verbatim(settings.name),
-        group="DiskSpd",
-        test=_rows(settings),
-        sections=_sections(found),
-        empty="No pass has ended yet.",
-    )
+    return timed_report(found, "DiskSpd", _rows(found.settings), lambda: _result(found))
 
 
 def _rows(settings: DiskspdSettings) -> Rows:
@@ -43,17 +34,14 @@ def _rows(settings: DiskspdSettings) -> Rows:
     )
 
 
-def _sections(found: DiskspdFound) -> list[model.Section]:
-    if not found.passes:
-        return []
+def _result(found: DiskspdFound) -> list[model.Block]:
     told = _told(found)
-    blocks: list[model.Block] = [
+    return [
         model.Verdict(text=_headline(found), good=None),
         told_table([(Verbatim(each.name), each.text) for each in told], "As DiskSpd prints it"),
-        *means_blocks(found, told, found.test.name),
+        *means_blocks(found, told, found.load.name),
         *_threads(found),
     ]
-    return [model.Section(title="Result", blocks=tuple(blocks)), *course_sections(found)]
 
 
 def _headline(found: DiskspdFound) -> str:

@@ -10,7 +10,7 @@ from teijo.methods.classic.hidden import Hidden
 from teijo.methods.classic.orion.found import OrionFound
 
 _RISES: Final = 0.05
-"""By how much the last load is above the one before where the device was not full yet."""
+"""By how much the last load is above the one before where IOPS still rise."""
 _TAIL: Final = 2.0
 _TAIL_PERCENT: Final = 99.9
 _FROM_MEDIUM: Final = 0.9
@@ -43,9 +43,9 @@ def _depth(found: OrionFound) -> list[Hidden]:
     return [
         Hidden(
             kind="depth",
-            name="Loads that end before the device is full",
-            what="The most IOPS of all points are not the most of the device: a deeper load would "
-            "have more.",
+            name="Loads that end while IOPS still rise",
+            what="The most IOPS of all points need not be the most of the device: a deeper load "
+            "may have more.",
             size=size,
             because="The last two loads of the row of small I/Os are held against each other.",
             strict="Loads go on to 32 small I/Os a disk.",

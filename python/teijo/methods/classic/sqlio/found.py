@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from teijo import units
-from teijo.methods.classic.sqlio.settings import SqlioSettings, test_of
-from teijo.methods.classic.timed import Timed, TimedFound
+from teijo.methods.classic.sqlio.settings import SqlioSettings, load_of
+from teijo.methods.classic.timed import TimedFound, TimedLoad
 from teijo.terms.finding import Scalar
 from teijo.terms.histogram import Histogram
 
@@ -67,9 +67,9 @@ class SqlioFound(TimedFound[SqlioSettings]):
     """What a record of SQLIO's run shows."""
 
     @cached_property
-    def test(self) -> Timed:
-        """The test that was asked for."""
-        return test_of(self.settings, self.record.geometry)
+    def load(self) -> TimedLoad:
+        """The load that was asked for."""
+        return load_of(self.settings, self.record.geometry)
 
     @cached_property
     def printed(self) -> Printed:

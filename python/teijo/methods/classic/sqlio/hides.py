@@ -15,8 +15,8 @@ _TOUCHED: Final = 0.5
 
 
 def entries(found: SqlioFound) -> tuple[Hidden, ...]:
-    """Return what was looked for, with its size; nothing before there is a pass."""
-    if not found.passes or found.settings.strict == "on":
+    """Return what was looked for in passes that have ended, with its size."""
+    if found.settings.strict == "on":
         return ()
     return (_strip(found), _milliseconds(found))
 
@@ -32,12 +32,14 @@ def _strip(found: SqlioFound) -> Hidden:
         name="The strip",
         what="Without -frandom or -fsequential all I/O stays in factor × IOs per run blocks.",
         size=say(
-            "{touched} of the {capacity} were touched, {percent:.3g} %.",
+            "All I/O was within {touched} of the {capacity}, {percent:.3g} %.",
             touched=units.format_size(touched),
             capacity=units.format_size(capacity),
             percent=share * 100,
         ),
-        because="Any cache holds so little, and a disk hardly moves its heads for it.",
+        because="The strip follows from the options of the run, and no I/O is outside of it. A "
+        "cache that holds the strip answers for the device; how large those of the device are, it "
+        "may not say.",
         strict="The whole target, every block once before any comes back.",
         found=strip,
     )
@@ -51,13 +53,15 @@ def _milliseconds(found: SqlioFound) -> Hidden:
         name="Whole milliseconds",
         what="Times are printed in milliseconds, the rest cut off.",
         size=say(
-            "Printed as {told} ms on average, it was {mean}: p50 {p50}, p99 {p99}.",
+            "Printed as {told} ms on average, it was {mean}: p50 {p50}, p99 {p99}; {percent} % of "
+            "the I/Os took less than 1 ms.",
             told=found.printed.avg_ms,
             mean=units.format_latency(mean_ns),
             p50=units.format_latency(found.latency.quantile_ns(0.5)),
             p99=units.format_latency(found.latency.quantile_ns(0.99)),
+            percent=found.printed.percents[0],
         ),
-        because="On flash most I/Os are done within the first millisecond.",
+        because="Both are of the same I/Os; the engine's histogram is in nanoseconds.",
         strict="The report's percentiles are in nanoseconds, strict or not.",
         found=cut,
     )

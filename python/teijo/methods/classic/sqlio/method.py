@@ -2,7 +2,7 @@
 
 from teijo.methods.classic.pools import Pool, check_pools
 from teijo.methods.classic.sqlio.found import SqlioFound
-from teijo.methods.classic.sqlio.settings import SqlioSettings, test_of
+from teijo.methods.classic.sqlio.settings import SqlioSettings, load_of
 from teijo.methods.load import check_blocks
 from teijo.methods.method import Method, Steps
 from teijo.terms.geometry import Geometry
@@ -31,4 +31,4 @@ class Sqlio(Method[SqlioSettings, SqlioFound]):
 
     def steps(self, settings: SqlioSettings, geometry: Geometry) -> Steps:
         """Run the passes."""
-        return test_of(settings, geometry).conversation()
+        return load_of(settings, geometry).conversation()

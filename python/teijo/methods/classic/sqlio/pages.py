@@ -10,8 +10,8 @@ from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic.sqlio.found import BUCKETS, SqlioFound
 from teijo.methods.classic.sqlio.hides import entries
 from teijo.methods.classic.sqlio.settings import SqlioSettings
-from teijo.methods.classic.timed_pages import Told, course_sections, means_blocks, told_table
-from teijo.methods.report import Rows, study_report
+from teijo.methods.classic.timed_pages import Told, means_blocks, timed_report, told_table
+from teijo.methods.report import Rows
 
 MEANING = (
     "MBs/sec is 2²⁰ bytes a second, cut after the second digit; times are cut to whole "
@@ -21,15 +21,12 @@ MEANING = (
 
 def pages(found: SqlioFound) -> model.Document:
     """Return the whole report of a record, growing or sealed."""
-    settings = found.settings
-    return study_report(
+    return timed_report(
         found,
-        title="SQLIO",
-        subtitle=Verbatim(settings.name),
-        group="SQLIO",
-        test=_rows(settings),
-        sections=_sections(found),
-        empty="No pass has ended yet.",
+        "SQLIO",
+        _rows(found.settings),
+        lambda: _result(found),
+        lambda: entries(found),
     )
 
 
@@ -45,22 +42,14 @@ def _rows(settings: SqlioSettings) -> Rows:
     )
 
 
-def _sections(found: SqlioFound) -> list[model.Section]:
-    if not found.passes:
-        return []
-    own = found.printed
-    blocks: list[model.Block] = [
-        model.Verdict(text=_headline(found), good=None),
-        told_table(
-            [(Verbatim(name), text) for name, text in figures_of(found)], "As SQLIO prints it"
-        ),
-        *means_blocks(found, _told(found), found.test.name),
-        _histogram(own.percents),
-        model.Paragraph(text=MEANING),
-    ]
+def _result(found: SqlioFound) -> list[model.Block]:
+    figures = [(Verbatim(name), text) for name, text in figures_of(found)]
     return [
-        model.Section(title="Result", blocks=tuple(blocks)),
-        *course_sections(found, entries(found)),
+        model.Verdict(text=_headline(found), good=None),
+        told_table(figures, "As SQLIO prints it"),
+        *means_blocks(found, _told(found), found.load.name),
+        _histogram(found.printed.percents),
+        model.Paragraph(text=MEANING),
     ]
 
 

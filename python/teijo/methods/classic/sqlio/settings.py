@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from teijo import units
 from teijo.methods import forms
 from teijo.methods.classic.pools import POOLS, Pool, written_once
-from teijo.methods.classic.timed import Timed
+from teijo.methods.classic.timed import TimedLoad
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.load import QUEUE_DEPTH_MOST, THREADS_MOST
 from teijo.methods.settings import Settings
@@ -163,8 +163,8 @@ def _access(settings: SqlioSettings) -> Access:
     return Access.SHUFFLED
 
 
-def test_of(settings: SqlioSettings, geometry: Geometry) -> Timed:
-    """Return the test on a device."""
+def load_of(settings: SqlioSettings, geometry: Geometry) -> TimedLoad:
+    """Return the load on a device, with what is written before it."""
     prepare: tuple[Precondition, ...] = ()
     if settings.is_prepared:
         prepare = tuple(
@@ -176,7 +176,7 @@ def test_of(settings: SqlioSettings, geometry: Geometry) -> Timed:
             )
             for pool in settings.files
         )
-    return Timed(
+    return TimedLoad(
         name=settings.name,
         workload=Workload(streams=streams_of(settings)),
         duration_ns=settings.duration_ns,
