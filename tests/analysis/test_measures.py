@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from teijo.analysis import measures
-from teijo.terms.result import StepResult
+from teijo.terms.result import OperationResult, StepResult
+from teijo.terms.step import Perform
+from teijo.terms.work import FileCalls, FileIo, Files, SqlBench
 from tests.methods.canned import flow, latencies
 
 
@@ -73,3 +75,35 @@ def test_the_response_of_a_step_is_that_of_its_open_loops_alone():
     assert response is not None
     assert (response.count, response.mean_ns) == (2, 70_000)
     assert measures.response_of(replace(answer, results=(closed,))) is None
+
+
+def moved(operation: str, size_bytes: int | None) -> StepResult:
+    part = OperationResult(stream="files", operation=operation, count=1, bytes=size_bytes)
+    disk = OperationResult(stream="disk", operation="disk-read", count=1, bytes=7)
+    return StepResult(started_ns=0, elapsed_ns=1, results=(part, disk))
+
+
+def test_what_files_have_written_is_what_was_written_and_not_what_was_read_or_looked_at() -> None:
+    def of(operation: FileCalls, **more: int) -> Perform:
+        work = FileIo(operation=operation, file_bytes=1000, chunk_bytes=10, calls=100, **more)
+        return Perform(work=work)
+
+    for operation in ("write", "rewrite", "random-write"):
+        assert measures.written_by(of(operation), moved(operation, 1000)) == 1000
+    for operation in ("read", "random-read"):
+        assert measures.written_by(of(operation), moved(operation, 1000)) == 0
+    assert measures.written_by(of("seek", rewrite_percent=10), moved("seek", 1000)) == 100
+    small = Files(operation="create", count=1, size_bytes=5)
+    assert measures.written_by(Perform(work=small), moved("create", 5)) == 5
+    looked = Files(operation="stat", count=1, read=True)
+    assert measures.written_by(Perform(work=looked), moved("stat", 5)) == 0
+
+
+def test_what_statements_wrote_nobody_knows_and_a_sum_with_it_neither() -> None:
+    sql = Perform(work=SqlBench(test="create", operation="x", place=0, count=1))
+    answer = moved("insert", None)
+    files = Perform(work=Files(operation="create", count=1, size_bytes=5))
+    assert measures.written_by(sql, answer) is None
+    assert measures.written_in([(files, moved("create", 5))] * 2) == 10
+    assert measures.written_in([(files, moved("create", 5)), (sql, answer)]) is None
+    assert measures.written_in([]) == 0

@@ -12,8 +12,10 @@ import pytest
 
 import teijo.api
 from teijo.methods.operations import name_of
+from teijo.runfile.recorder import Recorder
 from teijo.runner import drive
 from teijo.runner.interrupt import Interrupt
+from teijo.runner.run import _Act
 from teijo.runner.stage import Outcome, Stage
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
@@ -153,3 +155,45 @@ def test_killed_in_each_kind_of_its_steps_it_goes_on_to_the_end_and_leaves_no_tr
         except Exception as error:
             error.add_note(f"killed in step {seq}, {kind}")
             raise
+
+
+ENDS: tuple[tuple[str, object, str], ...] = (
+    ("before its run file is there", Recorder, "create"),
+    ("after its last step", _Act, "_tidy"),
+    ("as it ends", _Act, "_end"),
+    ("once its end is recorded", _Act, "_sealed"),
+)
+"""Where a run dies that is in none of its steps: when, and the function that it dies in."""
+
+
+@pytest.mark.parametrize(
+    ("subject", "place"),
+    [
+        pytest.param(
+            subject,
+            place,
+            id=f"{subject.name}, {place}",
+            marks=[pytest.mark.long] * (place == "file"),
+        )
+        for subject in CLASSIC
+        for place in subject.places
+        if place != "simulated"
+    ],
+)
+@pytest.mark.parametrize(("room", "name"), [each[1:] for each in ENDS], ids=[e[0] for e in ENDS])
+def test_killed_in_none_of_its_steps_it_leaves_nothing_that_resume_does_not_remove(
+    tmp_path: Path, subject: Subject, place: Place, room: object, name: str
+) -> None:
+    def act() -> None:
+        with patch.object(room, name, lambda *_, **__: kill_me()):
+            run(subject, place, tmp_path)
+
+    assert in_a_child(act) == -9
+    home = tmp_path / "home"
+    target = {"disk.img"} if place == "file" else set()
+    if name in ("create", "_sealed"):
+        assert set(listed(home)) - target == {KEPT}
+    if name in ("_tidy", "_end"):
+        assert teijo.api.resume(tmp_path / "run.teijo").record.run.ending == "done"
+    assert set(listed(home)) - target == {KEPT}
+    assert (home / KEPT).read_text() == "kept"

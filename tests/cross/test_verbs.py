@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from teijo import api
+from teijo.analysis.measures import written_in
 from teijo.compare.judged import SHOWN
 from teijo.compare.limit import LIMITS_MOST
 from teijo.compare.limits import known_in
@@ -21,9 +22,10 @@ from teijo.errors import Interrupted
 from teijo.methods.registry import card_named
 from teijo.runner.events import Event, StepStarted
 from teijo.runner.interrupt import Interrupt
+from teijo.terms.result import StepResult
 from tests.cli.conftest import Teijo
 from tests.cli.conftest import teijo as teijo
-from tests.cross.subjects import CLASSIC, KEPT, Place, Subject
+from tests.cross.subjects import CLASSIC, FILES, KEPT, Place, Subject
 from tests.runfile.memory import MEMORY
 from tests.runfile.memory import tmp_path as tmp_path
 
@@ -95,6 +97,14 @@ def test_a_preview_knows_the_steps_and_bytes_that_the_run_had(ran: Ran, teijo: T
     (row,) = [line.split()[1:] for line in told.splitlines() if line.startswith("steps")]
     assert row == [str(len(ran.run.record.steps))] * 3
     assert "Assumed" in told
+    ahead = api.preview(*ran.command, settings=ran.subject.settings)
+    steps = ((each.step, each.answer) for each in ran.run.record.steps)
+    wrote = written_in((one, two) for one, two in steps if isinstance(two, StepResult))
+    if ran.subject.method in ("oltp", "classic.sql-bench"):
+        assert (wrote, ahead.least.written_bytes, ahead.most.written_bytes) == (None,) * 3
+        assert told.count("not known") == 9
+    elif ran.subject.simulated == FILES and not ran.subject.settings.get("largest"):
+        assert (ahead.least.written_bytes, ahead.most.written_bytes) == (wrote, wrote)
 
 
 def test_a_run_on_the_command_line_ends_with_its_verdict(

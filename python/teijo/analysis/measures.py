@@ -6,13 +6,17 @@ A mixed cell's latency is that of its I/Os, reads and writes alike, each counted
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Literal
+from typing import Final, Literal
 
 from teijo import units
 from teijo.terms.finding import Cell
 from teijo.terms.histogram import Histogram, merged
 from teijo.terms.result import Health, StepResult
+from teijo.terms.step import Perform, Step
+from teijo.terms.work import FileIo, Files, Sql, SqlBench, Transactions
 
+WRITING: Final = frozenset({"write", "random-write", "rewrite", "create"})
+"""Operations whose bytes are written: of blocks, and of files. A seek of Bonnie++ writes some."""
 HOST_WRITES = "host_writes_bytes"
 NAND_WRITES = "nand_writes_bytes"
 
@@ -89,6 +93,27 @@ def _exact(amount: int, over: int) -> Fraction:
 def written_bytes(answer: StepResult) -> int:
     """Return the bytes that the step wrote."""
     return sum(result.moved_bytes for result in answer.of("write"))
+
+
+def written_by(step: Step, answer: StepResult) -> int | None:
+    """Return the bytes that a step of any work wrote; None of statements: the server knows."""
+    work = step.work if isinstance(step, Perform) else None
+    match work:
+        case Sql() | SqlBench() | Transactions():
+            return None
+        case FileIo(operation="seek", rewrite_percent=percent):
+            moved = sum(part.moved_bytes for part in answer.results if part.operation == "seek")
+            return moved * percent // 100
+        case Files() | FileIo() | None:
+            parts = (part for part in answer.results if part.operation in WRITING)
+            return sum(part.moved_bytes for part in parts)
+
+
+def written_in(exchanges: Iterable[tuple[Step, StepResult]]) -> int | None:
+    """Return the bytes that several steps wrote; None where one of them is not known."""
+    parts = [written_by(step, answer) for step, answer in exchanges]
+    known = [each for each in parts if each is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def errors_of(answer: StepResult) -> int:

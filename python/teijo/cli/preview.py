@@ -66,7 +66,7 @@ def as_object(seen: "Preview") -> dict[str, object]:
     drive_writes = {name: seen.drive_writes(end) for name, end in ends.items()}
     rated = seen.endurance
     shares = {
-        name: None if rated is None else rated.share(end.written_bytes)
+        name: None if rated is None or end.written_bytes is None else rated.share(end.written_bytes)
         for name, end in ends.items()
     }
     return asdict(seen) | {"drive_writes": drive_writes, "endurance_share": shares}
@@ -77,12 +77,15 @@ def table(seen: "Preview") -> list[str]:
     from teijo.units import format_capacity, format_duration
 
     ends, rated = (seen.least, seen.expected, seen.most), seen.endurance
-    worn = ["not known" if rated is None else percent(rated.share(e.written_bytes)) for e in ends]
+    written = [end.written_bytes for end in ends]
+    times = [seen.drive_writes(end) for end in ends]
+    worn = [None if rated is None or each is None else rated.share(each) for each in written]
+    unknown = "not known"
     rows = [
         ("duration", *(format_duration(end.duration_ns) for end in ends)),
-        ("written", *(format_capacity(end.written_bytes) for end in ends)),
-        ("drive writes", *(f"{seen.drive_writes(end):.2f}" for end in ends)),
-        ("of rated endurance", *worn),
+        ("written", *(unknown if each is None else format_capacity(each) for each in written)),
+        ("drive writes", *(unknown if each is None else f"{each:.2f}" for each in times)),
+        ("of rated endurance", *(unknown if each is None else percent(each) for each in worn)),
         ("steps", *(f"{end.steps:,}" for end in ends)),
     ]
     head = ("", "AT LEAST (steady at once)", "EXPECTED (settles)", "AT MOST (never steady)")

@@ -36,6 +36,7 @@ from teijo.methods.pages import (
 from teijo.methods.scaled import both_sizes, scale_rule
 from teijo.terms.record import Record
 from teijo.terms.remark import REMEDIES, RemarkKind
+from teijo.terms.result import StepResult
 from teijo.units import GIGA
 
 T = TypeVar("T")
@@ -204,16 +205,20 @@ def _convergence_table(comparison: Comparison) -> model.Table:
 
 def _convergence_row(match: Match, entry: Entry, *, scaled: bool) -> tuple[model.Value, ...]:
     findings, record = entry.part.findings, entry.part.record
-    written = sum(map(measures.written_bytes, record.answers))
+    written = measures.written_in(
+        (each.step, each.answer) for each in record.steps if isinstance(each.answer, StepResult)
+    )
+    written_gb = None if written is None else written / GIGA
+    capacity = record.geometry.capacity_bytes if record.geometry.has_capacity else None
     return (
         Verbatim(match.name),
         entry.label,
         convergence_word(findings),
         window_name(findings),
         findings.rounds,
-        written / GIGA,
-        *([written / GIGA * record.geometry.scale] if scaled else []),
-        written / record.geometry.capacity_bytes if record.geometry.has_capacity else None,
+        written_gb,
+        *([written_gb and written_gb * record.geometry.scale] if scaled else []),
+        written / capacity if written is not None and capacity else None,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self
 
+from teijo.analysis.measures import written_by
 from teijo.engine.session import Progress
 from teijo.errors import Interrupted, RunFileError
 from teijo.terms.result import StepResult
@@ -81,7 +82,7 @@ class Budget:
 
     def settle(self, step: Step, result: StepResult) -> None:
         """Count what a finished step wrote, and how fast."""
-        written = sum(part.moved_bytes for part in result.of("write"))
+        written = written_by(step, result) or 0
         self.spent_bytes += written
         self._step = None
         if isinstance(step, Measure) and result.elapsed_ns:

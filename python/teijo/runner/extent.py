@@ -12,11 +12,14 @@ DRIVE_WRITES_MOST = MEGA
 
 @dataclass(frozen=True, kw_only=True)
 class Extent:
-    """How far a run goes: its steps, time on the device's clock, bytes written, intervals."""
+    """How far a run goes: its steps, time on the device's clock, bytes written, intervals.
+
+    `written_bytes` is None of statements: what a database writes for them, nobody knows before.
+    """
 
     steps: int
     duration_ns: int
-    written_bytes: int
+    written_bytes: int | None
     intervals: int
 
 
@@ -38,21 +41,25 @@ class Preview:
     spent_bytes: int = 0
     endurance: Endurance | None = None
 
-    def drive_writes(self, extent: Extent) -> float:
-        """Return what one end writes, in user capacities."""
-        return extent.written_bytes / self.capacity_bytes if self.capacity_bytes else 0.0
+    def drive_writes(self, extent: Extent) -> float | None:
+        """Return what one end writes, in user capacities; None where one of the two is unknown."""
+        if extent.written_bytes is None or not self.capacity_bytes:
+            return None
+        return extent.written_bytes / self.capacity_bytes
 
     @property
     def line(self) -> str:
         """All of it in one line: expected, and in brackets least and most."""
         ends = (self.expected, self.least, self.most)
         durations = [format_duration(end.duration_ns) for end in ends]
-        sizes = [format_capacity(end.written_bytes) for end in ends]
-        writes = [_count(self.drive_writes(end)) for end in ends]
-        return (
-            f"about {_span(durations)}, {_span(sizes)} written, {_span(writes)} drive writes; "
-            f"assumed {self.assumed}"
-        )
+        sizes = [format_capacity(e.written_bytes) for e in ends if e.written_bytes is not None]
+        writes = [_count(each) for each in map(self.drive_writes, ends) if each is not None]
+        told = [f"about {_span(durations)}"]
+        if sizes:
+            told.append(f"{_span(sizes)} written")
+        if writes:
+            told.append(f"{_span(writes)} drive writes")
+        return f"{', '.join(told)}; assumed {self.assumed}"
 
 
 def _count(drive_writes: float) -> str:
@@ -83,7 +90,7 @@ def refuse_beyond(drive_writes_most: float, seen: Preview) -> None:
             remedy=f"Give a number above 0, up to {DRIVE_WRITES_MOST:,}: --max-drive-writes 3",
         )
     least, expected, most = (
-        (seen.spent_bytes + end.written_bytes) / seen.capacity_bytes
+        (seen.spent_bytes + (end.written_bytes or 0)) / seen.capacity_bytes
         for end in (seen.least, seen.expected, seen.most)
     )
     if expected <= drive_writes_most:

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from teijo.analysis.measures import written_by
 from teijo.runner.compile import interval_ns
 from teijo.terms.histogram import Histogram
 from teijo.terms.result import Direction, OperationResult, StepResult
@@ -97,7 +98,8 @@ class Paper:
     rates: Rates
     share: Share
     now_ns: int = 0
-    written_bytes: int = 0
+    written_bytes: int | None = 0
+    """None once a step wrote nobody knows how much."""
     intervals: int = 0
     state: State = field(default=State(steps=0, drive_writes=0.0))
 
@@ -105,7 +107,9 @@ class Paper:
         """Return the answer to a step, and take note of what it did."""
         answer = self._answer(step)
         self.now_ns += answer.elapsed_ns
-        self.written_bytes += written_by(answer)
+        written = written_by(step, answer)
+        if self.written_bytes is not None:
+            self.written_bytes = None if written is None else self.written_bytes + written
         self.intervals += len(answer.results) * (answer.elapsed_ns // interval_ns(step) + 1)
         self.settle(step, answer)
         return answer
@@ -147,11 +151,6 @@ class Paper:
         return StepResult(started_ns=self.now_ns, elapsed_ns=elapsed_ns, results=tuple(results))
 
 
-def written_by(answer: StepResult) -> int:
-    """Return the bytes that a step wrote, by blocks, to files or by statements."""
-    return sum(part.moved_bytes for part in answer.results if part.operation != "read")
-
-
 def _performed(step: Perform, now_ns: int) -> StepResult:
     work = step.work
     match work:
@@ -159,7 +158,7 @@ def _performed(step: Perform, now_ns: int) -> StepResult:
             size = work.count * work.size_bytes if work.operation == "create" else None
             done = _result("files", work.operation, work.count, size, _LATENCY_NS)
         case FileIo():
-            size = work.count * work.chunk_bytes
+            size = work.size_bytes
             done = _result("files", work.operation, work.count, size, _LATENCY_NS)
         case Sql():
             size = None if work.statement in ("select", "delete") else work.count * work.row_bytes

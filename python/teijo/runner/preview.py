@@ -1,9 +1,9 @@
 """Preview: a method talks to three devices on paper, and what they were driven to is compared."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
 from typing import Final
 
+from teijo.analysis.measures import written_in
 from teijo.device.device import Device
 from teijo.engine.plan import Plan
 from teijo.errors import PlanError
@@ -12,7 +12,7 @@ from teijo.methods.settings import Settings
 from teijo.runner.compile import compile_load
 from teijo.runner.drive import Conversation
 from teijo.runner.extent import Extent, Preview
-from teijo.runner.paper import Paper, Rates, Share, always_full, restless, settling, written_by
+from teijo.runner.paper import Paper, Rates, Share, always_full, restless, settling
 from teijo.runner.replay import check_asked
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record, StepRecord
@@ -55,7 +55,7 @@ def preview(
         most=_each(max, ends),
         capacity_bytes=geometry.capacity_bytes,
         assumed=rates.text(of_blocks=geometry.has_capacity),
-        spent_bytes=0 if after is None else written_bytes(after.steps),
+        spent_bytes=0 if after is None else written_bytes(after.steps) or 0,
     )
 
 
@@ -93,10 +93,10 @@ def _trial(stream: Stream, geometry: Geometry) -> Plan:
     return compile_load(step, geometry, {}, seed=1)
 
 
-def written_bytes(steps: Sequence[StepRecord]) -> int:
-    """Return the bytes that recorded steps wrote."""
-    answers = (each.answer for each in steps if isinstance(each.answer, StepResult))
-    return sum(written_by(answer) for answer in answers)
+def written_bytes(steps: Sequence[StepRecord]) -> int | None:
+    """Return the bytes that recorded steps wrote, None where statements did."""
+    answered = ((each.step, each.answer) for each in steps)
+    return written_in((step, answer) for step, answer in answered if isinstance(answer, StepResult))
 
 
 def _extent(
@@ -145,5 +145,10 @@ def _catch_up(
 
 def _each(choose: Callable[[Iterable[int]], int], ends: Sequence[Extent]) -> Extent:
     """Return the extreme of each figure by itself."""
-    names = [field.name for field in fields(Extent)]
-    return Extent(**{name: choose(getattr(end, name) for end in ends) for name in names})
+    written = [end.written_bytes for end in ends if end.written_bytes is not None]
+    return Extent(
+        steps=choose(end.steps for end in ends),
+        duration_ns=choose(end.duration_ns for end in ends),
+        written_bytes=choose(written) if len(written) == len(ends) else None,
+        intervals=choose(end.intervals for end in ends),
+    )

@@ -133,9 +133,19 @@ class FileIo:
         """How many operations there are, over all workers."""
         if self.operation in RANDOM_CALLS:
             return self.calls
-        whole_bytes = self.file_bytes - self.file_bytes % self.chunk_bytes
         each_bytes = STDIO_BYTES if self.style == "stdio" else self.chunk_bytes * self.timed_calls
-        return (1 if self.share else self.workers) * -(-whole_bytes // each_bytes)
+        return (1 if self.share else self.workers) * -(-self._whole_bytes // each_bytes)
+
+    @property
+    def size_bytes(self) -> int:
+        """How many bytes of the files are gone over, over all workers."""
+        if self.operation in RANDOM_CALLS:
+            return self.calls * self.chunk_bytes
+        return (1 if self.share else self.workers) * self._whole_bytes
+
+    @property
+    def _whole_bytes(self) -> int:
+        return self.file_bytes - self.file_bytes % self.chunk_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
