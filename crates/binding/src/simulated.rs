@@ -143,15 +143,16 @@ impl SimulatedSession {
         })
     }
 
-    /// What the device counts: what flash counts is absent where there is none.
+    /// What the device counts: what flash counts is absent where not all of it is flash, for
+    /// what a disk reads and writes would be missing in it.
     fn health(&self) -> PyResult<BTreeMap<&'static str, u64>> {
-        let (health, has_flash) =
-            self.with(|session| (session.health(), session.device().has_flash()))?;
+        let (health, is_flash) =
+            self.with(|session| (session.health(), session.device().is_flash()))?;
         let mut counters = BTreeMap::from([
             ("host_reads_bytes", health.host_reads_bytes),
             ("host_writes_bytes", health.host_writes_bytes),
         ]);
-        if has_flash {
+        if is_flash {
             counters.extend([
                 ("trims_bytes", health.trims_bytes),
                 ("nand_reads_bytes", health.nand_reads_bytes),

@@ -584,7 +584,7 @@ fn an_array_counts_what_befell_each_member() {
     let found = errors(&lap.streams[0].write, EIO);
     assert!(found > 0);
     assert_eq!(found, counts(&session)["1.errors"]);
-    assert!(session.device().has_flash());
+    assert!(session.device().is_flash());
 }
 
 #[test]

@@ -467,7 +467,7 @@ fn solid_state_members_end_at_once_and_two_are_twice_as_fast() {
     assert_within("two drives", two, 2.0 * one, 3.0);
     let node = open("raid0(2×s3700?capacity=1GiB)").expect("an array");
     assert_eq!(node.next_ns(), u64::MAX);
-    assert!(node.has_flash());
+    assert!(node.is_flash());
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod lab;
 mod laps;
 
 use common::assert_within;
-use lab::{bytes, iops, seconds, session, Session, SECOND};
+use lab::{bytes, iops, mb_per_second, seconds, session, Session, SECOND};
 use laps::{count, fill, in_order, random, run, run_in, GIB, KIB, MIB};
 use teijo_engine::plan::StreamPlan;
 use teijo_engine::request::Op;
@@ -29,7 +29,8 @@ fn its_capacity_is_that_of_both() {
     assert_eq!(both.capacity_bytes(), 9 * GIB);
     let facts = both.facts();
     assert_eq!(facts.model, "Simulated TIER(S3700, HDD-7200)");
-    assert!(both.has_flash());
+    assert!(!both.is_flash());
+    assert!(open("tier(s3700, s3700)").expect("tiers").is_flash());
 }
 
 #[test]
@@ -245,6 +246,20 @@ fn reads_of_what_was_never_written_reach_neither_device() {
     one.purge();
     run(&mut one, random(100, 4 * KIB, 8), 16 * MIB, seconds(0.1));
     assert_eq!(of_parts(&one)[0].0, 0);
+}
+
+#[test]
+fn what_was_never_written_is_read_at_the_pace_of_memory_however_many_ask() {
+    for in_flight in [8, 64] {
+        let mut one = session(&tier(""));
+        let lap = run(&mut one, random(100, MIB, in_flight), 8 * GIB, seconds(0.1));
+        assert_within(&format!("{in_flight}"), mb_per_second(&lap), 4_000.0, 2.0);
+    }
+    let alone = |size| {
+        let mut one = session(&tier(""));
+        1e9 / iops(&run(&mut one, random(100, size, 1), 8 * GIB, seconds(0.1)))
+    };
+    assert_within("ns of 4 KiB", alone(4 * KIB), 11_024.0, 1.0);
 }
 
 #[test]

@@ -9,7 +9,7 @@ import pytest
 
 from teijo import api
 from teijo.document.model import Facts, Paragraph
-from teijo.methods.classic import hidden, hidden_checks
+from teijo.methods.classic import hidden, hidden_caches, hidden_checks
 from teijo.methods.classic.hidden import Hidden, entries, hidden_in, section
 from teijo.terms.census import Census
 from teijo.terms.geometry import Geometry
@@ -202,16 +202,58 @@ def test_one_load_has_no_order() -> None:
 def test_a_cache_that_holds_the_file_is_named_and_one_of_no_known_size_is_unknown() -> None:
     pair = (measure(active_range=ActiveRange(length_bytes=64 * MIB)), answer())
     plain = of_steps(pair)
-    assert one(hidden_checks.caches(plain)).found == "unknown"
+    assert one(hidden_caches.caches(plain)).found == "unknown"
     buffered = (Remark(kind=RemarkKind.BUFFERED, text="direct=no"),)
     cached = replace(plain, remarks=buffered, environment={"memory": "31.3 GiB"})
-    found = one(hidden_checks.caches(cached))
+    found = one(hidden_caches.caches(cached))
     assert found.found == "hidden"
     assert "page cache" in found.size
     identity = replace(plain.identity, facts={"0.write_cache": "32MiB"})
-    assert one(hidden_checks.caches(replace(plain, identity=identity))).found == "clear"
+    assert one(hidden_caches.caches(replace(plain, identity=identity))).found == "clear"
     identity = replace(plain.identity, facts={"write_cache": "64MiB"})
-    assert one(hidden_checks.caches(replace(plain, identity=identity))).found == "hidden"
+    assert one(hidden_caches.caches(replace(plain, identity=identity))).found == "hidden"
+
+
+@pytest.mark.parametrize(
+    ("facts", "scale", "found"),
+    [
+        ({"size": "26GB"}, 1.0, "hidden"),
+        ({"size": "26GB"}, 1000.0, "clear"),
+        ({"holds": "64000000000 bytes", "promote_reads": "first"}, 30.0, "hidden"),
+        ({"holds": "2000000000000 bytes", "placement": "fast"}, 1.0, "unknown"),
+        ({"size": "26GB", "mode": "write-through", "read_cache": "off"}, 1.0, "unknown"),
+        ({"1.size": "26GB", "1.mode": "write-through", "1.read_cache": "on"}, 1.0, "hidden"),
+        ({"size": "26GB", "mode": "write-back", "read_cache": "off"}, 1.0, "hidden"),
+        ({"0.buffer": "64MiB"}, 1000.0, "hidden"),
+        ({"size": "auto"}, 1.0, "unknown"),
+    ],
+)
+def test_a_cache_is_as_large_as_what_is_measured_makes_of_it(
+    facts: dict[str, str], scale: float, found: str
+) -> None:
+    plain = of_steps((measure(active_range=ActiveRange(length_bytes=64 * MIB)), answer()))
+    nominal = round(plain.geometry.capacity_bytes * scale)
+    geometry = replace(plain.geometry, nominal_capacity_bytes=nominal)
+    identity = replace(plain.identity, facts=facts)
+    given = replace(plain, geometry=geometry, identity=identity)
+    assert one(hidden_caches.caches(given)).found == found
+
+
+@pytest.mark.parametrize(("nand", "found"), [(0, "hidden"), (89, "hidden"), (91, "clear")])
+def test_reads_that_the_medium_did_not_see_are_named(nand: int, found: str) -> None:
+    before = {"host_reads_bytes": 0, "nand_reads_bytes": 0}
+    after = {"host_reads_bytes": 100 * MIB, "nand_reads_bytes": nand * MIB}
+    told = one(
+        hidden_caches.medium(
+            of_steps((measure(), answer(health_before=before, health_after=after)))
+        )
+    )
+    assert told.found == found
+    assert "The host read 100 MiB" in told.size
+    assert f"{nand} " in told.size or nand == 0
+    without = {"host_reads_bytes": 100 * MIB}
+    of_a_disk = of_steps((measure(), answer(health_before=before, health_after=without)))
+    assert hidden_caches.medium(of_a_disk) == []
 
 
 def test_the_best_of_several_passes_is_held_against_their_mean_unless_the_run_is_strict() -> None:

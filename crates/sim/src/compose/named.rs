@@ -35,8 +35,9 @@ fn raid5() -> [Named; 3] {
             label: Some(Label::Plausible {
                 why: "the disks, the chunks and the cache modes of one published array, whose \
                       measurements are pictures, and whose disks were of three kinds; what it \
-                      says in words holds: larger chunks are better, reads are faster than of \
-                      one disk and less than four times, small writes are very slow",
+                      says in words holds: large reads at random are better with larger chunks, \
+                      reads are faster than of one disk and less than four times, small writes \
+                      are very slow",
             }),
             inner: &[],
         },

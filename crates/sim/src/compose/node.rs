@@ -27,17 +27,17 @@ pub enum Node {
 }
 
 impl Node {
-    /// Whether there is flash in it, and with it what flash counts.
-    pub fn has_flash(&self) -> bool {
+    /// Whether all that holds data is flash, so that what flash counts is of the whole.
+    pub fn is_flash(&self) -> bool {
         match self {
             Self::Ssd(_) => true,
             Self::Disk(_) => false,
-            Self::Array(array) => array.members().iter().any(Self::has_flash),
-            Self::Faulty(faulty) => faulty.part().has_flash(),
-            Self::Cache(cache) => cache.part().has_flash(),
-            Self::Os(os) => os.part().has_flash(),
-            Self::SsdCache(cache) => cache.parts().into_iter().any(Self::has_flash),
-            Self::Tier(tier) => tier.parts().into_iter().any(Self::has_flash),
+            Self::Array(array) => array.members().iter().all(Self::is_flash),
+            Self::Faulty(faulty) => faulty.part().is_flash(),
+            Self::Cache(cache) => cache.part().is_flash(),
+            Self::Os(os) => os.part().is_flash(),
+            Self::SsdCache(cache) => cache.parts().into_iter().all(Self::is_flash),
+            Self::Tier(tier) => tier.parts().into_iter().all(Self::is_flash),
         }
     }
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from teijo.document import model
 from teijo.document.phrase import say, sentences
+from teijo.methods.classic import hidden_caches
 from teijo.methods.classic import hidden_checks as checks
 from teijo.methods.classic.hidden_entry import Hidden
 from teijo.methods.found import Pick
@@ -30,9 +31,10 @@ def entries(record: Record, *, pick: Pick) -> tuple[Hidden, ...]:
         *checks.revisits(record),
         *checks.repeated_offsets(record),
         *checks.unwritten(record),
+        *hidden_caches.medium(record),
         *checks.content(record),
         *checks.order(record),
-        *checks.caches(record),
+        *hidden_caches.caches(record),
     ]
     if pick == "best":
         found += checks.best_of(record)

@@ -26,14 +26,12 @@ from teijo.methods.classic.hidden_entry import (
     Hidden,
     entry,
     found_of,
-    shown_bytes,
     too_few,
 )
 from teijo.methods.classic.overlap import Overlap
 from teijo.terms.census import Census, ContentSample
 from teijo.terms.placing import place
 from teijo.terms.record import Record
-from teijo.terms.remark import RemarkKind
 from teijo.terms.result import UNWRITTEN, StepResult
 from teijo.terms.step import Measure
 from teijo.terms.workload import Access, Stream
@@ -379,51 +377,6 @@ def order(record: Record) -> list[Hidden]:
             "Loads are measured in an order drawn at random.",
         )
     ]
-
-
-def caches(record: Record) -> list[Hidden]:
-    """Look whether a cache of a known size holds the whole range that was measured."""
-    ranges = [
-        pieces * piece_bytes
-        for step, _ in record.measured()
-        for stream in step.workload.streams
-        for pieces, piece_bytes, _ in (
-            place(stream.active_range, record.geometry, stream.block_size_bytes),
-        )
-    ]
-    if not ranges:
-        return []
-    texts = (
-        "What is in a cache is read from it, and what goes into it is written later, or never.",
-        "The sizes of the caches that are known are held against the range that was measured.",
-        "Direct I/O goes around the page cache; a cache of the device is outrun by a larger file.",
-    )
-    buffered = any(remark.kind is RemarkKind.BUFFERED for remark in record.remarks)
-    known = _known_caches(record, buffered=buffered)
-    smallest = min(ranges)
-    if not known:
-        size = "How large the caches between the program and the medium are: the device says none."
-        return [entry("unknown", "cache", "A cache larger than the file", size, *texts)]
-    name, cache_bytes = max(known, key=lambda each: each[1])
-    size = say(
-        "The {cache} may hold {bytes}, and the smallest range that was measured is {range}.",
-        cache=name,
-        bytes=units.format_size(cache_bytes),
-        range=units.format_size(smallest),
-    )
-    found: Found = "hidden" if cache_bytes >= smallest else "clear"
-    return [entry(found, "cache", "A cache larger than the file", size, *texts)]
-
-
-def _known_caches(record: Record, *, buffered: bool) -> list[tuple[str, int]]:
-    found = []
-    if buffered and (size := shown_bytes(record.environment.get("memory", ""))):
-        found.append(("page cache", size))
-    for key, text in record.identity.facts.items():
-        last = key.rpartition(".")[2]
-        if last in ("write_cache", "buffer", "ram", "size") and (size := shown_bytes(text)):
-            found.append(("device's cache", size))
-    return found
 
 
 def best_of(record: Record) -> list[Hidden]:

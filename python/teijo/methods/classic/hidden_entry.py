@@ -10,7 +10,7 @@ from teijo.document.phrase import say
 Found = Literal["hidden", "clear", "unknown"]
 DEVIATIONS: Final = 5
 """What lies within so many of them may be chance."""
-_SHOWN: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([KMGT]iB|B)")
+_SHOWN: Final = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?) ?([KMGT]iB|[kKMGT]?B|bytes)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +52,12 @@ def too_few(size: str) -> str:
 
 
 def shown_bytes(text: str) -> int:
-    """Return a size in bytes as facts and the environment show it ("31.3 GiB"); 0: it is none.
+    """Return a size in bytes as facts and the environment show it ("31.3 GiB", "26GB"); 0: none.
 
     A fraction of a unit is shown there, which a person who writes a size may not use.
     """
     found = _SHOWN.fullmatch(text)
-    return round(float(found[1]) * units.parse_size(f"1{found[2]}")) if found else 0
+    if found is None:
+        return 0
+    unit = "B" if found[2] == "bytes" else found[2]
+    return round(float(found[1]) * units.parse_size(f"1{unit}"))

@@ -22,8 +22,10 @@ use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
 use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
 
-/// How long it takes to say that a chunk was never written.
+/// How long it takes to say that a chunk was never written, beside its zeros.
 const EMPTY_NS: u64 = 10_000;
+/// The zeros of such chunks, one read after the other: 4,000 MB/s, as a cache's RAM has it.
+const EMPTY_BYTES_PER_NS: u64 = 4;
 
 /// Why an I/O was sent below.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +70,8 @@ pub struct Tier<D> {
     /// The next one; `u64::MAX` while nothing is asked for.
     migrate_ns: u64,
     requests: Requests,
+    /// When the zeros of what was never written are free to be sent again.
+    empty_free_ns: u64,
     counters: Counters,
 }
 
@@ -107,6 +111,7 @@ impl<D: Device> Tier<D> {
             migrate_every_ns,
             migrate_ns: u64::MAX,
             requests: Requests::default(),
+            empty_free_ns: 0,
             counters: Counters::default(),
             params,
         })
@@ -177,12 +182,19 @@ impl<D: Device> Device for Tier<D> {
             }
         }
         // It ends here only if nothing of it was ever written.
+        let told_ns = match op {
+            Op::Read => {
+                at_ns.max(self.empty_free_ns) + range.length_bytes.div_ceil(EMPTY_BYTES_PER_NS)
+            }
+            Op::Write | Op::Discard | Op::Flush => at_ns,
+        };
         let outcome = Outcome {
-            done_ns: at_ns + EMPTY_NS,
+            done_ns: told_ns + EMPTY_NS,
             result: 0,
         };
-        let end = self.requests.release(request, outcome);
-        end.map(|end| end.outcome)
+        let end = self.requests.release(request, outcome)?;
+        self.empty_free_ns = self.empty_free_ns.max(told_ns);
+        Some(end.outcome)
     }
 
     #[inline]
@@ -314,7 +326,11 @@ impl<D: Device> Device for Tier<D> {
         digest.mix(self.heat.numbers());
         digest.mix(self.recency.oldest().map(u64::from));
         digest.mix(self.moves.numbers());
-        digest.mix([self.planned.len() as u64, self.migrate_ns]);
+        digest.mix([
+            self.planned.len() as u64,
+            self.migrate_ns,
+            self.empty_free_ns,
+        ]);
         let of = self.counters;
         digest.mix([of.read_bytes, of.written_bytes, of.trimmed_bytes]);
         digest.mix([of.fast_parts, of.slow_parts, of.promoted, of.waited]);

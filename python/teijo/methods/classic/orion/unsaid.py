@@ -1,9 +1,9 @@
-"""What ORION's own numbers leave out besides: where its loads end, slow I/Os, the medium."""
+"""What ORION's own numbers leave out besides: where its loads end, and slow I/Os."""
 
 from typing import Final
 
 from teijo import units
-from teijo.analysis import measures, percentile
+from teijo.analysis import percentile
 from teijo.document.phrase import Verbatim, say
 from teijo.methods.classic import hidden
 from teijo.methods.classic.hidden import Hidden
@@ -13,14 +13,12 @@ _RISES: Final = 0.05
 """By how much the last load is above the one before where IOPS still rise."""
 _TAIL: Final = 2.0
 _TAIL_PERCENT: Final = 99.9
-_FROM_MEDIUM: Final = 0.9
-_READ, _NAND_READ = "host_reads_bytes", "nand_reads_bytes"
 
 
 def entries(found: OrionFound) -> tuple[Hidden, ...]:
     """Return everything that was looked for in a run of ORION's test."""
     strict = found.settings.strict == "on"
-    own = [*_depth(found), *_medium(found), *([] if strict else _tail(found))]
+    own = [*_depth(found), *([] if strict else _tail(found))]
     return (*hidden.entries(found.record, pick=found.pick), *own)
 
 
@@ -50,31 +48,6 @@ def _depth(found: OrionFound) -> list[Hidden]:
             because="The last two loads of the row of small I/Os are held against each other.",
             strict="Loads go on to 32 small I/Os a disk.",
             found="hidden" if rise > _RISES else "clear",
-        )
-    ]
-
-
-def _medium(found: OrionFound) -> list[Hidden]:
-    """Look whether the device's own counters saw as many reads of its medium as of the host."""
-    answers = [answer for answers in found.passes.values() for answer in answers]
-    host, nand = (measures.counted(answers, name) for name in (_READ, _NAND_READ))
-    if not host or nand is None:
-        return []
-    size = say(
-        "The host read {host}, and the device read {nand} of its medium.",
-        host=units.format_size(host),
-        nand=units.format_size(nand),
-    )
-    return [
-        Hidden(
-            kind="medium",
-            name="Reads that never reached the medium",
-            what="What was never written, or lies in a cache of the drive, is answered without the "
-            "medium.",
-            size=size,
-            because="The device counts both by itself.",
-            strict="The whole range is written before it is read.",
-            found="hidden" if nand < _FROM_MEDIUM * host else "clear",
         )
     ]
 
