@@ -15,7 +15,7 @@ from teijo.methods.oltp.pages import disk_sentence, pages
 from teijo.methods.oltp.settings import OltpSettings
 from teijo.terms.geometry import NO_CAPACITY
 from teijo.terms.record import StepRecord
-from teijo.terms.result import Gap, StepResult
+from teijo.terms.result import Gap, OperationResult, StepResult
 from teijo.terms.step import Perform, step_from_json, step_to_json
 from tests.methods.canned import record_of
 
@@ -85,21 +85,39 @@ def test_flushes_that_nobody_counts_are_not_told_as_none() -> None:
     assert "4 flushes; 0.800" in disk_sentence(replace(disk, flushes=4), 5)
 
 
-def test_a_rate_that_was_not_kept_is_said(tmp_path: Path) -> None:
-    found = found_with_late(tmp_path, "41")
-    assert found.late == 41
-    verdict = str(pages(found).sections[0].blocks[0])
-    assert "the 200 asked for were not kept: 41 that were due were not begun" in verdict
-    assert found_with_late(tmp_path, "0").late == found_with_late(tmp_path, "9" * 30).late == 0
+def test_a_rate_that_was_not_kept_is_said() -> None:
+    found = found_with_late("41")
+    assert (found.late, found.due) == (41, 200)
+    verdict, *more = map(str, pages(found).sections[0].blocks)
+    assert "the 200 asked for were not kept: 41 of 200 that were due were not begun" in verdict
+    assert any("are in no row" in text for text in more)
+    assert "are in no row" not in str(pages(found_with_late("0")))
+    assert found_with_late("0").late == found_with_late("9" * 30).late == 0
 
 
-def found_with_late(tmp_path: Path, late: str) -> OltpFound:
+def test_the_clients_own_delay_is_told_and_of_none_nothing() -> None:
+    found = found_with_late("0", woken="4", woken_ns="2000000")
+    assert found.woken_late_ms == 0.5
+    assert "woke 0.500 ms late on average" in str(pages(found))
+    assert found_with_late("0").woken_late_ms is None
+
+
+def test_the_passes_that_are_left_are_the_time_that_is_left() -> None:
+    found = found_with_late("0")
+    assert found.watch_running.remaining_ns_most == 0
+    more = OltpFound(settings=OltpSettings(passes=3, duration_ns=10**9), record=found.record)
+    assert more.watch_running.remaining_ns_most == 2 * 10**9
+
+
+def found_with_late(late: str, results: tuple[OperationResult, ...] = (), **more: str) -> OltpFound:
     settings = OltpSettings(passes=1, rate_per_second=200)
     steps = Oltp().steps(settings, NO_CAPACITY)
     fill, asked = next(steps), steps.send(DONE)
     while isinstance(asked, Perform) and asked.phase != "round":
         asked = steps.send(DONE)
-    answer = StepResult(started_ns=0, elapsed_ns=10**9, detail={"late": late})
+    answer = StepResult(
+        started_ns=0, elapsed_ns=10**9, results=results, detail={"late": late, "due": "200", **more}
+    )
     played = ((fill, DONE), (asked, answer))
     record = record_of(
         Oltp(), settings,

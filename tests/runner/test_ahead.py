@@ -7,8 +7,9 @@ import pytest
 from teijo.runner.ahead import FILL_SHARE, SHARE_MOST, Ahead, Span, bounds
 from teijo.runner.events import Event, Judged, RunStarted, StepDone, StepStarted
 from teijo.runner.extent import Extent, Preview
-from teijo.terms.step import Measure, Precondition, Purge
+from teijo.terms.step import Measure, Perform, Precondition, Purge
 from teijo.terms.watch import RoundsLeft, Watch
+from teijo.terms.work import SqlBench
 from tests.cli.events import MEASURE, PRECONDITION, SECOND, judged, progress, result, started
 
 MINUTE = 60 * SECOND
@@ -55,6 +56,19 @@ def test_a_real_run_is_waited_for_as_long_as_its_steps_last() -> None:
     )
     assert ahead.left(20 * SECOND) == span(80, 180, 580)
     assert ahead.share(20 * SECOND) == pytest.approx(20 / 200)
+
+
+def test_a_work_that_takes_longer_than_was_expected_is_waited_for_at_its_own_pace() -> None:
+    ahead, work = Ahead(), Perform(work=SqlBench(test="create", operation="x", place=0, count=100))
+    told(
+        ahead,
+        (0, begun()),
+        (0, judged(10 * SECOND, 10 * SECOND)),
+        (0, StepStarted(seq=1, step=work)),
+        (20, replace(progress(MEASURE, 20 * SECOND, 4096), step=work, share=0.25)),
+    )
+    assert ahead.left(20 * SECOND) == span(60, 60, 60)
+    assert ahead.share(20 * SECOND) == pytest.approx(0.25)
 
 
 def test_the_bar_never_goes_backwards_where_more_is_left_than_was_expected() -> None:

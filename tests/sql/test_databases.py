@@ -1,11 +1,14 @@
 """Databases on a target directory: made for a run, watched, and gone when it is."""
 
+import contextlib
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -13,11 +16,13 @@ from pathlib import Path
 import pytest
 
 from teijo.errors import DeviceError, HostError, PlanError
-from teijo.sql import folder, server
+from teijo.sql import bench, folder, server
 from teijo.sql.bench import Databases
 from teijo.sql.disk import DiskWatch, below, mount_of
+from teijo.sql.driver import DriverError
 from teijo.sql.folder import Folder, Programs, remove_abandoned
 from teijo.sql.keeper import _told
+from teijo.sql.server import FACT
 from teijo.sql.suite import operations
 from teijo.sql.timeline import Timeline, result_of
 from teijo.terms.work import Database, SqlBench, Transactions
@@ -303,6 +308,88 @@ def test_a_program_that_fails_is_told_with_what_it_said(home: Path) -> None:
         private.start(failing)
     private.close()
     assert not left(home)
+
+
+def test_what_a_program_left_running_is_gone_before_its_folder_is(home: Path) -> None:
+    private = Folder(home, None)
+    inner = "import time; print('begun', flush=True); time.sleep(3600)"
+    outer = (
+        "import subprocess, sys; "
+        f"p = subprocess.Popen([sys.executable, '-c', {inner!r}], stdout=subprocess.PIPE); "
+        f"p.stdout.readline(); open('../begun', 'w').write(str(p.pid)); p.wait()"
+    )
+    (private.path / "data").chmod(0o700)
+    starting = threading.Thread(target=_start_in_vain, args=(private, outer), daemon=True)
+    starting.start()
+    begun = private.path / "begun"
+    wait_until(lambda: begun.exists() and bool(begun.read_text()))
+    child = int(begun.read_text())
+    private.close()
+    assert not left(home)
+    assert not Path("/proc", str(child)).exists()
+    starting.join()
+
+
+def _start_in_vain(private: Folder, text: str) -> None:
+    with contextlib.suppress(Exception):  # its folder is closed meanwhile
+        private.start(Programs(prepare=[[sys.executable, "-c", text]]))
+
+
+def test_a_keeper_that_ends_is_not_told_as_slow(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "keeper.py").write_text("raise SystemExit(1)")
+    monkeypatch.setattr(folder, "_KEEPER", tmp_path / "keeper.py")
+    private = Folder(home, None)
+    with pytest.raises(HostError, match="the process that keeps it has ended"):
+        private.start(Programs())
+    private.close()
+    assert not left(home)
+
+
+@pytest.mark.parametrize(("words", "kind"), [("database or disk is full", HostError),
+                                             ("no such table", DeviceError)])  # fmt: skip
+def test_a_full_disk_is_the_hosts_and_can_be_freed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, words: str, kind: type[Exception]
+) -> None:
+    from sqlalchemy.exc import OperationalError
+
+    def refuse(connection: object, text: str) -> int:
+        raise DriverError(OperationalError(text, None, sqlite3.OperationalError(words)))
+
+    databases = Databases(home)
+    monkeypatch.setattr("teijo.sql.bench.fetched", refuse)
+    monkeypatch.setattr("teijo.sql.server._LAST_WORD_SECONDS", 0)
+    with pytest.raises(kind, match=words):
+        perform(databases, "create")
+    databases.close()
+    assert not left(home)
+
+
+def test_the_time_of_an_operation_has_no_servers_start_in_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began_ns = []
+    together = bench._together
+
+    def noted(acts: list[bench._Act], look: Callable[[int], bool]) -> None:
+        began_ns.append(time.monotonic_ns())
+        together(acts, look)
+        began_ns.append(time.monotonic_ns())
+
+    monkeypatch.setattr(bench, "_together", noted)
+    databases = Databases(home)
+    first = operations("create", small=True)[0]
+    work = SqlBench(
+        test="create", operation=first.name, place=0, count=first.count, small=True, database=QUICK
+    )
+    entered_ns = time.monotonic_ns()
+    done = databases.perform(work, 1, always)
+    ended_ns = time.monotonic_ns()
+    databases.close()
+    assert done.elapsed_ns is not None
+    assert began_ns[1] - began_ns[0] <= done.elapsed_ns <= ended_ns - entered_ns - done.cleared_ns
+    assert f"{FACT}write cache of the device" in done.detail
 
 
 def test_what_a_program_said_is_one_line(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from teijo.runner import events
 from teijo.terms.result import StepResult
-from teijo.terms.step import Precondition, Purge, Step
+from teijo.terms.step import Perform, Precondition, Purge, Step
 from teijo.terms.watch import Watch
 
 PACE_NS_LEAST: Final = 100_000_000
@@ -140,9 +140,19 @@ class Ahead:
         fill_ns = self._fill_left_ns(watch)
         if fill_ns is None:
             return None
-        least, expected, most = (max(0, one - spent_ns) for one in bounds(watch, self._settles))
+        running_ns = self._performing_ns()
+        least, expected, most = (
+            max(running_ns, one - spent_ns) for one in bounds(watch, self._settles)
+        )
         extra = fill_ns + again_ns
         return Span(least_ns=least + extra, expected_ns=expected + extra, most_ns=most + extra)
+
+    def _performing_ns(self) -> int:
+        """Return what is left of a work under way that is bounded by its count, at its own pace."""
+        now = self._now
+        if now is None or not isinstance(now.step, Perform) or not now.share:
+            return 0
+        return round(now.elapsed_ns * (1 - now.share) / now.share)
 
     @property
     def _settles(self) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from teijo.errors import DeviceError, HostError, PlanError
 from teijo.sql.disk import DiskWatch, below, cache_of, mount_of
-from teijo.sql.driver import DriverError, fetched
+from teijo.sql.driver import DriverError, fetched, table_names
 from teijo.sql.server import FACT, Opened, null_query_ns, open_database
 from teijo.sql.suite import Operation, Site, operations, tables
 from teijo.sql.timeline import Timeline, result_of
@@ -62,8 +62,11 @@ class Databases:
                     f"The disk of {self._target} is full: {error.text}",
                     remedy="Free space there, and resume the run.",
                 ) from error
+            told = f"{error.text} {why}".strip()
             raise DeviceError(
-                f"{opened.dialect} refused a statement: {error.text} {why}".strip(),
+                f"The connection to {opened.dialect} is lost: {told}"
+                if error.is_lost
+                else f"{opened.dialect} refused a statement: {told}",
                 remedy="Look at the disk of the target directory, and at the server.",
             ) from error
 
@@ -125,9 +128,11 @@ class Databases:
         """Connect anew, and remove tables that an interrupted test left."""
         self._disconnect()
         self._clients = [opened.connect() for _ in sites]
+        there = table_names(opened.engine)
         for site, connection in zip(sites, self._clients, strict=True):
             for name in tables(work.test, site):
-                fetched(connection, f"drop table if exists {name}")
+                if name in there:
+                    fetched(connection, f"drop table {name}")
 
     def _facts(self, opened: Opened) -> dict[str, str]:
         facts = {f"{FACT}{name}": value for name, value in opened.facts.items()}

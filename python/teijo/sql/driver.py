@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _SAID_MOST: Final = 300
 _DUPLICATE: Final = ("23505", "1062")
+_LOST: Final = ("2003", "2006", "2013", "2014", "2055", "57P01", "57P02", "57P03")
 _FULL: Final = ("53100", "1021", "1114", "SQLITE_FULL")
 _NO_SPACE: Final = ("No space left", "disk is full", "is full")
 
@@ -39,6 +40,9 @@ class DriverError(Exception):
         shown = visible(code, most=_SAID_MOST)
         self.text = f"{line} ({shown})" if shown else line
         self.is_duplicate = code in _DUPLICATE or isinstance(cause, sqlite3.IntegrityError)
+        self.is_lost = (
+            code in _LOST or isinstance(cause, OSError) or message.startswith("network error")
+        )
         self.is_full = code in _FULL or any(words in message for words in _NO_SPACE)
         super().__init__(self.text)
 
@@ -106,6 +110,20 @@ def rows_of(connection: "Connection", text: str) -> list[tuple[object, ...]]:
 def fetched(connection: "Connection", text: str) -> int:
     """Carry out a statement, fetch all its rows, and return how many there are."""
     return len(rows_of(connection, text))
+
+
+def table_names(engine: "Engine") -> set[str]:
+    """Return the names of the tables there are.
+
+    Raises:
+        DriverError: nobody answers understandably.
+    """
+    from sqlalchemy import inspect
+
+    try:
+        return set(inspect(engine).get_table_names())
+    except Exception as error:
+        raise DriverError(error) from error
 
 
 def within(seconds: float, act: Callable[[], T]) -> T:

@@ -11,7 +11,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Final
 
 from teijo.errors import UnsafeError
-from teijo.sql.driver import DriverError, connected, fetched, rows_of
+from teijo.sql.driver import DriverError, connected, fetched, rows_of, table_names
 from teijo.sql.suite import TESTS, Site, tables
 from teijo.sql.suite.operation import DialectName
 
@@ -48,7 +48,7 @@ class Borrowed:
         self._holding = connected(engine)
         try:
             self._lock(_LOCKS.get(dialect), url)
-            names = self._names()
+            names = table_names(self._engine)
             theirs = [name for name in names if MARK not in names or not is_ours(name)]
             if theirs:
                 raise UnsafeError(
@@ -66,20 +66,12 @@ class Borrowed:
     def end(self) -> None:
         """Remove the tables of the run, its mark last, and let others in; of a lost server none."""
         with suppress(DriverError):
-            names = self._names()
+            names = table_names(self._engine)
             if MARK in names:
                 self._drop({name for name in names if is_ours(name)} - {MARK})
                 self._drop({MARK})
         with suppress(Exception):  # of a server that is gone
             self._holding.close()
-
-    def _names(self) -> set[str]:
-        from sqlalchemy import inspect
-
-        try:
-            return set(inspect(self._engine).get_table_names())
-        except Exception as error:
-            raise DriverError(error) from error
 
     def _drop(self, names: set[str]) -> None:
         with connected(self._engine) as connection:

@@ -18,9 +18,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
+from time import sleep
 from typing import Final
 
 from teijo.errors import HostError, TargetError
+from teijo.units import MIB
 
 PREFIX: Final = "teijo-sql-"
 _NAME: Final = re.compile(rf"{PREFIX}[0-9a-f]{{16}}")
@@ -29,6 +31,8 @@ _CONTENT: Final = b"A private database of teijo. It is removed when its run has 
 _KEEPER: Final = Path(__file__).with_name("keeper.py")
 _START_SECONDS: Final = 120
 _END_SECONDS: Final = 30
+_REMOVALS_MOST: Final = 100
+_REST_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,14 +121,26 @@ class Folder:
             start_new_session=True,  # a Ctrl-C, or a kill of the run's group, is not for it
         )  # fmt: skip
         assert self._keeper.stdin is not None
-        self._keeper.stdin.write(json.dumps(spec).encode() + b"\n")
+        with suppress(BrokenPipeError):
+            self._keeper.stdin.write(json.dumps(spec).encode() + b"\n")
         word, _, rest = self.said(_START_SECONDS).partition(" ")
         if word != "started":
             raise HostError(
-                f"The private server does not start: {rest or 'it takes too long'}",
+                f"The private server does not start: {rest or self._silence()}",
                 remedy="Look at what it says; `--set server=sqlite` needs no server.",
             )
         return int(rest)
+
+    def _silence(self) -> str:
+        """Return why the keeper said nothing; some programs wait for ever on a full disk."""
+        assert self._keeper is not None
+        if os.fstatvfs(self._target).f_bavail * os.fstatvfs(self._target).f_frsize < MIB:
+            return "its disk is full"
+        try:
+            self._keeper.wait(1)
+        except subprocess.TimeoutExpired:
+            return "it takes too long"
+        return "the process that keeps it has ended"
 
     def said(self, seconds: float) -> str:
         """Return the next line of the keeper, "" for none in this time."""
@@ -149,10 +165,20 @@ class Folder:
                 keeper.wait()
             keeper.stdout.close()
         if self._target >= 0:
-            shutil.rmtree(self.name, ignore_errors=True, dir_fd=self._target)
+            self._remove()
             for descriptor in (self.data, self._lock, self._target):
                 os.close(descriptor)
             self._target = -1
+
+    def _remove(self) -> None:
+        """Remove the folder, though what a killed keeper left may write for a moment yet."""
+        for _ in range(_REMOVALS_MOST):
+            shutil.rmtree(self.name, ignore_errors=True, dir_fd=self._target)
+            try:
+                os.stat(self.name, dir_fd=self._target, follow_symlinks=False)
+            except OSError:
+                return
+            sleep(_REST_SECONDS)
 
 
 def remove_abandoned(target: int) -> None:

@@ -14,12 +14,14 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from time import monotonic, sleep
 from typing import Any, Final
 
 PATIENCE_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 0.05
 _TOLD_BYTES: Final = 600
 _PR_SET_PDEATHSIG: Final = 1
+_PR_SET_CHILD_SUBREAPER: Final = 36
 
 
 def _tied(stop: int, parent: int) -> None:
@@ -61,6 +63,22 @@ def _stopped(process: subprocess.Popen[bytes], stop: int) -> None:
         process.wait()
 
 
+def _reap(group: int) -> None:
+    """Wait until what a program started has ended too: it writes into the folder until then.
+
+    Its children are this process's when it is gone; those that stayed in its group are killed.
+    """
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+    late = monotonic() + PATIENCE_SECONDS
+    while monotonic() < late:
+        try:
+            if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                sleep(_LOOK_SECONDS)
+        except ChildProcessError:
+            return
+
+
 def _run_is_over() -> bool:
     """Return whether the run has said that it is done, or is gone."""
     return bool(select.select([0], [], [], _LOOK_SECONDS)[0])
@@ -80,9 +98,11 @@ def _told(log: int) -> str:
 
 def _keep(spec: dict[str, Any], lock: int, log: int) -> None:
     running: subprocess.Popen[bytes] | None = None
+    last = 0
     try:
         for argv in spec["prepare"]:
             running = _spawn(argv, spec, lock, log)
+            last = running.pid
             while running.poll() is None:
                 if _run_is_over():
                     return
@@ -94,6 +114,7 @@ def _keep(spec: dict[str, Any], lock: int, log: int) -> None:
         else:
             if spec["serve"]:
                 running = _spawn(spec["serve"], spec, lock, log)
+                last = running.pid
             _say(f"started {running.pid if running else 0}")
         while not _run_is_over():
             if running is not None and running.poll() is not None:
@@ -102,6 +123,8 @@ def _keep(spec: dict[str, Any], lock: int, log: int) -> None:
     finally:
         if running is not None:
             _stopped(running, spec["stop"])
+        if last:
+            _reap(last)
 
 
 def main() -> None:
@@ -109,6 +132,7 @@ def main() -> None:
     target, lock, name = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)  # only the run's end is one for it
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     line = b""
     while not line.endswith(b"\n"):  # unbuffered: what follows is for `select`
         more = os.read(0, 1)

@@ -33,6 +33,8 @@ FACT: Final = "setting "
 _NULL_QUERIES: Final = 50
 _READY_NS: Final = 60 * NS_PER_S
 _LOOK_SECONDS: Final = 0.1
+_LAST_WORD_SECONDS: Final = 1.0
+"""Its keeper tells of the end of a server a moment after its connections break."""
 _POSTGRES_PLACES: Final = Path("/usr/lib/postgresql")
 _ANSWER_SECONDS: Final = 10.0
 """A server that a URL names is waited for so long until it has told its settings."""
@@ -101,7 +103,9 @@ class Opened:
 
     def why(self) -> str:
         """Return what a private server said that has ended; "" for nothing."""
-        return self._folder.said(0).partition(" ")[2] if self._folder else ""
+        if self._folder is None:
+            return ""
+        return visible(self._folder.said(_LAST_WORD_SECONDS).partition(" ")[2])
 
     def close(self) -> None:
         """Close it, and remove all that was private."""

@@ -13,6 +13,7 @@ from teijo.methods.classic.sql_bench.method import SqlBenchMethod, works_of
 from teijo.methods.classic.sql_bench.settings import SqlBenchSettings
 from teijo.methods.databases import SERVER
 from teijo.report import text as printed
+from teijo.sql.suite import operations
 from teijo.terms.geometry import NO_CAPACITY
 from teijo.terms.record import StepRecord
 from teijo.terms.result import Gap, OperationResult, StepResult
@@ -228,3 +229,44 @@ def test_several_clients_wait_for_nothing_at_the_same_time() -> None:
 def test_a_strict_run_that_flushes_nothing_is_refused() -> None:
     with pytest.raises(PlanError, match="strict=on flushes"):
         SqlBenchMethod().settings("", {"strict": "on", "durable": "off"}, NO_CAPACITY)
+
+
+def test_what_is_left_is_told_by_the_pace_so_far_and_as_in_the_pass_before() -> None:
+    settings = SqlBenchSettings(tests=("create",), small="on", passes=2)
+    assert watched(settings, 0).remaining_ns == 2 * 220 * 10**5  # 10,000 statements a second
+    assert watched(settings, 1).remaining_ns == (210 + 210) * 10**8 + 10**9
+    assert watched(settings, 5).remaining_ns == 5 * 10**9
+    assert watched(settings, 10).remaining_ns == 0
+
+
+def test_a_loop_that_may_be_cut_is_not_expected_to_take_longer_than_its_limit() -> None:
+    settings = SqlBenchSettings(tests=("alter-table",), small="on", time_limit_ns=10**9)
+    first, *rest = works_of(settings, "alter-table")
+    limited = operations("alter-table", small=True)
+    left = watched(settings, 1, count=first.count, elapsed_ns=100 * 10**9).remaining_ns
+    pace_ns = 100 * 10**9 / first.count
+    assert left == round(
+        sum(10**9 if limited[each.place].limited else each.count * pace_ns for each in rest)
+    )
+    assert left < sum(each.count for each in rest) * pace_ns
+
+
+def watched(
+    settings: SqlBenchSettings, done: int, *, count: int = 10, elapsed_ns: int = 10**9
+) -> SqlBenchFound:
+    """Return what a run has found that has done so many operations."""
+    steps, played = SqlBenchMethod().steps(settings, NO_CAPACITY), []
+    asked = next(steps)
+    for number in range(1, done + 1):
+        answer = StepResult(
+            started_ns=number * elapsed_ns, elapsed_ns=elapsed_ns,
+            results=(part("sql", "x", count, 1),),
+        )  # fmt: skip
+        played.append(StepRecord(seq=number, step=asked, seed=1, answer=answer))
+        try:
+            asked = steps.send(answer)
+        except StopIteration:
+            break
+    return SqlBenchFound(
+        settings=settings, record=record_of(SqlBenchMethod(), settings, tuple(played))
+    )

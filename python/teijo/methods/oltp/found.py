@@ -47,7 +47,21 @@ class OltpFound(Found[OltpSettings]):
     @property
     def late(self) -> int:
         """How many transactions were due and never begun: every connection was busy to the end."""
-        told = (answer.detail.get("late", "") for answer in self.passes)
+        return self._told("late")
+
+    @property
+    def due(self) -> int:
+        """How many transactions were due."""
+        return self._told("due")
+
+    @property
+    def woken_late_ms(self) -> float | None:
+        """How much too late the host woke a client that was free, on average; None of none."""
+        woken = self._told("woken")
+        return self._told("woken_ns") / woken / NS_PER_MS if woken else None
+
+    def _told(self, name: str) -> int:
+        told = (answer.detail.get(name, "") for answer in self.passes)
         return sum(int(text) for text in told if text.isdecimal() and len(text) < _DIGITS_MOST)
 
     @property
@@ -113,9 +127,12 @@ class OltpFound(Found[OltpSettings]):
 
     @property
     def watch_running(self) -> Watch:
-        """The pass that is under way."""
+        """The pass that is under way, and the time of those that are left."""
+        left_ns = max(0, self.settings.passes - self.rounds) * self.settings.duration_ns
         return Watch(
             phase="measure",
+            remaining_ns_least=left_ns,
+            remaining_ns_most=left_ns,
             round_number=min(self.rounds + 1, self.settings.passes),
             rounds_least=self.settings.passes,
             rounds_most=self.settings.passes,

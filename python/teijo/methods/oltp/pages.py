@@ -17,6 +17,11 @@ MEANING = (
     "Service time is from the beginning of a transaction to its end; response time is from when "
     "it was due, and has in it the time in which every connection was busy. This is no TPC result."
 )
+NOT_BEGUN = (
+    "Transactions that were not begun are in no row: their response times would be longer than "
+    "those shown."
+)
+OWN_DELAY = "so much of each response time is this program's own."
 TIMES: Fields[tuple[str, str, Histogram]] = (
     ("Operation", "", None, lambda row: Verbatim(row[0])),
     ("Kind", "", None, lambda row: row[1]),
@@ -70,6 +75,12 @@ def _result_section(found: OltpFound) -> model.Section:
         listing(rows, TIMES, caption="Service and response time"),
         model.Paragraph(text=MEANING),
     ]
+    if found.late:
+        blocks.append(model.Paragraph(text=NOT_BEGUN))
+    if (late_ms := found.woken_late_ms) is not None:
+        text = say("A client that was free woke {ms:,.3f} ms late on average: {what}", ms=late_ms,
+                   what=OWN_DELAY)  # fmt: skip
+        blocks.append(model.Paragraph(text=text))
     disk, count = found.disk, found.service().count
     if disk is not None and count:
         blocks.append(model.Paragraph(text=disk_sentence(disk, count)))
@@ -106,8 +117,10 @@ def _headline(found: OltpFound, rate: float) -> str:
     if not found.late:
         return told
     return say(
-        "{told}; the {asked:,} asked for were not kept: {late:,} that were due were not begun",
+        "{told}; the {asked:,} asked for were not kept: {late:,} of {due:,} that were due were not "
+        "begun",
         told=told,
         asked=found.settings.rate_per_second,
         late=found.late,
+        due=found.due,
     )

@@ -23,6 +23,8 @@ from teijo.units import NS_PER_MS, NS_PER_S
 SECONDS = Figure(name="Time", unit="s", digits=3, more_is_faster=False)
 _WRITING = ("insert", "update", "delete", "create", "drop", "alter")
 _DIGITS_MOST = 18
+_ASSUMED_PER_SECOND = 10_000
+"""Statements, before the first operation has ended."""
 
 
 def number_in(answer: StepResult, name: str) -> int:
@@ -194,7 +196,36 @@ class SqlBenchFound(Found[SqlBenchSettings]):
         return min(alone, each.seconds)
 
     @property
+    def remaining_ns(self) -> int:
+        """How long what is left takes: as in an earlier pass, or at the mean pace of statements."""
+        known = {(each.work.test, each.work.place): each.seconds for each in self.timed}
+        done = sum(each.times.count for each in self.timed)
+        spent_s = math.fsum(each.seconds * len(each.answers) for each in self.timed)
+        pace_s = spent_s / done if done else 1 / _ASSUMED_PER_SECOND
+        last = {
+            (step.work.test, step.work.place, step.round_number)
+            for step, _ in self.record.taken(Perform)
+            if isinstance(step.work, SqlBench)
+        }
+        settings, left_s = self.settings, 0.0
+        limit_s = math.inf if settings.strict == "on" else settings.time_limit_ns / NS_PER_S
+        for number in range(1, settings.passes + 1):
+            for test in settings.order(number):
+                for place, each in enumerate(operations(test, small=settings.small == "on")):
+                    if (test, place, number) not in last:
+                        guess_s = each.count * settings.clients * pace_s
+                        guess_s = min(guess_s, limit_s) if each.limited else guess_s
+                        left_s += known.get((test, place), guess_s)
+        return round(left_s * NS_PER_S)
+
+    @property
     def watch_running(self) -> Watch:
-        """The test that is under way; nobody knows how long it takes."""
+        """The operation that ended last, and what is left by the pace so far."""
         last = self.exchanges[-1][0] if self.exchanges else None
-        return Watch(phase="measure", cell=last.cell if isinstance(last, Perform) else None)
+        left_ns = self.remaining_ns
+        return Watch(
+            phase="measure",
+            cell=last.cell if isinstance(last, Perform) else None,
+            remaining_ns_least=left_ns,
+            remaining_ns_most=left_ns,
+        )
