@@ -1,5 +1,6 @@
 """What a number hides: what is planted is named with its size, and a clean run stays empty."""
 
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from teijo import api
 from teijo.document.model import Facts, Paragraph
 from teijo.methods.classic import hidden, hidden_caches, hidden_checks
 from teijo.methods.classic.hidden import Hidden, entries, hidden_in, section
+from teijo.report.language import Language, translator
 from teijo.terms.census import Census
 from teijo.terms.geometry import Geometry
 from teijo.terms.record import Record, StepRecord
@@ -267,6 +269,16 @@ def test_the_best_of_several_passes_is_held_against_their_mean_unless_the_run_is
     assert one(hidden_checks.best_of(rates(1000, 1001, 999))).found == "clear"
     assert hidden_checks.best_of(rates(100)) == []
     assert "best pass" not in {each.kind for each in entries(rates(100, 200), pick="mean")}
+
+
+def test_a_cell_that_is_made_of_words_is_named_in_the_language_of_the_report() -> None:
+    japanese = translator(Language.JAPANESE)
+    found = entries(run(DRIVE_530, like="3"), pick="best")
+    sizes = [japanese.text(each.size) for each in found if "Q1T1 " in each.size]
+    assert sizes
+    for size in sizes:
+        assert re.search(r"(SEQ|RND) [0-9]+ [KM]iB Q[0-9]+T1 (読み出し|書き込み)", size)
+        assert not re.search(r"T1 (read|write)", size)
 
 
 def test_the_page_of_a_record_without_anything_says_so() -> None:

@@ -18,7 +18,7 @@ from teijo.analysis.revisits import (
     rank_correlation,
     walked_again,
 )
-from teijo.document.phrase import Verbatim, say
+from teijo.document.phrase import say
 from teijo.errors import PlanError
 from teijo.methods.classic.hidden_entry import (
     DEVIATIONS,
@@ -132,7 +132,7 @@ def revisits(record: Record) -> list[Hidden]:
     size = say(
         "In {cell}, {ios:,} {operation}s were of {distinct:,.0f} different blocks of {block}, "
         "where {expected:,.0f} would be expected: {share:.1f} % went to a block touched before.",
-        cell=Verbatim(worst.cell),
+        cell=worst.cell,
         ios=census.ios,
         operation=census.operation,
         distinct=census.distinct,
@@ -195,7 +195,7 @@ def repeated_offsets(record: Record) -> list[Hidden]:
     size = say(
         "In {cell}, {share:.1f} % of the blocks that a pass touched, the pass before had touched "
         "too; without repeating it would be {chance:.1f} %.",
-        cell=Verbatim(cell),
+        cell=cell,
         share=overlap.share * 100,
         chance=overlap.chance * 100,
     )
@@ -264,7 +264,7 @@ def _repeated_data(found: tuple[ContentSample, str]) -> list[Hidden]:
     size = say(
         "In {cell}, {share:.1f} % of the pieces of 4 KiB in a sample of {writes} writes were equal "
         "to another ({within} within their write, {between} between writes).",
-        cell=Verbatim(where),
+        cell=where,
         share=sample.repeated_share * 100,
         writes=sample.writes,
         within=sample.repeated_within,
@@ -301,7 +301,7 @@ def _data_again(passes: Iterable[Sequence[tuple[str, StepResult]]]) -> list[Hidd
     size = say(
         "In {cell}, {share:.1f} % of the sampled pieces that a pass wrote, the pass before had "
         "written too.",
-        cell=Verbatim(cell),
+        cell=cell,
         share=share * 100,
     )
     return [
@@ -321,7 +321,7 @@ def _compressible(found: tuple[ContentSample, str]) -> list[Hidden]:
     sample, where = found
     size = say(
         "In {cell}, zlib takes {share:.1f} % away from a sample of {bytes} that was written.",
-        cell=Verbatim(where),
+        cell=where,
         share=sample.compressible_share * 100,
         bytes=units.format_size(sample.sampled_bytes),
     )
@@ -394,7 +394,7 @@ def best_of(record: Record) -> list[Hidden]:
     size = say(
         "In {cell}, the best of {count} passes is {gain:.2f} % above their mean; by their scatter "
         "{chance:.2f} % would be expected.",
-        cell=Verbatim(cell or ""),
+        cell=cell or "",
         count=count,
         gain=gain,
         chance=chance,

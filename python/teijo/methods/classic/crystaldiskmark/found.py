@@ -12,7 +12,6 @@ from teijo.analysis import measures
 from teijo.analysis.extremes import expected_gain_percent, two_levels
 from teijo.analysis.mean import Mean, first_apart, mean_of, trend_of
 from teijo.analysis.quantities import LATENCY, THROUGHPUT, Quantity, of_rounds
-from teijo.document.phrase import Verbatim
 from teijo.methods.classic.crystaldiskmark.rows import Like, Place
 from teijo.methods.classic.crystaldiskmark.settings import (
     FILL,
@@ -215,7 +214,7 @@ class CrystalDiskMarkFound(Found[CrystalDiskMarkSettings]):
         return tuple(
             each
             for score in self.scores
-            for each in of_rounds(Verbatim(score.place.name), score.passes, (THROUGHPUT, LATENCY))
+            for each in of_rounds(score.place.name, score.passes, (THROUGHPUT, LATENCY))
         )
 
     @property
