@@ -8,20 +8,24 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
 from teijo import api
 from teijo.analysis.measures import written_in
+from teijo.cli import app
 from teijo.compare.judged import SHOWN
 from teijo.compare.limit import LIMITS_MOST
 from teijo.compare.limits import known_in
 from teijo.errors import Interrupted
-from teijo.methods.registry import card_named
+from teijo.methods.registry import card_named, method_named
 from teijo.runner.events import Event, StepStarted
 from teijo.runner.interrupt import Interrupt
+from teijo.runner.rehearsal import rehearsed
 from teijo.terms.result import StepResult
 from tests.cli.conftest import Teijo
 from tests.cli.conftest import teijo as teijo
@@ -51,6 +55,7 @@ class Ran:
     place: Place
     path: Path
     home: Path
+    told: str
 
     @property
     def run(self) -> api.Run:
@@ -62,25 +67,36 @@ class Ran:
 
 
 PLACES = [
-    pytest.param((subject, place), id=f"{subject.name}, {place}")
+    pytest.param(
+        (subject, place),
+        id=f"{subject.name}, {place}",
+        marks=[pytest.mark.long] * (place != subject.places[0]),
+    )
     for subject in CLASSIC
     for place in subject.places
 ]
+"""The second place of a subject is long: `test_killed.py` is short there, and long on the first."""
 
 
 @pytest.fixture(scope="session", params=PLACES)
 def ran(request: pytest.FixtureRequest) -> Iterator[Ran]:
-    """Give one run of each subject on each of its places."""
+    """Give one run of each subject on each of its places, and what the command line said of it."""
     subject, place = request.param
     folder = Path(tempfile.mkdtemp(prefix="teijo-", dir=MEMORY if MEMORY.is_dir() else None))
     home = folder / "home"
     home.mkdir()
     (home / KEPT).write_text("kept")
     path = folder / "run.teijo"
-    api.run(
-        subject.method, subject.target(place, home), output=path, settings=subject.settings, seed=1
-    )
-    yield Ran(subject, place, path, home)
+    command = ("run", subject.method, subject.target(place, home), *subject.options)
+    with (
+        redirect_stdout(TextIOWrapper(BytesIO())),
+        redirect_stderr(TextIOWrapper(BytesIO(), write_through=True)) as err,
+        pytest.raises(SystemExit) as leaving,
+    ):
+        app.main([*command, "-o", str(path), "--seed", "1", "--report", "none"])
+    told = err.buffer.getvalue().decode()
+    assert not leaving.value.code, told
+    yield Ran(subject, place, path, home, told)
     shutil.rmtree(folder)
 
 
@@ -107,18 +123,13 @@ def test_a_preview_knows_the_steps_and_bytes_that_the_run_had(ran: Ran, teijo: T
         assert (ahead.least.written_bytes, ahead.most.written_bytes) == (wrote, wrote)
 
 
-def test_a_run_on_the_command_line_ends_with_its_verdict(
-    ran: Ran, teijo: Teijo, tmp_path: Path
-) -> None:
-    (tmp_path / "home").mkdir()
-    target = ran.subject.target(ran.place, tmp_path / "home")
-    told = said(
-        teijo("run", ran.subject.method, target, *ran.subject.options, "-o", tmp_path / "run",
-              "--report", "none")
-    )  # fmt: skip
-    assert "ended: done" in told
-    assert TOLD[ran.subject.method] in told
-    assert api.open(tmp_path / "run.teijo").record.run.ending == "done"
+def test_a_run_on_the_command_line_ends_with_its_verdict(ran: Ran) -> None:
+    assert "ended: done" in ran.told
+    assert TOLD[ran.subject.method] in ran.told
+    assert "Traceback" not in ran.told
+    assert ran.run.record.run.ending == "done"
+    left = {path.name for path in ran.home.iterdir()}
+    assert left == ({KEPT, "disk.img"} if ran.place == "file" else {KEPT})
 
 
 def test_interrupted_in_the_middle_it_is_resumed_and_says_so(
@@ -247,6 +258,9 @@ def test_each_of_its_figures_can_be_held_to_a_limit(ran: Ran, teijo: Teijo, tmp_
         for first in range(0, len(texts), LIMITS_MOST):
             judged = run.within(texts[first : first + LIMITS_MOST]).judged
             assert {each.verdict for each in judged} == {verdict}, judged
+    method = method_named(ran.subject.method)
+    ahead = rehearsed(method, method.settings_from(run.record.run.settings), run.record.geometry)
+    assert {each.shown for each in known} <= {each.shown for each in known_in(ahead)}
     report = ("report", ran.path, "--format", "text", "-o", "-", "--limit")
     assert "LIMITS: 1 met" in said(teijo(*report, met[0]))
     assert "NOT MET" in said(teijo(*report, missed[0]), code=9)

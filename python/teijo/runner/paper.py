@@ -173,6 +173,8 @@ def _performed(step: Perform, now_ns: int) -> StepResult:
             most = work.duration_ns * work.clients // _LATENCY_NS
             count = min(work.count, most) if work.rate_per_second else most
             done = _result("sql", "transaction", max(1, count), None, _LATENCY_NS)
+            if work.rate_per_second:  # only what was due has a response time
+                done = replace(done, response=done.latency)
             return StepResult(started_ns=now_ns, elapsed_ns=work.duration_ns, results=(done,))
     return StepResult(started_ns=now_ns, elapsed_ns=work.count * _LATENCY_NS, results=(done,))
 
