@@ -280,7 +280,7 @@ def _short(found: PhasesFound[Any]) -> Iterator[Hidden]:
     if short:
         name = min(short, key=lambda each: short[each].answer.elapsed_ns)
         size = say(
-            "{count} phases took less than 0.5 s, the shortest ({phase}) {time:.3f} s.",
+            "Phases of less than 0.5 s: {count}; the shortest ({phase}) took {time:.3f} s.",
             count=len(short),
             phase=name,
             time=short[name].answer.elapsed_ns / units.NS_PER_S,
