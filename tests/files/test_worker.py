@@ -1,6 +1,7 @@
 """Files are made and removed in a folder of ours, and a directory is left as it was."""
 
 import os
+import resource
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from teijo.engine.session import Progress
-from teijo.errors import HostError, PlanError, TargetError, UnsafeError
+from teijo.errors import DeviceError, HostError, PlanError, TargetError, UnsafeError
 from teijo.files.caches import drop_caches
 from teijo.files.worker import PREFIX, FilesWorker
 from teijo.terms.work import FileIo, FileOperation, Files, Sql
+from teijo.units import MIB
+from tests.crash.runs import in_a_child
 
 TOKEN = "ab12"
 
@@ -143,6 +146,116 @@ def test_a_large_file_stays_between_the_steps_of_a_run_and_is_removed_at_its_end
     assert changed == [1000 * chunk + chunk for chunk in range(10)]
     worker.close()
     assert [path.name for path in tmp_path.iterdir()] == ["theirs"]
+
+
+def test_directories_that_cannot_all_be_open_are_refused_and_none_is_left(
+    tmp_path: Path,
+) -> None:
+    def act() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        worker = FilesWorker("dir:x", tmp_path, token=TOKEN)
+        with pytest.raises(DeviceError, match="refuses mkdir: Too many open files"):
+            worker.perform(work("create", 200, directories=100), 1, always)
+        worker.close()
+
+    assert in_a_child(act) == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_run_left_in_more_directories_than_can_be_open_is_removed(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / f"{PREFIX}{TOKEN}"
+    folder.mkdir(mode=0o700)
+    for number in range(100):
+        (folder / f"{number:05}").mkdir(mode=0o700)
+        (folder / f"{number:05}" / f"{number:010}").write_text("left")
+
+    def act() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        FilesWorker("dir:x", tmp_path, token=TOKEN).close()
+
+    assert in_a_child(act) == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_threads_that_the_host_refuses_leave_nothing_and_are_said(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to become a user whose threads are limited")
+    nobody = 65534
+    os.chown(tmp_path, nobody, -1)
+
+    def act() -> None:
+        # Nobody else may go through the folders above.
+        os.chdir(tmp_path)
+        os.setuid(nobody)
+        resource.setrlimit(resource.RLIMIT_NPROC, (8, 8))
+        worker = FilesWorker("dir:x", Path(), token=TOKEN)
+        many = FileIo(operation="write", file_bytes=4096, chunk_bytes=4096, fresh=True)
+        with pytest.raises(HostError, match="A worker was lost: Resource temporarily"):
+            worker.perform(replace(many, workers=100), 1, always)
+        worker.close()
+
+    assert in_a_child(act) == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_symbolic_link_is_looked_at_and_never_read(tmp_path: Path, worker: FilesWorker) -> None:
+    links = work("create", size_bytes=10, links="symbolic")
+    worker.perform(links, 1, always)
+    (seen,) = worker.perform(replace(links, operation="stat"), 2, always).results
+    assert (seen.count, dict(seen.errors)) == (5, {})
+    with pytest.raises(PlanError, match="symbolic link is not followed"):
+        worker.perform(replace(links, operation="stat", read=True), 2, always)
+    worker.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["theirs"]
+
+
+WHOLE = FileIo(operation="write", file_bytes=16 * MIB, chunk_bytes=4096, fresh=True)
+DRAWN = replace(WHOLE, operation="random-write", calls=60_000, sparse=True)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        WHOLE,
+        replace(WHOLE, synchronous=True, chunk_bytes=65536),
+        replace(WHOLE, style="stdio", chunk_bytes=1),
+        replace(WHOLE, style="mmap", sparse=True),
+        replace(WHOLE, workers=3, positioned=True),
+        replace(WHOLE, chunk_bytes=1, timed_calls=8192),
+        DRAWN,
+        replace(DRAWN, style="mmap"),
+        replace(DRAWN, workers=2),
+        work("create", 20_000, size_bytes=4096),
+        work("create", 20_000, size_bytes=4096, fsync=True),
+        work("create", 20_000, size_bytes=4096, directories=900),
+    ],
+    ids=lambda one: f"{one.operation} {getattr(one, 'style', '')}",
+)
+def test_a_disk_that_fills_up_in_any_operation_is_said_and_left_as_it_was(
+    asked: FileIo | Files, small_disk: Callable[[int], Path]
+) -> None:
+    home = small_disk(6)
+    before = sorted(path.name for path in home.iterdir())
+    worker = FilesWorker(f"dir:{home}", home, token=TOKEN)
+    with pytest.raises(HostError, match="is full"):
+        worker.perform(asked, 1, always)
+    worker.close()
+    assert sorted(path.name for path in home.iterdir()) == before
+
+
+def test_memory_of_a_file_that_cannot_be_read_fails_each_time_it_is_looked_at(
+    tmp_path: Path, worker: FilesWorker
+) -> None:
+    whole = FileIo(operation="write", file_bytes=16 * 4096, chunk_bytes=4096, fresh=True)
+    worker.perform(whole, 1, always)
+    os.truncate(made(tmp_path)[0], 8 * 4096)
+    drawn = replace(whole, operation="random-read", fresh=False, style="mmap", calls=400)
+    read, *_ = worker.perform(drawn, 2, always).results
+    assert 150 < read.count < 250, "half of it is there"
+    assert dict(read.errors) == {5: 400 - read.count}
+    worker.close()
 
 
 def test_nothing_is_opened_that_no_step_made(worker: FilesWorker) -> None:

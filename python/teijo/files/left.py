@@ -4,7 +4,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from typing import Final, NoReturn
 
 from teijo.errors import UnsafeError
@@ -23,39 +23,45 @@ def remove_left(directory: int, name: str, target: str) -> None:
     Raises:
         UnsafeError: it is no folder of ours, or holds something else.
     """
-    with ExitStack() as opened:
-        try:
-            folder = _opened(opened, name, directory)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            refuse_left(name, target, error)
-        try:
+    try:
+        with _opened(name, directory) as folder:
             inner, files = _look(folder, deeper=True)
-            found = [(folder, one) for one in files]
+            # All are looked at before one is removed: a folder that is not ours stays as it is.
+            # They may be more than this process can have open at a time.
             for number in inner:
-                within = _opened(opened, number, folder)
-                found += [(within, one) for one in _look(within, deeper=False)[1]]
-            # All were looked at before one is removed: a folder that is not ours stays as it is.
-            for within, one in found:
-                os.unlink(one, dir_fd=within)
+                with _opened(number, folder) as within:
+                    _look(within, deeper=False)
+            _unlink_all(folder, files)
             for number in inner:
+                with _opened(number, folder) as within:
+                    _unlink_all(within, _look(within, deeper=False)[1])
                 os.rmdir(number, dir_fd=folder)
-            os.rmdir(name, dir_fd=directory)
-        except (OSError, _NotOursError) as error:
+        os.rmdir(name, dir_fd=directory)
+    except FileNotFoundError as error:
+        if error.filename != name:
             refuse_left(name, target, error)
+    except (OSError, _NotOursError) as error:
+        refuse_left(name, target, error)
+
+
+def _unlink_all(folder: int, names: list[str]) -> None:
+    for name in names:
+        os.unlink(name, dir_fd=folder)
 
 
 class _NotOursError(Exception):
     """Something is there that this program did not make."""
 
 
-def _opened(opened: ExitStack, name: str, directory: int) -> int:
+@contextmanager
+def _opened(name: str, directory: int) -> Iterator[int]:
     descriptor = os.open(
         name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory
     )
-    opened.callback(os.close, descriptor)
-    return descriptor
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _look(folder: int, *, deeper: bool) -> tuple[list[str], list[str]]:

@@ -200,17 +200,21 @@ impl<H: Hand> Crew<H> {
             boards.push(worker.board());
             let (go, begins) = channel();
             goes.push(Some(go));
-            let (sender, halted) = (sender.clone(), Arc::clone(&halted));
+            let (report, halted) = (sender.clone(), Arc::clone(&halted));
             let thread = std::thread::Builder::new()
                 .name("teijo-files".into())
                 .stack_size(STACK_BYTES);
             // A thread that is never told to begin ends by itself: the sender is dropped.
             let spawned = thread.spawn(move || {
-                serve(Box::new(worker), &begins, &sender, &halted, alone);
+                serve(Box::new(worker), &begins, &report, &halted, alone);
             });
-            spawned.map_err(|error| EngineError::ThreadLost {
-                errno: errno_of(&error),
-            })?;
+            if let Err(error) = spawned {
+                let errno = errno_of(&error);
+                // The others are told to end, and waited for: they are opening files.
+                drop((goes, sender));
+                while reports.recv_timeout(GRACE).is_ok() {}
+                return Err(EngineError::ThreadLost { errno });
+            }
         }
         Ok(Self {
             boards,

@@ -70,7 +70,8 @@ impl Folder {
             flush_bytes: plan.file_bytes.saturating_mul(u64::from(plan.workers)),
             in_turn: plan.in_turn,
         };
-        let seen = Crew::start(workers.collect(), series, watching)?.see(observe);
+        let crew = Crew::start(workers.collect(), series, watching);
+        let seen = crew.and_then(|crew| crew.see(observe));
         self.settle(&seen);
         seen.map(|(done, _)| done)
     }
@@ -99,7 +100,8 @@ impl Folder {
             flush_bytes: plan.size_bytes,
             in_turn: false,
         };
-        let seen = Crew::start(vec![worker], series, watching)?.see(observe);
+        let crew = Crew::start(vec![worker], series, watching);
+        let seen = crew.and_then(|crew| crew.see(observe));
         self.settle(&seen);
         seen.map(|(done, back)| {
             for worker in back {
@@ -110,10 +112,12 @@ impl Folder {
     }
 
     fn settle<T>(&mut self, seen: &Result<T, EngineError>) {
-        self.left |= matches!(
-            seen,
-            Err(EngineError::CallLeft { .. } | EngineError::ThreadLost { .. })
-        );
+        self.left |= match seen {
+            Err(EngineError::CallLeft { .. }) => true,
+            // Who still has the calls may make some.
+            Err(EngineError::ThreadLost { .. }) => Arc::strong_count(&self.kernel) > 1,
+            Ok(_) | Err(_) => false,
+        };
     }
 
     fn refuse_left(&self) -> Result<(), EngineError> {

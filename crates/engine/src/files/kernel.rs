@@ -162,7 +162,12 @@ impl Calls for Kernel {
     fn make_directory(&mut self, name: &CStr) -> Tried<()> {
         mkdirat(&self.folder, name, Mode::RWXU).map_err(errno)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = openat(&self.folder, name, flags, Mode::empty()).map_err(errno)?;
+        let opened = openat(&self.folder, name, flags, Mode::empty());
+        // One that cannot be opened (too many are) is no use, and nobody would remove it.
+        let directory = opened.inspect_err(|_| {
+            let _ = unlinkat(&self.folder, name, AtFlags::REMOVEDIR);
+        });
+        let directory = directory.map_err(errno)?;
         self.directories.push((directory, name.to_owned()));
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::books::{is_full, Books, Doing, Refused};
 use super::calls::{Calls, Mapped, Move, Opening, Tried};
 use super::filler::{change, Aligned, Filler};
 use super::names::large_name;
-use super::plan::{LargePlan, Operation, Style};
+use super::plan::{LargePlan, Operation, Style, NO_FILE};
 use super::turns::{Tickets, Turn, Turns};
 use crate::census::Census;
 use crate::error::EngineError;
@@ -283,13 +283,33 @@ impl<C: Calls> LargeWorker<C> {
             (began_ns, mapped.write(at_bytes, content))
         };
         if !went_well {
-            return (began_ns, Err(libc::EIO));
+            return (began_ns, Err(self.refused_copy(turn)));
         }
         if self.plan.synchronous {
             let synced = mapped.sync(at_bytes, length as u64);
             return (began_ns, synced.map(|()| length as u64));
         }
         (began_ns, Ok(length as u64))
+    }
+
+    /// Why memory of the file could not be copied: the kernel says it of a call at the same place.
+    #[cold]
+    fn refused_copy(&mut self, turn: Turn) -> i32 {
+        let file = self.file.as_ref().expect("it is open");
+        let (length, at_bytes) = (turn.length_bytes as usize, Some(turn.offset_bytes));
+        let tried = if self.plan.operation.is_read() {
+            let buffer = &mut self.buffer.bytes_mut()[..length];
+            read_all(&*self.calls, file, buffer, at_bytes)
+        } else {
+            let content = self.filler.next(length, turn.offset_bytes);
+            write_all(&*self.calls, file, content, at_bytes)
+        };
+        let errno = tried.err().filter(|&errno| errno > 0);
+        // A page of zeros has the place of what failed: the next look at it is to fail as well.
+        if let Ok(mapped) = self.calls.map(file, self.plan.whole_bytes()) {
+            self.mapped = Some(mapped);
+        }
+        errno.unwrap_or(libc::EIO)
     }
 
     /// A failed call leaves the file's position anywhere: the next one goes on behind it.
@@ -398,9 +418,7 @@ fn read_all<C: Calls>(
 fn refusal(call: &'static str, errno: i32) -> EngineError {
     match errno {
         errno if is_full(errno) => EngineError::DiskFull,
-        libc::ENOENT => EngineError::PlanRefused {
-            reason: "there is no file to work on; one is made by a step that is fresh",
-        },
+        libc::ENOENT => EngineError::PlanRefused { reason: NO_FILE },
         errno => EngineError::FileRefused { call, errno },
     }
 }

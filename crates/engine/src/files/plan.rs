@@ -332,9 +332,12 @@ pub struct SmallPlan {
     pub interval_ns: u64,
 }
 
+/// Why a plan on a file that is not there has no meaning.
+pub const NO_FILE: &str = "there is no file to work on; one is made by a step that is fresh";
 /// What is held in memory at once.
 pub const FILE_BYTES_MAX: u64 = 1 << 30;
-const FILES_MAX: u64 = 1 << 32;
+/// The name of each is held in memory, too.
+const FILES_MAX: u64 = 1 << 25;
 const DIRECTORIES_MAX: u32 = 100_000;
 
 impl SmallPlan {
@@ -342,7 +345,7 @@ impl SmallPlan {
         refuse(&[
             (
                 self.count == 0 || self.count > FILES_MAX,
-                "there are 1 to 2^32 files",
+                "there are 1 to 2^25 files",
             ),
             (
                 self.size_least_bytes > self.size_bytes || self.size_bytes > FILE_BYTES_MAX,
@@ -355,6 +358,10 @@ impl SmallPlan {
             (
                 self.operation == SmallOperation::Create && self.order == Order::Listed,
                 "what is not there yet is listed nowhere",
+            ),
+            (
+                self.read && self.links == Links::Symbolic,
+                "a symbolic link is not followed, so that it cannot be read",
             ),
             (self.interval_ns == 0, "an interval has a length"),
         ])

@@ -58,12 +58,12 @@ pub struct SmallWorker<C: Calls> {
 }
 
 impl<C: Calls> SmallWorker<C> {
-    /// Works on the stock, which is handed back with what came of it.
     /// The numbers of the descriptors that it works with from its beginning.
     pub fn descriptors(&self) -> Vec<i32> {
         self.calls.descriptors()
     }
 
+    /// Works on the stock, which is handed back with what came of it.
     pub fn new(calls: Arc<C>, plan: &SmallPlan, stock: Stock, books: Books) -> Self {
         let mut worker = Self {
             calls,
@@ -332,7 +332,7 @@ impl<C: Calls> SmallWorker<C> {
         let chunk_bytes = self.chunk_bytes();
         let length = self.buffer.bytes().len().min(size_bytes as usize);
         let mut done = 0;
-        let mut tried = Ok(size_bytes);
+        let mut tried = Ok(length as u64);
         while done < length && tried.is_ok() {
             let end = (done + chunk_bytes).min(length);
             let part = &mut self.buffer.bytes_mut()[done..end];

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use teijo_engine::error::EngineError;
 use teijo_engine::files::crew::{Done, Look};
-use teijo_engine::files::plan::{Content, LargePlan, Links, Order, SmallOperation, SmallPlan};
+use teijo_engine::files::plan::{
+    Content, LargePlan, Links, Order, SmallOperation, SmallPlan, NO_FILE,
+};
 use teijo_engine::files::turns::{Tickets, Turns};
 use teijo_engine::interval::Series;
 use teijo_engine::seed::{derive_seed, scale};
@@ -21,7 +23,6 @@ use crate::device::Device;
 
 /// Numbers of large files are below this.
 const FIRST_SMALL: FileId = 1 << 16;
-const NO_ENTRY: i32 = 2;
 /// Draws of sizes are others than those of the order.
 const SIZES: u64 = 0x7369_7a65;
 
@@ -157,10 +158,7 @@ impl<D: Device> Os<D> {
             } else if is_there {
                 calls.push(Call::Open { file });
             } else {
-                return Err(EngineError::FileRefused {
-                    call: "open",
-                    errno: NO_ENTRY,
-                });
+                return Err(EngineError::PlanRefused { reason: NO_FILE });
             }
             if plan.sparse && (plan.fresh || self.length_of(file) == Some(0)) {
                 let length_bytes = plan.whole_bytes();

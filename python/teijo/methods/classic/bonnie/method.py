@@ -190,7 +190,8 @@ def _files(settings: BonnieSettings) -> dict[str, FileIo | Files]:
         fsync_directory=False,
         timed_fsync=False,
         sync_at_end=False,
-        read=settings.largest_bytes > 0,
+        # A link is not followed, as whoever may write there could turn it elsewhere.
+        read=settings.largest_bytes > 0 and settings.links != "symbolic",
     )
     delete = replace(create, operation="delete", order="listed", fsync=False)
     return {
