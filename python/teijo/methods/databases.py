@@ -115,7 +115,9 @@ def per_second(answers: Sequence[StepResult]) -> dict[str, dict[int, int]]:
 _SHOWN = {"disk-read": "reads", "disk-write": "writes", "disk-flush": "flushes"}
 
 
-def time_section(answers: Sequence[StepResult]) -> Section:
+def time_section(
+    answers: Sequence[StepResult], *, title: str = "Statements in each second"
+) -> Section:
     """Return what was done in each second, and below it what the disk did in the same ones."""
     found = per_second(answers)
     seconds = sorted({second for each in found.values() for second in each})
@@ -127,7 +129,7 @@ def time_section(answers: Sequence[StepResult]) -> Section:
 
     own = Grid(rows=edge, columns=(line("statements", "statements"),))
     disk = Grid(rows=edge, columns=tuple(line(n, key) for key, n in _SHOWN.items() if key in found))
-    charts = [own.chart("Statements in each second", PER_SECOND)]
+    charts = [own.chart(title, PER_SECOND)]
     if disk.columns:
         charts.append(disk.chart("What the disk did in each second", PER_SECOND))
     return Section(title="Over time", blocks=tuple(charts))

@@ -10,6 +10,7 @@ from teijo.errors import PlanError, TargetError
 from teijo.methods.classic.sql_bench.found import SqlBenchFound
 from teijo.methods.classic.sql_bench.hidden import entries
 from teijo.methods.classic.sql_bench.method import SqlBenchMethod, works_of
+from teijo.methods.classic.sql_bench.pages import pages
 from teijo.methods.classic.sql_bench.settings import SqlBenchSettings
 from teijo.methods.databases import SERVER
 from teijo.report import text as printed
@@ -252,7 +253,12 @@ def test_a_loop_that_may_be_cut_is_not_expected_to_take_longer_than_its_limit() 
 
 
 def watched(
-    settings: SqlBenchSettings, done: int, *, count: int = 10, elapsed_ns: int = 10**9
+    settings: SqlBenchSettings,
+    done: int,
+    *,
+    count: int = 10,
+    elapsed_ns: int = 10**9,
+    loops: str = "1/1",
 ) -> SqlBenchFound:
     """Return what a run has found that has done so many operations."""
     steps, played = SqlBenchMethod().steps(settings, NO_CAPACITY), []
@@ -260,7 +266,7 @@ def watched(
     for number in range(1, done + 1):
         answer = StepResult(
             started_ns=number * elapsed_ns, elapsed_ns=elapsed_ns,
-            results=(part("sql", "x", count, 1),),
+            results=(part("sql", "x", count, 1),), detail={"loops": loops},
         )  # fmt: skip
         played.append(StepRecord(seq=number, step=asked, seed=1, answer=answer))
         try:
@@ -270,3 +276,14 @@ def watched(
     return SqlBenchFound(
         settings=settings, record=record_of(SqlBenchMethod(), settings, tuple(played))
     )
+
+
+def test_a_rate_is_of_what_was_carried_out_and_an_extrapolated_time_is_marked() -> None:
+    settings = SqlBenchSettings(tests=("create",), small="on")
+    whole = watched(settings, 1, count=10)
+    cut = watched(settings, 1, count=10, loops="1/4")
+    assert [found.cells[0].iops for found in (whole, cut)] == [10.0, 10.0]
+    assert [found.timed[0].seconds for found in (whole, cut)] == [1.0, 4.0]
+    assert [dict(found.cells[0].labels).get("estimated") for found in (whole, cut)] == [None, "+"]
+    assert "extrapolated (+)" in str(pages(cut).sections[0].blocks[0])
+    assert "extrapolated" not in str(pages(whole).sections[0].blocks[0])

@@ -47,7 +47,7 @@ def pages(found: OltpFound) -> model.Document:
     if found.passes:
         sections = [
             _result_section(found),
-            time_section(found.passes),
+            time_section(found.passes, title="Transactions in each second"),
             *settings_section(found.filling),
         ]
     return study_report(

@@ -77,6 +77,13 @@ class Timed:
         """How many statements a pass carried out."""
         return sum(part.count for part in own_parts(self.answers[-1]))
 
+    @property
+    def rate(self) -> float:
+        """How many statements a second were carried out, in the last pass; nothing is guessed."""
+        last = self.answers[-1]
+        seconds = self.wall_s(last) * self.share_done(last)
+        return self.statements / seconds if seconds else 0.0
+
     @cached_property
     def times(self) -> Histogram:
         """The times of single statements, of all passes."""
@@ -153,11 +160,17 @@ class SqlBenchFound(Found[SqlBenchSettings]):
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """A cell for each operation: statements a second and their times."""
+        """A cell for each operation: statements a second and their times, as carried out.
+
+        One whose whole time is extrapolated says so.
+        """
         return tuple(
             Cell(
-                labels=(("operation", each.name),),
-                iops=each.statements / each.seconds if each.seconds else 0.0,
+                labels=(
+                    ("operation", each.name),
+                    *((("estimated", "+"),) if each.estimated else ()),
+                ),
+                iops=each.rate,
                 throughput_mb_s=0.0,
                 latency_ns_mean=each.times.mean_ns,
                 latency_ns_max=each.times.max_ns,
@@ -190,9 +203,9 @@ class SqlBenchFound(Found[SqlBenchSettings]):
 
         Several clients ask at the same time.
         """
-        alone = (
-            each.statements * self.null_query_ms * NS_PER_MS / NS_PER_S / max(1, each.work.clients)
-        )
+        # As long as the time is extrapolated, so are the statements.
+        asked = each.statements / each.share_done(each.answers[-1])
+        alone = asked * self.null_query_ms * NS_PER_MS / NS_PER_S / max(1, each.work.clients)
         return min(alone, each.seconds)
 
     @property

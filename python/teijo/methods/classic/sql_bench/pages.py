@@ -110,6 +110,8 @@ def _result_section(found: SqlBenchFound) -> model.Section:
     verdict = say("{count} tests in {seconds:,.1f} s", count=len(tests), seconds=total)
     if len(tests) == 1:
         verdict = say("1 test in {seconds:,.1f} s", seconds=total)
+    if any(each.estimated for each in found.timed):
+        verdict = say("{told}, extrapolated (+)", told=verdict)
     notes = [model.Paragraph(text=SCATTER), model.Paragraph(text=MADE)]
     if any(each.estimated for each in found.timed):
         notes.append(model.Paragraph(text=ESTIMATED))
