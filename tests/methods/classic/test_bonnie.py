@@ -128,6 +128,13 @@ def test_the_size_is_twice_the_memory_rounded_as_they_round(ram: str, size: int)
     assert settings_of(ram=ram).size_bytes == size * MIB
 
 
+def test_a_memory_of_no_whole_number_of_mib_is_counted_in_whole_ones_as_they_count() -> None:
+    odd = 24105 * MIB + 188_416
+    assert settings_of(ram=str(odd)).size_bytes == 2 * 24105 * MIB
+    with pytest.raises(PlanError, match="less than twice the memory"):
+        settings_of(ram=str(odd), size=f"{2 * 24105 - 1}MiB")
+
+
 def test_the_size_goes_up_to_the_next_gib_above_its_middle() -> None:
     assert usual_size(800 * MIB) == 2048 * MIB  # 1,600 MiB: 576 above a whole GiB
 

@@ -66,7 +66,9 @@ class Bonnie(Method[BonnieSettings, BonnieFound]):
                 "Neither a large file nor small ones are asked for",
                 remedy="Set size=48GiB, or files=16384.",
             )
-        if 0 < settings.size_bytes < 2 * settings.ram_bytes:
+        # In whole MiB, as Bonnie++ counts memory: else its own usual size could be too small.
+        ram_mib = settings.ram_bytes // units.MIB
+        if 0 < settings.size_bytes < 2 * ram_mib * units.MIB:
             raise PlanError(
                 f"A file of {units.format_size(settings.size_bytes)} is less than twice the memory "
                 f"of {units.format_size(settings.ram_bytes)}, so the page cache may hold it",
