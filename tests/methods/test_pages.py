@@ -19,7 +19,7 @@ from teijo.methods import pages
 from teijo.methods.method import AnyMethod
 from teijo.methods.parts import document_of
 from teijo.methods.registry import METHODS
-from teijo.terms.geometry import Geometry
+from teijo.terms.geometry import NO_CAPACITY, Geometry, Identity
 from teijo.terms.remark import REMEDIES, Remark, RemarkKind
 from teijo.terms.result import StepResult
 from tests.methods.canned import DRIVE, IDENTITY, Canned, play
@@ -102,6 +102,17 @@ def test_a_device_without_counters_says_so():
     silent = replace(step, answer=replace(step.answer, health_before={}, health_after={}))
     blocks = pages.device_section(replace(RECORD, steps=(silent,))).blocks
     assert blocks[1] == Paragraph(text="The device shows no counters of its own.")
+
+
+def test_of_a_directory_nothing_is_said_that_only_a_drive_has():
+    (step,) = RECORD.steps
+    assert isinstance(step.answer, StepResult)
+    silent = replace(step, answer=replace(step.answer, health_before={}, health_after={}))
+    identity = Identity(kind="directory", target="dir:/mnt/test", facts={"file system": "ext4"})
+    record = replace(RECORD, steps=(silent,), identity=identity, geometry=NO_CAPACITY)
+    (facts,) = pages.device_section(record).blocks
+    assert isinstance(facts, Facts)
+    assert facts.rows == (("Target", "dir:/mnt/test"), ("file system", "ext4"))
 
 
 def test_a_scaled_device_is_shown_with_what_it_stands_for():

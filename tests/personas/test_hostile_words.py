@@ -142,7 +142,7 @@ def test_a_wrong_value_is_not_remedied_by_an_option_that_the_original_has_not(
 MISSING = [
     ("crystaldiskinfo nosuch", "/dev/disk/by-id/NAME"),
     ("crystaldiskinfo good.dat", "/dev/disk/by-id/NAME"),
-    ("sqlio -kR nosuch.dat", "-Fparam.txt -frandom"),
+    ("sqlio -kR nosuch.dat", "-frandom or -fsequential"),
     ("sqlio -kR folder", "folder/testfile.dat"),
     ("diskspd -d1 nosuch.dat", "-c8G"),
     ("diskspd -d1 empty", "Remove it"),

@@ -88,7 +88,12 @@ def _header(comparison: Comparison) -> model.Header:
             ("Held against", Verbatim(first)),
             ("First run", date_of(starts[0])),
             ("Last run", date_of(starts[-1])),
-            ("Versions", listed(dict.fromkeys(Verbatim(r.run.spec or "none") for r in records))),
+            (
+                "Versions",
+                listed(
+                    dict.fromkeys(Verbatim(r.run.spec) if r.run.spec else "none" for r in records)
+                ),
+            ),
         ),
         groups=(),
         stamp=_stamp(comparison, records),
@@ -253,7 +258,7 @@ def _known(record: Record) -> dict[str, str]:
         "Started": date_of(run.started_at),
         "Ending": run.ending,
         "Method": Verbatim(run.method),
-        "Version of the standard": Verbatim(run.spec or "none"),
+        "Version of the standard": Verbatim(run.spec) if run.spec else "none",
         "Engine": Verbatim(f"{run.engine}, Teijo {run.version}"),
         "Seed": Verbatim(run.seed),
         "CPU": record.environment.get("cpu", ""),

@@ -248,20 +248,21 @@ def _ending(record: Record) -> str:
 
 def device_section(record: Record) -> model.Section:
     """Return what the device is, its counters over the run, and the write amplification."""
-    identity = record.identity
-    rows = [
-        ("Target", identity.target),
-        ("Model", identity.model or NOT_KNOWN),
-        ("Serial no", identity.serial or NOT_KNOWN),
-        ("Firmware", identity.firmware or NOT_KNOWN),
-        ("Interface", identity.interface or NOT_KNOWN),
-        *(_size_rows(record) if record.geometry.has_capacity else ()),
-        ("Write cache", identity.write_cache or NOT_KNOWN),
-        *identity.facts.items(),
+    identity, is_drive = record.identity, record.geometry.has_capacity
+    told = [
+        ("Model", identity.model),
+        ("Serial no", identity.serial),
+        ("Firmware", identity.firmware),
+        ("Interface", identity.interface),
+        *(_size_rows(record) if is_drive else ()),
+        ("Write cache", identity.write_cache),
     ]
-    blocks: list[model.Block] = [model.Facts(caption="Device", rows=tuple(rows))]
-    if record.answers:
-        blocks += _health_blocks(record.answers)
+    # A directory or a database is no drive: that it has no model and no counters says nothing.
+    known = [(name, value or NOT_KNOWN) for name, value in told if value or is_drive]
+    rows = (("Target", identity.target), *known, *identity.facts.items())
+    blocks: list[model.Block] = [model.Facts(caption="Device", rows=rows)]
+    counters = _health_blocks(record.answers) if record.answers else []
+    blocks += [each for each in counters if is_drive or not isinstance(each, model.Paragraph)]
     return model.Section(title="Device and health", blocks=tuple(blocks))
 
 

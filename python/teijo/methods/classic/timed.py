@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 from teijo import units
 from teijo.analysis import measures, percentile
 from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT, Quantity, of_intervals, of_rounds
-from teijo.document.phrase import Verbatim
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.found import Found
 from teijo.methods.method import Steps
 from teijo.methods.phrases import insist
@@ -137,7 +137,7 @@ class TimedFound(Found[S], Generic[S]):
             return ()
         times = [
             Scalar(
-                name=f"latency {percentile.percentile_name(percent)}",
+                name=say("latency {percentile}", percentile=percentile.percentile_name(percent)),
                 value=None if value is None else float(value),
                 unit="ns",
             )

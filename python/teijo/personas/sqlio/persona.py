@@ -27,8 +27,8 @@ class SqlioPersona:
     names: tuple[str, ...] = ("sqlio",)
     likes: tuple[str, ...] = ("1.5",)
     naming = (
-        "Have it made by a parameter file: -Fparam.txt -frandom, with the line FILE 1 0x0 8192 "
-        "(its size in MB)."
+        "Have it made by a parameter file: -Fparam.txt, with the line FILE 1 0x0 8192 (its size in "
+        "MB), and -frandom or -fsequential."
     )
 
     def order(self, name: str, call: Call) -> Order | Said:  # noqa: ARG002 — it has one name

@@ -12,6 +12,7 @@ from teijo.analysis import measures
 from teijo.analysis.extremes import expected_gain_percent, two_levels
 from teijo.analysis.mean import Mean, first_apart, mean_of, trend_of
 from teijo.analysis.quantities import LATENCY, THROUGHPUT, Quantity, of_rounds
+from teijo.document.phrase import say
 from teijo.methods.classic.crystaldiskmark.rows import Like, Place
 from teijo.methods.classic.crystaldiskmark.settings import (
     FILL,
@@ -188,12 +189,18 @@ class CrystalDiskMarkFound(Found[CrystalDiskMarkSettings]):
         """Each row's score, and how far the best pass flatters."""
         found = []
         for score in self.scores:
-            name = score.place.name
+            row = score.place.name
             found += [
-                Scalar(name=f"{name}, score", value=score.score_mb_s, unit="MB/s"),
-                Scalar(name=f"{name}, latency in the window", value=score.latency_us, unit="µs"),
+                Scalar(name=say("{row}, score", row=row), value=score.score_mb_s, unit="MB/s"),
                 Scalar(
-                    name=f"{name}, best pass above the mean", value=score.gain_percent, unit="%"
+                    name=say("{row}, latency in the window", row=row),
+                    value=score.latency_us,
+                    unit="µs",
+                ),
+                Scalar(
+                    name=say("{row}, best pass above the mean", row=row),
+                    value=score.gain_percent,
+                    unit="%",
                 ),
             ]
         return found
