@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from teijo.errors import HostError
+from teijo.units import format_size
 
 PREFIX: Final = "teijo-memory-"
 LEAST_BYTES: Final = 128 << 20
@@ -154,7 +155,8 @@ class MemoryLimit:
 
 def _check_enough(memory_bytes: int) -> None:
     if memory_bytes < LEAST_BYTES:
-        raise _refusal(f"{memory_bytes} B are less than this program needs, {LEAST_BYTES} B")
+        asked, least = format_size(memory_bytes), format_size(LEAST_BYTES)
+        raise _refusal(f"{asked} is less than this program needs, {least}")
 
 
 def _refusal(reason: str) -> HostError:

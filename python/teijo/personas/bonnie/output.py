@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from teijo.methods.classic.bonnie.settings import FILE_PHASES, IO_PHASES
+from teijo.methods.classic.phase_hidden import MIN_TIME_NS
 from teijo.units import KIB, NS_PER_MS, NS_PER_S, NS_PER_US
 
-MIN_TIME_NS: Final = 500_000_000
 DEFAULT_CHUNK_BYTES: Final = 8 * KIB
 DEFAULT_SEEKS: Final = 8192
 _FILES_UNIT: Final = 1024

@@ -12,14 +12,13 @@ from teijo import units
 from teijo.errors import PlanError
 from teijo.methods.classic.bonnie.found import BonnieFound
 from teijo.methods.classic.bonnie.settings import PER_CHAR, SIZE_LEAST, BonnieSettings
+from teijo.methods.classic.phase_hidden import MIN_TIME_NS
 from teijo.methods.classic.phases import pass_of
 from teijo.methods.method import Method, Steps
 from teijo.terms.geometry import MEMORY, Geometry
 from teijo.terms.result import StepResult
 from teijo.terms.work import FileIo, Files, WorkKind
 
-MIN_TIME_NS: Final = 500_000_000
-"""Below it Bonnie++ prints no rate."""
 _UPDATES_PERCENT: Final = 10
 _GROWTH: Final = 8
 _SEEKS_MOST: Final = 10_000_000
