@@ -79,7 +79,9 @@ class _Touch:
         by_itself = max(0.0, earlier + own - self.places) / own if own else 0.0
         # A block of the walk was of this direction then as often as the walk was.
         same = before.census.ios / (before.walked or 1)
-        return max(by_itself, same * walked_again(self.places, before.walked, between, self.walked))
+        again = same * walked_again(self.places, before.walked, between, self.walked)
+        # Different blocks are estimated by a sample, which may find more than there are.
+        return min(1.0, max(by_itself, again))
 
 
 def _walked(answer: StepResult, stream: str) -> int:
