@@ -1,8 +1,10 @@
 """classic.tiotest and classic.tiobench: phases, combinations, what they find."""
 
+from pathlib import Path
+
 import pytest
 
-from teijo import units
+from teijo import api, units
 from teijo.errors import PlanError
 from teijo.methods.classic.tiotest.found import TioFound
 from teijo.methods.classic.tiotest.method import Tiobench, Tiotest
@@ -174,3 +176,22 @@ def test_the_watch_of_tiobench_names_the_combination_under_way() -> None:
     watch = found_of(Tiobench(), settings, steps[:9]).watch_running
     assert (watch.round_number, watch.cell) == (1, "1 GiB, 4 KiB, T2 rwrite")
     assert found_of(Tiobench(), settings, []).watch_running.cell.endswith("4 KiB, T1 write")
+
+
+@pytest.mark.parametrize(
+    ("asked", "cached"),
+    [
+        ({"size": "1MiB"}, True),
+        ({"size": "1MiB", "drop_caches": "yes"}, False),
+        ({"size": "1MiB", "direct": "yes"}, False),
+        ({"size": "16MiB"}, False),
+        ({"size": "1MiB", "skip": "read,rread"}, False),
+    ],
+)
+def test_the_verdict_says_where_the_fastest_phase_may_have_read_memory(
+    tmp_path: Path, asked: dict[str, str], cached: bool
+) -> None:
+    settings = {"threads": "2", "random": "20", **asked}
+    target = "sim:os(hdd-7200)?memory=16MiB"
+    run = api.run("classic.tiotest", target, output=tmp_path / "run", settings=settings, seed=1)
+    assert ("of files that memory may hold" in text_of(run.document())) == cached

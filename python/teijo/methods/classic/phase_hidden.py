@@ -23,6 +23,7 @@ MIN_TIME_NS: Final = 500 * units.NS_PER_MS
 _CPU_PERCENT: Final = 50
 _REPEATED_PERCENT: Final = 5
 _FLUSH_SHARE: Final = 0.01
+_READING: Final = ("read", "random-read", "seek", "rewrite")
 _Row = tuple[str, Turn, FileIo]
 
 
@@ -88,13 +89,13 @@ def _cache(record: Record, rows: list[_Row]) -> Iterator[Hidden]:
     reads = [
         (name, turn, work)
         for name, turn, work in rows
-        if work.operation in ("read", "random-read", "seek", "rewrite") and not work.direct
+        if work.operation in _READING and not work.direct
     ]
     memory = _memory_bytes(record, rows)
     if not reads or not memory:
         return
     name, _, work = reads[-1]
-    whole = work.file_bytes * (1 if work.share else work.workers)
+    whole = _whole_bytes(work)
     kept = [one for one, _, each in reads if not each.drop_caches]
     size = say(
         "{phase} reads files of {size}, and {memory} of memory may hold them.",
@@ -111,6 +112,21 @@ def _cache(record: Record, rows: list[_Row]) -> Iterator[Hidden]:
         "The size of the files is held against the memory, or the limit it was held to.",
         "The page cache is written back and emptied before each phase.",
     )
+
+
+def may_be_in_memory(found: PhasesFound[Any], name: str) -> bool:
+    """Return whether what a phase read last may have come from memory, by the size of its files."""
+    turn = found.turns[name][-1]
+    work = turn.step.work
+    if not isinstance(work, FileIo) or work.operation not in _READING:
+        return False
+    memory = _memory_bytes(found.record, [(name, turn, work)])
+    cached = not work.direct and not work.drop_caches
+    return cached and _whole_bytes(work) < 2 * memory
+
+
+def _whole_bytes(work: FileIo) -> int:
+    return work.file_bytes * (1 if work.share else work.workers)
 
 
 def _memory_bytes(record: Record, rows: list[_Row]) -> int:

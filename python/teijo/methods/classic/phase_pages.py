@@ -7,6 +7,7 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.document import model
 from teijo.document.grid import Fields, listing
+from teijo.document.phrase import say
 from teijo.methods.classic import hidden, phase_hidden
 from teijo.methods.classic.phases import PhasesFound, Turn
 from teijo.methods.classic.statistic import statistics_tables
@@ -67,8 +68,8 @@ def flows(found: PhasesFound[Any]) -> list[Flow]:
     ]
 
 
-def fastest(found: PhasesFound[Any], names: Sequence[str]) -> tuple[str, float] | None:
-    """Return which of some phases moved most in a second, and how many MB; None of none."""
+def fastest_line(found: PhasesFound[Any], names: Sequence[str]) -> str | None:
+    """Return which of some phases moved most in a second, and where from; None of none."""
     rates = {
         name: measures.throughput_mb_s(found.turns[name][-1].alone)
         for name in names
@@ -77,7 +78,10 @@ def fastest(found: PhasesFound[Any], names: Sequence[str]) -> tuple[str, float] 
     if not rates:
         return None
     best = max(rates, key=lambda name: rates[name])
-    return best, rates[best]
+    told = say("Up to {mb_s:,.1f} MB/s in {phase}", mb_s=rates[best], phase=best)
+    if not phase_hidden.may_be_in_memory(found, best):
+        return told
+    return say("{told}, of files that memory may hold", told=told)
 
 
 def _mb_s(turn: Turn) -> float | None:

@@ -4,7 +4,7 @@ from teijo import units
 from teijo.document import model
 from teijo.document.phrase import say
 from teijo.methods.classic.bonnie.found import BonnieFound
-from teijo.methods.classic.phase_pages import fastest, sections_of
+from teijo.methods.classic.phase_pages import fastest_line, sections_of
 from teijo.methods.report import study_report
 
 _BLOCKS = ("put_block", "rewrite", "get_block")
@@ -26,10 +26,9 @@ def pages(found: BonnieFound) -> model.Document:
 
 def headline(found: BonnieFound) -> str:
     """Return the fastest phase on the large file in one line, or how fast files are created."""
-    best = fastest(found, _BLOCKS)
+    best = fastest_line(found, _BLOCKS)
     if best is not None:
-        name, mb_s = best
-        return say("Up to {mb_s:,.1f} MB/s in {phase}", mb_s=mb_s, phase=name)
+        return best
     turns = found.turns.get("seq_create", ())
     if not turns:
         return "No phase has ended yet."

@@ -2,8 +2,8 @@
 
 from teijo import units
 from teijo.document import model
-from teijo.document.phrase import Verbatim, say
-from teijo.methods.classic.phase_pages import fastest, sections_of
+from teijo.document.phrase import Verbatim
+from teijo.methods.classic.phase_pages import fastest_line, sections_of
 from teijo.methods.classic.tiotest.found import TioFound
 from teijo.methods.report import study_report
 
@@ -25,11 +25,7 @@ def pages(found: TioFound) -> model.Document:
 
 def headline(found: TioFound) -> str:
     """Return the fastest phase in one line."""
-    best = fastest(found, tuple(found.turns))
-    if best is None:
-        return "No phase has ended yet."
-    name, mb_s = best
-    return say("Up to {mb_s:,.1f} MB/s in {phase}", mb_s=mb_s, phase=name)
+    return fastest_line(found, tuple(found.turns)) or "No phase has ended yet."
 
 
 def _asked(found: TioFound) -> tuple[tuple[str, str], ...]:
