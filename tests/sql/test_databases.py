@@ -26,6 +26,7 @@ from teijo.sql.server import FACT
 from teijo.sql.suite import operations
 from teijo.sql.timeline import Timeline, result_of
 from teijo.terms.work import Database, SqlBench, Transactions
+from teijo.units import NS_PER_S
 
 QUICK = Database(durable=False)
 
@@ -142,7 +143,7 @@ def test_the_disk_below_is_watched_by_its_own_counters(home: Path) -> None:
     with DiskWatch(number) as watch, (home / "written").open("wb") as written:
         written.write(b"x" * 1_000_000)
         os.fsync(written.fileno())
-    found = {each.operation: each for each in watch.results}
+    found = {each.operation: each for each in watch.results(NS_PER_S)}
     assert found["disk-write"].count > 0
     assert found["disk-write"].moved_bytes >= 1_000_000
     assert int(found["disk-write"].intervals.ios.sum()) == found["disk-write"].count
@@ -152,7 +153,7 @@ def test_the_disk_below_is_watched_by_its_own_counters(home: Path) -> None:
 def test_a_directory_without_a_device_has_no_counters() -> None:
     with DiskWatch(None) as watch:
         pass
-    assert watch.results == ()
+    assert watch.results(NS_PER_S) == ()
     assert below(Path("/proc")) is None
 
 

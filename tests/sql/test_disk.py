@@ -6,6 +6,7 @@ import pytest
 
 from teijo.sql import disk
 from teijo.sql.disk import DiskWatch, cache_of
+from teijo.units import NS_PER_S
 
 FLUSHED = " ".join(str(n) for n in range(17))
 
@@ -37,7 +38,7 @@ def made(place: Path, number: str, cache: str, *below: Path) -> Path:
 def kinds(number: str) -> set[str]:
     with DiskWatch(number) as watch:
         pass
-    return {each.operation for each in watch.results}
+    return {each.operation for each in watch.results(NS_PER_S)}
 
 
 def test_a_partition_s_flushes_are_counted_at_its_disk(blocks: Path) -> None:
@@ -81,4 +82,16 @@ def test_a_device_that_is_gone_has_no_counters(blocks: Path) -> None:
     assert kinds("7:7") == set()
     with DiskWatch("8:0") as watch:
         (blocks / "8:0" / "stat").unlink()
-    assert watch.results == ()
+    assert watch.results(NS_PER_S) == ()
+
+
+def test_a_reading_that_came_late_begins_no_second_after_the_work(blocks: Path) -> None:
+    watch = DiskWatch("8:0")
+    for at_ns, count in ((0, 0), (900_000_000, 1), (1_700_000_000, 3), (2_100_000_000, 6)):
+        kinds = {"disk-write": (count, 512 * count, 0)}
+        watch._readings.append(disk._Reading(at_ns, kinds))
+    (wrote,) = watch.results(1_900_000_000)
+    assert wrote.intervals is not None
+    assert wrote.intervals.index.tolist() == [0, 1]
+    assert wrote.intervals.ios.tolist() == [1, 5]
+    assert wrote.count == 6

@@ -118,7 +118,7 @@ class Databases:
         }
         result = result_of(work.operation, [act.times for act in acts])
         return Performed(
-            results=(result, *disk.results),
+            results=(result, *disk.results(wall_ns)),
             elapsed_ns=wall_ns,
             cleared_ns=monotonic_ns() - ended_ns,
             detail=detail,

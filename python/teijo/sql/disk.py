@@ -163,19 +163,23 @@ class DiskWatch:
             self._look()
             second += 1
 
-    @property
-    def results(self) -> tuple[OperationResult, ...]:
-        """Reads, writes and flushes of the device, with what it did in each second."""
+    def results(self, elapsed_ns: int) -> tuple[OperationResult, ...]:
+        """Return reads, writes and flushes of the device, with what it did in each second.
+
+        No second begins after the work that took `elapsed_ns`, however late a reading came.
+        """
         if len(self._readings) < 2:
             return ()
-        return tuple(self._result(kind) for kind in self._readings[0].kinds)
+        last = max(0, elapsed_ns - 1) // NS_PER_S
+        return tuple(self._result(kind, last) for kind in self._readings[0].kinds)
 
-    def _result(self, kind: str) -> OperationResult:
+    def _result(self, kind: str, last: int) -> OperationResult:
         readings = self._readings
         values = np.array([each.kinds[kind] for each in readings], np.int64)
         steps = np.maximum(np.diff(values, axis=0), 0)
         at_ns = np.array([each.at_ns - readings[0].at_ns for each in readings[:-1]], np.int64)
-        index, place = np.unique((at_ns + NS_PER_S // 2) // NS_PER_S, return_inverse=True)
+        seconds = np.minimum((at_ns + NS_PER_S // 2) // NS_PER_S, last)
+        index, place = np.unique(seconds, return_inverse=True)
         sums = np.zeros((len(index), 3), np.int64)
         np.add.at(sums, place, steps)
         count, moved, ticks_ms = (int(value) for value in steps.sum(axis=0))

@@ -72,7 +72,7 @@ def transact(
     )
     woken, woken_ns = (sum(getattr(each, name) for each in clients) for name in _WOKEN)
     return Performed(
-        results=(*results, *disk.results),
+        results=(*results, *disk.results(ended_ns - shared.began_ns)),
         elapsed_ns=ended_ns - shared.began_ns,
         cleared_ns=cleared_ns,
         detail={
@@ -97,7 +97,7 @@ def _filled(
         _fill(work, opened, times, look)
         elapsed_ns = monotonic_ns() - began_ns
     return Performed(
-        results=(result_of("insert", [times]), *disk.results),
+        results=(result_of("insert", [times]), *disk.results(elapsed_ns)),
         elapsed_ns=elapsed_ns,
         detail=facts,
     )
