@@ -33,6 +33,10 @@ SHORT: Mapping[str, Mapping[str, str]] = {
     "xsr": {"first_minutes": "5", "random_minutes": "5", "last_minutes": "5"},
     "dirth": {"threads": "2,1", "queue_depth": "2,1", "precondition_rounds": "5"},
     "workload": {"rw": "randwrite", "seconds": "1s"},
+    "classic.orion": {"run": "advanced", "small_loads": "1", "large_loads": "1", "duration": "1s"},
+    "classic.crystaldiskmark": {"runs": "1"},
+    "classic.sqlio": {"seconds": "1s"},
+    "classic.diskspd": {"seconds": "1s"},
 }
 
 
