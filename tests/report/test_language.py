@@ -106,7 +106,13 @@ def test_every_kind_of_remark_and_every_remedy_is_translated() -> None:
 
 
 def test_what_every_simulated_device_is_calibrated_to_is_translated() -> None:
-    parts = ("raid5(3×hdd-7200)", "tier(mlc-a,hdd-7200)", "faulty(mlc-a)", "cache(hdd-7200)")
+    parts = (
+        "raid5(3×hdd-7200)",
+        "tier(mlc-a,hdd-7200)",
+        "faulty(mlc-a)",
+        "cache(hdd-7200)",
+        "os(mlc-a)",
+    )
     labels = {each.name: each.label_text for each in simulated_presets()}
     labels |= {each: SimulatedSession(each).facts.label_text for each in parts}
     assert [name for name, told in labels.items() if not JAPANESE.knows(told)] == []
