@@ -158,6 +158,7 @@ def test_work_on_files_touches_in_a_folder_what_it_touches_in_virtual_time(
         filled, fresh=False, calls=900, workers=workers, share=share, rewrite_percent=20
     )
     works = [filled, *(replace(drawn, operation=name) for name in RANDOM_CALLS)]
+    works += [replace(drawn, operation=name, each_once=True) for name in RANDOM_CALLS]
     real, simulated = worked(tmp_path, *works), worked(None, *works)
     assert [each.census for each in real] == [each.census for each in simulated]
     files = 1 if share else workers
@@ -168,6 +169,9 @@ def test_work_on_files_touches_in_a_folder_what_it_touches_in_virtual_time(
         if work.operation == "write":
             assert census.distinct == pytest.approx(CHUNKS * files)
             assert census.revisit_share == 0
+            continue
+        if work.each_once:
+            assert census.distinct == pytest.approx(min(900, CHUNKS * files))
             continue
         each = even_distinct(CHUNKS, 900 / files) * files
         assert census.distinct == pytest.approx(each, rel=0.05)

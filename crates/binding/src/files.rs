@@ -46,6 +46,7 @@ pub(crate) struct PyFileIo {
     style: String,
     content: String,
     rewrite_percent: u8,
+    each_once: bool,
     census: bool,
 }
 
@@ -128,6 +129,7 @@ impl PyFileIo {
             rewrite_percent: self.rewrite_percent,
             seed,
             offset_seed,
+            each_once: self.each_once,
             census: self.census,
             interval_ns,
         })

@@ -639,6 +639,30 @@ fn the_chunks_that_a_worker_goes_to_are_counted_each_as_often_as_it_is_called_fo
     assert!(silent.census().is_none(), "nobody asked");
 }
 
+#[test]
+fn calls_that_go_once_over_each_chunk_meet_none_again_before_all_were_met() {
+    for operation in [
+        Operation::RandomWrite,
+        Operation::RandomRead,
+        Operation::Seek,
+    ] {
+        let memory = Arc::new(Memory::default());
+        done(&memory, &large(Operation::Write, 300 * 512, 512));
+        let plan = LargePlan {
+            calls: 350,
+            each_once: true,
+            census: true,
+            ..large(operation, 300 * 512, 512)
+        };
+        let mut expected = vec![1; 250];
+        expected.extend([2; 50]);
+        assert_eq!(touched_by(&memory, &plan), expected, "{operation:?}");
+        let places = memory.world.lock().unwrap();
+        let drawn = &places.places[usize::from(operation == Operation::RandomWrite)];
+        assert!(!drawn.is_sorted(), "in an order drawn anew");
+    }
+}
+
 /// How often each place was read, or written, the least often first.
 fn called_for(memory: &Arc<Memory>, of_writes: usize) -> Vec<u64> {
     let mut counts = BTreeMap::new();

@@ -118,6 +118,8 @@ class FileIo:
     """The page cache is written back and emptied before, outside the time."""
     repeats: str = ""
     """As of a stream: steps of one word have the same offsets."""
+    each_once: bool = False
+    """Random calls go over all chunks of a file before one is met again."""
     census: bool = False
     """Which chunks were touched is counted, and what was written sampled: `StepResult.census`."""
     kind: Literal["file-io"] = "file-io"

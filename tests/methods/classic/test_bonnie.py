@@ -7,7 +7,7 @@ import pytest
 
 from teijo.errors import PlanError
 from teijo.methods.classic.bonnie.found import BonnieFound
-from teijo.methods.classic.bonnie.method import Bonnie, usual_size
+from teijo.methods.classic.bonnie.method import Bonnie, longer, usual_size, works_of
 from teijo.methods.classic.bonnie.settings import FILE_PHASES, PHASES, BonnieSettings
 from teijo.terms.geometry import MEMORY, NO_CAPACITY
 from teijo.terms.histogram import histogram_of
@@ -200,9 +200,14 @@ def test_strict_asks_again_for_seeks_that_were_too_few_to_print() -> None:
     more = steps.send(answer_to(asked, elapsed_ns=100_000_000))
     assert isinstance(more, Perform)
     assert isinstance(more.work, FileIo)
-    assert more.work.calls == 8 * 8192
+    assert more.work.calls == settings.size_bytes // 8192 == 38_400, "and no chunk twice"
     with pytest.raises(StopIteration):
         steps.send(answer_to(more))
+    large = works_of(settings_of(strict="on", size="1GiB"))
+    (seeks,) = (work for name, work in large if name == "seeks")
+    again = longer(settings, "seeks", seeks, answer_to(asked, elapsed_ns=100_000_000))
+    assert isinstance(again, FileIo)
+    assert again.calls == 8 * 8192
 
 
 def test_every_step_is_json_and_back() -> None:

@@ -31,7 +31,7 @@ TOOLS: dict[str, tuple[str, dict[str, str]]] = {
     "sqlio": (DRIVE, {"seconds": "250ms", "passes": "2", "factor": "random"}),
     "diskspd": (DRIVE, {"seconds": "250ms", "warm_up": "100ms", "length": "64MiB", "write": "30"}),
     "bonnie": (SLOW_FILES, _LARGE),
-    "tiotest": (FILES, {"size": "64MiB", "threads": "2", "random": "200", "passes": "2"}),
+    "tiotest": (FILES, {"size": "64MiB", "threads": "2", "random": "20000", "passes": "2"}),
     "tiobench": (FILES, {"size": "128MiB", "threads": "1,2", "block": "4KiB", "random": "100"}),
 }
 

@@ -105,6 +105,8 @@ pub struct LargePlan {
     pub seed: u64,
     /// Of offsets: steps that repeat each other have the same.
     pub offset_seed: u64,
+    /// Random calls go over all chunks of the file before one is met again.
+    pub each_once: bool,
     /// Which chunks are touched is counted.
     pub census: bool,
     pub interval_ns: u64,
@@ -136,6 +138,7 @@ impl Default for LargePlan {
             fsync_rewrites: false,
             seed: 0,
             offset_seed: 0,
+            each_once: false,
             census: false,
             interval_ns: 1_000_000_000,
         }

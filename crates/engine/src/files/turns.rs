@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::plan::{LargePlan, Operation};
 use crate::census::Census;
+use crate::permutation::Permutation;
 use crate::seed::{derive_seed, scale};
 
 /// The ticket after the last one, as Bonnie++ has it.
@@ -83,6 +84,8 @@ pub struct Turns {
     tickets: Tickets,
     operation: Operation,
     offset_seed: u64,
+    /// Over all chunks, where none is to be met twice.
+    order: Option<Permutation>,
     chunks: u64,
     chunk_bytes: u64,
     unit_bytes: u64,
@@ -113,6 +116,8 @@ impl Turns {
             tickets,
             operation: plan.operation,
             offset_seed,
+            order: (plan.each_once && plan.operation.is_random())
+                .then(|| Permutation::new(plan.chunks(), offset_seed)),
             chunks: plan.chunks(),
             chunk_bytes: u64::from(plan.chunk_bytes),
             unit_bytes: plan.unit_bytes(),
@@ -139,7 +144,10 @@ impl Iterator for Turns {
     fn next(&mut self) -> Option<Turn> {
         let number = self.tickets.draw()?;
         let (offset_bytes, length_bytes) = if self.operation.is_random() {
-            let chunk = scale(derive_seed(self.offset_seed, number), self.chunks);
+            let chunk = match &self.order {
+                Some(order) => order.forward(number % self.chunks),
+                None => scale(derive_seed(self.offset_seed, number), self.chunks),
+            };
             (chunk * self.chunk_bytes, self.chunk_bytes)
         } else {
             let offset_bytes = number * self.unit_bytes;

@@ -205,7 +205,9 @@ class _Touched:
 
     @property
     def expected(self) -> float:
-        """How many different ones as many even draws touch."""
+        """How many different ones as many calls touch: of even draws, or of one walk over all."""
+        if self.work.each_once:
+            return min(self.census.ios, self.blocks)
         return self.files * even_distinct(self.blocks / self.files, self.census.ios / self.files)
 
 
@@ -232,7 +234,7 @@ def _revisits(found: PhasesFound[Any], touched: list[_Touched]) -> Iterator[Hidd
     texts = (
         "Offsets are drawn with replacement: what was met before may be in a cache.",
         "The engine kept a sample of the blocks it touched, each with its calls.",
-        "It stays so; the page cache is empty at the beginning.",
+        "No block is called for twice before all have been, and the page cache is empty before.",
     )
     if not touched:
         if any(_random(found)):
@@ -242,8 +244,8 @@ def _revisits(found: PhasesFound[Any], touched: list[_Touched]) -> Iterator[Hidd
     worst = max(touched, key=lambda each: each.census.revisit_share)
     census = worst.census
     size = say(
-        "{phase}: {calls:,} calls on {blocks:,} blocks touched {distinct:,.0f} of them, where even "
-        "draws touch {expected:,.0f}; {again:.1f} % of the calls met a block again.",
+        "{phase}: {calls:,} calls on {blocks:,} blocks touched {distinct:,.0f} of them, where "
+        "{expected:,.0f} would be expected; {again:.1f} % of the calls met a block again.",
         phase=worst.name,
         calls=census.ios,
         blocks=worst.blocks,

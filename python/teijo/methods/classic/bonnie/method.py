@@ -124,6 +124,7 @@ def works_of(settings: BonnieSettings) -> list[tuple[str, FileIo | Files]]:
 
 def _io(settings: BonnieSettings) -> dict[str, FileIo | Files]:
     strict, direct, old = settings.strict == "on", settings.direct == "yes", settings.like == "1.03"
+    chunks = settings.size_bytes // settings.chunk_bytes
     block = FileIo(
         operation="read",
         file_bytes=settings.size_bytes,
@@ -152,7 +153,8 @@ def _io(settings: BonnieSettings) -> dict[str, FileIo | Files]:
         "seeks": replace(
             block,
             operation="seek",
-            calls=settings.seeks,
+            calls=min(settings.seeks, chunks) if strict else settings.seeks,
+            each_once=strict,
             workers=settings.seekers,
             share=True,
             processes=True,
@@ -212,11 +214,13 @@ def longer(
     work: FileIo | Files,
     answer: StepResult,
 ) -> FileIo | Files | None:
-    """Return a phase once more with eight times the work, where it was too short to print."""
+    """Return a phase once more with up to eight times the work, where it was too short to print."""
     if answer.elapsed_ns >= MIN_TIME_NS or not isinstance(work, FileIo):
         return None
-    if name == "seeks" and work.calls * _GROWTH <= _SEEKS_MOST:
-        return replace(work, calls=work.calls * _GROWTH)
+    chunks = work.file_bytes // work.chunk_bytes
+    more = min(work.calls * _GROWTH, _SEEKS_MOST, chunks)
+    if name == "seeks" and more > work.calls:
+        return replace(work, calls=more)
     if name == "putc" and work.file_bytes * _GROWTH <= _CHAR_MOST:
         return replace(work, file_bytes=work.file_bytes * _GROWTH)
     return None

@@ -106,11 +106,13 @@ def _work(
 ) -> FileIo:
     strict = settings.strict == "on"
     random = phase in ("rwrite", "rread")
+    blocks = combination.file_bytes // combination.block_bytes
+    each = min(combination.random_ops, blocks) if strict else combination.random_ops
     return FileIo(
         operation=_CALLS[phase],
         file_bytes=combination.file_bytes,
         chunk_bytes=combination.block_bytes,
-        calls=combination.random_ops * combination.threads if random else 0,
+        calls=each * combination.threads if random else 0,
         workers=combination.threads,
         in_turn=settings.in_turn == "yes" and phase == "write",
         fresh=fresh,
@@ -123,5 +125,6 @@ def _work(
         content=content,
         drop_caches=strict or settings.drop_caches == "yes",
         # A read in order goes once over each block: there is nothing to count.
+        each_once=strict,
         census=phase != "read",
     )
