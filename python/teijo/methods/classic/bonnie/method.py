@@ -133,13 +133,13 @@ def _io(settings: BonnieSettings) -> dict[str, FileIo | Files]:
         timed_fsync=strict,
         drop_caches=strict,
     )
-    # Their latency is of a whole chunk: as many calls, or stdio's, as it has bytes.
+    # Their latency is of a whole chunk of as many calls; of stdio's, of a full buffer.
     group = min(settings.chunk_bytes, settings.per_char_bytes or settings.chunk_bytes)
     byte = replace(
         block,
         file_bytes=settings.per_char_bytes or settings.size_bytes,
         chunk_bytes=1,
-        timed_calls=group,
+        timed_calls=1 if old else group,
         style="stdio" if old else "system-call",
         content="random" if strict else "cumulative",
     )
