@@ -282,3 +282,18 @@ def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(
     subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
     assert teijo.api.resume(path).record.run.ending == "done"
     assert not list(disk.iterdir())
+
+
+def test_resume_asks_whether_the_server_of_the_file_is_the_callers(
+    tmp_path: Path, home: Path
+) -> None:
+    path = tmp_path / "run.teijo"
+    killed("files", target("files", home), path)
+    refused = UnsafeError("no", remedy="none")
+    with (
+        patch("teijo.api.acting.check_receiver", side_effect=refused) as asked,
+        pytest.raises(UnsafeError),
+    ):
+        teijo.api.resume(path, server="postgresql://me@host/db")
+    asked.assert_called_once_with("", "postgresql://me@host/db")
+    assert teijo.api.resume(path).record.run.ending == "done"

@@ -2,7 +2,15 @@
 
 import pytest
 
-from teijo.outside.secret import PASSWORD, hidden, parted, redacted, revealed
+from teijo.errors import UnsafeError
+from teijo.outside.secret import (
+    PASSWORD,
+    check_receiver,
+    hidden,
+    parted,
+    redacted,
+    revealed,
+)  # fmt: skip
 
 
 def test_a_password_is_neither_in_what_is_recorded_nor_forgotten(
@@ -15,6 +23,22 @@ def test_a_password_is_neither_in_what_is_recorded_nor_forgotten(
     monkeypatch.setenv(PASSWORD, "a@b/c:%")
     assert revealed("you@host/db") == "you:a%40b%2Fc%3A%25@host/db"
     assert hidden("sqlite") == "sqlite"
+
+
+def test_a_file_says_to_no_server_of_its_own_what_the_environment_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = "postgresql://me@host/db"
+    monkeypatch.delenv(PASSWORD, raising=False)
+    check_receiver(url, None)
+    monkeypatch.setenv(PASSWORD, "secret")
+    for named in (None, "postgresql://me@other/db", ""):
+        with pytest.raises(UnsafeError, match="would be sent there") as refused:
+            check_receiver(url, named)
+        assert "secret" not in f"{refused.value.message}{refused.value.remedy}"
+    check_receiver(url, url)
+    for private in ("", "sqlite", "postgresql", "postgresql://host/db"):
+        check_receiver(private, None)
 
 
 @pytest.mark.parametrize(

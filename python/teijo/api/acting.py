@@ -22,6 +22,7 @@ from teijo.methods.knobs import checked_words
 from teijo.methods.method import AnyMethod, hook_of, memory_of, settings_on
 from teijo.methods.registry import method_named
 from teijo.methods.settings import Settings
+from teijo.outside.secret import check_receiver
 from teijo.runfile import reader
 from teijo.runfile.names import Names
 from teijo.runfile.recorder import Recorder
@@ -124,6 +125,7 @@ def resume(
     max_drive_writes: float | None = None,
     accept_warnings: Sequence[str] = (),
     hook: str | None = None,
+    server: str | None = None,
     limits: Sequence[str] = (),
     io_timeout_ns: int = acts.IO_TIMEOUT_NS,
     observer: Observer = unobserved,
@@ -132,11 +134,13 @@ def resume(
     """Carry on a run that was interrupted or killed; consent to write is asked again.
 
     `max_drive_writes` is another limit of what is written, all of it; None keeps the run's own.
-    `hook` is the digest of the hook that the file names: it runs no program without. `limits` are
+    `hook` is the digest of the hook that the file names: it runs no program without. `server`
+    is the address it names, if the password of the environment is to be sent there. `limits` are
     asked beside those the run was begun with, and recorded.
 
     Raises:
-        UnsafeError: the file is not the caller's alone, or names a hook that `hook` does not.
+        UnsafeError: the file is not the caller's alone, or names a hook that `hook` does not, or
+            a server that `server` does not.
         RunFileError: the file is sealed, in use, or of a version that asks for other steps.
         IdentityError: it is not the device the run began on. Others: as `run`.
     """
@@ -150,6 +154,7 @@ def resume(
             return reading.open(recorder.seal())  # it had ended; only its sealing was cut short
         method = method_named(record.run.method)
         settings = method.settings_from(record.run.settings)
+        check_receiver(str(getattr(settings, "server", "")), server)
         named = (hook_of(settings), *_hooks_in(record, recorder.under_way()))
         consented = _shown(hook_to_resume(named, hook), observer)
         with _closed_unless_stuck(

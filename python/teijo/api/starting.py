@@ -12,8 +12,8 @@ from teijo.device.sessions import Engine
 from teijo.runner.running import Running
 
 
-class ResumeOptions(TypedDict, total=False):
-    """What `resume` takes beside the path; see there."""
+class _Options(TypedDict, total=False):
+    """What `run` and `resume` both take."""
 
     destroy: str | None
     overwrite: bool
@@ -24,7 +24,13 @@ class ResumeOptions(TypedDict, total=False):
     io_timeout_ns: int
 
 
-class RunOptions(ResumeOptions, total=False):
+class ResumeOptions(_Options, total=False):
+    """What `resume` takes beside the path; see there."""
+
+    server: str | None
+
+
+class RunOptions(_Options, total=False):
     """What `run` takes beside method, target and output; see there."""
 
     spec: str

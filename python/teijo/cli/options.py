@@ -101,6 +101,15 @@ Hook = Annotated[
         "command and digest.",
     ),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="Consent to send the password in TEIJO_SQL_PASSWORD to this server, which the run "
+        "file names.",
+    ),
+]
 AcceptWarning = Annotated[
     list[str] | None,
     typer.Option(

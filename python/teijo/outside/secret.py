@@ -7,6 +7,9 @@ import os
 from typing import Final
 from urllib.parse import quote, unquote
 
+from teijo.errors import UnsafeError
+from teijo.outside.text import visible
+
 PASSWORD: Final = "TEIJO_SQL_PASSWORD"
 """The environment variable with the password, where an address has none."""
 _STARS: Final = "***"
@@ -41,6 +44,23 @@ def revealed(rest: str) -> str:
     # In a URL it is written with its signs encoded; in the environment it is as it is.
     password = _known.get(rest) or quote(os.environ.get(PASSWORD, ""), safe="")
     return f"{user}:{password}@{host}" if at and password else rest
+
+
+def check_receiver(url: str, named: str | None) -> None:
+    """Make sure that the password goes where the caller means it to go: a file names `url`.
+
+    `named` is the address that the caller gave. A name of a private server is no address.
+
+    Raises:
+        UnsafeError: the environment has a password, and the caller did not name this server.
+    """
+    goes_there = "://" in url and "@" in url and bool(os.environ.get(PASSWORD))
+    if goes_there and named != url:
+        raise UnsafeError(
+            f"The run file names the server {visible(url)}, and the password in {PASSWORD} would "
+            "be sent there",
+            remedy=f"If it is yours, consent: --server {visible(url)}. Else unset {PASSWORD}.",
+        )
 
 
 def redacted(text: str) -> str:
