@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -52,6 +53,14 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
         report.outcome = "failed"
         report.longrepr = f"a skip is a failure here: {reason(report.longrepr)}"
     return report
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """Leave no language of a test to the next one in this process: `--lang` and LANG set it."""
+    yield
+    if (tongue := sys.modules.get("teijo.cli.tongue")) is not None:
+        tongue.speak(tongue.ENGLISH)
 
 
 def reason(longrepr: object) -> str:

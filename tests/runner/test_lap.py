@@ -6,8 +6,8 @@ from unittest.mock import patch
 import pytest
 
 from teijo import api
+from teijo.document.model import Paragraph
 from teijo.errors import Interrupted
-from teijo.methods.classic.timed_pages import NO_LEVEL, early_blocks
 from teijo.runfile.proof.chain import clock_flaws
 from teijo.runfile.proof.flaw import Check
 from teijo.runner.events import Event, Progress
@@ -59,10 +59,10 @@ def test_it_is_done_with_what_was_measured_and_says_who_ended_it(tmp_path):
     assert answer.detail[STOPPED] == "a test"
     assert 0 < answer.elapsed_ns < SECONDS * NS_PER_S
     assert done.found.printed.ios_per_s == pytest.approx(answer.iops)
-    (told,) = early_blocks(done.found)
-    assert "Ended early by a test" in told.text
+    blocks = [each for section in done.document().sections for each in section.blocks]
+    told = [each.text for each in blocks if isinstance(each, Paragraph)]
+    assert sum("Ended early by a test" in text for text in told) == 1
     assert not list(clock_flaws(done.record))
-    assert NO_LEVEL
 
 
 def test_a_step_that_is_short_and_does_not_say_why_is_a_flaw(tmp_path):
