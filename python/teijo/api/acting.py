@@ -134,13 +134,11 @@ def resume(
     """Carry on a run that was interrupted or killed; consent to write is asked again.
 
     `max_drive_writes` is another limit of what is written, all of it; None keeps the run's own.
-    `hook` is the digest of the hook that the file names: it runs no program without. `server`
-    is the address it names, if the password of the environment is to be sent there. `limits` are
-    asked beside those the run was begun with, and recorded.
+    Only the `hook` of this digest is run, and only this `server` gets the environment's password.
+    `limits` are asked beside those the run was begun with, and recorded.
 
     Raises:
-        UnsafeError: the file is not the caller's alone, or names a hook that `hook` does not, or
-            a server that `server` does not.
+        UnsafeError: the file is not the caller's alone, or names another hook or server.
         RunFileError: the file is sealed, in use, or of a version that asks for other steps.
         IdentityError: it is not the device the run began on. Others: as `run`.
     """
@@ -154,9 +152,7 @@ def resume(
             return reading.open(recorder.seal())  # it had ended; only its sealing was cut short
         method = method_named(record.run.method)
         settings = method.settings_from(record.run.settings)
-        check_receiver(str(getattr(settings, "server", "")), server)
-        named = (hook_of(settings), *_hooks_in(record, recorder.under_way()))
-        consented = _shown(hook_to_resume(named, hook), observer)
+        consented = _consented(record, recorder, settings, hook=hook, server=server, seen=observer)
         with _closed_unless_stuck(
             _heard(
                 lambda: open_target(
@@ -306,6 +302,25 @@ def _hooks_in(record: Record, under_way: Step | None) -> list[tuple[str, ...]]:
     """Return the hooks that recorded steps name, and the one that was begun."""
     asked = [under_way, *(each.step for each in record.steps)]
     return [each.hook for each in asked if isinstance(each, Configure)]
+
+
+def _consented(
+    record: Record,
+    recorder: Recorder,
+    settings: Settings,
+    *,
+    hook: str | None,
+    server: str | None,
+    seen: Observer,
+) -> Hook | None:
+    """Return the hook that a run file names, shown and consented to; None where it names none.
+
+    Raises:
+        UnsafeError: no consent to it, or to sending a password to the server that it names.
+    """
+    check_receiver(str(getattr(settings, "server", "")), server)
+    named = (hook_of(settings), *_hooks_in(record, recorder.under_way()))
+    return _shown(hook_to_resume(named, hook), seen)
 
 
 def _shown(hook: Hook | None, observer: Observer) -> Hook | None:
