@@ -95,6 +95,23 @@ def test_of_several_passes_orion_prints_the_first() -> None:
     assert rate.printed != rate.mean
 
 
+def test_of_several_passes_tiotest_prints_the_last(tmp_path: Path) -> None:
+    sides = []
+    for strict in ("off", "on"):
+        asked = {"size": "64MiB", "threads": "2", "random": "200", "passes": "2", "strict": strict}
+        done = api.run(
+            "classic.tiotest", "sim:os(s3700)", output=tmp_path / strict, settings=asked, seed=3
+        )
+        sides.append(side(strict, done.record))
+    (one,) = compared(sides).tests
+    write, *_ = defects_of(one.match, one.pairings[0])
+    found = one.match.entries[0].part.found
+    assert found.pick == "last"
+    (quantity, *_) = found.quantities
+    assert write.judged.place == quantity.place
+    assert write.printed == quantity.batches[-1] != quantity.batches[0]
+
+
 def test_the_parts_add_up_and_the_order_of_the_sides_does_not_matter() -> None:
     one, other = side("original", run()), side("strict", run(strict="on"))
     forwards, backwards = (compared(sides).tests[0] for sides in ([one, other], [other, one]))

@@ -22,11 +22,11 @@ from teijo.methods.parts import Part
 KEY: Final = "strict"
 """The setting that two runs of one classic method may differ in."""
 MEANING = (
-    "As printed is the original's own statistic, which is that of its best or its first pass "
-    "where it picks one. The defect is what the printed number has beyond the strict one, in "
-    "percent of the strict one: the pick is the part of it that this pass has beyond the mean of "
-    "the passes, and the rest is between the two means. The interval is that of the means, at "
-    "95 %. Whether the test or the drive's state made the rest, one run each cannot tell."
+    "As printed is the original's own statistic, which is that of its best, its first or its "
+    "last pass where it picks one. The defect is what the printed number has beyond the strict "
+    "one, in percent of the strict one: the pick is the part of it that this pass has beyond the "
+    "mean of the passes, and the rest is between the two means. The interval is that of the "
+    "means, at 95 %. Whether the test or the drive's state made the rest, one run each cannot tell."
 )
 
 
@@ -126,6 +126,8 @@ def _printed(pick: Pick, passes: tuple[float, ...], figure: Figure) -> float:
             return max(passes) if figure.more_is_faster else min(passes)
         case "first":
             return passes[0]
+        case "last":
+            return passes[-1]
         case "mean":
             return fmean(passes)
 

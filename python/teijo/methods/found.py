@@ -29,7 +29,7 @@ from teijo.terms.watch import Watch
 
 S = TypeVar("S", bound=Settings)
 K = TypeVar("K", bound=CellKey)
-Pick = Literal["mean", "best", "first"]
+Pick = Literal["mean", "best", "first", "last"]
 """Which of several passes a figure is of: one of them, or the mean of all."""
 
 

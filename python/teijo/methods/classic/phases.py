@@ -13,7 +13,7 @@ from teijo.analysis.quantities import IOPS, LATENCY, THROUGHPUT, Quantity, of_ro
 from teijo.document.grid import Figure
 from teijo.document.phrase import Verbatim
 from teijo.methods.classic.statistic import Statistic
-from teijo.methods.found import Found
+from teijo.methods.found import Found, Pick
 from teijo.methods.settings import Settings
 from teijo.terms.finding import Cell
 from teijo.terms.histogram import EMPTY, Histogram
@@ -114,6 +114,11 @@ def turns_of(record: Record) -> dict[str, list[Turn]]:
 @dataclass(frozen=True, kw_only=True)
 class PhasesFound(Found[S]):
     """What the passes of a record show: each phase over all of them."""
+
+    @property
+    def pick(self) -> Pick:
+        """An original prints each pass by itself, so its numbers are those of the last one."""
+        return "last"
 
     @cached_property
     def turns(self) -> dict[str, list[Turn]]:
