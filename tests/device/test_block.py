@@ -16,7 +16,7 @@ from teijo.device import (
     survey,
 )
 from teijo.device import purge as purging
-from teijo.device.nvme import Namespace
+from teijo.device.commands.nvme import Namespace
 from teijo.device.preflight import claim
 from teijo.device.purge import may_format
 from teijo.device.real import RealDevice

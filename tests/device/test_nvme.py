@@ -1,13 +1,12 @@
 """The write cache as it is read back: of NVMe from the drive itself, else from the kernel."""
 
 import ctypes
-import fcntl
 import struct
 from pathlib import Path
 
 import pytest
 
-from teijo.device import nvme
+from teijo.device.commands import nvme, seam
 from teijo.device.identify import _write_cache
 from tests.device.test_stack import Tree
 
@@ -27,7 +26,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, result: int, status: int = 0) -> 
         command[68:72] = struct.pack("<I", result)
         return status
 
-    monkeypatch.setattr(fcntl, "ioctl", ioctl)
+    monkeypatch.setattr(seam, "ioctl", ioctl)
     return sent
 
 
@@ -77,7 +76,7 @@ def test_the_critical_warning_is_the_first_byte_of_the_controllers_smart_log(
         ctypes.memmove(address, b"\x0c" + b"\xff" * (length - 1), length)
         return 0
 
-    monkeypatch.setattr(fcntl, "ioctl", ioctl)
+    monkeypatch.setattr(seam, "ioctl", ioctl)
     assert nvme.critical_warning(3) == 0x0C
     (command,) = sent
     opcode, namespace = command[0], struct.unpack_from("<I", command, 4)[0]

@@ -1,7 +1,6 @@
 """Serials: one form for every answer of a drive, shown as it must be typed, compared so."""
 
 import ctypes
-import fcntl
 import shlex
 import struct
 from collections.abc import Callable
@@ -11,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from teijo.device import nvme, preflight, purge, serial
+from teijo.device import preflight, purge, serial
 from teijo.device.checks import Subject
+from teijo.device.commands import nvme, seam
 from teijo.device.identify import Identification, describe
 from teijo.device.preflight import Preflight, consent_to_all
 from teijo.device.purge import _format
@@ -207,7 +207,7 @@ def drive(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> list[int]:
             ctypes.memmove(address, answers[structure], 4096)
         return 0
 
-    monkeypatch.setattr(fcntl, "ioctl", ioctl)
+    monkeypatch.setattr(seam, "ioctl", ioctl)
     monkeypatch.setattr(purge, "check_present", lambda subject: sent.append(LOOKED))
     return sent
 

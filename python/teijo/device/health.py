@@ -7,8 +7,8 @@ import shutil
 from contextlib import suppress
 from typing import Final
 
-from teijo.device import nvme
 from teijo.device.asking import NoAnswer, ask
+from teijo.device.commands import nvme
 from teijo.device.kernel import HOST, SECTOR_BYTES, Number, Roots, number_of
 from teijo.device.smart import answer_of, smart_counters
 from teijo.device.stack import Node, node_of, whole_disk

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from teijo.device import bus, kernel, nvme, serial
+from teijo.device import bus, kernel, serial
+from teijo.device.commands import nvme
 from teijo.device.kernel import HOST, SECTOR_BYTES, Number, Roots, read_count, read_text
 from teijo.device.stack import Node, disks, node_of, whole_disk
 from teijo.terms.geometry import Geometry, Identity

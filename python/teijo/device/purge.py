@@ -9,8 +9,9 @@ import errno
 from dataclasses import dataclass, replace
 from typing import Final
 
-from teijo.device import kernel, nvme
+from teijo.device import kernel
 from teijo.device.checks import Subject
+from teijo.device.commands import nvme
 from teijo.device.preflight import confirm
 from teijo.device.presence import check_present
 from teijo.device.watched import Moved, unwatched

@@ -6,13 +6,13 @@ the caller checks first.
 """
 
 import ctypes
-import fcntl
 import mmap
 import struct
 from dataclasses import dataclass
 from typing import Final
 
 from teijo.device import serial
+from teijo.device.commands import seam
 
 NVME_IOCTL_ID: Final = 0x4E40
 NVME_IOCTL_ADMIN_CMD: Final = 0xC0484E41
@@ -21,6 +21,7 @@ SMART_LOG: Final = 0x02
 SMART_LOG_BYTES: Final = 512
 WHOLE_CONTROLLER: Final = 0xFFFFFFFF
 IDENTIFY: Final = 0x06
+SET_FEATURES: Final = 0x09
 GET_FEATURES: Final = 0x0A
 VOLATILE_WRITE_CACHE: Final = 0x06
 FORMAT_NVM: Final = 0x80
@@ -55,14 +56,14 @@ def namespace(fd: int) -> Namespace:
     Raises:
         OSError: it is no NVMe namespace, or the command was refused.
     """
-    number = fcntl.ioctl(fd, NVME_IOCTL_ID)
-    controller = _identify(fd, structure=1, number=0)
+    number = seam.ioctl(fd, NVME_IOCTL_ID)
+    controller = identify(fd, structure=1, number=0)
     optional_commands = int.from_bytes(controller[256:258], "little")
     manages_namespaces = optional_commands & 0b1000
     # A detached namespace holds data too, and the list of active ones leaves it out.
     listing = ALLOCATED_LIST if manages_namespaces else ACTIVE_LIST
-    listed = struct.unpack("<1024I", _identify(fd, structure=listing, number=0))
-    own = _identify(fd, structure=0, number=number)
+    listed = struct.unpack("<1024I", identify(fd, structure=listing, number=0))
+    own = identify(fd, structure=0, number=number)
     size, protection = own[26], own[29]
     # FLBAS and DPS go where Format has them in CDW10: LBAFU 13:12, PIL 8, PI 7:5, MSET 4.
     return Namespace(
@@ -80,7 +81,7 @@ def write_cache_enabled(fd: int) -> bool:
     Raises:
         OSError: it has none, or the command was refused.
     """
-    return bool(_admin(fd, opcode=GET_FEATURES, number=0, cdw10=VOLATILE_WRITE_CACHE) & 1)
+    return bool(feature(fd, VOLATILE_WRITE_CACHE) & 1)
 
 
 def critical_warning(fd: int) -> int:
@@ -89,18 +90,7 @@ def critical_warning(fd: int) -> int:
     Raises:
         OSError: it is no NVMe namespace, or the command was refused.
     """
-    with mmap.mmap(-1, PAGE_BYTES) as buffer:
-        # The length is in words of 4 bytes and counts from 0.
-        words = SMART_LOG_BYTES // 4 - 1
-        _admin(
-            fd,
-            opcode=GET_LOG_PAGE,
-            number=WHOLE_CONTROLLER,
-            cdw10=words << 16 | SMART_LOG,
-            data=buffer,
-            length=SMART_LOG_BYTES,
-        )
-        return buffer[0]
+    return log_page(fd, SMART_LOG, SMART_LOG_BYTES)[0]
 
 
 def format_namespace(fd: int, found: Namespace) -> None:
@@ -111,41 +101,88 @@ def format_namespace(fd: int, found: Namespace) -> None:
     """
     # SES is bits 11:9 of CDW10.
     settings = found.format_bits | USER_DATA_ERASE << 9
-    _admin(fd, opcode=FORMAT_NVM, number=found.number, cdw10=settings)
+    admin(fd, opcode=FORMAT_NVM, number=found.number, cdw10=settings, timeout_ms=FORMAT_TIMEOUT_MS)
 
 
-def _identify(fd: int, *, structure: int, number: int) -> bytes:
+def identify(fd: int, *, structure: int, number: int) -> bytes:
+    """Return the 4096 bytes of one Identify structure (CNS) of a namespace or controller.
+
+    Raises:
+        OSError: the command was refused.
+    """
     with mmap.mmap(-1, PAGE_BYTES) as buffer:
-        _admin(fd, opcode=IDENTIFY, number=number, cdw10=structure, data=buffer)
+        admin(fd, opcode=IDENTIFY, number=number, cdw10=structure, data=buffer)
         return buffer[:]
 
 
-def _admin(
+def log_page(fd: int, page: int, length: int, *, number: int = WHOLE_CONTROLLER) -> bytes:
+    """Return the first `length` bytes of a log page (Get Log Page); `length` divides by 4.
+
+    Raises:
+        OSError: the drive has no such page, or the command was refused.
+    """
+    # The length is in words of 4 bytes and counts from 0.
+    words = length // 4 - 1
+    with mmap.mmap(-1, length) as buffer:
+        admin(
+            fd, opcode=GET_LOG_PAGE, number=number, cdw10=(words & 0xFFFF) << 16 | page,
+            cdw11=words >> 16, data=buffer, length=length,
+        )  # fmt: skip
+        return buffer[:]
+
+
+def feature(fd: int, identifier: int) -> int:
+    """Return a feature's current value (Get Features, dword 0 of the answer).
+
+    Raises:
+        OSError: the drive has no such feature, or the command was refused.
+    """
+    return admin(fd, opcode=GET_FEATURES, number=0, cdw10=identifier)
+
+
+def set_feature(fd: int, identifier: int, value: int) -> None:
+    """Set a feature's current value; it is not saved, and a power cycle ends it.
+
+    Raises:
+        OSError: the drive has no such feature, or the command was refused.
+    """
+    admin(fd, opcode=SET_FEATURES, number=0, cdw10=identifier, cdw11=value)
+
+
+def admin(
     fd: int,
     *,
     opcode: int,
     number: int,
     cdw10: int,
+    cdw11: int = 0,
+    cdw12: int = 0,
+    cdw13: int = 0,
     data: mmap.mmap | None = None,
     length: int = PAGE_BYTES,
+    timeout_ms: int = 0,
 ) -> int:
     """Send one admin command, struct nvme_admin_cmd of linux/nvme_ioctl.h; return its result.
 
-    `length` is how many bytes of `data` the drive fills; the kernel sends both, or none.
+    `length` is how many bytes of `data` the drive fills; the kernel sends both, or none. A
+    `timeout_ms` of 0 is the kernel's own limit, 60 s.
+
+    Raises:
+        seam.NvmeError: the drive refused it.
+        OSError: the kernel did.
     """
     address, length = (_address(data), length) if data is not None else (0, 0)
-    # 0 is the kernel's own limit, 60 s; a format may take minutes to hours.
-    timeout_ms = FORMAT_TIMEOUT_MS if opcode == FORMAT_NVM else 0
     command = bytearray(
         struct.pack(
             "<BBHIIIQQIIIIIIIIII",
-            opcode, 0, 0, number, 0, 0, 0, address, 0, length, cdw10, 0, 0, 0, 0, 0, timeout_ms, 0,
+            opcode, 0, 0, number, 0, 0, 0, address, 0, length,
+            cdw10, cdw11, cdw12, cdw13, 0, 0, timeout_ms, 0,
         )
     )  # fmt: skip
-    status = fcntl.ioctl(fd, NVME_IOCTL_ADMIN_CMD, command)
+    status = seam.ioctl(fd, NVME_IOCTL_ADMIN_CMD, command)
     # Above 0 it is the drive's own status: only the kernel's refusals come as errno.
     if status != 0:
-        raise OSError(status, f"the drive answered status {status:#x}")
+        raise seam.NvmeError(status)
     return int.from_bytes(command[_RESULT], "little")
 
 

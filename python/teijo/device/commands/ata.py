@@ -1,0 +1,123 @@
+"""ATA commands inside SCSI (ATA PASS-THROUGH 16, SAT), with the registers the drive answers.
+
+CK_COND asks the layer between for the task file. Bridges that drop it leave the end of a command
+unknown; then nothing that depends on it may be begun.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from teijo.device.commands import scsi, seam
+
+PASS_THROUGH_16: Final = 0x85
+IDENTIFY_DEVICE: Final = 0xEC
+SECTOR_BYTES: Final = 512
+_NON_DATA, _PIO_IN, _PIO_OUT = 3, 4, 5
+_EXTEND: Final = 1
+_REGISTERS: Final = 0x09
+"""The sense descriptor that has the task file."""
+_CHECK: Final = 0x20
+_FROM_DRIVE: Final = 0x08
+_SECTORS_IN_COUNT: Final = 0x06  # BYTE_BLOCK, T_LENGTH = the count field
+_ERROR_BIT: Final = 0x01
+_FAULT_BIT: Final = 0x20
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskFile:
+    """The registers after a command; `lba` is 48 bits wide, `count` 16."""
+
+    error: int
+    status: int
+    count: int
+    lba: int
+
+
+class AtaError(seam.CommandError):
+    """The drive aborted a command; `registers` say how, None where the layer between kept them."""
+
+    def __init__(self, command: int, registers: TaskFile | None) -> None:
+        """Keep the registers."""
+        shown = f"error {registers.error:#04x}" if registers else "no registers"
+        super().__init__(f"the drive aborted ATA command {command:02X}h ({shown})")
+        self.registers = registers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a command gave: its data, and the registers, None where they did not come back."""
+
+    data: bytes
+    registers: TaskFile | None
+
+
+def execute(
+    fd: int,
+    command: int,
+    *,
+    feature: int = 0,
+    count: int = 0,
+    lba: int = 0,
+    out: bytes = b"",
+    expect: int = 0,
+    timeout_ms: int = scsi.TIMEOUT_MS,
+) -> Answer:
+    """Send one ATA command (48-bit form); `out` and `expect` are whole sectors of 512 bytes.
+
+    Raises:
+        AtaError: the drive aborted it.
+        scsi.ScsiError: the layer between refused it: it passes no ATA commands.
+        OSError: it was not sent, or nothing came back.
+    """
+    protocol = _PIO_OUT if out else _PIO_IN if expect else _NON_DATA
+    flags = _CHECK | (_FROM_DRIVE if expect else 0)
+    if out or expect:
+        flags |= _SECTORS_IN_COUNT
+        count = count or (len(out) or expect) // SECTOR_BYTES
+    low, high = lba & 0xFFFFFF, lba >> 24
+    cdb = bytes(
+        (
+            PASS_THROUGH_16, protocol << 1 | _EXTEND, flags,
+            feature >> 8 & 0xFF, feature & 0xFF, count >> 8 & 0xFF, count & 0xFF,
+            high & 0xFF, low & 0xFF, high >> 8 & 0xFF, low >> 8 & 0xFF,
+            high >> 16 & 0xFF, low >> 16 & 0xFF, 0x40, command, 0,
+        )
+    )  # fmt: skip
+    try:
+        answer = scsi.execute(fd, cdb, out=out, expect=expect, timeout_ms=timeout_ms)
+    except scsi.ScsiError as error:
+        if error.sense.key != scsi.ABORTED:
+            raise
+        raise AtaError(command, registers_of(error.sense)) from error
+    registers = registers_of(answer.sense)
+    if registers is not None and registers.status & (_ERROR_BIT | _FAULT_BIT):
+        raise AtaError(command, registers)
+    return Answer(data=answer.data, registers=registers)
+
+
+def identify(fd: int) -> bytes:
+    """Return the 512 bytes of IDENTIFY DEVICE.
+
+    Raises:
+        OSError: as `execute`.
+    """
+    return execute(fd, IDENTIFY_DEVICE, expect=SECTOR_BYTES).data
+
+
+def word(identity: bytes, number: int) -> int:
+    """Return one word of IDENTIFY DEVICE."""
+    return int.from_bytes(identity[2 * number : 2 * number + 2], "little")
+
+
+def registers_of(sense: scsi.Sense | None) -> TaskFile | None:
+    """Return the task file that sense data carries (SAT, ATA status return descriptor)."""
+    found = sense.descriptors.get(_REGISTERS) if sense else None
+    if found is None or len(found) < 12:
+        return None
+    _extend, error, count_high, count, b3, low, b4, mid, b5, top, _device, status = found[:12]
+    return TaskFile(
+        error=error,
+        status=status,
+        count=count_high << 8 | count,
+        lba=low | mid << 8 | top << 16 | b3 << 24 | b4 << 32 | b5 << 40,
+    )

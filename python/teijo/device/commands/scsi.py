@@ -1,0 +1,149 @@
+"""SCSI commands on our own descriptor (SG_IO), and the sense data they are answered with.
+
+A kernel passes these commands even under a mounted file system: the caller checks first.
+"""
+
+import ctypes
+import mmap
+import struct
+from dataclasses import dataclass
+from typing import Final
+
+from teijo.device.commands import seam
+
+SG_IO: Final = 0x2285
+TIMEOUT_MS: Final = 60_000
+"""Of a command that names none: as long as the kernel's own for what is no data."""
+NO_SENSE: Final = 0x0
+RECOVERED: Final = 0x1
+NOT_READY: Final = 0x2
+MEDIUM_ERROR: Final = 0x3
+ILLEGAL_REQUEST: Final = 0x5
+UNIT_ATTENTION: Final = 0x6
+DATA_PROTECT: Final = 0x7
+ABORTED: Final = 0xB
+CHECK_CONDITION: Final = 0x02
+SENSE_BYTES: Final = 64
+
+_HEADER: Final = struct.Struct("@iiBBHIPPPIIiPBBBBHHiII0P")
+"""struct sg_io_hdr of scsi/sg.h."""
+_NO_DATA, _TO_DRIVE, _FROM_DRIVE = -1, -2, -3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sense:
+    """Why a command ended as it did (SPC, sense data): key, additional code and qualifier.
+
+    `progress` is how far a background operation is, of 65536, None where it was not told;
+    `descriptors` are those of the descriptor format by type, without their two first bytes.
+    """
+
+    key: int
+    code: int
+    qualifier: int
+    progress: int | None = None
+    descriptors: dict[int, bytes]
+
+    @property
+    def triple(self) -> tuple[int, int, int]:
+        """Key, additional sense code, qualifier."""
+        return self.key, self.code, self.qualifier
+
+    @property
+    def text(self) -> str:
+        """As tools print it: key/asc/ascq."""
+        return f"{self.key:X}/{self.code:02X}/{self.qualifier:02X}"
+
+
+class ScsiError(seam.CommandError):
+    """A command ended with CHECK CONDITION; `sense` says why."""
+
+    def __init__(self, sense: Sense) -> None:
+        """Keep the sense data."""
+        super().__init__(f"the drive answered sense {sense.text}")
+        self.sense = sense
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What came back: the data, cut to what the drive sent, and the sense, None without one."""
+
+    data: bytes
+    sense: Sense | None = None
+
+
+def execute(
+    fd: int, cdb: bytes, *, out: bytes = b"", expect: int = 0, timeout_ms: int = TIMEOUT_MS
+) -> Answer:
+    """Send one command: `out` goes to the drive, or up to `expect` bytes come from it.
+
+    Sense that reports no failure (no sense, recovered) comes with the answer: ATA registers do so.
+
+    Raises:
+        ScsiError: the drive refused it or failed.
+        OSError: it was not sent, or nothing came back.
+    """
+    length = len(out) or expect
+    with mmap.mmap(-1, max(length, 1)) as data, mmap.mmap(-1, SENSE_BYTES + len(cdb)) as block:
+        data[: len(out)] = out
+        block[SENSE_BYTES:] = cdb
+        at = _address(block)
+        way = _TO_DRIVE if out else _FROM_DRIVE if expect else _NO_DATA
+        header = bytearray(
+            _HEADER.pack(
+                ord("S"), way, len(cdb), SENSE_BYTES, 0, length,
+                _address(data) if length else 0, at + SENSE_BYTES, at,
+                timeout_ms, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            )
+        )  # fmt: skip
+        seam.ioctl(fd, SG_IO, header)
+        answered = _HEADER.unpack(header)
+        status, sense_length, host, _driver, residual = *answered[13:14], *answered[16:20]
+        if host:
+            # DID_TIME_OUT is 3; the others are a lost or refusing host adapter.
+            raise (
+                TimeoutError(f"no answer in {timeout_ms} ms")
+                if host == 3
+                else OSError(f"the host adapter answered {host:#x}")
+            )
+        sense = parse_sense(block[:sense_length]) if sense_length else None
+        if sense is not None and sense.key not in (NO_SENSE, RECOVERED):
+            raise ScsiError(sense)
+        if status not in (0, CHECK_CONDITION):
+            raise OSError(f"the drive answered SCSI status {status:#x}")
+        return Answer(data=data[: max(0, expect - residual)] if expect else b"", sense=sense)
+
+
+def parse_sense(raw: bytes) -> Sense:
+    """Return sense data in either format, fixed (70h, 71h) or by descriptors (72h, 73h).
+
+    What is too short to say something is taken as 0, never as an error of its own.
+    """
+    full = raw.ljust(18, b"\0")
+    if full[0] & 0x7F in (0x72, 0x73):
+        descriptors = {}
+        at, end = 8, min(len(raw), 8 + full[7])
+        while at + 2 <= end:
+            length = raw[at + 1]
+            descriptors[raw[at]] = raw[at + 2 : at + 2 + length]
+            at += 2 + length
+        # Sense key specific: reserved 2, then 3 bytes with their valid bit in front.
+        specific = descriptors.get(0x02, b"")[2:5]
+        return Sense(
+            key=full[1] & 0xF, code=full[2], qualifier=full[3],
+            progress=_progress(specific), descriptors=descriptors,
+        )  # fmt: skip
+    return Sense(
+        key=full[2] & 0xF, code=full[12], qualifier=full[13],
+        progress=_progress(full[15:18]), descriptors={},
+    )  # fmt: skip
+
+
+def _progress(specific: bytes) -> int | None:
+    if len(specific) < 3 or not specific[0] & 0x80:
+        return None
+    return int.from_bytes(specific[1:3], "big")
+
+
+def _address(buffer: mmap.mmap) -> int:
+    return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
