@@ -34,6 +34,7 @@ ALLOWED = {
         "sqlite3.connect",
     ): "in memory, or a file made right before under a free name",
     ("cli/outcome.py", "mkdir"): "the folder that a person names",
+    ("device/open_changes.py", "mkdir"): "the user's own state folder, then looked at",
     ("runfile/seal.py", "os.open"): "to flush what was made here; never with O_CREAT",
     ("runfile/recorder.py", "os.open"): "a run file that is there, to lock it",
     ("device/preflight.py", "os.open"): "a block device that is there, never with O_CREAT",
