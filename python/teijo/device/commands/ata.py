@@ -11,6 +11,8 @@ from teijo.device.commands import scsi, seam
 
 PASS_THROUGH_16: Final = 0x85
 IDENTIFY_DEVICE: Final = 0xEC
+CHECK_POWER_MODE: Final = 0xE5
+SANITIZE_DEVICE: Final = 0xB4
 SECTOR_BYTES: Final = 512
 _NON_DATA, _PIO_IN, _PIO_OUT = 3, 4, 5
 _EXTEND: Final = 1
@@ -102,6 +104,34 @@ def identify(fd: int) -> bytes:
         OSError: as `execute`.
     """
     return execute(fd, IDENTIFY_DEVICE, expect=SECTOR_BYTES).data
+
+
+def sanitize_status(fd: int) -> tuple[TaskFile, bool]:
+    """Return the registers of SANITIZE STATUS EXT, and whether the drive aborted it.
+
+    Raises:
+        OSError: as `execute`; also where the layer between keeps the registers.
+    """
+    try:
+        registers, aborted = execute(fd, SANITIZE_DEVICE).registers, False
+    except AtaError as error:
+        registers, aborted = error.registers, True
+    return _told(registers), aborted
+
+
+def power_mode(fd: int) -> int:
+    """Return what CHECK POWER MODE says; it wakes no drive.
+
+    Raises:
+        OSError: as `execute`; also where the layer between keeps the registers.
+    """
+    return _told(execute(fd, CHECK_POWER_MODE).registers).count & 0xFF
+
+
+def _told(registers: TaskFile | None) -> TaskFile:
+    if registers is None:
+        raise seam.CommandError("the layer between keeps the drive's registers to itself")
+    return registers
 
 
 def word(identity: bytes, number: int) -> int:

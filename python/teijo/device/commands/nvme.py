@@ -25,6 +25,8 @@ SET_FEATURES: Final = 0x09
 GET_FEATURES: Final = 0x0A
 VOLATILE_WRITE_CACHE: Final = 0x06
 FORMAT_NVM: Final = 0x80
+SECURITY_RECEIVE: Final = 0x82
+DISCOVERY_BYTES: Final = 512
 ACTIVE_LIST: Final = 0x02
 ALLOCATED_LIST: Final = 0x10
 PAGE_BYTES: Final = 4096
@@ -138,6 +140,34 @@ def feature(fd: int, identifier: int) -> int:
         OSError: the drive has no such feature, or the command was refused.
     """
     return admin(fd, opcode=GET_FEATURES, number=0, cdw10=identifier)
+
+
+def feature_data(fd: int, identifier: int, length: int) -> bytes:
+    """Return what a feature has besides its value, `length` bytes (APST: 256).
+
+    Raises:
+        OSError: the drive has no such feature, or the command was refused.
+    """
+    with mmap.mmap(-1, length) as buffer:
+        admin(
+            fd, opcode=GET_FEATURES, number=0, cdw10=identifier, data=buffer, length=length,
+        )  # fmt: skip
+        return buffer[:]
+
+
+def level_0_discovery(fd: int) -> bytes:
+    """Return what a drive tells anybody of TCG locking (Security Receive, protocol 01h).
+
+    Raises:
+        OSError: the drive has no such protocol, or the command was refused.
+    """
+    # SECP in bits 31:24, SPSP (ComID 0001h) in 23:8.
+    with mmap.mmap(-1, DISCOVERY_BYTES) as buffer:
+        admin(
+            fd, opcode=SECURITY_RECEIVE, number=0, cdw10=0x01 << 24 | 0x0001 << 8,
+            cdw11=DISCOVERY_BYTES, data=buffer, length=DISCOVERY_BYTES,
+        )  # fmt: skip
+        return buffer[:]
 
 
 def set_feature(fd: int, identifier: int, value: int) -> None:

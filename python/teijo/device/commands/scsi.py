@@ -23,6 +23,18 @@ UNIT_ATTENTION: Final = 0x6
 DATA_PROTECT: Final = 0x7
 ABORTED: Final = 0xB
 CHECK_CONDITION: Final = 0x02
+REQUEST_SENSE: Final = 0x03
+INQUIRY: Final = 0x12
+INQUIRY_BYTES: Final = 96
+PAGE_BYTES: Final = 252
+SERVICE_ACTION_IN_16: Final = 0x9E
+READ_CAPACITY_16: Final = 0x10
+CAPACITY_BYTES: Final = 32
+MAINTENANCE_IN: Final = 0xA3
+REPORT_OPERATIONS: Final = 0x0C
+OPERATION_BYTES: Final = 64
+ATTENTIONS: Final = 4
+"""As many unit attentions are passed over: each is another event that happened before us."""
 SENSE_BYTES: Final = 64
 
 _HEADER: Final = struct.Struct("@iiBBHIPPPIIiPBBBBHHiII0P")
@@ -112,6 +124,70 @@ def execute(
         if status not in (0, CHECK_CONDITION):
             raise OSError(f"the drive answered SCSI status {status:#x}")
         return Answer(data=data[: max(0, expect - residual)] if expect else b"", sense=sense)
+
+
+def inquiry(fd: int) -> bytes:
+    """Return the standard INQUIRY data, up to 96 bytes.
+
+    Raises:
+        OSError: as `execute`.
+    """
+    return execute(fd, bytes((INQUIRY, 0, 0, 0, INQUIRY_BYTES, 0)), expect=INQUIRY_BYTES).data
+
+
+def vital_page(fd: int, page: int) -> bytes:
+    """Return a page of vital product data, up to 252 bytes, its header included.
+
+    Raises:
+        OSError: as `execute`.
+    """
+    return execute(fd, bytes((INQUIRY, 1, page, 0, PAGE_BYTES, 0)), expect=PAGE_BYTES).data
+
+
+def capacity(fd: int) -> bytes:
+    """Return the 32 bytes of READ CAPACITY 16.
+
+    Raises:
+        OSError: as `execute`.
+    """
+    cdb = struct.pack(">BBQIBB", SERVICE_ACTION_IN_16, READ_CAPACITY_16, 0, CAPACITY_BYTES, 0, 0)
+    return execute(fd, cdb, expect=CAPACITY_BYTES).data
+
+
+def supported_operation(fd: int, operation: int, action: int | None = None) -> bytes:
+    """Return what REPORT SUPPORTED OPERATION CODES says of one command, of one service action.
+
+    Raises:
+        OSError: as `execute`; a drive need not have that command.
+    """
+    # Reporting options: 1 the operation code alone, 2 with a service action.
+    options = 1 if action is None else 2
+    cdb = struct.pack(
+        ">BBBBHIBB", MAINTENANCE_IN, REPORT_OPERATIONS, options, operation, action or 0,
+        OPERATION_BYTES, 0, 0,
+    )  # fmt: skip
+    return execute(fd, cdb, expect=OPERATION_BYTES).data
+
+
+def state(fd: int) -> Sense | None:
+    """Return why the drive is not ready, or what it does in the background; None for nothing.
+
+    A unit attention is told once and says nothing of that: the drive is asked again.
+
+    Raises:
+        OSError: nothing came back.
+    """
+    for _ in range(ATTENTIONS):
+        try:
+            execute(fd, bytes(6))
+        except ScsiError as error:
+            if error.sense.key != UNIT_ATTENTION:
+                return error.sense
+        else:
+            break
+    told = execute(fd, bytes((REQUEST_SENSE, 1, 0, 0, SENSE_BYTES, 0)), expect=SENSE_BYTES).data
+    sense = parse_sense(told)
+    return sense if any(sense.triple) else None
 
 
 def parse_sense(raw: bytes) -> Sense:
