@@ -140,7 +140,7 @@ def as_version(whole: Path, path: Path, version: int) -> Path:
         for migration in schema.MIGRATIONS[:version]:
             migration(db)
         db.execute("ATTACH ? AS new", (str(whole),))
-        for table in schema.KEYS:
+        for table in schema.keyed(version):
             old = schema.columns(table, version)
             new = schema.columns(table)[: len(old)]  # some had another name, and none another place
             # Summed up below: a new table of today asks for a checksum, one that grew does not.
@@ -166,7 +166,7 @@ def as_version(whole: Path, path: Path, version: int) -> Path:
 def sum_up(db: sqlite3.Connection, version: int = schema.VERSION) -> None:
     """Give every row, and the tally, the checksum of what it holds now."""
     count = total = 0
-    for table in schema.KEYS:
+    for table in schema.keyed(version):
         names, key = schema.columns(table, version), schema.key_of(table, version)
         places = " AND ".join(f"{part} IS ?" for part in key.split(", "))
         for row in db.execute(f"SELECT {', '.join(names)} FROM {table}").fetchall():

@@ -10,6 +10,7 @@ from teijo.terms.census import Census, ContentSample
 from teijo.terms.finding import Cell, Findings, Scalar, SteadyState, Window
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.histogram import EMPTY, Histogram
+from teijo.terms.reading import Reading
 from teijo.terms.record import Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, Intervals, OperationResult, StepResult, Witness
@@ -37,6 +38,18 @@ MIXED = Workload(
             rate=Rate(ios_per_second=12.5),
         ),
     )
+)
+
+
+READINGS = (
+    Reading(step=1, at_ns=0, cost_ns=70_000_000, error="status 0x4002 “no”"),
+    Reading(
+        step=4,
+        at_ns=10 * SECOND + 5,
+        cost_ns=13_000_000,
+        counters={"temperature_kelvin": 310, "host_writes_bytes": 2**63 - 1},
+    ),
+    Reading(step=6, at_ns=21 * SECOND, cost_ns=0, counters={"temperature_kelvin": 0}),
 )
 
 
@@ -176,6 +189,7 @@ def record() -> Record:
                 for remark in answer.remarks
             ),
         ),
+        readings=READINGS,
     )
 
 
@@ -252,6 +266,8 @@ def open_run(path: Path, content: Record | None = None) -> Recorder:
         else:
             recorder.begin(each.seq, each.step, each.seed, interval_ns=SECOND)
             recorder.record(each.seq, each.answer)
+        own = [reading for reading in content.readings if reading.step == each.seq]
+        recorder.keep_readings(*own)
     return recorder
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from teijo.errors import RunFileError
 from teijo.runfile import reader
-from teijo.runfile.codec import Value, from_json
+from teijo.runfile.codec import Value, from_json, reading_of, reading_row
 from teijo.runfile.ledger import Ledger
-from tests.runfile.samples import open_run
+from tests.runfile.samples import READINGS, open_run
 
 DEEP = "[" * 100_000 + "]" * 100_000
 
@@ -79,3 +79,24 @@ def test_text_with_escapes_of_whole_characters_is_read() -> None:
     text = json.dumps({"é": "✂ \U0001f600"})
     assert "\\ud83d" in text
     assert from_json(text) == {"é": "✂ \U0001f600"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"counters": "{}"},
+        {"error": "and why not"},
+        {"counters": '{"media_errors": -1}'},
+        {"counters": '{"media_errors": 9223372036854775808}'},
+        {"counters": '{"media_errors": true}'},
+        {"counters": '{"media_errors": NaN}'},
+        {"step": "1"},
+        {"cost_ns": -1},
+    ],
+)
+def test_a_reading_that_no_drive_gave_is_refused(changed: dict[str, Value]) -> None:
+    row = dict(zip(("step", "at_ns", "cost_ns", "counters", "error"), reading_row(READINGS[1]),
+                   strict=True))  # fmt: skip
+    assert reading_of(row) == READINGS[1]
+    with pytest.raises(ValueError, match=r"drive|stands where|JSON"):
+        reading_of(row | changed)

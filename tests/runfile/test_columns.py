@@ -11,7 +11,7 @@ from teijo.runfile import columns
 from tests.runfile.samples import SECOND, record
 
 
-@pytest.mark.parametrize("table", ["steps", "results", "intervals"])
+@pytest.mark.parametrize("table", ["steps", "results", "intervals", "health"])
 def test_pandas_and_polars_take_them(table: columns.Table) -> None:
     found = columns.tables(record())[table]
     frame, other = pd.DataFrame(found), pl.DataFrame(found)
@@ -34,10 +34,10 @@ def test_intervals_have_their_place_in_time() -> None:
     assert found["seq"].tolist() == [4, 4, 6, 6]
 
 
-@pytest.mark.parametrize("table", ["steps", "results", "intervals"])
+@pytest.mark.parametrize("table", ["steps", "results", "intervals", "health"])
 def test_a_run_without_steps_has_empty_columns_of_the_same_kinds(table: columns.Table) -> None:
     full = columns.tables(record())[table]
-    empty = columns.tables(replace(record(), steps=()))[table]
+    empty = columns.tables(replace(record(), steps=(), readings=()))[table]
     assert list(empty) == list(full)
     for name, column in empty.items():
         assert len(column) == 0
@@ -49,6 +49,17 @@ def test_a_row_of_results_carries_its_response_its_backlog_and_its_remarks() -> 
     assert found["response_ns_p99"].tolist()[:3] == [0, 0, 1900]
     assert found["backlog_max"].tolist()[:3] == [0, 0, 7]
     assert set(found["remarks"].tolist()) == {"i/o errors"}
+
+
+def test_a_reading_is_a_row_for_each_counter_and_one_that_failed_says_why() -> None:
+    found = columns.health(record())
+    assert list(zip(found["step"], found["counter"], found["value"], strict=True)) == [
+        (1, "", 0),
+        (4, "host_writes_bytes", 2**63 - 1),
+        (4, "temperature_kelvin", 310),
+        (6, "temperature_kelvin", 0),
+    ]
+    assert [bool(error) for error in found["error"]] == [True, False, False, False]
 
 
 def test_results_carry_exact_and_quantile_latencies() -> None:

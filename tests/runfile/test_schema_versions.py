@@ -19,7 +19,7 @@ from teijo.terms.result import StepResult
 from tests.runfile.forging import as_version, sum_up
 from tests.runfile.samples import record, sealed_run
 
-DUMPS = {number: Path(__file__).with_name(f"version-{number}.dump") for number in range(1, 6)}
+DUMPS = {number: Path(__file__).with_name(f"version-{number}.dump") for number in range(1, 7)}
 """The sample run as each version sealed it, as `.dump` prints it: 2 by the migration and the digest
 of its time, the others by the teijo of their time."""
 
@@ -29,6 +29,7 @@ ADDED: dict[int, dict[str, Any]] = {
     3: {"census": ()},
     4: {"census": ()},
     5: {"census": ()},
+    6: {},
 }
 """What later versions have added to an answer, as it is without them."""
 
@@ -162,7 +163,7 @@ def test_the_provenance_of_an_old_run_follows_from_its_device(
 ) -> None:
     content = record()
     identity = replace(content.identity, kind=kind)  # type: ignore[arg-type]
-    content = replace(content, identity=identity, steps=as_of(version))
+    content = replace(content, identity=identity, steps=as_of(version), readings=())
     whole = sealed_run(tmp_path / "new", content)
     old_one = as_version(whole, tmp_path / "old.teijo", version)
     assert reader.read(old_one).run.provenance == provenance
@@ -176,7 +177,7 @@ def test_the_provenance_of_an_old_run_follows_from_its_device(
 
 @each_version
 def test_an_old_file_exports_what_a_new_one_does(tmp_path: Path, version: int) -> None:
-    new = sealed_run(tmp_path / "new", replace(record(), steps=as_of(version)))
+    new = sealed_run(tmp_path / "new", replace(record(), steps=as_of(version), readings=()))
     old_one = as_version(new, tmp_path / "old.teijo", version)
     assert to_json(reader.read(old_one), None) == to_json(reader.read(new), None)
     for table in get_args(Table):

@@ -80,7 +80,7 @@ class Run:
 
     @cached_property
     def columns(self) -> dict[Table, Columns]:
-        """The tables "steps", "results" and "intervals", as NumPy arrays by name."""
+        """The tables "steps", "results", "intervals" and "health", as NumPy arrays by name."""
         return columns.tables(self.record)
 
     def document(self) -> Document:

@@ -31,6 +31,7 @@ class Table(StrEnum):
     STEPS = "steps"
     RESULTS = "results"
     INTERVALS = "intervals"
+    HEALTH = "health"
 
 
 def verb(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from teijo.terms.census import Census, ContentSample
 from teijo.terms.histogram import Histogram, open_together
+from teijo.terms.reading import MOST, Reading
 from teijo.terms.remark import Remark
 from teijo.terms.result import (
     COMMANDS,
@@ -182,6 +183,28 @@ def interval_rows(stream: str, operation: str, series: Intervals) -> list[Row]:
 def numbers_of(series: Intervals) -> NDArray[np.int64]:
     """Return the numbers of a time series, a row a line: `number` and what follows it."""
     return np.column_stack([getattr(series, name) for name in ("index", *_SERIES)])
+
+
+def reading_row(reading: Reading) -> Row:
+    """Return the row of `health` that holds a reading, without the leading place."""
+    counters = to_json(dict(reading.counters))
+    return (reading.step, reading.at_ns, reading.cost_ns, counters, reading.error)
+
+
+def reading_of(row: Mapping[str, Value]) -> Reading:
+    """Return the reading that a row holds; it has either counters or a reason why not."""
+    counters, error = _counters(row["counters"]), row["error"]
+    if not isinstance(error, str) or bool(counters) == bool(error):
+        raise ValueError("a reading of the drive says both what it told and why it did not")
+    if not all(0 <= count <= MOST for count in counters.values()):
+        raise ValueError("a drive counted what no drive counts")
+    return Reading(
+        step=_whole(row["step"]),
+        at_ns=_count(row["at_ns"]),
+        cost_ns=_count(row["cost_ns"]),
+        counters=counters,
+        error=error,
+    )
 
 
 def answer_of(

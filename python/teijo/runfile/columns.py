@@ -62,7 +62,16 @@ _RESULTS: Final[_Kinds] = {
 }
 
 
-Table = Literal["steps", "results", "intervals"]
+_HEALTH: Final[_Kinds] = {
+    "step": np.int64,
+    "at_ns": np.int64,
+    "cost_ns": np.int64,
+    "counter": np.str_,
+    "value": np.int64,
+    "error": np.str_,
+}
+
+Table = Literal["steps", "results", "intervals", "health"]
 
 
 def tables(record: Record) -> dict[Table, Columns]:
@@ -71,6 +80,7 @@ def tables(record: Record) -> dict[Table, Columns]:
         "steps": steps(record),
         "results": results(record),
         "intervals": intervals(record),
+        "health": health(record),
     }
 
 
@@ -155,6 +165,22 @@ def intervals(record: Record) -> Columns:
     for name in ("ios", "bytes", "errors", "latency_ns_sum", "latency_ns_min", "latency_ns_max"):
         columns[name] = _joined(getattr(part, name) for _, _, part in series)
     return columns
+
+
+def health(record: Record) -> Columns:
+    """Return one entry per counter of every reading of the drive, in the order it was asked.
+
+    A reading that failed is one entry with its `error`, and no counter.
+    """
+    rows = [
+        (reading.step, reading.at_ns, reading.cost_ns, *counted)
+        for reading in record.readings
+        for counted in (
+            *((name, value, "") for name, value in sorted(reading.counters.items())),
+            *((("", 0, reading.error),) if reading.error else ()),
+        )
+    ]
+    return _columns(_HEALTH, rows)
 
 
 def round_of(record: StepRecord) -> int | None:

@@ -65,7 +65,7 @@ def content_of(db: sqlite3.Connection, version: int | None = None) -> Content:
         return Content(digest=digest.hexdigest(), series=_series_before_checksums(db, version))
     count = total = 0
     series: AllSeries = {}
-    for table in schema.KEYS:
+    for table in schema.keyed(version):
         checks = _intervals(db, version, digest, limit, series) if table == "interval" else _plain(
             db, table, version, digest, limit
         )  # fmt: skip
@@ -208,7 +208,7 @@ def _digest_before_checksums(
     db: sqlite3.Connection, version: int, digest: _Digest, limit: _Limit
 ) -> None:
     """Feed the digest of versions 1 to 3: Python's own text of each row."""
-    for table in schema.KEYS:
+    for table in schema.keyed(version):
         order = schema.key_of(table, version)
         every = schema.layout(version).columns[table]
         columns = tuple(one for one in every if (table, one.name) != ("run", "digest"))

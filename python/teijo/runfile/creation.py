@@ -1,15 +1,18 @@
-"""How a run file comes into the world: under another name, until it holds a run.
+"""How a run file comes into the world: under another name, until it holds a run; how it is locked.
 
 A process that is killed before that leaves NAME.teijo.new, which the next run of this name removes.
 """
 
+import errno
 import fcntl
 import os
 import stat
 from contextlib import suppress
 from typing import Final
 
-from teijo.errors import HostError, RunFileError
+from teijo.errors import HostError, RunFileError, UnsafeError
+from teijo.outside.text import shell_path
+from teijo.runfile import trust
 from teijo.runfile.names import Names
 from teijo.runfile.seal import name_once, release
 
@@ -50,6 +53,54 @@ def give_name(names: Names) -> None:
     except FileExistsError as error:
         raise _taken(names) from error
     remove_new(names)
+
+
+def lock_existing(names: Names) -> int:
+    """Return the descriptor that holds the lock of a growing run file that is the caller's.
+
+    Raises:
+        UnsafeError: somebody else can have written it.
+        RunFileError: there is none, or another process writes it.
+        HostError: it cannot be opened for writing.
+    """
+    try:
+        lock = os.open(names.open, os.O_RDWR | trust.FLAGS)
+    except FileNotFoundError as error:
+        if names.sealed.exists():
+            raise RunFileError(
+                f"{names.sealed} is sealed: the run has ended, nothing is left to resume.",
+                remedy=f"See it with `teijo report {shell_path(names.sealed)}`, or start a new "
+                "run.",
+            ) from error
+        raise RunFileError(
+            f"There is no run file {names.open}.",
+            remedy="Name the file that was left: NAME.teijo.open.",
+        ) from error
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UnsafeError(
+                f"{names.open} is a symbolic link, and what a run file says is acted on only where "
+                "it lies; nothing was done.",
+                remedy="Name the file itself.",
+            ) from error
+        raise HostError(
+            f"{names.open} cannot be opened for writing: {error.strerror}.",
+            remedy="Check who may write there, and whether the disk is mounted read-only.",
+        ) from error
+    try:
+        trust.check_trusted(lock, names)
+    except BaseException:
+        os.close(lock)
+        raise
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        release(lock)
+        raise RunFileError(
+            f"{names.open} is being written by another teijo.",
+            remedy="Watch it with `teijo report`, or wait until that run has ended.",
+        ) from error
+    return lock
 
 
 def remove_new(names: Names) -> None:

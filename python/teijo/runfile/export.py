@@ -127,6 +127,9 @@ def document(
             for remark in record.remarks
         ],
         "steps": [_step(step) for step in record.steps],
+        "readings": [
+            {**asdict(reading), "counters": dict(reading.counters)} for reading in record.readings
+        ],
     }
 
 

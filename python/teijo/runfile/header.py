@@ -57,7 +57,10 @@ def insert_header(ledger: Ledger, header: Record) -> None:
 
 def insert_remarks(ledger: Ledger, remarks: Iterable[Remark]) -> None:
     """Add warnings, in this order."""
-    ledger.append_remarks(
-        (remark.kind.value, str(remark.text), remark.step, stored_of(remark.text))
-        for remark in remarks
+    ledger.append(
+        "remark",
+        (
+            (remark.kind.value, str(remark.text), remark.step, stored_of(remark.text))
+            for remark in remarks
+        ),
     )

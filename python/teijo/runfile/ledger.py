@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,11 +59,14 @@ class Ledger:
             )
             self._count(len(checks), sum(checks))
 
-    def append_remarks(self, remarks: Iterable[Row]) -> None:
-        """Add warnings (kind, text, step, phrase) behind those that are there."""
-        (last,) = self._db.execute("SELECT coalesce(max(place), 0) FROM remark").fetchone()
-        for place, remark in enumerate(remarks, start=last + 1):
-            self.insert("remark", (place, *remark))
+    def append(self, table: Literal["remark", "health"], found: Iterable[Row]) -> None:
+        """Add rows of a table that counts them, without their place, behind those that are there.
+
+        A warning is (kind, text, step, phrase), a reading as `codec.reading_row` has it.
+        """
+        (last,) = self._db.execute(f"SELECT coalesce(max(place), 0) FROM {table}").fetchone()
+        for place, row in enumerate(found, start=last + 1):
+            self.insert(table, (place, *row))
 
     def amend(
         self,

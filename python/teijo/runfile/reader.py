@@ -26,6 +26,7 @@ from teijo.runfile.proof.proving import flaws_of, marked
 from teijo.runfile.proof.tables import table_flaws
 from teijo.terms.geometry import NO_CAPACITY, DeviceKind, Geometry, Identity
 from teijo.terms.provenance import GroupName, Provenance, provenance_of
+from teijo.terms.reading import Reading
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Intervals, StepResult
@@ -297,7 +298,15 @@ def _record(view: View, intervals: dict[int, _Series]) -> Record:
         environment={row["name"]: row["value"] for row in db.execute("SELECT * FROM environment")},
         steps=_steps(db, remarks, intervals, untimed=run.provenance == "imported"),
         remarks=(*remarks, *view.doubts, *view.remarks),
+        readings=_readings(view),
     )
+
+
+def _readings(view: View) -> tuple[Reading, ...]:
+    if view.version < schema.HEALTH_SINCE:
+        return ()
+    found = view.db.execute("SELECT * FROM health NOT INDEXED ORDER BY place")
+    return tuple(codec.reading_of(dict(row)) for row in found)
 
 
 def _remark(row: sqlite3.Row) -> Remark:

@@ -1,7 +1,5 @@
 """Writes a run file: open it, record each answer, seal it. One writer, one transaction a step."""
 
-import errno
-import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,18 +9,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
-from teijo.errors import HostError, RunFileError, UnsafeError
-from teijo.outside.text import shell_path
-from teijo.runfile import guard, log, schema, seal, trust
-from teijo.runfile.codec import STEP_COLUMNS, numbers_of, rows_of, to_json
+from teijo.errors import HostError, RunFileError
+from teijo.runfile import guard, log, schema, seal
+from teijo.runfile.codec import STEP_COLUMNS, numbers_of, reading_row, rows_of, to_json
 from teijo.runfile.content import content_digest
-from teijo.runfile.creation import create_locked, give_name, remove_new
+from teijo.runfile.creation import create_locked, give_name, lock_existing, remove_new
 from teijo.runfile.header import insert_header, insert_remarks
 from teijo.runfile.ledger import Ledger
 from teijo.runfile.names import Names
 from teijo.runfile.reader import reading
 from teijo.runfile.space import LEAST_BYTES, Ballast
 from teijo.runfile.sqlite_words import why
+from teijo.terms.reading import Reading
 from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, Health, Intervals, StepResult
@@ -117,7 +115,7 @@ class Recorder:
         """
         names = Names.of(path)
         with ExitStack() as undo:
-            lock = _lock_existing(names)
+            lock = lock_existing(names)
             undo.callback(seal.release, lock)
             # Nothing is written before all of it was found to be what was recorded.
             guard.size_bytes(names.open)
@@ -221,6 +219,10 @@ class Recorder:
             insert_remarks(ledger, remarks)
 
         self._commit(write)
+
+    def keep_readings(self, *readings: Reading) -> None:
+        """Keep what the drive told of itself, in this order."""
+        self._commit(lambda ledger: ledger.append("health", map(reading_row, readings)))
 
     def remark(self, *remarks: Remark) -> None:
         """Keep warnings, in this order."""
@@ -442,47 +444,6 @@ def _unwritable(names: Names, error: Exception) -> HostError:
         f"The run file {names.open} cannot be written: {why(error)}.",
         remedy="All that was recorded is kept. Free space there, then `teijo resume` it.",
     )
-
-
-def _lock_existing(names: Names) -> int:
-    try:
-        lock = os.open(names.open, os.O_RDWR | trust.FLAGS)
-    except FileNotFoundError as error:
-        if names.sealed.exists():
-            raise RunFileError(
-                f"{names.sealed} is sealed: the run has ended, nothing is left to resume.",
-                remedy=f"See it with `teijo report {shell_path(names.sealed)}`, or start a new "
-                "run.",
-            ) from error
-        raise RunFileError(
-            f"There is no run file {names.open}.",
-            remedy="Name the file that was left: NAME.teijo.open.",
-        ) from error
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise UnsafeError(
-                f"{names.open} is a symbolic link, and what a run file says is acted on only where "
-                "it lies; nothing was done.",
-                remedy="Name the file itself.",
-            ) from error
-        raise HostError(
-            f"{names.open} cannot be opened for writing: {error.strerror}.",
-            remedy="Check who may write there, and whether the disk is mounted read-only.",
-        ) from error
-    try:
-        trust.check_trusted(lock, names)
-    except BaseException:
-        os.close(lock)
-        raise
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        seal.release(lock)
-        raise RunFileError(
-            f"{names.open} is being written by another teijo.",
-            remedy="Watch it with `teijo report`, or wait until that run has ended.",
-        ) from error
-    return lock
 
 
 def _remark_before_checksums(db: sqlite3.Connection, remarks: Iterable[Remark]) -> None:

@@ -17,7 +17,9 @@ from teijo.runfile.codec import Row
 from teijo.terms.provenance import provenance_of
 
 APPLICATION_ID: Final = int.from_bytes(b"Tjo1")
-TABLES: Final = ("run", "environment", "device", "step", "result", "interval", "remark", "tally")
+TABLES: Final = (
+    "run", "environment", "device", "step", "result", "interval", "remark", "health", "tally",
+)  # fmt: skip
 KEYS: Final = {
     "run": "id",
     "environment": "name",
@@ -26,6 +28,7 @@ KEYS: Final = {
     "result": "step, place",
     "interval": "step, stream, operation, number",
     "remark": "place",
+    "health": "place",
 }
 """The tables with what was measured, in the order of the digest, and the order of their rows."""
 
@@ -33,6 +36,8 @@ CHECKED_SINCE: Final = 4
 """The version from which on every row has a checksum."""
 NAMED_SINCE: Final = 5
 """The version from which on results are of named operations, and a run has a provenance."""
+HEALTH_SINCE: Final = 7
+"""The version from which on there is a table of what the drive told while the run went on."""
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -85,14 +90,14 @@ def _verified_data(connection: sqlite3.Connection) -> None:
 
 def _row_checksums(connection: sqlite3.Connection) -> None:
     """Version 4: a checksum in every row, and the tally of them all."""
-    for table in KEYS:
+    for table in keyed(CHECKED_SINCE):
         connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
     connection.execute(
         "CREATE TABLE tally (row_count INTEGER NOT NULL, checksum_sum INTEGER NOT NULL,"
         " checksum INTEGER NOT NULL) STRICT"
     )
     count = total = 0
-    for table in KEYS:
+    for table in keyed(CHECKED_SINCE):
         key = key_of(table, CHECKED_SINCE)
         names = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")][:-1]
         places = " AND ".join(f"{part} IS ?" for part in key.split(", "))
@@ -235,6 +240,21 @@ def _census(connection: sqlite3.Connection) -> None:
     _checksums_anew(connection, "step")
 
 
+def _health(connection: sqlite3.Connection) -> None:
+    """Version 7: what the drive told of itself while the run went on."""
+    connection.execute(
+        """CREATE TABLE health (
+    place     INTEGER PRIMARY KEY,
+    step      INTEGER NOT NULL CHECK (step >= 1),
+    at_ns     INTEGER NOT NULL CHECK (at_ns >= 0),
+    cost_ns   INTEGER NOT NULL CHECK (cost_ns >= 0),
+    counters  TEXT NOT NULL CHECK (json_valid(counters)),
+    error     TEXT NOT NULL,
+    checksum  INTEGER NOT NULL
+) STRICT"""
+    )
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     _create,
     _second_latency,
@@ -242,6 +262,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     _row_checksums,
     _named_operations,
     _census,
+    _health,
 )
 """In order: the function at place n takes a file from version n to n + 1."""
 
@@ -263,7 +284,7 @@ class Layout:
     entries: tuple[tuple[str | None, ...], ...]
     """What sqlite_schema holds: type, name, table and text, sorted."""
     columns: dict[str, tuple[Column, ...]]
-    """The columns of each table in `KEYS`, without the checksum."""
+    """The columns of each table that is `keyed`, without the checksum."""
 
 
 @cache
@@ -279,7 +300,7 @@ def layout(version: int) -> Layout:
                 for _, name, kind, strict, _, key in made.execute(f"PRAGMA table_info({table})")
                 if name != rows.CHECKSUM
             )
-            for table in KEYS
+            for table in keyed(version)
         }
         return Layout(_entries(made), columns)
 
@@ -288,6 +309,11 @@ def columns(table: str, version: int | None = None) -> tuple[str, ...]:
     """Return the names of a table's columns but the checksum, from this program, never a file."""
     found = layout(len(MIGRATIONS) if version is None else version).columns[table]
     return tuple(column.name for column in found)
+
+
+def keyed(version: int) -> tuple[str, ...]:
+    """Return the tables of `KEYS` that a version has, in the order of the digest."""
+    return tuple(table for table in KEYS if table != "health" or version >= HEALTH_SINCE)
 
 
 def key_of(table: str, version: int) -> str:

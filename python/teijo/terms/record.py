@@ -6,6 +6,7 @@ from typing import Literal, TypeVar
 
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.provenance import Group, Provenance
+from teijo.terms.reading import Reading
 from teijo.terms.remark import Remark
 from teijo.terms.result import STOPPED, Answer, StepResult
 from teijo.terms.step import Measure, Step
@@ -59,7 +60,10 @@ class StepRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """A whole run, growing or sealed. `steps` are in order of `seq`, which counts from 1."""
+    """A whole run, growing or sealed. `steps` are in order of `seq`, which counts from 1.
+
+    `readings` are what the drive told of itself while it went on, in the order it was asked.
+    """
 
     run: RunInfo
     geometry: Geometry
@@ -67,6 +71,7 @@ class Record:
     environment: Mapping[str, str]
     steps: tuple[StepRecord, ...]
     remarks: tuple[Remark, ...] = field(default=())
+    readings: tuple[Reading, ...] = field(default=())
 
     @property
     def answers(self) -> list[StepResult]:
