@@ -85,6 +85,10 @@ BOUND_BY_TIME = {
     "tests/crash/test_configurations.py": {
         "with_hook": ANY_COUNT,
     },
+    "tests/cli/test_drive.py": {
+        "test_a_run_does_not_begin_on_an_unfinished_drive": REFUSED,
+        "test_a_narrow_link_is_a_remark_of_the_run": "a remark is looked at, not its I/Os",
+    },
     "tests/device/test_fitness.py": {
         "SHORT": "warnings are looked at; any number of I/Os will do",
         "test_a_warning_that_appears_in_a_run_is_remarked_once_at_its_step_and_the_run_goes_on": (

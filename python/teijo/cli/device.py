@@ -4,14 +4,14 @@ import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from teijo.cli import console
+from teijo.cli import console, drive
 from teijo.cli.options import Json, Target
 from teijo.cli.tongue import reported, said, tr
 from teijo.outside.text import shell_path
 from teijo.report.width import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from teijo.device import Inspection, Survey
     from teijo.terms.geometry import Geometry, Identity
@@ -55,9 +55,15 @@ def verb(target: Target, as_json: Json = False) -> None:
 def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
     """Print a block device with its preflight."""
     if as_json:
-        put_json(seen.identity, seen.geometry, answers(seen))
+        first = {"unfinished": drive.unfinished_json(seen.drive)} if seen.drive else {}
+        put_json(seen.identity, seen.geometry, answers(seen), first)
         return
+    if seen.drive is not None and seen.drive.unfinished:
+        drive.show_unfinished(seen.drive)
+        console.put("")
     facts(seen.identity, seen.geometry)
+    if seen.drive is not None:
+        drive.show_drive(seen.drive)
     word, accept = shell_path(target), warnings([seen])
     preflight("may it be destroyed?", seen)
     if seen.destroy:
@@ -83,6 +89,8 @@ def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
     facts(seen.identity, seen.geometry)
     accept = warnings(seen.members)
     for member in seen.members:
+        if member.drive is not None:
+            drive.show_unfinished(member.drive)
         if member.preflight.checks:
             preflight(f"may {member.identity.target} be destroyed?", member)
     word = shell_path(target)
@@ -145,7 +153,10 @@ def answers(seen: "Inspection") -> dict[str, object]:
         "warnings": seen.condition.warnings,
         "told_by": seen.condition.told_by,
     }
-    return {"preflight": checks, "destroy": seen.destroy, "health": health}
+    found: dict[str, object] = {"preflight": checks, "destroy": seen.destroy, "health": health}
+    if seen.drive is not None:
+        found["drive"] = drive.drive_json(seen.drive)
+    return found
 
 
 def show_new_file(target: str, size_bytes: int, as_json: bool) -> None:
@@ -180,9 +191,14 @@ def show_open(seen: "Survey", as_json: bool) -> None:
             console.put(tr("remark: {kind}: {text}", kind=kind, text=text))
 
 
-def put_json(identity: "Identity", geometry: "Geometry", more: dict[str, object]) -> None:
-    """Print a device as JSON."""
-    whole = {"identity": who(identity), "geometry": asdict(geometry), **more}
+def put_json(
+    identity: "Identity",
+    geometry: "Geometry",
+    more: "Mapping[str, object]",
+    first: "Mapping[str, object] | None" = None,
+) -> None:
+    """Print a device as JSON; `first` stands before everything else."""
+    whole = {**(first or {}), "identity": who(identity), "geometry": asdict(geometry), **more}
     console.put_json(whole)
 
 

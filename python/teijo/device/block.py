@@ -6,6 +6,7 @@ from pathlib import Path
 
 from teijo.device import serial
 from teijo.device.checks import Subject
+from teijo.device.drive.seen import Seen, ready
 from teijo.device.fitness import Fitness, fit
 from teijo.device.health import asked_counters, free_counters
 from teijo.device.identify import Identification
@@ -28,7 +29,9 @@ from teijo.terms.remark import Remark, RemarkKind
 class BlockMedium:
     """One open block device. For writing it is ours alone; for reading it may be shared."""
 
-    def __init__(self, subject: Subject, preflight: Preflight | None, fitness: Fitness) -> None:
+    def __init__(
+        self, subject: Subject, preflight: Preflight | None, fitness: Fitness, seen: Seen
+    ) -> None:
         """Take over an open, examined device; `preflight` None means it is only read."""
         self.preflight = preflight
         self._subject = subject
@@ -36,8 +39,9 @@ class BlockMedium:
             *(preflight.remarks() if preflight else _shared(subject.found)),
             *_caches(subject.found),
             *fitness.remarks(),
+            *seen.remarks(),
         )
-        facts = dict(subject.found.identity.facts) | fitness.facts
+        facts = dict(subject.found.identity.facts) | seen.facts | fitness.facts
         if preflight is not None:
             facts["preflight"] = preflight.verdicts()
         self.identity: Identity = replace(subject.found.identity, facts=facts)
@@ -92,13 +96,16 @@ def open_block(
     Raises:
         teijo.errors.UnsafeError: writing there could destroy something, or the drive says that it
             fails and `accept` does not name that; nothing was written.
+        teijo.errors.DeviceError: a sanitize or a format of it is not over, or it is locked.
         teijo.errors.TargetError: it cannot be opened.
     """
     subject = claim_block(target, write=write, results=results)
     try:
+        # Before the checks: a drive in a sanitize fails their reads, and that says nothing of why.
+        (seen,) = ready((subject,))
         preflight = consent(subject, destroy) if write else None
         (fitness,) = fit((subject,), accept)
-        return BlockMedium(subject, preflight, fitness)
+        return BlockMedium(subject, preflight, fitness, seen)
     except BaseException:
         os.close(subject.fd)
         raise

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from teijo.device import ground, kernel, mounts, signatures, stack
+from teijo.device import ground, kernel, mounts, signatures, stack, zones
 from teijo.device.identify import Identification, describe, identify
 from teijo.device.kernel import HOST, Number, Roots
 from teijo.device.openers import FileKey, may_see_all, openers, sees_every_process
@@ -256,8 +256,25 @@ def _unsigned(subject: Subject) -> Answer:
     return "ok", f"no signature ({readers}); {data}", ""
 
 
+def _without_zones(subject: Subject) -> Answer:
+    """Zones must be written from their start in order, and everything here writes anywhere."""
+    disks = dict.fromkeys(stack.whole_disk(node, subject.roots) for node in subject.nodes)
+    found = {disk.name: zones.zoned(disk) for disk in disks}
+    for name, kind in found.items():
+        if kind in zones.WRITTEN_IN_ORDER:
+            return (
+                "refused",
+                f"{name} is a {kind} zoned device, and nothing here writes zones yet",
+                "Read from it, or use a drive without zones until somebody writes zones.",
+            )
+    if any(kind != zones.NONE for kind in found.values()):
+        return "unknown", "the kernel does not say whether it has zones", ""
+    return "ok", "no zones that must be written in order", ""
+
+
 CHECKS: Final[dict[str, Question]] = {
     "claim": _claimed,
+    "zones": _without_zones,
     "writable": _writable,
     "identity": _identified,
     "aliases": _alone,

@@ -12,6 +12,7 @@ from pathlib import Path
 from teijo.device.block import BlockMedium, claim_block
 from teijo.device.checks import Subject
 from teijo.device.composition import geometry_over, health_over, identity_over, layout_over
+from teijo.device.drive.seen import Seen, ready
 from teijo.device.file import Opened, claim_file, file_geometry, fill_watched, give_back
 from teijo.device.fitness import Fitness, fit
 from teijo.device.kernel import Number
@@ -130,7 +131,7 @@ def open_composite(
         teijo.errors.UnsafeError: one of them must not be written, or says that it fails; nothing
             was written to any.
         teijo.errors.TargetError: one cannot be opened, or two of them are the same.
-        teijo.errors.DeviceError: one refuses direct I/O.
+        teijo.errors.DeviceError: one refuses direct I/O, or has something to be ended first.
         teijo.errors.HostError: there is no space for a file.
     """
     tell_apart(target)
@@ -145,8 +146,9 @@ def open_composite(
         # Before any file is laid out: that takes long, and a wrong chunk is known by now.
         layout_over(target, [_size(one) for one in held])
         subjects = [one for one in held if isinstance(one, Subject)]
+        seen = ready(subjects)
         passed = _consent(target, subjects, destroy) if write else (None,) * len(subjects)
-        looked = list(zip(passed, fit(subjects, accept), strict=True))
+        looked = list(zip(passed, fit(subjects, accept), seen, strict=True))
         try:
             media = _media(
                 target, held, looked, write=write, progress=progress, silence_ns=silence_ns
@@ -262,7 +264,7 @@ def _consent(
 def _media(
     target: CompositeTarget,
     held: Sequence[Subject | Opened],
-    passed: Sequence[tuple[Preflight | None, Fitness]],
+    passed: Sequence[tuple[Preflight | None, Fitness, Seen]],
     *,
     write: bool,
     progress: Progress | None,

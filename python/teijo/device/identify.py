@@ -2,11 +2,12 @@
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from teijo.device import bus, kernel, serial
+from teijo.device import bus, heads, kernel, serial
 from teijo.device.commands import nvme
 from teijo.device.kernel import HOST, SECTOR_BYTES, Number, Roots, read_count, read_text
 from teijo.device.stack import Node, disks, node_of, whole_disk
@@ -167,7 +168,9 @@ def _interface(disk: Node) -> str:
     A disk of a SCSI host is a SCSI disk, whatever carries the host's commands.
     """
     if disk.name.startswith("nvme"):
-        return f"NVMe {read_text(disk.folder / 'device' / 'transport')}".strip()
+        transports = dict.fromkeys(one.transport for one in heads.controllers(disk.folder))
+        told = [each for each in transports if each]
+        return f"NVMe {', '.join(told) or read_text(disk.folder / 'device' / 'transport')}".strip()
     for word, interface in KERNEL_NAMES:
         if disk.name.startswith(word):
             return interface
@@ -200,14 +203,18 @@ def _write_cache(fd: int, disk: Node) -> tuple[str, str]:
 
 
 def _facts(disk: Node, *, own: bool) -> dict[str, str]:
-    queue = disk.folder / "queue"
+    queue, hangs_at = disk.folder / "queue", heads.carrier(disk.folder)
+    controllers = heads.controllers(disk.folder)
+    address = controllers[0].address if controllers else ""
     facts = {
         "kernel name": disk.name,
         "i/o scheduler": read_text(queue / "scheduler"),
         "rotational": {"0": "no", "1": "yes"}.get(read_text(queue / "rotational"), ""),
-        "address": read_text(disk.folder / "device" / "address"),
-        "link": bus.link(disk.folder),
-        "HBA": bus.adapter(disk.folder),
+        "address": address or read_text(disk.folder / "device" / "address"),
+        "link": bus.link(hangs_at),
+        "link possible": _possible(hangs_at),
+        "HBA": bus.adapter(hangs_at),
+        "paths": _paths(controllers),
         "given serial": "" if own else "the device has none of its own",
     }
     if (disk.folder / "loop").exists():
@@ -216,6 +223,22 @@ def _facts(disk: Node, *, own: bool) -> dict[str, str]:
         )
         facts["backing file"] = read_text(disk.folder / "loop" / "backing_file")
     return {name: text for name, text in facts.items() if text}
+
+
+def _possible(folder: Path) -> str:
+    nearest = next(iter(bus.links(folder)), None)
+    return str(nearest.possible) if nearest and nearest.possible else ""
+
+
+def _paths(controllers: Sequence[heads.Controller]) -> str:
+    """Return the paths to the disk of a drive with several controllers."""
+    if len(controllers) < 2:
+        return ""
+    words = (
+        (one.name, one.transport, one.address, one.state, one.path_state if one.carries else "none")
+        for one in controllers
+    )
+    return "; ".join(" ".join(word for word in each if word) for each in words)
 
 
 def _further(node: Node, cache_read_by: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from teijo.device.composite import open_composite, tell_apart
 from teijo.device.composition import geometry_over, identity_over
 from teijo.device.device import Device
 from teijo.device.directory import DirectoryWorker
+from teijo.device.drive.seen import Seen, look_at
 from teijo.device.file import open_file
 from teijo.device.fitness import Fitness, look
 from teijo.device.hook_consent import Hook
@@ -49,7 +50,7 @@ class Inspection:
     """A device looked at without being changed. Files, and several as one, have no `preflight`.
 
     `destroy` is what to type after --destroy to give it up; empty while a check refuses.
-    `condition` is what a drive says of itself; None of a file.
+    `condition` is what a drive says against itself, `drive` who it is; None of a file.
     """
 
     identity: Identity
@@ -58,6 +59,7 @@ class Inspection:
     destroy: str
     members: tuple["Inspection", ...] = ()
     condition: OpeningCondition | None = None
+    drive: Seen | None = None
 
 
 def open_target(
@@ -229,12 +231,14 @@ def _inspect_member(member: Member) -> Inspection:
 def _inspect_block(target: BlockTarget) -> Inspection:
     subject: Subject = claim(target.path, write=False)
     try:
+        seen = look_at(subject)
         report = examine(subject)
         fitness = Fitness(condition=look(subject))
-        facts = {**subject.found.identity.facts, **fitness.facts}
+        facts = {**subject.found.identity.facts, **seen.facts, **fitness.facts}
         return Inspection(
             identity=replace(subject.found.identity, facts=facts),
             condition=fitness.condition,
+            drive=seen,
             geometry=subject.found.geometry,
             preflight=report,
             destroy="" if report.refusals else subject.found.token,

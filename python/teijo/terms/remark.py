@@ -35,6 +35,7 @@ class RemarkKind(StrEnum):
     CHECK_BLIND = "check blind"
     RESULTS_DISK = "results disk"
     DRIVE_WARNS = "drive warns"
+    LINK_DEGRADED = "link degraded"
     RECORD_CUT = "record cut short"
     RECORD_UNCHECKED = "record unchecked"
     QUICK_LOOK = "quick look"
@@ -82,6 +83,7 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.CHECK_BLIND: "Run as root, or install the program the check needs.",
     RemarkKind.RESULTS_DISK: "Free space where the run file is written.",
     RemarkKind.DRIVE_WARNS: "Save what the drive holds, and do not take it for a good one.",
+    RemarkKind.LINK_DEGRADED: "Seat the drive anew, and look at its slot, its cable and the BIOS.",
     RemarkKind.RECORD_CUT: "Continue with `teijo resume FILE`: what is missing is measured again.",
     RemarkKind.RECORD_UNCHECKED: "Run again with this version, whose rows have checksums.",
     RemarkKind.QUICK_LOOK: "Run a method of the standard (`teijo run iops`) for a steady level.",

@@ -21,7 +21,7 @@ DEALLOCATED: Final = {1: "zeros", 2: "ones"}
 SANITIZE_STATES: Final = {
     0: "never sanitized",
     1: "completed",
-    2: "running",
+    2: "under way",
     3: "failed",
     4: "completed, deallocated although it was asked not to",
     5: "in media verification",

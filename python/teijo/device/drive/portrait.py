@@ -30,6 +30,8 @@ class Portrait:
     ata: AtaDrive | None = None
     scsi: ScsiDrive | None = None
     not_told: dict[str, str] = field(default_factory=dict)
+    stuck: StuckDevice | None = None
+    """What is to be raised of a drive that did not answer."""
 
 
 def portrait(subject: Subject, patience_ns: int = PATIENCE_NS) -> Portrait:
@@ -49,7 +51,8 @@ def portrait(subject: Subject, patience_ns: int = PATIENCE_NS) -> Portrait:
             what=f"What {subject.target} was asked of itself",
             silence_ns=patience_ns,
         )
-    except StuckDevice:
+    except StuckDevice as error:
+        seen.stuck = error
         asked.not_told[asked.waiting or "the rest"] = (
             f"the drive did not answer within {patience_ns // NS_PER_S} s, and was asked no more"
         )
