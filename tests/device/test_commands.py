@@ -96,7 +96,7 @@ def test_an_ata_command_in_a_scsi_one(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sectors_of_an_ata_command_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     sent = answering(monkeypatch, data=bytes(512))
     assert len(ata.identify(3)) == 512
-    assert sent[0][0].hex(" ") == "85 09 2e 00 00 00 01 00 00 00 00 00 00 40 ec 00"
+    assert sent[0][0].hex(" ") == "85 09 0e 00 00 00 01 00 00 00 00 00 00 40 ec 00"
 
 
 def test_an_abort_brings_its_registers(monkeypatch: pytest.MonkeyPatch) -> None:

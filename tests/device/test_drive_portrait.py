@@ -311,6 +311,33 @@ def test_what_teijo_left_open_is_said(kind: str, refuses: bool, tmp_path: Path) 
     assert found.refuses is refuses
 
 
+@pytest.mark.parametrize("data", [b"", bytes(511), bytes(512)])
+def test_an_empty_answer_is_not_told_and_no_identity_of_zeros(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: bytes
+) -> None:
+    answer = scsi_answers(b"ATA")
+
+    def execute(fd: int, cdb: bytes, **more: int) -> scsi.Answer:
+        if cdb[0] == 0x85 and cdb[14] == 0xEC:
+            return scsi.Answer(data=data)
+        return answer(fd, cdb, **more)
+
+    monkeypatch.setattr(scsi, "execute", execute)
+    tree = Tree(tmp_path)
+    seen = portrait(subject(tree, tree.disk("sda", "8:0")))
+    assert seen.ata is not None
+    assert seen.ata.identity is None
+    assert seen.not_told["ATA identity"].startswith("the drive answered")
+
+
+def test_a_controller_of_zeros_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = answers()
+    told[6, 0x01] = bytes(4096)
+    drive, not_told = asked_nvme(monkeypatch, told)
+    assert drive.controller is None
+    assert not_told == {"controller": "the drive answered zeros alone"}
+
+
 def test_a_reason_is_never_empty() -> None:
     assert reason(OSError(5, "Input/output error")) == "Input/output error"
     assert reason(OSError()) == "no answer"

@@ -1,7 +1,7 @@
 """ATA commands inside SCSI (ATA PASS-THROUGH 16, SAT), with the registers the drive answers.
 
-CK_COND asks the layer between for the task file. Bridges that drop it leave the end of a command
-unknown; then nothing that depends on it may be begun.
+CK_COND asks the layer between for the task file of every command that gives no data. Bridges that
+drop it leave the end of a command unknown; then nothing that depends on it may be begun.
 """
 
 from dataclasses import dataclass
@@ -72,7 +72,9 @@ def execute(
         OSError: it was not sent, or nothing came back.
     """
     protocol = _PIO_OUT if out else _PIO_IN if expect else _NON_DATA
-    flags = _CHECK | (_FROM_DRIVE if expect else 0)
+    # Data that came back is its own evidence: the registers are asked for of other commands alone,
+    # for some hosts (QEMU's AHCI) tell those of a read from before its end.
+    flags = _FROM_DRIVE if expect else _CHECK
     if out or expect:
         flags |= _SECTORS_IN_COUNT
         count = count or (len(out) or expect) // SECTOR_BYTES

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from teijo.device.commands.seam import CommandError
 from teijo.device.watched import Moved, unwatched
 
 Told = TypeVar("Told")
@@ -40,6 +41,19 @@ class Asked:
             self.waiting, self.asked = "", self.asked + 1
             self.moved(self.asked, self.asked)
         return None
+
+
+def whole(raw: bytes, least: int) -> bytes:
+    """Return an answer that says something: all zeros or a few bytes are no facts of a drive.
+
+    Raises:
+        OSError: it is shorter, or empty.
+    """
+    if len(raw) < least:
+        raise CommandError(f"the drive answered {len(raw)} of at least {least} bytes")
+    if not any(raw):
+        raise CommandError("the drive answered zeros alone")
+    return raw
 
 
 def reason(error: OSError) -> str:

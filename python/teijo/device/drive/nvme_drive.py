@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from teijo.device.commands import nvme, seam
-from teijo.device.drive.asked import Asked
+from teijo.device.drive.asked import Asked, whole
 from teijo.device.drive.nvme_identity import (
     NvmeController,
     NvmeNamespace,
@@ -61,7 +61,8 @@ class NvmeDrive:
 def ask_nvme(fd: int, asked: Asked, drive: NvmeDrive) -> None:
     """Ask for all of it, and put each answer into `drive` as it comes."""
     drive.controller = asked.of(
-        "controller", lambda: controller_of(nvme.identify(fd, structure=CONTROLLER, number=0))
+        "controller",
+        lambda: controller_of(whole(nvme.identify(fd, structure=CONTROLLER, number=0), 1)),
     )
     if drive.controller is None:
         return

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from teijo.device.commands import ata, scsi
-from teijo.device.drive.asked import Asked
+from teijo.device.drive.asked import Asked, whole
 from teijo.device.drive.ata_identity import (
     POWER_MODES,
     AtaIdentity,
@@ -39,6 +39,9 @@ OVERWRITE, BLOCK_ERASE, CRYPTO_ERASE, EXIT_FAILURE = 0x01, 0x02, 0x03, 0x1F
 FORMAT_UNIT: Final = 0x04
 UNMAP: Final = 0x42
 ATA_INFORMATION: Final = 0x89
+IDENTITY_BYTES: Final = 512
+INQUIRY_LEAST: Final = 32
+CAPACITY_LEAST: Final = 12
 BY_SAT: Final = "ATA"
 """The maker that a SAT layer names in INQUIRY."""
 
@@ -70,12 +73,16 @@ def ask_scsi(fd: int, asked: Asked, scsi_drive: ScsiDrive, ata_drive: AtaDrive) 
     # First, for it answers also while a drive answers nothing else.
     sense = asked.of("state", partial(scsi.state, fd))
     scsi_drive.background = background_of(sense)
-    scsi_drive.inquiry = asked.of("inquiry", lambda: inquiry_of(scsi.inquiry(fd)))
+    scsi_drive.inquiry = asked.of(
+        "inquiry", lambda: inquiry_of(whole(scsi.inquiry(fd), INQUIRY_LEAST))
+    )
     pages = asked.of("vital product data", lambda: pages_of(scsi.vital_page(fd, 0))) or frozenset()
     is_ata = bool(scsi_drive.inquiry and scsi_drive.inquiry.vendor == BY_SAT)
     if is_ata or ATA_INFORMATION in pages:
         _ata(fd, asked, ata_drive)
-    scsi_drive.capacity = asked.of("capacity", lambda: capacity_of(scsi.capacity(fd)))
+    scsi_drive.capacity = asked.of(
+        "capacity", lambda: capacity_of(whole(scsi.capacity(fd), CAPACITY_LEAST))
+    )
     if 0x80 in pages:
         scsi_drive.serial = asked.of("serial", lambda: unit_serial_of(scsi.vital_page(fd, 0x80)))
     if 0xB1 in pages:
@@ -89,7 +96,9 @@ def ask_scsi(fd: int, asked: Asked, scsi_drive: ScsiDrive, ata_drive: AtaDrive) 
 
 
 def _ata(fd: int, asked: Asked, drive: AtaDrive) -> None:
-    drive.identity = asked.of("ATA identity", lambda: identity_of(ata.identify(fd)))
+    drive.identity = asked.of(
+        "ATA identity", lambda: identity_of(whole(ata.identify(fd), IDENTITY_BYTES))
+    )
     if drive.identity is None:
         return
     if drive.identity.sanitize.supported:
