@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from teijo import api
-from teijo.device import health, inspect_target, open_target
+from teijo.device import inspect_target, open_target
 from teijo.device.asking import NoAnswer
 from teijo.device.commands import nvme
+from teijo.device.health import asked as health
 from teijo.device.tiers import OpeningCondition
 from teijo.errors import Interrupted, UnsafeError, UsageError
 from teijo.runner.events import StepDone

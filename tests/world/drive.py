@@ -18,10 +18,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from teijo.device import health, kernel, real
+from teijo.device import kernel, real
 from teijo.device.asking import NoAnswer
 from teijo.device.asking import ask as really_ask
 from teijo.device.commands.nvme import NVME_IOCTL_ID
+from teijo.device.health import asked as health
 from teijo.device.target import SimulatedTarget, parse_target
 from teijo.engine import SimulatedSession, open_simulated
 from teijo.engine.plan import Plan

@@ -13,6 +13,13 @@ PASS_THROUGH_16: Final = 0x85
 IDENTIFY_DEVICE: Final = 0xEC
 CHECK_POWER_MODE: Final = 0xE5
 SANITIZE_DEVICE: Final = 0xB4
+READ_LOG_EXT: Final = 0x2F
+SMART: Final = 0xB0
+SMART_READ_DATA, SMART_READ_THRESHOLDS, SMART_READ_LOG, SMART_STATUS = 0xD0, 0xD1, 0xD5, 0xDA
+SMART_KEY: Final = 0xC24F00
+"""What a SMART command has in its LBA, lest it be sent by mistake."""
+SMART_FAILS: Final = 0x2CF400
+"""What SMART RETURN STATUS has there where an attribute is past its threshold."""
 SECTOR_BYTES: Final = 512
 _NON_DATA, _PIO_IN, _PIO_OUT = 3, 4, 5
 _EXTEND: Final = 1
@@ -63,8 +70,11 @@ def execute(
     out: bytes = b"",
     expect: int = 0,
     timeout_ms: int = scsi.TIMEOUT_MS,
+    short: bool = False,
 ) -> Answer:
-    """Send one ATA command (48-bit form); `out` and `expect` are whole sectors of 512 bytes.
+    """Send one ATA command; `out` and `expect` are whole sectors of 512 bytes.
+
+    It goes in the 48-bit form, or, where `short`, in the 28-bit form, as SMART's commands have it.
 
     Raises:
         AtaError: the drive aborted it.
@@ -81,7 +91,7 @@ def execute(
     low, high = lba & 0xFFFFFF, lba >> 24
     cdb = bytes(
         (
-            PASS_THROUGH_16, protocol << 1 | _EXTEND, flags,
+            PASS_THROUGH_16, protocol << 1 | (0 if short else _EXTEND), flags,
             feature >> 8 & 0xFF, feature & 0xFF, count >> 8 & 0xFF, count & 0xFF,
             high & 0xFF, low & 0xFF, high >> 8 & 0xFF, low >> 8 & 0xFF,
             high >> 16 & 0xFF, low >> 16 & 0xFF, 0x40, command, 0,
@@ -134,6 +144,38 @@ def _told(registers: TaskFile | None) -> TaskFile:
     if registers is None:
         raise seam.CommandError("the layer between keeps the drive's registers to itself")
     return registers
+
+
+def smart_sector(fd: int, feature: int, log: int = 0) -> bytes:
+    """Return the 512 bytes of a SMART command: data, thresholds, or a log of one sector.
+
+    Raises:
+        OSError: as `execute`.
+    """
+    lba = SMART_KEY | log
+    return execute(fd, SMART, feature=feature, lba=lba, expect=SECTOR_BYTES, short=True).data
+
+
+def smart_fails(fd: int) -> bool | None:
+    """Return whether the drive says that it fails (SMART RETURN STATUS); None: not told.
+
+    Raises:
+        OSError: as `execute`.
+    """
+    answer = execute(fd, SMART, feature=SMART_STATUS, lba=SMART_KEY, short=True)
+    said = answer.registers.lba & 0xFFFF00 if answer.registers else None
+    return {SMART_KEY: False, SMART_FAILS: True}.get(said if said is not None else -1)
+
+
+def log_pages(fd: int, log: int, *, first: int = 0, count: int = 1) -> bytes:
+    """Return whole pages of 512 bytes of a log (READ LOG EXT).
+
+    Raises:
+        OSError: as `execute`.
+    """
+    # The page's number is in LBA 15:8 and 39:32, the log's in 7:0.
+    lba = log | (first & 0xFF) << 8 | (first >> 8 & 0xFF) << 32
+    return execute(fd, READ_LOG_EXT, lba=lba, expect=count * SECTOR_BYTES).data
 
 
 def word(identity: bytes, number: int) -> int:

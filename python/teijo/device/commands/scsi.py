@@ -25,6 +25,10 @@ ABORTED: Final = 0xB
 CHECK_CONDITION: Final = 0x02
 REQUEST_SENSE: Final = 0x03
 INQUIRY: Final = 0x12
+LOG_SENSE: Final = 0x4D
+LOG_BYTES: Final = 0x1000
+_CUMULATIVE: Final = 0x40
+"""Page control: the values counted so far, not their thresholds."""
 INQUIRY_BYTES: Final = 96
 PAGE_BYTES: Final = 252
 SERVICE_ACTION_IN_16: Final = 0x9E
@@ -188,6 +192,27 @@ def state(fd: int) -> Sense | None:
     told = execute(fd, bytes((REQUEST_SENSE, 1, 0, 0, SENSE_BYTES, 0)), expect=SENSE_BYTES).data
     sense = parse_sense(told)
     return sense if any(sense.triple) else None
+
+
+def log_parameters(fd: int, page: int) -> dict[int, bytes]:
+    """Return the parameters of a log page (LOG SENSE) by their code.
+
+    Raises:
+        OSError: as `execute`; or what came back is another page, or is cut short.
+    """
+    length = LOG_BYTES
+    cdb = bytes((LOG_SENSE, 0, _CUMULATIVE | page, 0, 0, 0, 0, length >> 8, length & 0xFF, 0))
+    raw = execute(fd, cdb, expect=length).data
+    if len(raw) < 4 or raw[0] & 0x3F != page:
+        raise seam.CommandError(f"the drive answered another page than {page:02X}h")
+    end = min(len(raw), 4 + int.from_bytes(raw[2:4], "big"))
+    found: dict[int, bytes] = {}
+    at = 4
+    while at + 4 <= end:
+        value = raw[at + 4 : min(end, at + 4 + raw[at + 3])]
+        found.setdefault(int.from_bytes(raw[at : at + 2], "big"), value)
+        at += 4 + raw[at + 3]
+    return found
 
 
 def parse_sense(raw: bytes) -> Sense:
