@@ -52,6 +52,7 @@ endif
 
 # A worker for every processor; one that runs out of tests takes some of its neighbour's.
 WORKERS ?= $(shell nproc)
+VM_WORKERS ?= $(if $(filter 1,$(WORKERS)),1,2)
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 CARGO_TEST := cargo test --workspace --locked --no-fail-fast --quiet
 
@@ -62,7 +63,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 export T_IO_URING ?= $(if $(FIO_SOURCE),$(FIO_SOURCE)/t/io_uring)
 
-.PHONY: all run examples test test-long coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu house-numbers error-rates fuzz miri audit lock clean help
+.PHONY: all run examples test test-long vm test-vm coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu house-numbers error-rates fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -83,7 +84,15 @@ test: .stamps/apt-test $(STAMPS)/compiled ## run the tests, Rust and Python; a p
 
 test-long: .stamps/apt-test $(STAMPS)/built ## run the long tests (marker long), and every property with many cases
 	@status=0; $(if $(TESTS),,PROPTEST_CASES=$(CASES_LONG) $(CARGO_TEST) -- --include-ignored || status=1;) \
-	$(PYTEST) -m 'long or hypothesis' --hypothesis-profile=long $(TESTS) || status=1; exit $$status
+	$(PYTEST) -m '(long or hypothesis) and not vm' --hypothesis-profile=long $(TESTS) || status=1; \
+	$(if $(TESTS),,$(MAKE) test-vm || status=1;) exit $$status
+
+vm: .stamps/apt-test $(STAMPS)/compiled ## build the guest with a kernel of its own that test-vm boots, of Debian packages
+	@$(BIN)/python -m tests.guest.build
+
+# One guest a worker, and two of them at most: each wants a processor and 1.3 GiB.
+test-vm: vm ## run the tests in the guest (marker vm) [TESTS=tests/guest]
+	@$(BIN)/python -m pytest -n $(VM_WORKERS) --dist loadfile -m vm $(TESTS)
 
 coverage: .stamps/apt-test $(STAMPS)/compiled ## run the Python tests and print which lines of it they reach [TESTS=tests/analysis]
 	@rm -rf .stamps/coverage; mkdir -p .stamps/coverage; export COVERAGE_FILE=$(CURDIR)/.stamps/coverage/data; \

@@ -16,7 +16,7 @@ STRICT = {"analysis"}
 
 NAMED = {
     "fuzz", "simulation", "crash", "cross", "faults", "golden", "house", "web", "world", "vm",
-    "hardware",
+    "hardware", "guest",
 }  # fmt: skip
 """Folders of tests that mirror no room."""
 
