@@ -124,3 +124,27 @@ def test_a_refusal_is_no_errno_and_says_what_the_drive_said(error: OSError) -> N
 def test_an_nvme_status_has_its_parts() -> None:
     error = seam.NvmeError(0x4286)
     assert (error.code_type, error.code) == (2, 0x86)
+
+
+@pytest.mark.parametrize(
+    ("sense", "lba"),
+    [
+        # Seen of libata in Linux 6.1: an aborted SANITIZE STATUS EXT, its reason in byte 17.
+        ("70 00 0b 00 00 00 00 0a 04 41 40 00 00 00 00 00 80 01", 1),
+        ("70 00 0b 04 51 40 00 0a 80 01 00 00 00 00 00 00 00 00", 1),
+        ("70 00 0b 04 51 40 00 0a 80 03 02 01", 0x010203),
+    ],
+)
+def test_registers_of_a_failed_command_are_in_the_fixed_format_too(
+    monkeypatch: pytest.MonkeyPatch, sense: str, lba: int
+) -> None:
+    answering(monkeypatch, sense=bytes.fromhex(sense))
+    registers, aborted = ata.sanitize_status(3)
+    assert aborted
+    assert (registers.error, registers.lba) == (4, lba)
+
+
+def test_fixed_sense_without_registers_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, sense=bytes.fromhex("70000b00000000000000000000000000000000"))
+    with pytest.raises(seam.CommandError, match="keeps the drive's registers"):
+        ata.sanitize_status(3)

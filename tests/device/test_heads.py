@@ -88,7 +88,7 @@ def test_of_several_paths_the_one_that_i_o_takes_comes_first(tmp_path: Path) -> 
 
 
 def test_a_controller_without_a_path_to_the_namespace_comes_last(tmp_path: Path) -> None:
-    first, second = controller(tmp_path, 1), controller(tmp_path, 2)
+    first, second = controller(tmp_path, 1), controller(tmp_path, 2, ana="non-optimized")
     (first / "nvme0c1n1" / "ana_state").unlink()
     (first / "nvme0c1n1").rmdir()
     found = heads.controllers(head(tmp_path, first, second).folder)

@@ -184,8 +184,14 @@ def word(identity: bytes, number: int) -> int:
 
 
 def registers_of(sense: scsi.Sense | None) -> TaskFile | None:
-    """Return the task file that sense data carries (SAT, ATA status return descriptor)."""
+    """Return the task file that sense data carries (SAT, ATA status return descriptor).
+
+    Of a command that failed libata has it in the fixed format, and there only 8 bits of the count
+    and, before Linux 6.11, the lowest 8 of the address, at places of its own.
+    """
     found = sense.descriptors.get(_REGISTERS) if sense else None
+    if sense is not None and sense.fixed:
+        return _in_fixed_format(sense.fixed)
     if found is None or len(found) < 12:
         return None
     _extend, error, count_high, count, b3, low, b4, mid, b5, top, _device, status = found[:12]
@@ -195,3 +201,15 @@ def registers_of(sense: scsi.Sense | None) -> TaskFile | None:
         count=count_high << 8 | count,
         lba=low | mid << 8 | top << 16 | b3 << 24 | b4 << 32 | b5 << 40,
     )
+
+
+def _in_fixed_format(raw: bytes) -> TaskFile | None:
+    """Return the task file in fixed sense: as SAT-3 table 178 has it, or as libata had it."""
+    raw = raw.ljust(20, b"\0")
+    for at, address in ((3, raw[9:12]), (8, raw[17:20])):
+        error, status, _device, count = raw[at : at + 4]
+        # No drive ends a failed command without its error bit, so zeros are the other layout.
+        if error and status & _ERROR_BIT:
+            lba = int.from_bytes(address, "little")
+            return TaskFile(error=error, status=status, count=count, lba=lba)
+    return None

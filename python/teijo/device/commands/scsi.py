@@ -59,6 +59,8 @@ class Sense:
     qualifier: int
     progress: int | None = None
     descriptors: dict[int, bytes]
+    fixed: bytes = b""
+    """All of it where it is in the fixed format: SAT keeps the registers of ATA in there."""
 
     @property
     def triple(self) -> tuple[int, int, int]:
@@ -236,7 +238,7 @@ def parse_sense(raw: bytes) -> Sense:
         )  # fmt: skip
     return Sense(
         key=full[2] & 0xF, code=full[12], qualifier=full[13],
-        progress=_progress(full[15:18]), descriptors={},
+        progress=_progress(full[15:18]), descriptors={}, fixed=bytes(raw),
     )  # fmt: skip
 
 
