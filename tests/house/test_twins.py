@@ -16,7 +16,7 @@ STRICT = {"analysis"}
 
 NAMED = {
     "fuzz", "simulation", "crash", "cross", "faults", "golden", "house", "web", "world", "vm",
-    "hardware", "guest",
+    "hardware", "guest", "drives",
 }  # fmt: skip
 """Folders of tests that mirror no room."""
 
