@@ -211,9 +211,9 @@ def test_a_smart_command_is_of_28_bits_and_has_its_key(monkeypatch: pytest.Monke
     ata.smart_fails(3)
     ata.log_pages(3, 4, first=0x0102, count=2)
     assert [cdb.hex() for cdb, _ in sent] == [
-        "85082e00d000010000004f00c240b000",
+        "85080e00d000010000004f00c240b000",
         "85062000da00000000004f00c240b000",
-        "85092e00000002000401020000402f00",
+        "85090e00000002000401020000402f00",
     ]
 
 

@@ -2,8 +2,10 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from typing import Any, Final
 
+from teijo.device.health import asked_counters, read_counters
 from teijo.device.preflight import claim
 from teijo.device.survey import survey
 from teijo.device.target import BlockTarget
@@ -62,11 +64,14 @@ class CrystalDiskInfoPersona:
                     remedy=self.naming,
                 )
             subject = claim(seen.target.path, write=False)
-            os.close(subject.fd)
+            try:
+                counters = _counters(subject.fd)
+            finally:
+                os.close(subject.fd)
             return Disk(
                 identity=subject.found.identity,
                 capacity_bytes=subject.found.geometry.capacity_bytes,
-                counters=seen.asked_counters().counts,
+                counters=counters,
             )
         finally:
             seen.close()
@@ -80,3 +85,11 @@ class CrystalDiskInfoPersona:
         """Return nothing: no run is ever asked for."""
         del order, found
         return Said()
+
+
+def _counters(fd: int) -> Mapping[str, int]:
+    """Return what the drive itself tells; what another program tells of it where it tells none."""
+    try:
+        return read_counters(fd).counts
+    except OSError:
+        return asked_counters(fd).counts

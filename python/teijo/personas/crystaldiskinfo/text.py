@@ -13,18 +13,38 @@ from teijo.terms.geometry import Identity
 from teijo.units import GIB, GIGA
 
 WIDTH: Final = 76
+_ALL_PERCENT: Final = 100
 _CAUTION_PERCENT: Final = 10
 """A drive with so little of its life left, or less, is one to be careful with."""
+_THERMAL: Final = "Thermal Management Temperature"
 _NVME: Final = (
     (0x01, COUNTER, 1, "Critical Warning"),
     (0x02, "temperature_kelvin", 1, "Composite Temperature"),
+    (0x03, "available_spare_percent", 1, "Available Spare"),
+    (0x04, "spare_threshold_percent", 1, "Available Spare Threshold"),
     (0x05, "percentage_used", 1, "Percentage Used"),
     (0x06, "host_reads_bytes", NVME_UNIT_BYTES, "Data Units Read"),
     (0x07, "host_writes_bytes", NVME_UNIT_BYTES, "Data Units Written"),
+    (0x08, "read_commands", 1, "Host Read Commands"),
+    (0x09, "write_commands", 1, "Host Write Commands"),
+    (0x0A, "busy_minutes", 1, "Controller Busy Time"),
+    (0x0B, "power_cycles", 1, "Power Cycles"),
     (0x0C, "power_on_hours", 1, "Power On Hours"),
     (0x0D, "unsafe_shutdowns", 1, "Unsafe Shutdowns"),
     (0x0E, "media_errors", 1, "Media and Data Integrity Errors"),
+    (0x0F, "error_log_entries", 1, "Number of Error Information Log Entries"),
+    (0x10, "warning_temperature_minutes", 1, "Warning Composite Temperature Time"),
+    (0x11, "critical_temperature_minutes", 1, "Critical Composite Temperature Time"),
+    *((0x11 + n, f"sensor_{n}_kelvin", 1, f"Temperature Sensor {n}") for n in range(1, 9)),
+    *(
+        (0x19 + n, f"thermal_{n}_transitions", 1, f"{_THERMAL} {n} Transition Count")
+        for n in (1, 2)
+    ),
+    *((0x1B + n, f"thermal_{n}_seconds", 1, f"Total Time For {_THERMAL} {n}") for n in (1, 2)),
 )
+"""The original's number of a row, the counter in it, its unit, and the original's name for it."""
+_VIRTUAL: Final = ("Parallels", "VMware", "QEMU")
+"""Of a model that begins so, the original says nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,16 +80,36 @@ def text_of(disks: Sequence[Disk], *, version: str, system: str, date: datetime)
     return "\r\n".join(lines) + "\r\n"
 
 
-def health_of(counters: Mapping[str, int]) -> str:
-    """Return the verdict: Bad where the drive warns, Caution near the end of its life, or Good."""
-    warning, used = counters.get(COUNTER), counters.get("percentage_used")
+def health_of(counters: Mapping[str, int], model: str = "") -> str:
+    """Return the original's verdict, with the share of the life that is left.
+
+    In its order: nothing of a virtual machine's drive; Bad for any critical warning, or a spare
+    below its threshold; Caution for one just at it, unless that is 100, or where 10 % or less of
+    the life is left; else Good. A threshold of 0 or above 100 is none.
+    """
+    used = counters.get("percentage_used")
     left = None if used is None else max(0, 100 - used)
     share = "" if left is None else f" ({left} %)"
+    return f"{_word(counters, left, model)}{share}"
+
+
+def _word(counters: Mapping[str, int], left: int | None, model: str) -> str:
+    warning = counters.get(COUNTER)
+    if model.startswith(_VIRTUAL):
+        return "Unknown"
     if warning:
-        return f"Bad{share}"
-    if left is not None and left <= _CAUTION_PERCENT:
-        return f"Caution{share}"
-    return f"Good{share}" if warning is not None or left is not None else "Unknown"
+        return "Bad"
+    spare, threshold = (
+        counters.get(name) for name in ("available_spare_percent", "spare_threshold_percent")
+    )
+    if spare is not None and threshold is not None and 0 < threshold <= _ALL_PERCENT:
+        if spare < threshold:
+            return "Bad"
+        if spare == threshold != _ALL_PERCENT:
+            return "Caution"
+    if left is not None:
+        return "Caution" if left <= _CAUTION_PERCENT else "Good"
+    return "Unknown" if warning is None else "Good"
 
 
 def _facts(disk: Disk) -> list[str]:
@@ -82,10 +122,11 @@ def _facts(disk: Disk) -> list[str]:
         ("Disk Size", _size(disk)),
         ("Interface", "NVM Express" if identity.interface == "NVMe" else identity.interface),
         ("Power On Hours", _counted(told, "power_on_hours", 1, "hours")),
+        ("Power On Count", _counted(told, "power_cycles", 1, "count")),
         ("Host Reads", _counted(told, "host_reads_bytes", GIB, "GB")),
         ("Host Writes", _counted(told, "host_writes_bytes", GIB, "GB")),
         ("Temperature", "" if celsius is None else f"{celsius} C ({celsius * 9 // 5 + 32} F)"),
-        ("Health Status", health_of(told)),
+        ("Health Status", health_of(told, identity.model)),
     )
     return [f"{name:>16} : {value}" for name, value in rows if value]
 
