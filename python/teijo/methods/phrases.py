@@ -29,9 +29,9 @@ def insist(step: Step) -> Generator[Step, Answer, StepResult]:
             return answer
 
 
-def purge() -> Generator[Step, Answer, StepResult]:
-    """Put the device in the state "never written", or learn that it cannot be."""
-    return (yield from insist(Purge()))
+def purge(method: str) -> Generator[Step, Answer, StepResult]:
+    """Put the device in the state "never written" this way, or learn that it cannot be."""
+    return (yield from insist(Purge(method=method)))
 
 
 def precondition(workload: Workload, total_bytes: int) -> Generator[Step, Answer, StepResult]:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, TypeAdapter
 
 from teijo import units
+from teijo.terms.purge import AUTO
 from teijo.terms.work import PerformedWork, Work
 from teijo.terms.workload import Workload
 
@@ -22,11 +23,16 @@ for the response-time histogram.
 
 @dataclass(frozen=True, kw_only=True)
 class Purge:
-    """Put the device in the state "never written" (FOB). A device that cannot says so."""
+    """Put the device in the state "never written" (FOB). A device that cannot says so.
+
+    `method` is one of `terms.purge.METHODS`, AUTO (the surest that asks for no more than this
+    device) or NONE (the state it is in is the one that is wanted).
+    """
 
     phase: str = "purge"
     part: str = ""
     kind: Literal["purge"] = "purge"
+    method: str = AUTO
 
 
 @dataclass(frozen=True, kw_only=True)

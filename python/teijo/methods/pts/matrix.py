@@ -173,7 +173,7 @@ def until_steady(
     judge: phrases.Judge,
 ) -> Generator[Step, Answer, tuple[SteadyState, ...]]:
     """Purge, precondition, and measure rounds until all tracking variables are steady."""
-    yield from phrases.purge()
+    yield from phrases.purge(settings.purge)
     if settings.precondition_times:
         yield from phrases.precondition(*preconditioning)
     # Nothing lies between WIPC and the first round: the standard allows no delay or other I/O.

@@ -10,11 +10,13 @@ from teijo.conformance.versions import MINUTE_NS, LoadRule, Version
 from teijo.document.phrase import Verbatim, say
 from teijo.errors import PlanError
 from teijo.methods import forms
+from teijo.methods.drive_settings import DriveSettings
 from teijo.methods.forms import optional
 from teijo.methods.knobs import Knob, knobs_of, meaning
 from teijo.methods.load import DataPattern, QueueDepth, RangePercent, Threads
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
+from teijo.terms.purge import NONE
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.workload import ActiveRange, Content
 
@@ -54,7 +56,7 @@ HistogramMinutes = Annotated[
 ]
 
 
-class PtsSettings(Settings, frozen=True):
+class PtsSettings(DriveSettings, frozen=True):
     """What every method of the PTS has; its load and data pattern are fields of each, or fixed."""
 
     minute_ns: Annotated[int, Knob(forms.DURATION, "minute=1s")] = meaning(
@@ -232,5 +234,8 @@ def _is_allowed(
         # The load is the operator's choice, but for versions that recommend one.
         case "threads" | "queue_depth":
             return not load.recommended
+        # Which command purges is the drive's to offer; the ledger judges what it was.
+        case "purge":
+            return value != NONE
         case _:
             return False

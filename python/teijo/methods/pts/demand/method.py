@@ -112,7 +112,7 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
     def steps(self, settings: DemandSettings, geometry: Geometry) -> Steps:
         """Purge, precondition, sweep until steady, then look closely at three points of it."""
         del geometry
-        yield from purge()
+        yield from purge(settings.purge)
         yield from stages.precondition(settings)
         seen: list[Rounds] = []
 

@@ -47,7 +47,7 @@ class Hir(PtsMethod[HirSettings, HirFound]):
         """Purge, write to steady state, then every wait state; from the purge after a gap."""
         del geometry
         while True:
-            yield from purge()
+            yield from purge(settings.purge)
             minutes = yield from _to_steady_state(settings)
             if minutes is not None and (yield from _through_wait_states(settings)):
                 return "steady" if is_steady(determination(settings, minutes)) else "not steady"

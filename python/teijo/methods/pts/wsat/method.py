@@ -74,7 +74,7 @@ def _saturated(
 ) -> Generator[Step, Answer, tuple[list[StepResult], Stop]]:
     """Write from the purge to a stop rule; return the unbroken minutes and the rule."""
     while True:
-        yield from purge()
+        yield from purge(settings.purge)
         answers: list[StepResult] = []
         written = 0
         while (stop := why_stop(settings, geometry, answers, written)) is None:

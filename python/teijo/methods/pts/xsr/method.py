@@ -47,7 +47,7 @@ class Xsr(PtsMethod[XsrSettings, XsrFound]):
         """Purge, then write minute after minute; from the purge again after a gap."""
         del geometry
         while True:
-            yield from purge()
+            yield from purge(settings.purge)
             for minute in range(1, settings.minutes_most + 1):
                 answer = yield minute_step(settings, minute)
                 # A rested drive is another drive: from the purge again.

@@ -17,6 +17,7 @@ from teijo.methods.studies.cache_overflow.bursts import (
 )
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings, stimulus_name
 from teijo.terms.finding import Cell, Scalar
+from teijo.terms.purge import NONE
 from teijo.terms.step import Purge
 from teijo.terms.watch import Watch
 
@@ -144,7 +145,7 @@ class OverflowFound(Found[OverflowSettings]):
         rests, count = planned[number - 1 :], len(planned) + 1
         left = 0 if over else max(0, burst.samples_most - burst.samples)
         most_ns = left * settings.sample_ns + sum(rests) + len(rests) * settings.most_ns
-        begun = bool(self.bursts) or settings.purged == "no"
+        begun = bool(self.bursts) or settings.purge == NONE
         return Watch(
             phase=REST if over and number < count else BURST if begun else "purge",
             round_number=number if begun else None,

@@ -16,6 +16,7 @@ from teijo.methods.studies.cache_overflow.bursts import REST, Burst, first_burst
 from teijo.methods.studies.cache_overflow.found import OverflowFound
 from teijo.methods.studies.cache_overflow.settings import OverflowSettings
 from teijo.terms.geometry import Geometry
+from teijo.terms.purge import NONE
 from teijo.terms.result import Answer, Gap
 from teijo.terms.step import Idle, Step
 
@@ -48,8 +49,8 @@ class CacheOverflow(Method[OverflowSettings, OverflowFound]):
     def steps(self, settings: OverflowSettings, geometry: Geometry) -> Steps:
         """Purge, then burst after burst with the rests between; from the start after a gap."""
         while True:
-            if settings.purged == "yes":
-                yield from purge()
+            if settings.purge != NONE:
+                yield from purge(settings.purge)
             if (yield from _bursts(settings, geometry)):
                 return "done"
 

@@ -19,6 +19,7 @@ from teijo.methods.studies.cache_overflow import charts, words
 from teijo.methods.studies.cache_overflow.bursts import Burst
 from teijo.methods.studies.cache_overflow.found import OverflowFound, gigabytes
 from teijo.methods.studies.cache_overflow.settings import stimulus_name
+from teijo.terms.purge import NONE
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 
@@ -61,7 +62,7 @@ def pages(found: OverflowFound) -> Document:
         found,
         title="Cache overflow",
         subtitle=stimulus_name(settings),
-        preparation=(("Purge", "none" if settings.purged == "no" else purge_method(record)),),
+        preparation=(("Purge", "none" if settings.purge == NONE else purge_method(record)),),
         test=(
             ("Stimulus", stimulus_name(settings)),
             ("Source", words.source(settings)),

@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 
 from teijo import units
 from teijo.methods import forms, load
+from teijo.methods.drive_settings import purge_of, purge_or
 from teijo.methods.forms import Form, optional, show_number
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.settings import Settings
@@ -62,8 +63,10 @@ class OverflowSettings(Settings, frozen=True):
     )
     content: workload_words.ContentText = "random"
     active_range_percent: load.RangePercent = 100
-    purged: Annotated[forms.YesNo, Knob(forms.YES_NO, "purge=no")] = meaning(
-        "whether the device is purged first, so that the first burst finds it fresh", "yes"
+    purged: Annotated[str, Knob(purge_or("yes", "no"), "purge=no")] = meaning(
+        "whether the device is purged first, so that the first burst finds it fresh: yes, no, or "
+        "a method by its name",
+        "yes",
     )
     volume_bytes: Annotated[int | None, Knob(optional(forms.VOLUME), "volume=64GB", ("bytes",))] = (
         meaning("what a burst writes at most, or none: the active range once over", None)
@@ -90,6 +93,11 @@ class OverflowSettings(Settings, frozen=True):
     sample_ns: Annotated[int, Knob(forms.DURATION, "sample=100ms")] = meaning(
         "how long a sample of the series is", units.NS_PER_S
     )
+
+    @property
+    def purge(self) -> str:
+        """The method of the purge, NONE for no purge."""
+        return purge_of(self.purged)
 
     @property
     def workload(self) -> Workload:

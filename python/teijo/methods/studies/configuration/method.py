@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from teijo.errors import PlanError
+from teijo.methods.drive_settings import purge_of
 from teijo.methods.load import check_blocks
 from teijo.methods.method import Method, Steps
 from teijo.methods.studies.configuration import words
@@ -12,6 +13,7 @@ from teijo.methods.studies.configuration.found import MEASURE, ConfigurationFoun
 from teijo.methods.studies.configuration.settings import ConfigurationSettings
 from teijo.terms.configured import geometry_in
 from teijo.terms.geometry import Geometry
+from teijo.terms.purge import NONE
 from teijo.terms.result import Answer, Gap
 from teijo.terms.step import Configure, Idle, Measure, Precondition, Purge, Step
 from teijo.terms.workload import Access, ActiveRange, Stream, Workload
@@ -51,7 +53,7 @@ class Configuration(Method[ConfigurationSettings, ConfigurationFound]):
 
     def writes(self, settings: ConfigurationSettings) -> bool:
         """Return whether any configuration is purged, filled or written."""
-        prepared = settings.purge == "on" or settings.precondition_times > 0
+        prepared = purge_of(settings.purge) != NONE or settings.precondition_times > 0
         return prepared or any(each.stream("").writes for each in settings.workloads)
 
     def steps(self, settings: ConfigurationSettings, geometry: Geometry) -> Steps:
@@ -132,8 +134,8 @@ def _configure(settings: ConfigurationSettings, visit: Visit) -> Configure:
 
 def _steps(settings: ConfigurationSettings, visit: Visit, geometry: Geometry) -> Iterator[Step]:
     """Return what follows the configuration, on a device of this size: preparation, workloads."""
-    if settings.purge == "on":
-        yield Purge()
+    if (method := purge_of(settings.purge)) != NONE:
+        yield Purge(method=method)
     if fill_bytes := int(settings.precondition_times * geometry.capacity_bytes):
         yield Precondition(workload=_FILL, total_bytes=fill_bytes)
     for named in settings.workloads:

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from teijo import units
 from teijo.errors import PlanError
 from teijo.methods import forms
+from teijo.methods.drive_settings import purge_or
 from teijo.methods.forms import Form, optional
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.settings import Settings
@@ -106,8 +107,9 @@ class ConfigurationSettings(Settings, frozen=True):
     rest_ns: Annotated[int, Knob(forms.PAUSE, "rest=5s")] = meaning(
         "how long the device rests before each workload", 0
     )
-    purge: Annotated[forms.OnOff, Knob(forms.ON_OFF, "purge=on")] = meaning(
-        "whether the device is purged in each configuration, on or off", "off"
+    purge: Annotated[str, Knob(purge_or("on", "off"), "purge=on")] = meaning(
+        "whether the device is purged in each configuration: on, off, or a method by its name",
+        "off",
     )
     precondition_times: Annotated[
         float, Knob(Form(words.capacities, forms.show_number), "precondition=1", ("fill",))

@@ -1,0 +1,35 @@
+"""Settings of what is done to a real drive around a test: `--set purge=`.
+
+A simulated drive purges as its model does, whatever the method is called.
+"""
+
+from typing import Annotated, Final
+
+from teijo.methods import forms
+from teijo.methods.forms import Form
+from teijo.methods.knobs import Knob, meaning
+from teijo.methods.settings import Settings
+from teijo.terms.purge import AUTO, METHODS, NONE
+
+PURGE: Final = forms.one_of(AUTO, NONE, *METHODS)
+PurgeMethod = Annotated[str, Knob(PURGE, "purge=nvme-sanitize-block")]
+PURGE_MEANS: Final = (
+    "how the drive is purged: auto (the surest way that loses no more than the target), none, or "
+    "a method by its name (see teijo purge TARGET)"
+)
+
+
+def purge_or(yes: str, no: str) -> Form[str]:
+    """Return the form of a purge that may also be switched on (auto) and off (none) by a word."""
+    return forms.one_of(yes, no, AUTO, NONE, *METHODS)
+
+
+def purge_of(word: str) -> str:
+    """Return the method that a word of `purge_or` stands for."""
+    return {"yes": AUTO, "on": AUTO, "no": NONE, "off": NONE}.get(word, word)
+
+
+class DriveSettings(Settings, frozen=True):
+    """What every method that prepares a whole drive has."""
+
+    purge: PurgeMethod = meaning(PURGE_MEANS, AUTO)
