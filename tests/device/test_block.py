@@ -15,13 +15,18 @@ from teijo.device import (
     open_target,
     survey,
 )
-from teijo.device import purge as purging
+from teijo.device.checks import Subject
 from teijo.device.commands.nvme import Namespace
 from teijo.device.preflight import claim
-from teijo.device.purge import may_format
+from teijo.device.purging import discard as discarding
+from teijo.device.purging import ladder
+from teijo.device.purging.nvme_format import only_namespace
+from teijo.device.purging.offer import Offer
 from teijo.device.real import RealDevice
 from teijo.device.tiers import OpeningCondition
+from teijo.device.watched import Moved
 from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
+from teijo.terms.purge import METHODS
 from teijo.terms.remark import RemarkKind
 from teijo.units import MIB
 from tests.device.loops import LOOP_BYTES, Loops, run, serial_of
@@ -112,10 +117,12 @@ def test_a_purge_discards_everything_and_says_that_it_is_only_claimed(
     try:
         assert not [r for r in device.remarks() if r.kind is RemarkKind.PURGE_CLAIMED]
         done = device.purge()
-        assert done == purging.PurgeResult(
-            means="block discard (equivalent claimed)", claimed=True, zeros=64, sampled=64
-        )
-        assert done.method == f"{done.means}; 64 of 64 sampled blocks read as zeros"
+        assert done is not None
+        assert (done.method, done.words) == ("discard", "block discard (equivalent claimed)")
+        assert (done.claimed, done.zeros, done.stamps_written, done.stamps_gone) == (
+            True, 64, 64, 64
+        )  # fmt: skip
+        assert done.text == f"{done.words}; 64 of 64 stamps are gone, 64 read as zeros"
         assert [r for r in device.remarks() if r.kind is RemarkKind.PURGE_CLAIMED]
     finally:
         device.close()
@@ -135,7 +142,7 @@ def test_a_purge_goes_no_further_on_a_device_that_came_in_the_middle_of_it(
         done.append(start)
 
     device = open_to_destroy(loop)
-    monkeypatch.setattr(purging, "DISCARD_PIECE_BYTES", piece)
+    monkeypatch.setattr(discarding, "PIECE_BYTES", piece)
     monkeypatch.setattr(kernel, "discard", discard_and_swap)
     monkeypatch.setattr(kernel, "disk_sequence", lambda fd: (sequence(fd) or 0) + bool(done))
     try:
@@ -144,7 +151,10 @@ def test_a_purge_goes_no_further_on_a_device_that_came_in_the_middle_of_it(
     finally:
         device.close()
     assert done == [0]
-    assert file.read_bytes() == bytes(piece) + b"\xa5" * (LOOP_BYTES - piece)
+    left = file.read_bytes()
+    assert left[:piece] == bytes(piece)
+    # The stamps before the purge are all that was written of the rest.
+    assert left[piece:].count(0xA5) > LOOP_BYTES - piece - 64 * 4096
 
 
 def test_a_discard_that_the_device_ignores_is_no_purge(
@@ -157,15 +167,28 @@ def test_a_discard_that_the_device_ignores_is_no_purge(
     device.close()
 
 
+class Liar:
+    """A format that returns without error and erases nothing."""
+
+    name = "nvme-format"
+
+    def offer(self, subject: Subject) -> Offer:
+        return Offer(method=self.name, title="a lie", victims=(subject.found.token,))
+
+    def carry_out(self, subject: Subject, moved: Moved) -> str:
+        del subject, moved
+        return "NVMe Format"
+
+
+@pytest.mark.parametrize("before", [b"\xa5", b"\0"])
 def test_a_format_that_left_the_data_is_an_error(
-    loop: Path, loops: Loops, monkeypatch: pytest.MonkeyPatch
+    loop: Path, loops: Loops, monkeypatch: pytest.MonkeyPatch, before: bytes
 ) -> None:
-    (loops.folder / "disk.img").write_bytes(b"\xa5" * LOOP_BYTES)
-    done = purging.PurgeResult(means="NVMe Format")
-    monkeypatch.setattr(purging, "_format", lambda *_: done)
+    (loops.folder / "disk.img").write_bytes(before * LOOP_BYTES)
+    monkeypatch.setattr(ladder, "LADDER", (Liar(),))
     device = open_to_destroy(loop)
     try:
-        with pytest.raises(DeviceError, match="64 of 64 sampled blocks hold what they held"):
+        with pytest.raises(DeviceError, match="64 of 64 stamps are still there"):
             device.purge()
     finally:
         device.close()
@@ -196,20 +219,19 @@ def test_a_purge_of_a_device_that_came_into_use_is_refused(loop: Path, loops: Lo
 
 
 def test_a_format_must_reach_this_namespace_of_this_drive_only() -> None:
-    def found(serial: str, *every: int, can_format: bool = True) -> Namespace:
+    def found(serial: str, *every: int) -> Namespace:
         return Namespace(
             number=1,
             controller_serial=serial,
             all_namespaces=every,
-            can_format=can_format,
+            can_format=True,
             format_bits=0,
         )
 
-    assert may_format(found("S1", 1), "S1")
-    assert not may_format(found("S1", 1, 2), "S1")
-    assert not may_format(found("S1", 1, can_format=False), "S1")
+    assert only_namespace(found("S1", 1), "S1") == ""
+    assert "2 namespaces" in only_namespace(found("S1", 1, 2), "S1")
     with pytest.raises(UnsafeError, match="The controller says it is 'S2'"):
-        may_format(found("S2", 1), "S1")
+        only_namespace(found("S2", 1), "S1")
 
 
 def test_a_device_that_changes_its_size_is_another_one(loop: Path, loops: Loops) -> None:
@@ -308,3 +330,55 @@ def test_only_a_simulated_device_costs_nothing_to_try(loop: Path) -> None:
 def test_a_survey_of_a_block_device_sizes_it_as_its_opening_does(loop: Path) -> None:
     with closing(open_target(str(loop), write=False)) as device:
         assert survey(str(loop)).geometry == device.geometry
+
+
+class TwoNamespaces(Liar):
+    """A method that would take a second namespace with it."""
+
+    def offer(self, subject: Subject) -> Offer:
+        victims = (subject.found.token, "S-ns2")
+        return Offer(method=self.name, title="Sanitize", victims=victims)
+
+
+def test_a_victim_that_nobody_gave_up_is_named_and_nothing_is_written(
+    loop: Path, loops: Loops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (loops.folder / "disk.img").write_bytes(b"\xa5" * LOOP_BYTES)
+    monkeypatch.setattr(ladder, "LADDER", (TwoNamespaces(),))
+    device = open_to_destroy(loop)
+    try:
+        with pytest.raises(UnsafeError, match="would lose S-ns2 too") as caught:
+            device.purge("nvme-format")
+    finally:
+        device.close()
+    assert caught.value.remedy.endswith(",S-ns2")
+    assert set((loops.folder / "disk.img").read_bytes()) == {0xA5}
+
+
+def test_a_method_that_the_device_does_not_have_is_refused_by_name(
+    loop: Path, loops: Loops
+) -> None:
+    (loops.folder / "disk.img").write_bytes(b"\xa5" * LOOP_BYTES)
+    device = open_to_destroy(loop)
+    try:
+        with pytest.raises(TargetError, match="no purge by nvme-format-crypto"):
+            device.purge("nvme-format-crypto")
+        assert device.purge("none") is None
+    finally:
+        device.close()
+    assert set((loops.folder / "disk.img").read_bytes()) == {0xA5}
+
+
+def test_every_name_that_a_setting_takes_is_a_method_of_the_ladder() -> None:
+    assert [way.name for way in ladder.LADDER] == list(METHODS)
+
+
+def test_offers_tell_what_is_lost_before_anything_is_written(loop: Path) -> None:
+    subject = claim(loop, write=True)
+    try:
+        offers = ladder.offers(subject)
+    finally:
+        os.close(subject.fd)
+    assert [(one.method, one.victims, one.valid_for_pts) for one in offers] == [
+        ("discard", (serial_of(loop),), False)
+    ]

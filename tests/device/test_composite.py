@@ -12,9 +12,9 @@ import pytest
 from teijo.device import block, composite, file, inspect_target, kernel, open_target, survey
 from teijo.device.composite import Composite, open_composite
 from teijo.device.kernel import read_text
-from teijo.device.purge import PurgeResult
 from teijo.device.target import CompositeTarget, parse_target
 from teijo.errors import DeviceError, IdentityError, StuckDevice, TargetError, UnsafeError
+from teijo.terms.purge import PurgeResult
 from teijo.terms.remark import RemarkKind
 from teijo.units import KIB, MIB
 from tests.device.loops import LOOP_BYTES, Loops, need, run, serial_of
@@ -263,7 +263,7 @@ def test_a_purge_reaches_every_member_and_names_the_weakest(
     several.release()
     assert done is not None
     assert done.claimed
-    assert done.method.startswith("2 members, the weakest by block discard")
+    assert done.words.startswith("2 members, the weakest by block discard")
     for name in ("a.img", "b.img"):
         assert not any((loops.folder / name).read_bytes())
 
@@ -273,12 +273,15 @@ def test_a_format_beside_a_discard_counts_as_the_discard(
 ) -> None:
     a, b = pair
     done = iter(
-        [PurgeResult(means="NVMe Format"), PurgeResult(means="block discard", claimed=True)]
+        [
+            PurgeResult(method="nvme-format", words="NVMe Format"),
+            PurgeResult(method="discard", words="block discard", claimed=True),
+        ]
     )
-    monkeypatch.setattr(block, "purge", lambda subject, moved: next(done))
+    monkeypatch.setattr(block, "purge", lambda *_, **__: next(done))
     several = open_all(f"stripe:{a},{b}", serials(a, b))
     assert several.purge() == PurgeResult(
-        means="2 members, the weakest by block discard", claimed=True
+        method="discard", words="2 members, the weakest by block discard", claimed=True
     )
     several.release()
 

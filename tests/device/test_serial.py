@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from teijo.device import preflight, purge, serial
+from teijo.device import preflight, serial
 from teijo.device.checks import Subject
 from teijo.device.commands import nvme, seam
 from teijo.device.identify import Identification, describe
 from teijo.device.preflight import Preflight, consent_to_all
-from teijo.device.purge import _format
+from teijo.device.purging import nvme_format
 from teijo.device.watched import unwatched
 from teijo.errors import UnsafeError
 from teijo.terms.geometry import Geometry, Identity
@@ -208,7 +208,7 @@ def drive(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> list[int]:
         return 0
 
     monkeypatch.setattr(seam, "ioctl", ioctl)
-    monkeypatch.setattr(purge, "check_present", lambda subject: sent.append(LOOKED))
+    monkeypatch.setattr(nvme_format, "check_present", lambda subject: sent.append(LOOKED))
     return sent
 
 
@@ -218,7 +218,7 @@ def test_a_drive_given_up_by_its_shown_serial_is_formatted(
 ) -> None:
     own = serial.canonical(serial.as_the_kernel_prints(raw))
     sent = drive(monkeypatch, raw)
-    assert _format(subject_of(own), unwatched) is not None
+    assert nvme_format.USER_DATA.carry_out(subject_of(own), unwatched)
     assert sent[-2:] == [LOOKED, nvme.FORMAT_NVM]
 
 
@@ -227,5 +227,5 @@ def test_another_drives_controller_is_not_formatted(
 ) -> None:
     sent = drive(monkeypatch, b"AB_C_1")
     with pytest.raises(UnsafeError, match="AB_C_1"):
-        _format(subject_of("AB C/1"), unwatched)
+        nvme_format.USER_DATA.carry_out(subject_of("AB C/1"), unwatched)
     assert nvme.FORMAT_NVM not in sent

@@ -36,7 +36,7 @@ def ask(phrase, answers: list[Answer]):
 def test_a_phrase_insists_until_its_step_took_place():
     answers: list[Answer] = [Gap(), Gap(), result(7)]
     for phrase, step in (
-        (purge(), Purge()),
+        (purge("nvme-format"), Purge(method="nvme-format")),
         (
             histogram_run(WORKLOAD, 9, cell="a"),
             Measure(workload=WORKLOAD, duration_ns=9, phase=HISTOGRAM, cell="a"),

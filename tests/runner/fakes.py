@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from teijo.device.device import Configured
-from teijo.device.purge import PurgeResult
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.document.model import Document, Header
 from teijo.engine.plan import Plan, StreamPlan
@@ -24,6 +23,7 @@ from teijo.methods.method import Method, Steps
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.histogram import Histogram
+from teijo.terms.purge import PurgeResult
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, Intervals, OperationResult, StepResult
@@ -214,9 +214,13 @@ class FakeDevice:
     def unwritten_bytes(self) -> int | None:
         return None
 
-    def purge(self, silence_ns: int = 0) -> PurgeResult | None:
+    def purge(self, method: str = "auto", silence_ns: int = 0) -> PurgeResult | None:
         self.session.clock_ns += SECOND
-        return None if self.purge_method is None else PurgeResult(means=self.purge_method)
+        return (
+            None
+            if self.purge_method is None
+            else PurgeResult(method="simulated", words=self.purge_method)
+        )
 
     def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
         look()

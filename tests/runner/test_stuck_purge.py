@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device.purge import PurgeResult
 from teijo.device.watched import watched
 from teijo.errors import Interrupted, StuckDevice, TeijoError
 from teijo.runfile import reader
+from teijo.terms.purge import PurgeResult
 from teijo.terms.remark import RemarkKind
 from tests.runner.acts import run_paper
 from tests.runner.fakes import FakeDevice
@@ -22,7 +22,7 @@ class Hung(FakeDevice):
         super().__init__(**changes)
         self.asked, self.thawed = asked, threading.Event()
 
-    def purge(self, silence_ns: int = 0) -> PurgeResult | None:
+    def purge(self, method: str = "auto", silence_ns: int = 0) -> PurgeResult | None:
         def work(moved: Callable[[int, int], None]) -> None:
             moved(0, 1)
             self.thawed.wait()

@@ -7,6 +7,7 @@ from teijo.analysis import validity
 from teijo.conformance.requirement import Case, Found
 from teijo.conformance.verdicts import ends, met_if, untold
 from teijo.document.phrase import Verbatim, listed, say
+from teijo.terms.purge import METHODS, PurgeResult, result_in
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Measure, Purge
 
@@ -66,7 +67,16 @@ def purge(case: Case) -> Found:
     evidence = say(
         "{method}; {time} in all, purges: {count}", method=told, time=lasted, count=len(purges)
     )
-    if case.is_simulated or all(NAMED_PURGES.search(method) for method in methods):
+    if case.is_simulated:
+        return met_if(True, evidence)
+    typed = [result_in(purge.detail) for purge in purges]
+    if any(one is not None and one.is_cryptographic for one in typed):
+        return Found(
+            verdict="not verifiable",
+            evidence=say("{told}: a changed key is not the state never written", told=evidence),
+            short="purge only cryptographic",
+        )
+    if all(map(_is_named, typed, methods)):
         return met_if(True, evidence)
     # A discard may do the same or not: nobody can see that from outside.
     return Found(
@@ -74,6 +84,13 @@ def purge(case: Case) -> Found:
         evidence=say("{told}: no method that the standard names", told=evidence),
         short="purge only claimed",
     )
+
+
+def _is_named(found: PurgeResult | None, words: str) -> bool:
+    """Return whether the standard names it; by its words in a file that has no more than these."""
+    if found is None:
+        return bool(NAMED_PURGES.search(words))
+    return found.method in METHODS and not found.claimed and found.is_proven
 
 
 def write_cache(case: Case) -> Found:

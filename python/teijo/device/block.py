@@ -13,7 +13,7 @@ from teijo.device.identify import Identification
 from teijo.device.mounts import mounts_of
 from teijo.device.preflight import Preflight, claim, consent, identify_open, open_to_read
 from teijo.device.presence import check_present
-from teijo.device.purge import PurgeResult, purge
+from teijo.device.purging.ladder import purge
 from teijo.device.stack import above, reach
 from teijo.device.target import BlockTarget
 from teijo.device.tiers import AskedCounters, FreeCounters
@@ -23,6 +23,7 @@ from teijo.engine.plan import Layout
 from teijo.errors import UnsafeError
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.purge import AUTO, PurgeResult
 from teijo.terms.remark import Remark, RemarkKind
 
 
@@ -61,14 +62,14 @@ class BlockMedium:
         """Ask the drive for its own counters."""
         return asked_counters(self._subject.fd)
 
-    def purge(self, moved: Moved = unwatched) -> PurgeResult | None:
-        """Purge by the surest means the drive has; see purge.py."""
+    def purge(self, moved: Moved = unwatched, method: str = AUTO) -> PurgeResult | None:
+        """Purge by the surest means the drive has; see purging/ladder.py."""
         if self.preflight is None:
             raise UnsafeError(
                 f"{self.identity.target} was opened for reading and is not purged",
                 remedy=f"Add {serial.typed([self.identity.serial])}",
             )
-        return purge(self._subject, moved)
+        return purge(self._subject, method, given=self.preflight.given, moved=moved)
 
     def check(self) -> None:
         """Make sure that the device under the descriptor is the one that was examined."""

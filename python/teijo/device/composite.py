@@ -21,7 +21,6 @@ from teijo.device.marker import NOBODY, Holder
 from teijo.device.medium import Medium
 from teijo.device.openers import FileKey
 from teijo.device.preflight import Preflight, consent_to_all
-from teijo.device.purge import PurgeResult
 from teijo.device.stack import below, loops, node_of, reach
 from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, Member
 from teijo.device.tiers import AskedCounters, FreeCounters
@@ -30,6 +29,7 @@ from teijo.document.phrase import say
 from teijo.errors import TargetError
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry
+from teijo.terms.purge import AUTO, PurgeResult
 from teijo.terms.remark import Remark, RemarkKind
 
 
@@ -71,9 +71,9 @@ class Composite:
         """Ask the members for their own counters, added up where that has a meaning."""
         return AskedCounters(health_over([each.asked_counters().counts for each in self._members]))
 
-    def purge(self, moved: Moved = unwatched) -> PurgeResult | None:
+    def purge(self, moved: Moved = unwatched, method: str = AUTO) -> PurgeResult | None:
         """Purge each member that can be. It counts as purged if all were, by the weakest means."""
-        done = [(member, member.purge(moved)) for member in self._members]
+        done = [(member, member.purge(moved, method)) for member in self._members]
         purged = [one for _, one in done if one is not None]
         if len(purged) < len(done):
             names = ", ".join(member.identity.target for member, one in done if one is None)
@@ -88,8 +88,17 @@ class Composite:
             return None
         self._purged_in_part = ()
         weakest = next((one for one in purged if one.claimed), purged[0])
-        method = say("{n} members, the weakest by {method}", n=len(purged), method=weakest.method)
-        return PurgeResult(means=method, claimed=weakest.claimed)
+        words = say("{n} members, the weakest by {method}", n=len(purged), method=weakest.words)
+        return PurgeResult(
+            method=weakest.method,
+            words=words,
+            elapsed_ns=sum(one.elapsed_ns for one in purged),
+            stamps_written=sum(one.stamps_written for one in purged),
+            stamps_gone=sum(one.stamps_gone for one in purged),
+            zeros=sum(one.zeros for one in purged),
+            ones=sum(one.ones for one in purged),
+            claimed=weakest.claimed,
+        )
 
     def check(self) -> None:
         """Make sure that every member is still the one that was opened."""

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from teijo.device.purge import PurgeResult
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
 from teijo.engine.session import Session
 from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.purge import AUTO, PurgeResult
 from teijo.terms.remark import Remark
 from teijo.terms.step import Configure
 
@@ -57,8 +57,8 @@ class Device(Protocol):
         """
         ...
 
-    def purge(self, silence_ns: int = SILENCE_NS) -> PurgeResult | None:
-        """Return how the device was purged, or None where it cannot be.
+    def purge(self, method: str = AUTO, silence_ns: int = SILENCE_NS) -> PurgeResult | None:
+        """Return how the device was purged by this method, or None where it cannot be.
 
         Raises:
             teijo.errors.UnsafeError: it was not opened for destruction, or is in use by now.

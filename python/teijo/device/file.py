@@ -28,6 +28,7 @@ from teijo.document.phrase import say
 from teijo.engine.plan import Layout
 from teijo.errors import DeviceError, HostError, IdentityError, TargetError, UnsafeError
 from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.purge import AUTO
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.units import format_size
 
@@ -82,7 +83,7 @@ class FileMedium:
         """Return nothing: there is nobody to ask."""
         return AskedCounters()
 
-    def purge(self, moved: Moved = unwatched) -> None:
+    def purge(self, moved: Moved = unwatched, method: str = AUTO) -> None:
         """Do nothing: what the drive below keeps of a file cannot be purged through it."""
 
     def check(self) -> None:

@@ -2,11 +2,11 @@
 
 from typing import Protocol
 
-from teijo.device.purge import PurgeResult
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import Moved, unwatched
 from teijo.engine.plan import Layout
 from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.purge import AUTO, PurgeResult
 from teijo.terms.remark import Remark
 
 
@@ -38,7 +38,7 @@ class Medium(Protocol):
         """Ask it for its own counters; as `Device.asked_counters`."""
         ...
 
-    def purge(self, moved: Moved = unwatched) -> PurgeResult | None:
+    def purge(self, moved: Moved = unwatched, method: str = AUTO) -> PurgeResult | None:
         """Return how it was purged, or None where it cannot be; errors as `Device.purge`."""
         ...
 

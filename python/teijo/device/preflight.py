@@ -32,6 +32,8 @@ class Preflight:
     """The answers, in order."""
 
     checks: tuple[Check, ...]
+    given: tuple[str, ...] = ()
+    """The serials that a person gave up."""
 
     @property
     def refusals(self) -> tuple[Check, ...]:
@@ -198,7 +200,7 @@ def consent_to_all(subjects: Sequence[Subject], destroy: str | None) -> tuple[Pr
         )
     for subject in subjects:
         confirm(subject)
-    return reports
+    return tuple(replace(report, given=given) for report in reports)
 
 
 def _described(subject: Subject) -> str:

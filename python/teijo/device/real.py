@@ -9,7 +9,6 @@ from teijo.device.hook import run_hook
 from teijo.device.hook_consent import Hook
 from teijo.device.layout import unwritten_bytes
 from teijo.device.medium import Medium
-from teijo.device.purge import PurgeResult
 from teijo.device.release import open_place, wait_until_free
 from teijo.device.retry import rest
 from teijo.device.sessions import Engine, open_session
@@ -19,6 +18,7 @@ from teijo.engine.session import Session
 from teijo.errors import HostError, IdentityError, PlanError, TargetError, UnsafeError
 from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.purge import AUTO, PurgeResult
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Configure
 
@@ -78,13 +78,15 @@ class RealDevice:
         known = [each for each in found if each is not None]
         return sum(known) if len(known) == len(found) else None
 
-    def purge(self, silence_ns: int = SILENCE_NS) -> PurgeResult | None:
-        """Purge by the surest means there is; see purge.py. Signals are heard meanwhile."""
+    def purge(self, method: str = AUTO, silence_ns: int = SILENCE_NS) -> PurgeResult | None:
+        """Purge by this method; see purging/ladder.py. Signals are heard meanwhile."""
         done = watched(
-            self._medium.purge, what=f"The purge of {self._place}", silence_ns=silence_ns
+            partial(self._medium.purge, method=method),
+            what=f"The purge of {self._place}",
+            silence_ns=silence_ns,
         )
         if done is not None and done.claimed:
-            self._claimed = (Remark(kind=RemarkKind.PURGE_CLAIMED, text=done.method),)
+            self._claimed = (Remark(kind=RemarkKind.PURGE_CLAIMED, text=done.text),)
         return done
 
     def idle(self, duration_ns: int, look: Callable[[], None]) -> None:

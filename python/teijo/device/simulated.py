@@ -7,7 +7,6 @@ from typing import Final
 from teijo import engine as door
 from teijo.device.device import Configured
 from teijo.device.nearest import shortened
-from teijo.device.purge import PurgeResult
 from teijo.device.target import SimulatedTarget, parse_target
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
@@ -17,6 +16,7 @@ from teijo.engine.session import Session
 from teijo.errors import PlanError, TargetError
 from teijo.terms.configured import detail_of
 from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.purge import AUTO, SIMULATED, PurgeResult
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import PAGE_CACHE, Performed
 from teijo.terms.step import Configure
@@ -111,11 +111,11 @@ class SimulatedDevice:
         memory = self.identity.facts.get("memory", "")
         return replace(done, detail={**done.detail, PAGE_CACHE: memory})
 
-    def purge(self, silence_ns: int = SILENCE_NS) -> PurgeResult:
+    def purge(self, method: str = AUTO, silence_ns: int = SILENCE_NS) -> PurgeResult:
         """Purge in virtual time."""
-        del silence_ns
+        del method, silence_ns
         self._simulation.purge()
-        return PurgeResult(means="purge of the simulated drive")
+        return PurgeResult(method=SIMULATED, words="purge of the simulated drive")
 
     def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
         """Let virtual time pass."""

@@ -12,6 +12,7 @@ from teijo.engine.plan import Plan
 from teijo.engine.session import Ceilings, Lap, Observer, Progress, Session, StuckIo
 from teijo.errors import PlanError
 from teijo.terms.geometry import NO_CAPACITY, Identity
+from teijo.terms.purge import AUTO
 from teijo.terms.remark import Remark
 from teijo.terms.result import Performed
 from teijo.terms.step import Configure
@@ -83,9 +84,9 @@ class WorkingDevice:
         """Return nothing: it is real."""
         return {}
 
-    def purge(self, silence_ns: int = SILENCE_NS) -> None:
+    def purge(self, method: str = AUTO, silence_ns: int = SILENCE_NS) -> None:
         """Purge nothing, and say so."""
-        del silence_ns
+        del method, silence_ns
 
     def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
         """Wait; the program looks up from time to time."""

@@ -12,10 +12,10 @@ from teijo.methods.settings import Settings
 from teijo.terms.purge import AUTO, METHODS, NONE
 
 PURGE: Final = forms.one_of(AUTO, NONE, *METHODS)
-PurgeMethod = Annotated[str, Knob(PURGE, "purge=nvme-sanitize-block")]
+PurgeMethod = Annotated[str, Knob(PURGE, "purge=nvme-format")]
 PURGE_MEANS: Final = (
     "how the drive is purged: auto (the surest way that loses no more than the target), none, or "
-    "a method by its name (see teijo purge TARGET)"
+    "a method by its name"
 )
 
 

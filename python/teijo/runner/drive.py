@@ -106,7 +106,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     stage.device.check()  # right before anything is written: reading counters may take seconds
     match step:
         case Purge():
-            outcome = purge(stage)
+            outcome = purge(stage, step.method)
         case Measure() | Precondition():
             outcome = run_load(stage, seq, step, seed)
         case Idle():

@@ -13,23 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 AUTO: Final = "auto"
 NONE: Final = "none"
 DISCARD: Final = "discard"
-METHODS: Final = (
-    "nvme-sanitize-block",
-    "nvme-sanitize-crypto",
-    "nvme-sanitize-overwrite",
-    "nvme-format",
-    "nvme-format-crypto",
-    "ata-sanitize-block",
-    "ata-sanitize-crypto",
-    "ata-sanitize-overwrite",
-    "ata-security-erase",
-    "ata-security-erase-enhanced",
-    "scsi-sanitize-block",
-    "scsi-sanitize-crypto",
-    "scsi-sanitize-overwrite",
-    "scsi-format",
-    DISCARD,
-)
+METHODS: Final = ("nvme-format", "nvme-format-crypto", DISCARD)
 """Every method of a real drive."""
 CRYPTOGRAPHIC: Final = frozenset(name for name in METHODS if name.endswith("-crypto"))
 """They change a key. What is read then is not what was there, and not necessarily unwritten."""

@@ -11,6 +11,8 @@ class RemarkKind(StrEnum):
     CAPACITY_SCALED = "capacity scaled"
     NOT_PURGED = "not purged"
     PURGE_CLAIMED = "purge equivalent claimed"
+    PURGE_CRYPTOGRAPHIC = "purge only cryptographic"
+    PURGE_UNPROVEN = "purge unproven"
     CACHE_UNKNOWN = "cache state unknown"
     DEVIATION = "deviation from the standard"
     NOT_STEADY = "steady state not reached"
@@ -59,6 +61,8 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.CAPACITY_SCALED: "Run with ?scale=1 for the full capacity and full minutes.",
     RemarkKind.NOT_PURGED: "Measure a whole block device, which can be purged.",
     RemarkKind.PURGE_CLAIMED: "Use a drive with NVMe Format, Sanitize or ATA Secure Erase.",
+    RemarkKind.PURGE_CRYPTOGRAPHIC: "Purge with nvme-format, which erases the data itself.",
+    RemarkKind.PURGE_UNPROVEN: "Purge by a method that leaves none of the stamps.",
     RemarkKind.CACHE_UNKNOWN: "Read the write cache with the drive's own tool and note it.",
     RemarkKind.DEVIATION: "Leave the setting at the standard's value.",
     RemarkKind.NOT_STEADY: "Allow more rounds, or look for throttling and foreign I/O.",

@@ -32,6 +32,8 @@ ALLOCATED_LIST: Final = 0x10
 PAGE_BYTES: Final = 4096
 FORMAT_TIMEOUT_MS: Final = 3_600_000
 USER_DATA_ERASE: Final = 1
+CRYPTOGRAPHIC_ERASE: Final = 2
+"""Secure erase settings of Format NVM (SES)."""
 _RESULT: Final = slice(68, 72)
 """Where the kernel puts what a command answers beside its data."""
 
@@ -95,14 +97,14 @@ def critical_warning(fd: int) -> int:
     return log_page(fd, SMART_LOG, SMART_LOG_BYTES)[0]
 
 
-def format_namespace(fd: int, found: Namespace) -> None:
-    """Erase all user data of the namespace (Format NVM, secure erase setting 1).
+def format_namespace(fd: int, found: Namespace, *, erase: int = USER_DATA_ERASE) -> None:
+    """Erase all user data of the namespace (Format NVM with this secure erase setting).
 
     Raises:
         OSError: the drive refused or the command failed; what is left of the data is unknown.
     """
     # SES is bits 11:9 of CDW10.
-    settings = found.format_bits | USER_DATA_ERASE << 9
+    settings = found.format_bits | erase << 9
     admin(fd, opcode=FORMAT_NVM, number=found.number, cdw10=settings, timeout_ms=FORMAT_TIMEOUT_MS)
 
 

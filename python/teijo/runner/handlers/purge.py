@@ -1,6 +1,8 @@
 """Purge: back to "never written" where the device can; where it cannot, the run says so."""
 
+from teijo.document.phrase import say
 from teijo.runner.stage import Outcome, Stage
+from teijo.terms.purge import NONE, WORDS, PurgeResult
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
 
@@ -8,8 +10,10 @@ NOT_PURGED = "none"
 """What `detail["method"]` says of a purge that did not take place."""
 
 
-def purge(stage: Stage) -> Outcome:
-    """Purge the device. A first signal waits: a half-purged drive may be locked.
+def purge(stage: Stage, method: str) -> Outcome:
+    """Purge the device by this method, or leave it as it is where that is NONE.
+
+    A first signal waits: a half-purged drive may be locked.
 
     Raises:
         UnsafeError: the device was not opened for destruction, or is in use by now.
@@ -18,21 +22,43 @@ def purge(stage: Stage) -> Outcome:
         StoppedAtOnce: a second signal came, and it does not come back.
     """
     started_ns = stage.now_ns()
-    done = stage.device.purge(stage.io_timeout_ns)
+    done = None if method == NONE else stage.device.purge(method, stage.io_timeout_ns)
     ended_ns = stage.now_ns()
     kind = RemarkKind.NOT_PURGED if done is None else RemarkKind.PURGE_CLAIMED
     remarks = tuple(one for one in stage.device.remarks() if one.kind is kind)
     if done is not None:
         stage.cursors.clear()
     elif not remarks:
-        text = "The device cannot be purged: it began in the state it was found in."
+        text = (
+            "purge=none: the device began in the state it was found in."
+            if method == NONE
+            else "The device cannot be purged: it began in the state it was found in."
+        )
         remarks = (Remark(kind=kind, text=text),)
     return Outcome(
         result=StepResult(
             started_ns=started_ns,
             elapsed_ns=ended_ns - started_ns,
             gap_ns=stage.gap_ns(started_ns),
-            detail={"method": NOT_PURGED if done is None else done.method},
-            remarks=remarks,
+            detail={WORDS: NOT_PURGED} if done is None else done.detail(),
+            remarks=(*remarks, *_doubts(done)),
         )
     )
+
+
+def _doubts(done: PurgeResult | None) -> tuple[Remark, ...]:
+    """Return what keeps a purge from being one that the standard means."""
+    if done is None:
+        return ()
+    found = []
+    if done.is_cryptographic:
+        text = "The key was changed: what is read now is not necessarily what was never written."
+        found.append(Remark(kind=RemarkKind.PURGE_CRYPTOGRAPHIC, text=text))
+    if done.stamps_written > done.stamps_gone:
+        text = say(
+            "{kept} of {written} stamps that were written before the purge are still there.",
+            kept=done.stamps_written - done.stamps_gone,
+            written=done.stamps_written,
+        )
+        found.append(Remark(kind=RemarkKind.PURGE_UNPROVEN, text=text))
+    return tuple(found)
