@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from teijo.device.commands import nvme, seam
-from teijo.device.identify import _write_cache
+from teijo.device.write_cache import write_cache
 from tests.device.test_stack import Tree
 
 
@@ -47,7 +47,8 @@ def test_of_nvme_the_drive_says_its_cache_and_not_the_kernel(
 ) -> None:
     disk = tree.node(tree.disk("nvme0n1", "259:0", queue__write_cache="write back"))
     answering(monkeypatch, 0)
-    assert _write_cache(3, disk) == ("disabled", "NVMe Get Features 06h")
+    found = write_cache(3, disk)
+    assert (found.state, found.read_by) == ("disabled", "NVMe Get Features 06h")
 
 
 def test_where_the_drive_does_not_say_the_kernel_is_quoted_and_named(
@@ -55,13 +56,15 @@ def test_where_the_drive_does_not_say_the_kernel_is_quoted_and_named(
 ) -> None:
     disk = tree.node(tree.disk("nvme0n1", "259:0", queue__write_cache="write through"))
     answering(monkeypatch, 0, status=0x2002)
-    assert _write_cache(3, disk) == ("write through", "queue/write_cache")
+    found = write_cache(3, disk)
+    assert (found.state, found.read_by) == ("write through", "queue/write_cache")
 
 
-def test_of_other_drives_nothing_is_sent(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    disk = tree.node(tree.disk("sda", "8:0", queue__write_cache="write back"))
+def test_of_no_drive_nothing_is_sent(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = tree.node(tree.disk("vda", "8:0", queue__write_cache="write back"))
     sent = answering(monkeypatch, 1)
-    assert _write_cache(3, disk) == ("write back", "queue/write_cache")
+    found = write_cache(3, disk)
+    assert (found.state, found.read_by) == ("write back", "queue/write_cache")
     assert sent == []
 
 

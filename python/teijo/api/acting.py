@@ -12,6 +12,7 @@ from teijo.api import reading
 from teijo.api.reading import Run
 from teijo.compare.limit import FACT, fact_of, limits_from, recorded_limits
 from teijo.device import Hook, Survey, hook_to_resume, hook_to_run, open_target, survey
+from teijo.device.cache_hold import CacheWish
 from teijo.device.device import Device
 from teijo.device.marker import Holder
 from teijo.device.memory_limit import MemoryLimit
@@ -19,7 +20,7 @@ from teijo.device.sessions import Engine
 from teijo.device.target import check_work
 from teijo.errors import HostError, Interrupted, PlanError, RunFileError, StoppedAtOnce, TeijoError
 from teijo.methods.knobs import checked_words
-from teijo.methods.method import AnyMethod, hook_of, memory_of, settings_on
+from teijo.methods.method import AnyMethod, cache_of, hook_of, memory_of, settings_on
 from teijo.methods.registry import method_named
 from teijo.methods.settings import Settings
 from teijo.outside.secret import check_receiver
@@ -93,10 +94,10 @@ def run(
         progress=laying_out(observer),
         accept=accept,
         hook=consented,
+        cache=_cache(numbers),
         silence_ns=io_timeout_ns,
     )
-    stop = interrupt or Interrupt()
-    with _closed_unless_stuck(_heard(opened, stop), cpus) as device:
+    with _closed_unless_stuck(_heard(opened, stop := interrupt or Interrupt()), cpus) as device:
         if device.geometry != seen.geometry:  # a file's blocks are known once it is open
             numbers, _ = _evaluated(chosen, spec, replace(seen, geometry=device.geometry))
         order = acts.Order(
@@ -142,8 +143,7 @@ def resume(
         RunFileError: the file is sealed, in use, or of a version that asks for other steps.
         IdentityError: it is not the device the run began on. Others: as `run`.
     """
-    accept, limits = accepted(accept_warnings), limits_from(limits)
-    interrupt = interrupt or Interrupt()
+    accept, limits, stop = accepted(accept_warnings), limits_from(limits), interrupt or Interrupt()
     with closing(Recorder.reopen(path)) as recorder:
         record = reader.read(recorder.names.open)
         limits = tuple(dict.fromkeys((*recorded_limits(record), *limits)))
@@ -166,9 +166,10 @@ def resume(
                     accept=accept,
                     engine="fio" if record.run.engine.startswith("fio") else "native",
                     hook=consented,
+                    cache=_cache(settings),
                     silence_ns=io_timeout_ns,
                 ),
-                interrupt,
+                stop,
             ),
             recorded(record.environment),
         ) as device:
@@ -181,7 +182,7 @@ def resume(
                     settings,
                     device,
                     observer,
-                    interrupt,
+                    stop,
                     max_drive_writes=max_drive_writes,
                     hook=consented,
                     io_timeout_ns=io_timeout_ns,
@@ -194,6 +195,11 @@ def _evaluated(method: AnyMethod, spec: str, seen: Survey) -> tuple[Settings, Cp
     check_work(seen.target, method.work)
     given, cpus = split_cpus(seen.settings)
     return settings_on(method, spec, given, seen.geometry, seen.facts), cpus
+
+
+def _cache(settings: Settings) -> CacheWish | None:
+    asked = cache_of(settings)
+    return None if asked is None else CacheWish(state=asked[0], must=asked[1])
 
 
 def _heard(opening: Callable[[], Device], interrupt: Interrupt) -> Device:

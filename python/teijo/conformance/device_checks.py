@@ -12,6 +12,8 @@ from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.step import Measure, Purge
 
 KERNEL_CACHE = "queue/write_cache"
+CACHE_BEFORE = "write cache before"
+CACHE_IN_KERNEL = "write cache by the kernel"
 COMPOSITE_FACT = "layout"
 PARTITION_FACT = "partition"
 NAMED_PURGES = re.compile(r"format|secure erase|sanitize", re.IGNORECASE)
@@ -105,6 +107,14 @@ def write_cache(case: Case) -> Found:
     read_by = identity.facts.get("write cache read by", KERNEL_CACHE)
     text = say("read back: {cache} ({source}), when the device was opened",
                cache=identity.write_cache, source=Verbatim(read_by))  # fmt: skip
+    before = identity.facts.get(CACHE_BEFORE)
+    if before is not None:
+        text = say(
+            "{read}; switched for this run, it was {before} before", read=text, before=before
+        )
+    believed = identity.facts.get(CACHE_IN_KERNEL)
+    if believed is not None:
+        text = say("{read}; the kernel has it as {believed}", read=text, believed=believed)
     if state != case.version.write_cache:
         return met_if(False, text)
     # A cache that there is may be switched off; one that there is not needs no switch.

@@ -1,10 +1,12 @@
 """A block device under measurement: claimed, identified, watched, purged."""
 
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 from teijo.device import serial
+from teijo.device.cache_hold import CacheHold, CacheWish
 from teijo.device.checks import Subject
 from teijo.device.drive.seen import Seen, ready
 from teijo.device.fitness import Fitness, fit
@@ -18,9 +20,10 @@ from teijo.device.stack import above, reach
 from teijo.device.target import BlockTarget
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import Moved, unwatched
-from teijo.document.phrase import say
+from teijo.device.write_cache import KERNEL_BELIEVES, READ_BY
+from teijo.document.phrase import Verbatim, say
 from teijo.engine.plan import Layout
-from teijo.errors import UnsafeError
+from teijo.errors import TeijoError, UnsafeError
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.purge import AUTO, PurgeResult
@@ -38,7 +41,6 @@ class BlockMedium:
         self._subject = subject
         self._remarks = (
             *(preflight.remarks() if preflight else _shared(subject.found)),
-            *_caches(subject.found),
             *fitness.remarks(),
             *seen.remarks(),
         )
@@ -48,11 +50,12 @@ class BlockMedium:
         self.identity: Identity = replace(subject.found.identity, facts=facts)
         self.geometry: Geometry = subject.found.geometry
         self.descriptors = (subject.fd,)
+        self._cache: CacheHold | None = None
         self.layout = Layout(kind="single", member_bytes=(self.geometry.capacity_bytes,))
 
     def remarks(self) -> tuple[Remark, ...]:
         """Return the blind checks, who else uses it, and what memory may answer for it."""
-        return self._remarks
+        return (*self._remarks, *_caches(self.identity))
 
     def free_counters(self) -> FreeCounters:
         """Return the kernel's counters (`kernel_…`): one file of sysfs, no word to the drive."""
@@ -71,13 +74,41 @@ class BlockMedium:
             )
         return purge(self._subject, method, given=self.preflight.given, moved=moved)
 
+    def hold_cache(self, wish: CacheWish) -> None:
+        """Have the drive's write cache as a run asks for it, until the claim is given up.
+
+        Raises:
+            teijo.errors.DeviceError: it cannot be switched, and a person asked for it.
+            teijo.errors.HostError: what it was cannot be noted; it was not switched.
+        """
+        self._cache = CacheHold(self._subject, wish)
+        self.identity = self._cache.shown_in(self.identity)
+
+    def give_cache_back(self) -> None:
+        """Set the write cache back to what it was, if it was switched.
+
+        Raises:
+            teijo.errors.DeviceError: the drive did not take it.
+            teijo.errors.HostError: the journal's entry cannot be removed.
+        """
+        if self._cache is not None:
+            self._cache.give_back()
+
     def check(self) -> None:
         """Make sure that the device under the descriptor is the one that was examined."""
         check_present(self._subject)
 
     def release(self) -> None:
-        """Give up the claim."""
-        os.close(self._subject.fd)
+        """Set the write cache back, and give up the claim."""
+        is_failing = sys.exc_info()[0] is not None
+        try:
+            self.give_cache_back()
+        except TeijoError:
+            # What ended the run is the greater news; the journal keeps what is to be set back.
+            if not is_failing:
+                raise
+        finally:
+            os.close(self._subject.fd)
 
     def abandon(self) -> None:
         """Give up the claim; nothing was made for it."""
@@ -91,13 +122,17 @@ def open_block(
     destroy: str | None,
     results: tuple[Path, ...] = (),
     accept: frozenset[DriveWarning] = frozenset(),
+    cache: CacheWish | None = None,
 ) -> BlockMedium:
     """Open a block device: for reading as it is, for writing after preflight and consent.
+
+    `cache` is the state its write cache is held in while it is open to be written.
 
     Raises:
         teijo.errors.UnsafeError: writing there could destroy something, or the drive says that it
             fails and `accept` does not name that; nothing was written.
         teijo.errors.DeviceError: a sanitize or a format of it is not over, or it is locked.
+        teijo.errors.DeviceError: its write cache cannot be switched, and a person asked for it.
         teijo.errors.TargetError: it cannot be opened.
     """
     subject = claim_block(target, write=write, results=results)
@@ -106,7 +141,10 @@ def open_block(
         (seen,) = ready((subject,))
         preflight = consent(subject, destroy) if write else None
         (fitness,) = fit((subject,), accept)
-        return BlockMedium(subject, preflight, fitness, seen)
+        medium = BlockMedium(subject, preflight, fitness, seen)
+        if cache is not None and write:
+            medium.hold_cache(cache)
+        return medium
     except BaseException:
         os.close(subject.fd)
         raise
@@ -129,13 +167,23 @@ def claim_block(target: BlockTarget, *, write: bool, results: tuple[Path, ...] =
         raise
 
 
-def _caches(found: Identification) -> list[Remark]:
+def _caches(identity: Identity) -> list[Remark]:
     """Return a remark where memory answers in the device's place, or may."""
     remarks = []
-    if not found.identity.write_cache:
-        text = "the kernel does not know whether the device has a write cache"
+    if not identity.write_cache:
+        text = "neither the device nor the kernel tells whether it has a write cache"
         remarks.append(Remark(kind=RemarkKind.CACHE_UNKNOWN, text=text))
-    if found.identity.facts.get("loop direct i/o") == "no":
+    believed = identity.facts.get(KERNEL_BELIEVES)
+    if believed:
+        text = say(
+            "the drive's write cache is {state} ({source}), and the kernel has it as {believed}: "
+            "it sends flushes by its own flag",
+            state=identity.write_cache,
+            source=Verbatim(identity.facts.get(READ_BY, "")),
+            believed=believed,
+        )
+        remarks.append(Remark(kind=RemarkKind.CACHE_DISAGREES, text=text))
+    if identity.facts.get("loop direct i/o") == "no":
         text = "the loop device goes through the page cache (losetup --direct-io=on avoids it)"
         remarks.append(Remark(kind=RemarkKind.BUFFERED, text=text))
     return remarks

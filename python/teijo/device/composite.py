@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from teijo.device.block import BlockMedium, claim_block
+from teijo.device.cache_hold import CacheWish
 from teijo.device.checks import Subject
 from teijo.device.composition import geometry_over, health_over, identity_over, layout_over
 from teijo.device.drive.seen import Seen, ready
@@ -129,6 +130,7 @@ def open_composite(
     results: tuple[Path, ...] = (),
     holder: Holder = NOBODY,
     accept: frozenset[DriveWarning] = frozenset(),
+    cache: CacheWish | None = None,
     progress: Progress | None = None,
     silence_ns: int = SILENCE_NS,
 ) -> Composite:
@@ -140,7 +142,8 @@ def open_composite(
         teijo.errors.UnsafeError: one of them must not be written, or says that it fails; nothing
             was written to any.
         teijo.errors.TargetError: one cannot be opened, or two of them are the same.
-        teijo.errors.DeviceError: one refuses direct I/O, or has something to be ended first.
+        teijo.errors.DeviceError: one refuses direct I/O, or to have its write cache switched, or
+            has something to be ended first.
         teijo.errors.HostError: there is no space for a file.
     """
     tell_apart(target)
@@ -166,8 +169,14 @@ def open_composite(
             if hangs(error):
                 undo.pop_all()  # to close or remove them would wait as well
             raise
-        composite = Composite(target, media)
-        # From here on the composite gives back what it holds.
+        with ExitStack() as switched:
+            for medium in media:
+                if write and cache is not None and isinstance(medium, BlockMedium):
+                    switched.callback(medium.give_cache_back)
+                    medium.hold_cache(cache)
+            composite = Composite(target, media)
+            # From here on the composite gives back what it holds.
+            switched.pop_all()
         undo.pop_all()
         return composite
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from teijo.device import bus, heads, kernel, serial
-from teijo.device.commands import nvme
 from teijo.device.kernel import HOST, SECTOR_BYTES, Number, Roots, read_count, read_text
 from teijo.device.stack import Node, disks, node_of, whole_disk
+from teijo.device.write_cache import WriteCache, write_cache
 from teijo.terms.geometry import Geometry, Identity
 
 WWIDS: Final = ("wwid", "device/wwid", "uuid", "nguid", "eui", "dm/uuid", "md/uuid")
@@ -65,7 +65,7 @@ def identify(fd: int, target: str, roots: Roots = HOST) -> Identification:
     disk = whole_disk(node, roots)
     sequence = kernel.disk_sequence(fd)
     own = serial.of_disk(disk.folder)
-    write_cache, read_by = _write_cache(fd, disk)
+    cache = write_cache(fd, disk)
     name = own + _namespace(disk, own, roots) or _given_serial(fd, disk, sequence, roots)
     if node.is_partition:
         name += f"-part{read_text(node.folder / 'partition')}"
@@ -78,8 +78,8 @@ def identify(fd: int, target: str, roots: Roots = HOST) -> Identification:
             firmware=_first(disk, "device/firmware_rev", "device/rev"),
             interface=_interface(disk),
             wwid=_first(disk, *WWIDS),
-            write_cache=write_cache,
-            facts=_facts(disk, own=bool(own)) | _further(node, read_by if write_cache else ""),
+            write_cache=cache.state,
+            facts=_facts(disk, own=bool(own)) | _further(node, cache),
         ),
         geometry=_geometry(fd),
         number=number,
@@ -186,22 +186,6 @@ def _interface(disk: Node) -> str:
     return "SCSI" if (disk.folder / "device" / "vpd_pg80").exists() else ""
 
 
-def _write_cache(fd: int, disk: Node) -> tuple[str, str]:
-    """Return the state of the write cache and who was asked, empty where nobody knows.
-
-    Of SCSI and SATA the kernel reads the drive's own caching mode page. Of NVMe it only knows
-    that there is a cache, so the drive is asked whether it is on.
-    """
-    if disk.name.startswith("nvme"):
-        try:
-            enabled = nvme.write_cache_enabled(fd)
-        except OSError:
-            pass
-        else:
-            return "enabled" if enabled else "disabled", "NVMe Get Features 06h"
-    return read_text(disk.folder / "queue" / "write_cache"), "queue/write_cache"
-
-
 def _facts(disk: Node, *, own: bool) -> dict[str, str]:
     queue, hangs_at = disk.folder / "queue", heads.carrier(disk.folder)
     controllers = heads.controllers(disk.folder)
@@ -241,11 +225,10 @@ def _paths(controllers: Sequence[heads.Controller]) -> str:
     return "; ".join(" ".join(word for word in each if word) for each in words)
 
 
-def _further(node: Node, cache_read_by: str) -> dict[str, str]:
+def _further(node: Node, cache: WriteCache) -> dict[str, str]:
     """Return what a conformance ledger asks for: who told the cache, and which part this is."""
     part = read_text(node.folder / "partition") if node.is_partition else ""
-    facts = {"write cache read by": cache_read_by, "partition": part}
-    return {name: text for name, text in facts.items() if text}
+    return cache.facts | ({"partition": part} if part else {})
 
 
 def _first(disk: Node, *names: str) -> str:

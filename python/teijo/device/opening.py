@@ -10,6 +10,7 @@ from secrets import token_hex
 from typing import assert_never
 
 from teijo.device.block import open_block
+from teijo.device.cache_hold import CacheWish
 from teijo.device.checks import Subject
 from teijo.device.composite import open_composite, tell_apart
 from teijo.device.composition import geometry_over, identity_over
@@ -39,7 +40,7 @@ from teijo.device.target import (
 from teijo.device.tiers import OpeningCondition
 from teijo.device.watched import SILENCE_NS
 from teijo.device.working import WorkingDevice
-from teijo.errors import TargetError
+from teijo.errors import PlanError, TargetError
 from teijo.sql.worker import SqlWorker
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
@@ -75,6 +76,7 @@ def open_target(
     progress: Progress | None = None,
     accept: frozenset[DriveWarning] = frozenset(),
     hook: Hook | None = None,
+    cache: CacheWish | None = None,
     silence_ns: int = SILENCE_NS,
 ) -> Device:
     """Return the device that a survey or a target text names, claimed until it is closed.
@@ -83,7 +85,8 @@ def open_target(
     serial ("S1,S2" of several), and a file that teijo did not make `overwrite`. `results` are
     folders that must not lie on it. A missing file is laid out only if `make` or where the hook
     took it away, and left when nothing comes back for `silence_ns`. A drive is measured in spite
-    of the warnings in `accept`, and configured by no program but `hook`.
+    of the warnings in `accept`, and configured by no program but `hook`. Its write cache is held
+    as `cache` has it.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
@@ -93,6 +96,7 @@ def open_target(
     """
     seen = survey(where) if isinstance(where, str) else where
     device = partial(device_on, engine=engine, hook=hook)
+    _check_has_cache(seen.target, cache, write=write)
     match _fitting(seen.target, destroy=destroy, engine=engine):
         case SimulatedTarget():
             assert seen.simulated is not None, "a survey makes it"
@@ -112,20 +116,40 @@ def open_target(
         case BlockTarget() as target:
             block = partial(
                 open_block, target, write=write, destroy=destroy, results=tuple(results),
-                accept=accept,
+                accept=accept, cache=cache,
             )  # fmt: skip
             return device(block, block, place=str(target.path))
         case CompositeTarget() as target:
             several = partial(
                 open_composite, target, write=write, destroy=destroy, overwrite=overwrite,
-                results=tuple(results), holder=holder, accept=accept, progress=progress,
-                silence_ns=silence_ns,
+                results=tuple(results), holder=holder, accept=accept, cache=cache,
+                progress=progress, silence_ns=silence_ns,
             )  # fmt: skip
             return device(partial(several, make=make), several, place=target.text)
         case DirectoryTarget() | DatabaseTarget() as target:
             return _working(target, _token(holder))
         case other:
             assert_never(other)
+
+
+def _check_has_cache(target: Target, cache: CacheWish | None, *, write: bool) -> None:
+    """Make sure that a cache a person asked for is that of a drive which is given up.
+
+    Raises:
+        teijo.errors.PlanError: it is not.
+    """
+    if cache is None or not cache.must:
+        return
+    if not isinstance(target, BlockTarget | CompositeTarget):
+        raise PlanError(
+            f"{target.text} is no drive, and cache={cache.state} switches a drive's write cache",
+            remedy="Leave it away: --set cache=leave.",
+        )
+    if not write:
+        raise PlanError(
+            f"cache={cache.state} changes {target.text}, and this test only reads it",
+            remedy="Leave it away: --set cache=leave.",
+        )
 
 
 def _token(holder: Holder) -> str:

@@ -1,16 +1,25 @@
-"""Settings of what is done to a real drive around a test: `--set purge=`.
+"""Settings of what is done to a real drive around a test: `--set purge=` and `cache=`.
 
-A simulated drive purges as its model does, whatever the method is called.
+A simulated drive purges as its model does, whatever the method is called, and its cache is a
+parameter of it.
 """
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
+from teijo.conformance.versions import version_of
 from teijo.methods import forms
 from teijo.methods.forms import Form
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.settings import Settings
 from teijo.terms.purge import AUTO, METHODS, NONE
 
+AS_STANDARD: Final = "as-standard"
+LEAVE: Final = "leave"
+CACHE: Final = forms.one_of(AS_STANDARD, "enabled", "disabled", LEAVE)
+CACHE_MEANS: Final = (
+    "the drive's write cache during the test, set back after it: as the version of the standard "
+    "asks, enabled, disabled, or left as it is"
+)
 PURGE: Final = forms.one_of(AUTO, NONE, *METHODS)
 PurgeMethod = Annotated[str, Knob(PURGE, "purge=nvme-format")]
 PURGE_MEANS: Final = (
@@ -33,3 +42,16 @@ class DriveSettings(Settings, frozen=True):
     """What every method that prepares a whole drive has."""
 
     purge: PurgeMethod = meaning(PURGE_MEANS, AUTO)
+    cache: Annotated[str, Knob(CACHE, "cache=disabled")] = meaning(CACHE_MEANS, AS_STANDARD)
+
+    @property
+    def cache_asked(self) -> tuple[Literal["enabled", "disabled"], bool] | None:
+        """The state the write cache is to have, and whether a person named it; None for any."""
+        match self.cache:
+            case "enabled":
+                return "enabled", True
+            case "disabled":
+                return "disabled", True
+            case "as-standard" if self.spec:
+                return version_of(self.spec).write_cache, False
+        return None

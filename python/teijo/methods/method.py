@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping
 from importlib import import_module
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from teijo.conformance.rescoring import rescored
 from teijo.document.model import Document
@@ -151,6 +151,21 @@ class LimitsMemory(Protocol):
 def memory_of(settings: Settings) -> int | None:
     """Return the limit of memory that settings ask for, None for none."""
     return settings.memory_bytes if isinstance(settings, LimitsMemory) else None
+
+
+@runtime_checkable
+class AsksForCache(Protocol):
+    """Settings of a whole run that say what the drive's write cache is to be in it."""
+
+    @property
+    def cache_asked(self) -> tuple[Literal["enabled", "disabled"], bool] | None:
+        """The state, and whether a person named it and no standard; None for any."""
+        ...
+
+
+def cache_of(settings: Settings) -> tuple[Literal["enabled", "disabled"], bool] | None:
+    """Return the state of the write cache that settings ask for, None for any."""
+    return settings.cache_asked if isinstance(settings, AsksForCache) else None
 
 
 @runtime_checkable

@@ -14,6 +14,7 @@ class RemarkKind(StrEnum):
     PURGE_CRYPTOGRAPHIC = "purge only cryptographic"
     PURGE_UNPROVEN = "purge unproven"
     CACHE_UNKNOWN = "cache state unknown"
+    CACHE_DISAGREES = "cache: kernel disagrees"
     DEVIATION = "deviation from the standard"
     NOT_STEADY = "steady state not reached"
     RESCORED = "re-scored"
@@ -64,6 +65,7 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.PURGE_CRYPTOGRAPHIC: "Purge with nvme-format, which erases the data itself.",
     RemarkKind.PURGE_UNPROVEN: "Purge by a method that leaves none of the stamps.",
     RemarkKind.CACHE_UNKNOWN: "Read the write cache with the drive's own tool and note it.",
+    RemarkKind.CACHE_DISAGREES: "Have the kernel look again: echo 1 > …/device/rescan.",
     RemarkKind.DEVIATION: "Leave the setting at the standard's value.",
     RemarkKind.NOT_STEADY: "Allow more rounds, or look for throttling and foreign I/O.",
     RemarkKind.RESCORED: "Leave --spec away to see the run as it was made.",

@@ -88,6 +88,15 @@ def write_cache_enabled(fd: int) -> bool:
     return bool(feature(fd, VOLATILE_WRITE_CACHE) & 1)
 
 
+def has_write_cache(fd: int) -> bool:
+    """Return whether the controller has a volatile write cache (Identify Controller, VWC).
+
+    Raises:
+        OSError: the command was refused.
+    """
+    return bool(identify(fd, structure=1, number=0)[525] & 1)
+
+
 def critical_warning(fd: int) -> int:
     """Return the controller's critical warning bits (Get Log Page, SMART 02h, byte 0).
 

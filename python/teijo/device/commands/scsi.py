@@ -40,6 +40,10 @@ OPERATION_BYTES: Final = 64
 ATTENTIONS: Final = 4
 """As many unit attentions are passed over: each is another event that happened before us."""
 SENSE_BYTES: Final = 64
+MODE_SENSE_6, MODE_SELECT_6 = 0x1A, 0x15
+MODE_SENSE_10, MODE_SELECT_10 = 0x5A, 0x55
+_NO_BLOCKS: Final = 0x08
+_PAGES: Final = 0x10
 
 _HEADER: Final = struct.Struct("@iiBBHIPPPIIiPBBBBHHiII0P")
 """struct sg_io_hdr of scsi/sg.h."""
@@ -215,6 +219,50 @@ def log_parameters(fd: int, page: int) -> dict[int, bytes]:
         found.setdefault(int.from_bytes(raw[at : at + 2], "big"), value)
         at += 4 + raw[at + 3]
     return found
+
+
+def mode_page(fd: int, page: int) -> bytes:
+    """Return the current values of a mode page, its two first bytes (code, length) among them.
+
+    Raises:
+        ScsiError: the drive has no such page.
+        OSError: as `execute`, or what came back is no mode page.
+    """
+    try:
+        raw = execute(
+            fd, bytes((MODE_SENSE_10, _NO_BLOCKS, page, 0, 0, 0, 0, 0, 255, 0)), expect=255
+        ).data
+        start = 8 + int.from_bytes(raw[6:8], "big")
+    except ScsiError as error:
+        if error.sense.key != ILLEGAL_REQUEST:
+            raise
+        # Old and simple drives know the short form alone.
+        cdb = bytes((MODE_SENSE_6, _NO_BLOCKS, page, 0, 255, 0))
+        raw = execute(fd, cdb, expect=255).data
+        start = 4 + (raw[3] if len(raw) > 3 else 0)
+    found = raw[start:]
+    if len(found) < 2 or found[0] & 0x3F != page or len(found) < 2 + found[1]:
+        raise OSError(f"no mode page {page:02X}h came back")
+    return found[: 2 + found[1]]
+
+
+def set_mode_page(fd: int, values: bytes) -> None:
+    """Set a mode page to `values`, as `mode_page` has them; they are not saved.
+
+    Raises:
+        ScsiError: the drive refused them.
+        OSError: as `execute`.
+    """
+    # The first bit says that a page can be saved; in MODE SELECT it is reserved.
+    page = bytes((values[0] & 0x7F,)) + values[1:]
+    try:
+        length = 8 + len(page)
+        cdb = bytes((MODE_SELECT_10, _PAGES, 0, 0, 0, 0, 0, length >> 8, length & 0xFF, 0))
+        execute(fd, cdb, out=bytes(8) + page)
+    except ScsiError as error:
+        if error.sense.triple != (ILLEGAL_REQUEST, 0x20, 0):
+            raise
+        execute(fd, bytes((MODE_SELECT_6, _PAGES, 0, 0, 4 + len(page), 0)), out=bytes(4) + page)
 
 
 def parse_sense(raw: bytes) -> Sense:

@@ -177,7 +177,7 @@ def _groups_2_0(found: PtsFound[Any], version: Version, loop: Loop) -> tuple[Hea
         ("Interface", identity.interface or pages.NOT_KNOWN),
         ("NAND type", noted_or_read(record, RunNote.NAND, "NAND type")),
         ("Purge method", pages.purge_method(record)),
-        # Teijo switches no cache: this is what the drive says, beside what the version asks for.
+        # What the drive says while it is measured, beside what the version asks for.
         ("Write cache", say("{state} (asked: {asked})", state=cache, asked=version.write_cache)),
     )
     setup = (

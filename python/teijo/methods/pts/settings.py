@@ -237,5 +237,8 @@ def _is_allowed(
         # Which command purges is the drive's to offer; the ledger judges what it was.
         case "purge":
             return value != NONE
+        # What the cache was is judged by what the drive says of it.
+        case "cache":
+            return True
         case _:
             return False

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel
 
@@ -63,6 +63,11 @@ class CampaignSettings(Settings, frozen=True):
         "and KEY=VALUE is for every test that has it"
     )
     parts: tuple[PartSettings, ...]
+
+    @property
+    def cache_asked(self) -> tuple[Literal["enabled", "disabled"], bool] | None:
+        """What all of its tests ask for: they are one run on one drive."""
+        return self.parts[0].own.cache_asked  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, kw_only=True)
