@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from teijo.device import (
-    health,
     inspect_target,
     kernel,
     list_devices,
@@ -17,6 +16,7 @@ from teijo.device import (
 )
 from teijo.device.checks import Subject
 from teijo.device.commands.nvme import Namespace
+from teijo.device.health import asked
 from teijo.device.preflight import claim
 from teijo.device.purging import discard as discarding
 from teijo.device.purging import ladder
@@ -314,7 +314,7 @@ def test_a_drive_can_be_asked_for_its_counters_before_it_is_opened(
 ) -> None:
     assert survey(str(loop)).asked_counters().counts == {}  # a loop has nobody to ask
     worn = ({"percentage_used": 3}, OpeningCondition(warnings=(), told_by="a test"))
-    monkeypatch.setattr(health, "_look", lambda fd, roots: worn)
+    monkeypatch.setattr(asked, "_look", lambda fd, roots: worn)
     assert survey(str(loop)).asked_counters().counts == {"percentage_used": 3}
 
 
