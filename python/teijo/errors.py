@@ -11,6 +11,7 @@ TeijoError
 │   └── StuckDevice              it does not answer; resumable
 ├── HostError                 6  this machine failed: disk full, memory, a missing program
 ├── Interrupted               7  stopped by a person or a signal; resumable
+│   └── DriveWarned          12  stopped because the drive warned (`stop=warning`); resumable
 └── InvalidMeasurement        8  the run is complete and its numbers must not be used
 
 A message says what happened, with the value, and why: one sentence, which begins with a capital (or
@@ -95,6 +96,12 @@ class Interrupted(TeijoError):
     """Stopped by a person or a signal; what was measured is kept and can be resumed."""
 
     exit_code = 7
+
+
+class DriveWarned(Interrupted):
+    """Stopped because the drive warned and the run was to stop then; it can be resumed."""
+
+    exit_code = 12
 
 
 class InvalidMeasurement(TeijoError):

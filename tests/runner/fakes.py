@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from teijo.device.device import Configured
+from teijo.device.drive_log import LogReader
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.document.model import Document, Header
 from teijo.engine.plan import Plan, StreamPlan
@@ -70,6 +71,7 @@ class FakeSession:
         parts = [part for stream in plan.streams for part in answers(stream, elapsed_ns, errors)]
         seconds = -(-elapsed_ns // SECOND)
         for second in range(seconds):
+            self.clock_ns = started_ns + min(elapsed_ns, (second + 1) * SECOND)
             if action := self.faults.during.get(number):
                 action()
             finished = tuple(
@@ -84,7 +86,7 @@ class FakeSession:
             )
             if observer is not None and not observer(look):
                 break
-        self.clock_ns += elapsed_ns
+        self.clock_ns = started_ns + elapsed_ns
         result = StepResult(
             started_ns=started_ns,
             elapsed_ns=elapsed_ns,
@@ -191,6 +193,8 @@ class FakeDevice:
         self.smart_ns = 0
         """How long the drive takes to tell its own counters; 0: it has none."""
         self.smart: dict[str, int] = {"power_on_hours": 3}
+        self.log: LogReader | None = None
+        """What reads its log while it is driven."""
         self.looks: list[tuple[int, int]] = []
         """When the drive was asked for them, and after how many laps."""
 
@@ -207,6 +211,9 @@ class FakeDevice:
         self.looks.append((self.session.clock_ns, len(self.session.plans)))
         self.session.clock_ns += self.smart_ns
         return AskedCounters(self.smart)
+
+    def log_reader(self) -> LogReader | None:
+        return self.log
 
     def counts(self) -> dict[str, int]:
         return {"laps": len(self.session.plans), "faults": 0}

@@ -19,6 +19,7 @@ from teijo.runner import events
 from teijo.runner.run_state import Follower, RunState
 
 REPAINTS_PER_SECOND: Final = 8
+KELVIN: Final = 273
 BAR_MOST: Final = 48
 """Columns of the bar on a wide terminal."""
 _PERCENT: Final = 6
@@ -75,6 +76,7 @@ def screen(state: RunState, width: int = layout.USUAL, encoding: str = "utf-8") 
     rows = [
         (tr("phase"), " · ".join(filter(None, (phase(state), state.cell)))),
         *rates(state),
+        (tr("temperature"), temperature(state)),
         (tr("steady state"), steady(state)),
         (tr("forecast"), rounds_left(state)),
         (tr("elapsed"), coarse(state.elapsed_ns)),
@@ -116,6 +118,12 @@ def rates(state: RunState) -> tuple[tuple[str, str], ...]:
         return ((tr("operations/s"), count),)
     moved = rate(state.mb_s, now.mb_s if now else None, digits=1)
     return ((tr("IOPS"), count), (tr("MB/s"), moved))
+
+
+def temperature(state: RunState) -> str:
+    """Return what a drive that is watched told last of its temperature."""
+    kelvin = state.progress.temperature_kelvin if state.progress else None
+    return "" if kelvin is None else f"{kelvin - KELVIN} °C"
 
 
 def rate(now: float | None, step: float | None, *, digits: int) -> str:

@@ -9,6 +9,7 @@ from teijo.device import serial
 from teijo.device.cache_hold import CacheHold, CacheWish
 from teijo.device.checks import Subject
 from teijo.device.drive.seen import Seen, ready
+from teijo.device.drive_log import LogReader, log_reader
 from teijo.device.fitness import Fitness, fit
 from teijo.device.health import asked_counters, free_counters
 from teijo.device.identify import Identification
@@ -64,6 +65,10 @@ class BlockMedium:
     def asked_counters(self) -> AskedCounters:
         """Ask the drive for its own counters."""
         return asked_counters(self._subject.fd)
+
+    def log_reader(self) -> LogReader | None:
+        """Return what reads the drive's log on our own descriptor."""
+        return log_reader(self._subject.fd)
 
     def purge(self, moved: Moved = unwatched, method: str = AUTO) -> PurgeResult | None:
         """Purge by the surest means the drive has; see purging/ladder.py."""

@@ -72,6 +72,9 @@ class Composite:
         """Ask the members for their own counters, added up where that has a meaning."""
         return AskedCounters(health_over([each.asked_counters().counts for each in self._members]))
 
+    def log_reader(self) -> None:
+        """Return nothing: the heat of one of several drives is no row of a table."""
+
     def purge(self, moved: Moved = unwatched, method: str = AUTO) -> PurgeResult | None:
         """Purge each member that can be. It counts as purged if all were, by the weakest means."""
         done = [(member, member.purge(moved, method)) for member in self._members]

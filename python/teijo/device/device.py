@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from teijo.device.drive_log import LogReader
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
 from teijo.engine.session import Session
@@ -44,6 +45,13 @@ class Device(Protocol):
 
     def asked_counters(self) -> AskedCounters:
         """Ask a real drive for its own counters (SMART), which takes it up to seconds."""
+        ...
+
+    def log_reader(self) -> LogReader | None:
+        """Return what reads a real drive's log while it is driven; None where nobody can.
+
+        It may be called on another thread, up to `configure` or `close`.
+        """
         ...
 
     def counts(self) -> Mapping[str, int]:

@@ -83,6 +83,9 @@ class FileMedium:
         """Return nothing: there is nobody to ask."""
         return AskedCounters()
 
+    def log_reader(self) -> None:
+        """Return nothing: there is nobody to ask."""
+
     def purge(self, moved: Moved = unwatched, method: str = AUTO) -> None:
         """Do nothing: what the drive below keeps of a file cannot be purged through it."""
 

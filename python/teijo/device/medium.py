@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from teijo.device.drive_log import LogReader
 from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import Moved, unwatched
 from teijo.engine.plan import Layout
@@ -36,6 +37,10 @@ class Medium(Protocol):
 
     def asked_counters(self) -> AskedCounters:
         """Ask it for its own counters; as `Device.asked_counters`."""
+        ...
+
+    def log_reader(self) -> LogReader | None:
+        """Return what reads its log; as `Device.log_reader`."""
         ...
 
     def purge(self, moved: Moved = unwatched, method: str = AUTO) -> PurgeResult | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from teijo.device.device import Configured
+from teijo.device.drive_log import LogReader
 from teijo.device.hook import run_hook
 from teijo.device.hook_consent import Hook
 from teijo.device.layout import unwritten_bytes
@@ -65,6 +66,10 @@ class RealDevice:
     def asked_counters(self) -> AskedCounters:
         """Ask the medium for its own counters."""
         return self._medium.asked_counters()
+
+    def log_reader(self) -> LogReader | None:
+        """Return what reads the log of the medium."""
+        return self._medium.log_reader()
 
     def counts(self) -> dict[str, int]:
         """Return nothing: a real device tells its health, and no more."""

@@ -89,6 +89,9 @@ class SimulatedDevice:
         """Return nothing more."""
         return AskedCounters()
 
+    def log_reader(self) -> None:
+        """Return nothing: a model tells all it counts at every step."""
+
     def unwritten_bytes(self) -> None:
         """Return nothing: a model keeps no account of that for its host."""
 

@@ -77,6 +77,9 @@ class WorkingDevice:
         """Return nothing: there is nobody to ask."""
         return AskedCounters()
 
+    def log_reader(self) -> None:
+        """Return nothing: there is nobody to ask."""
+
     def unwritten_bytes(self) -> None:
         """Return nothing: it has no blocks for this program."""
 

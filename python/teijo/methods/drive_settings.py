@@ -1,4 +1,4 @@
-"""Settings of what is done to a real drive around a test: `--set purge=` and `cache=`.
+"""Settings of what is done to a real drive around a test, and of how it is watched meanwhile.
 
 A simulated drive purges as its model does, whatever the method is called, and its cache is a
 parameter of it.
@@ -12,6 +12,7 @@ from teijo.methods.forms import Form
 from teijo.methods.knobs import Knob, meaning
 from teijo.methods.settings import Settings
 from teijo.terms.purge import AUTO, METHODS, NONE
+from teijo.units import NS_PER_S, format_duration
 
 AS_STANDARD: Final = "as-standard"
 LEAVE: Final = "leave"
@@ -26,6 +27,8 @@ PURGE_MEANS: Final = (
     "how the drive is purged: auto (the surest way that loses no more than the target), none, or "
     "a method by its name"
 )
+WATCH_NS: Final = 10 * NS_PER_S
+WATCH_LEAST_NS: Final = NS_PER_S
 
 
 def purge_or(yes: str, no: str) -> Form[str]:
@@ -38,11 +41,32 @@ def purge_of(word: str) -> str:
     return {"yes": AUTO, "on": AUTO, "no": NONE, "off": NONE}.get(word, word)
 
 
+def _watch(text: str) -> int | None:
+    if text.strip().lower() == "off":
+        return None
+    value: int = forms.DURATION.parse(text)
+    if value < WATCH_LEAST_NS:
+        raise ValueError(f"a drive is asked every {format_duration(WATCH_LEAST_NS)} at most")
+    return value
+
+
+WATCH: Final[Form[int | None]] = Form(
+    _watch, lambda value: "off" if value is None else forms.DURATION.show(value)
+)
+STOP: Final = forms.one_of("never", "warning")
+
+
 class DriveSettings(Settings, frozen=True):
     """What every method that prepares a whole drive has."""
 
     purge: PurgeMethod = meaning(PURGE_MEANS, AUTO)
     cache: Annotated[str, Knob(CACHE, "cache=disabled")] = meaning(CACHE_MEANS, AS_STANDARD)
+    watch_ns: Annotated[int | None, Knob(WATCH, "watch=10s")] = meaning(
+        "how often a real drive's log is read under load, or off", WATCH_NS
+    )
+    stop: Annotated[Literal["never", "warning"], Knob(STOP, "stop=warning")] = meaning(
+        "whether a warning of the drive stops the run", "never"
+    )
 
     @property
     def cache_asked(self) -> tuple[Literal["enabled", "disabled"], bool] | None:

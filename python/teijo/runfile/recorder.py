@@ -264,10 +264,13 @@ class Recorder:
 
     def go_on(self, remark: Remark) -> None:
         """Mark the run as running again, with `remark` in place of that of the interruption."""
+        begun = self._asked("SELECT 1 FROM step WHERE status <> 'running'")
 
         def write(ledger: Ledger) -> None:
             ledger.amend("run", {"ending": "running", "ended_at": "", "error": "", "digest": ""})
             ledger.delete("remark", "kind = ?", (RemarkKind.INTERRUPTED.value,))
+            if not begun:  # its clock begins again, too
+                ledger.delete("health", "place >= ?", (0,))
             insert_remarks(ledger, [remark])
 
         self._commit(write)

@@ -62,9 +62,13 @@ def drive(
         Interrupted, KeyboardInterrupt: somebody asked to stop, or the write budget is used up;
             the running step is abandoned.
     """
+    if stage.watch is not None and conversation.step is not None:
+        stage.watch.now(seq)
     while conversation.step is not None:
         step = conversation.step
         seed = seed_of(stage, seq, step)
+        if stage.watch is not None:
+            stage.watch.check()
         stage.interrupt.check()
         if stage.budget is not None:
             stage.budget.check(step)
@@ -87,6 +91,8 @@ def drive(
         conversation.answer(outcome.result)
         if conversation.step is None:
             look_at_the_end(stage, seq, outcome.result)
+            if stage.watch is not None:
+                stage.watch.now(seq)
         seq += 1
     assert conversation.ending is not None
     return conversation.ending
@@ -95,6 +101,9 @@ def drive(
 def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     """Carry out one step: the device's counters before and after, and its answer between."""
     goes_on = isinstance(step, Measure) and step.continues
+    watch = stage.watch
+    if watch is not None and not goes_on:
+        watch.rest()
     stage.seed = seed
     stage.device.session.limit_io(stage.io_timeout_ns)  # a configured device has a new session
     stage.device.session.pin(stage.cpus)
@@ -118,6 +127,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     if not outcome.failure:
         _check_still_the_same(stage)
     after = look_after(stage, has_failed=bool(outcome.failure))
+    told = () if watch is None else watch.fresh()
     result = replace(
         outcome.result,
         detail={**outcome.result.detail, **drain, **_counted(counts, stage.device.counts())},
@@ -129,12 +139,15 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
                 *outcome.result.remarks,
                 *data_remarks(outcome.result),
                 *error_remarks(outcome.result),
-                *stage.new_warnings(before, after),
+                *stage.new_warnings(before, after, *told),
                 *_sleep_remarks(stage, outcome.result),
                 *_stop_remarks(stage),
             )
         ),
     )
+    if watch is not None:
+        slowed = watch.remarks_on(seq, step, result)
+        result = replace(result, remarks=(*result.remarks, *slowed))
     if isinstance(step, Measure | Precondition):
         own = tuple(replace(one, step=seq) for one in validity.remarks_on(step, result))
         result = replace(result, remarks=(*result.remarks, *own))

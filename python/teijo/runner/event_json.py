@@ -41,6 +41,7 @@ def as_json(event: events.Event) -> dict[str, object]:
                 "errors": event.errors,
                 "iops_now": round(event.iops_now, 1),
                 "mb_s_now": round(event.mb_s_now, 2),
+                "temperature_kelvin": event.temperature_kelvin,
             }
         case events.StepDone():
             return step_json("step_done", event.seq, event.step) | answer_json(event.answer)

@@ -65,6 +65,7 @@ class Progress:
     """A look at the running step. `share` is 0 to 1 of its time or bytes.
 
     `iops_now` and `mb_s_now` are since the last look, the others since the step's start.
+    `temperature_kelvin` is what a drive that is watched told last.
     """
 
     seq: int
@@ -78,6 +79,7 @@ class Progress:
     mb_s_now: float
     iops: float
     mb_s: float
+    temperature_kelvin: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from teijo.device.hook_consent import Hook
 from teijo.device.working import WorkingDevice
 from teijo.errors import (
     DeviceError,
+    DriveWarned,
     IdentityError,
     Interrupted,
     InvalidMeasurement,
@@ -47,6 +48,7 @@ from teijo.runner.drive import Conversation, clock_remarks, drive
 from teijo.runner.environment import describe_host
 from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
 from teijo.runner.extent import Preview, refuse_beyond
+from teijo.runner.health_watch import HealthWatch
 from teijo.runner.interrupt import Interrupt
 from teijo.runner.pinning import recorded
 from teijo.runner.placement import lies_on
@@ -209,6 +211,7 @@ class _Act:
         try:
             with interrupt.listening():
                 stage, conversation = self._prepared(interrupt, ahead, resumed=resumed)
+                stage.watch = self._watched(stage)
                 ending = drive(stage, conversation, len(self._steps) + 1, self._recorded)
                 self._check_end()
                 return self._end(ending)
@@ -219,6 +222,8 @@ class _Act:
         finally:
             if self._stage is not None:
                 self._stage.memory.leave()
+                if self._stage.watch is not None:
+                    self._stage.watch.end()
             stop_request.clear(names, run)
             self._recorder.close()
 
@@ -269,6 +274,23 @@ class _Act:
                 self._recorder.note(FACT, self._budget.fact)
         self._judge()
         return stage, conversation
+
+    def _watched(self, stage: Stage) -> HealthWatch | None:
+        """Return what watches the drive, as the settings ask; None where they or it do not."""
+        interval_ns = getattr(self._settings, "watch_ns", None)
+        read = None if interval_ns is None else self._device.log_reader()
+        if interval_ns is None or read is None:
+            return None
+        return HealthWatch(
+            read,
+            interval_ns=interval_ns,
+            stops=getattr(self._settings, "stop", "never") == "warning",
+            now_ns=stage.now_ns,
+            recorder=self._recorder,
+            observer=self._observer,
+            interrupt=stage.interrupt,
+            silence_ns=self._io_timeout_ns,
+        )
 
     def _check_end(self) -> None:
         """Judge the last step, complete what is in flight, and hold reads against writes."""
@@ -384,7 +406,8 @@ class _Act:
         self._observer(Ended(ending="interrupted", path=path, error=message))
         if isinstance(stop, IdentityError):
             raise stop
-        kind = StuckDevice if isinstance(stop, StuckDevice) else Interrupted
+        warned = DriveWarned if isinstance(stop, DriveWarned) else Interrupted
+        kind = StuckDevice if isinstance(stop, StuckDevice) else warned
         said = f"{message} {stuck}".rstrip()
         error = kind(
             f"{said} {len(self._steps)} finished steps are kept in {path}.",

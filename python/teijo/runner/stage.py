@@ -14,6 +14,7 @@ from teijo.runfile.recorder import Recorder
 from teijo.runner.budget import Budget
 from teijo.runner.clocks import Clocks
 from teijo.runner.events import Observer
+from teijo.runner.health_watch import HealthWatch
 from teijo.runner.interrupt import Interrupt
 from teijo.terms.drive_warning import MEANINGS, DriveWarning, shown_in, told_in
 from teijo.terms.remark import Remark, RemarkKind
@@ -87,6 +88,8 @@ class Stage:
     """What work on files and statements is held to, where a step says so."""
     clocks: Clocks = field(default_factory=Clocks)
     """The host's, looked at after each step."""
+    watch: HealthWatch | None = None
+    """What asks a real drive while it is driven; None where nobody does."""
 
     @property
     def recorder(self) -> Recorder:

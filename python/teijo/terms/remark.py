@@ -38,6 +38,8 @@ class RemarkKind(StrEnum):
     CHECK_BLIND = "check blind"
     RESULTS_DISK = "results disk"
     DRIVE_WARNS = "drive warns"
+    THROTTLED = "throttled"
+    POWER_CYCLED = "power cycled"
     LINK_DEGRADED = "link degraded"
     RECORD_CUT = "record cut short"
     RECORD_UNCHECKED = "record unchecked"
@@ -90,6 +92,8 @@ REMEDIES: dict[RemarkKind, str] = {
     RemarkKind.RESULTS_DISK: "Free space where the run file is written.",
     RemarkKind.DRIVE_WARNS: "Save what the drive holds, and do not take it for a good one.",
     RemarkKind.LINK_DEGRADED: "Seat the drive anew, and look at its slot, its cable and the BIOS.",
+    RemarkKind.THROTTLED: "Cool the drive, and run again.",
+    RemarkKind.POWER_CYCLED: "Look at its power and its plug, and run again.",
     RemarkKind.RECORD_CUT: "Continue with `teijo resume FILE`: what is missing is measured again.",
     RemarkKind.RECORD_UNCHECKED: "Run again with this version, whose rows have checksums.",
     RemarkKind.QUICK_LOOK: "Run a method of the standard (`teijo run iops`) for a steady level.",

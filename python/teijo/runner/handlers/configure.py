@@ -20,6 +20,8 @@ def configure(stage: Stage, step: Configure) -> Outcome:
     done = stage.device.configure(step)
     # The new device's session counts from a zero of its own.
     stage.origin_ns = stage.device.session.now_ns() - started_ns - done.elapsed_ns
+    if stage.watch is not None:
+        stage.watch.reopen(stage.device.log_reader())
     stage.cursors.clear()
     fresh = tuple(one for one in stage.device.remarks() if one not in stage.said)
     stage.said.update(fresh)

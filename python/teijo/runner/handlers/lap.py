@@ -34,6 +34,8 @@ def run_load(stage: Stage, seq: int, step: Measure | Precondition, seed: int) ->
     if isinstance(step, Measure) and step.ends_early and stage.interrupt.requested:
         stopped = {STOPPED: stage.interrupt.reason}
     else:
+        if stage.watch is not None:
+            stage.watch.check()
         stage.interrupt.check()
     started_ns = lap.result.started_ns - stage.origin_ns
     witness = lap.result.witness and replace(
@@ -92,12 +94,15 @@ class _Watcher:
             stage.recorder.append(self._seq, now.finished)
         since_ns = now.elapsed_ns - last.elapsed_ns
         self.gap_ns_max = max(self.gap_ns_max, since_ns)
+        share, watch = self._share(now), stage.watch
+        if watch is not None:
+            watch.look(self._seq, self._step, stage.last, elapsed_ns=now.elapsed_ns, share=share)
         stage.observer(
             Progress(
                 seq=self._seq,
                 step=self._step,
                 elapsed_ns=now.elapsed_ns,
-                share=self._share(now),
+                share=share,
                 ios=now.ios,
                 bytes=now.bytes,
                 errors=now.errors,
@@ -105,6 +110,7 @@ class _Watcher:
                 mb_s_now=megabytes_per_second(now.bytes - last.bytes, since_ns),
                 iops=per_second(now.ios, now.elapsed_ns),
                 mb_s=megabytes_per_second(now.bytes, now.elapsed_ns),
+                temperature_kelvin=None if watch is None else watch.temperature_kelvin,
             )
         )
         self._last = now
