@@ -42,8 +42,7 @@ BUFFERING: Final = frozenset({"tmpfs", "ramfs", "zfs", "btrfs"})
 @dataclass(frozen=True, kw_only=True)
 class Opened:
     """One open file, locked for this run, which marks it by `hold`. `mount` is where it lies,
-    None where unknown; `blind` says what could not be checked of it; one that the run does not
-    `keep` is removed with its end.
+    None where unknown; `blind`: what could not be checked. Without `keep` the end removes it.
     """
 
     fd: int
