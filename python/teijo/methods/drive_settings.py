@@ -46,7 +46,7 @@ def _watch(text: str) -> int | None:
         return None
     value: int = forms.DURATION.parse(text)
     if value < WATCH_LEAST_NS:
-        raise ValueError(f"a drive is asked every {format_duration(WATCH_LEAST_NS)} at most")
+        raise ValueError(f"a drive is asked once in {format_duration(WATCH_LEAST_NS)} at most")
     return value
 
 
