@@ -142,6 +142,11 @@ def same_seed(record: Record) -> Record:
         ("device.whole", with_identity(facts={"layout": "striped"}), "several devices"),
         ("device.purge", at(0, answered(detail={"method": "none"})), "cannot be purged"),
         ("device.cache", with_identity(write_cache="enabled"), "read back: enabled"),
+        (
+            "device.cache",
+            at(3, answered(health_after={"write_cache_enabled": 1})),
+            "1 of 1 later looks found it otherwise",
+        ),
         ("wipc.volume", at(1, scaled(0.5)), "274,877,906,944 B written: 1.0000 ×"),
         ("wipc.volume", at(1, scaled(4.0)), "8.0000 × the user capacity"),
         ("wipc.coverage", at(1, answered(cursors={"main": 128 * 1024})), "not in order"),
@@ -374,3 +379,13 @@ def with_errors(each: StepRecord) -> StepRecord:
     assert isinstance(each.answer, StepResult)
     results = tuple(replace(part, errors={5: 1}) for part in each.answer.results)
     return replace(each, answer=replace(each.answer, results=results))
+
+
+def test_a_cache_that_stayed_as_it_was_says_how_often_it_was_looked_at() -> None:
+    method = Iops()
+    record = kept(method, "2.0.2-enterprise").record
+    for place in range(3):
+        record = at(place, answered(health_after={"write_cache_enabled": 0}))(record)
+    line = lines_of(method, record)["device.cache"]
+    assert line.verdict == "met"
+    assert line.evidence.endswith("the same in later looks: 3")

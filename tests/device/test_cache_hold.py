@@ -11,6 +11,7 @@ from teijo.device import open_changes
 from teijo.device.cache_hold import CacheHold, CacheWish, restore
 from teijo.device.checks import Subject
 from teijo.device.commands import nvme
+from teijo.device.health import asked
 from teijo.errors import DeviceError
 from tests.drives import in_process, sg_in_process
 from tests.drives.in_process import NvmeBench
@@ -78,6 +79,23 @@ def test_the_drive_has_it_in_the_run_and_not_after(rig: Rig) -> None:
     hold.give_back()
     assert rig.is_on()
     assert open_changes.open_changes() == ()
+
+
+def test_the_looks_during_a_run_say_the_drives_own_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "drive").mkdir()
+    bench = NvmeBench(tmp_path / "drive", monkeypatch)
+    subject = bench.subject()
+    monkeypatch.setattr(asked, "HOST", subject.roots)
+    counts = [asked.asked_counters(subject.fd).counts["write_cache_enabled"]]
+    hold = CacheHold(subject, WISH)
+    counts.append(asked.asked_counters(subject.fd).counts["write_cache_enabled"])
+    hold.give_back()
+    counts.append(asked.asked_counters(subject.fd).counts["write_cache_enabled"])
+    assert counts == [1, 0, 1]
+    bench.close()
 
 
 def run_through(rig: Rig) -> None:

@@ -9,6 +9,7 @@ from teijo.conformance.verdicts import ends, met_if, untold
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.terms.purge import METHODS, PurgeResult, result_in
 from teijo.terms.remark import Remark, RemarkKind
+from teijo.terms.result import WRITE_CACHE_ENABLED, StepResult
 from teijo.terms.step import Measure, Purge
 
 KERNEL_CACHE = "queue/write_cache"
@@ -115,6 +116,14 @@ def write_cache(case: Case) -> Found:
     believed = identity.facts.get(CACHE_IN_KERNEL)
     if believed is not None:
         text = say("{read}; the kernel has it as {believed}", read=text, believed=believed)
+    looks = _cache_looks(case)
+    others = sum(is_on != (state == "enabled") for is_on in looks)
+    if others:
+        changed = say("{read}; {n} of {of} later looks found it otherwise",
+                      read=text, n=others, of=len(looks))  # fmt: skip
+        return met_if(False, changed, "write cache changed")
+    if looks:
+        text = say("{read}; the same in later looks: {count}", read=text, count=len(looks))
     if state != case.version.write_cache:
         return met_if(False, text)
     # A cache that there is may be switched off; one that there is not needs no switch.
@@ -123,6 +132,13 @@ def write_cache(case: Case) -> Found:
     if identity.interface in ("loop", "zram", "device mapper", "md"):
         return untold(say("{read}; there is no drive behind it to ask", read=text))
     return met_if(True, text)
+
+
+def _cache_looks(case: Case) -> list[bool]:
+    """Return what the drive said of its write cache during the run, each time it was asked."""
+    answers = [each.answer for each in case.record.steps if isinstance(each.answer, StepResult)]
+    healths = (look for each in answers for look in (each.health_before, each.health_after))
+    return [bool(look[WRITE_CACHE_ENABLED]) for look in healths if WRITE_CACHE_ENABLED in look]
 
 
 def own_io(case: Case) -> Found:

@@ -13,7 +13,9 @@ from teijo.device.kernel import HOST, SECTOR_BYTES, Number, Roots, number_of
 from teijo.device.smart import answer_of, smart_counters
 from teijo.device.stack import Node, node_of, whole_disk
 from teijo.device.tiers import AskedCounters, FreeCounters, OpeningCondition
+from teijo.device.write_cache import KERNEL, write_cache
 from teijo.terms.drive_warning import COUNTER, named_in_bits
+from teijo.terms.result import WRITE_CACHE_ENABLED
 from teijo.units import MIB
 
 SMART_SECONDS: Final = 20
@@ -42,7 +44,7 @@ def free_counters(fd: int) -> FreeCounters:
 def asked_counters(fd: int) -> AskedCounters:
     """Ask the drive under an open block device for its own counters; none of one that is gone."""
     try:
-        return AskedCounters(_look(fd, HOST)[0])
+        return AskedCounters(_look(fd, HOST)[0] | _cache(fd, HOST))
     except OSError:
         return AskedCounters()
 
@@ -102,6 +104,14 @@ def _look(fd: int, roots: Roots) -> tuple[dict[str, int], OpeningCondition]:
     if COUNTER not in told:
         return told, OpeningCondition(warnings=None, told_by=why)
     return told, OpeningCondition(warnings=named_in_bits(told[COUNTER]), told_by="smartctl")
+
+
+def _cache(fd: int, roots: Roots) -> dict[str, int]:
+    """Return whether the write cache is on by the drive's own word; nothing by the kernel's."""
+    found = write_cache(fd, whole_disk(node_of(number_of(fd), roots), roots))
+    if found.read_by in ("", KERNEL):
+        return {}
+    return {WRITE_CACHE_ENABLED: int(found.state == "enabled")}
 
 
 def _smartctl(disk: Node, roots: Roots) -> dict[str, int]:
