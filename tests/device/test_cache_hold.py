@@ -89,6 +89,7 @@ def test_the_looks_during_a_run_say_the_drives_own_state(
     bench = NvmeBench(tmp_path / "drive", monkeypatch)
     subject = bench.subject()
     monkeypatch.setattr(asked, "HOST", subject.roots)
+    monkeypatch.setattr(asked, "number_of", lambda fd: subject.found.number)
     counts = [asked.asked_counters(subject.fd).counts["write_cache_enabled"]]
     hold = CacheHold(subject, WISH)
     counts.append(asked.asked_counters(subject.fd).counts["write_cache_enabled"])
