@@ -1,5 +1,6 @@
 """Identify structures of an emulated NVMe drive, byte by byte (NVMe base specification 1.4)."""
 
+import hashlib
 import struct
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,8 @@ def identify(drive: "NvmeDrive", number: int, cdw10: int) -> bytes:
         return _list(drive.attached, number)
     if cns == 0x03:
         drive.need_active(number)
-        uuid = _guid(drive, number)
-        return (bytes((2, 16, 0, 0)) + uuid + bytes((1, 8, 0, 0)) + uuid[:8]).ljust(PAGE, b"\0")
+        guid, eui = _guid(drive, number), _eui(drive, number)
+        return (bytes((2, 16, 0, 0)) + guid + bytes((1, 8, 0, 0)) + eui).ljust(PAGE, b"\0")
     if drive.knobs.oacs & 0b1000:
         if cns == 0x10:
             return _list(drive.allocated, number)
@@ -118,8 +119,7 @@ def _namespace(drive: "NvmeDrive", number: int, listed: list[int]) -> bytes:
     page[33] = 0b1001  # deallocated blocks read as zeros; write zeroes may deallocate
     struct.pack_into("<QQ", page, 48, values["bytes"] & 0xFFFFFFFFFFFFFFFF, 0)
     struct.pack_into("<H", page, 102, 1)  # its endurance group
-    guid = _guid(drive, number)
-    page[104:120], page[120:128] = guid, guid[:8]
+    page[104:120], page[120:128] = _guid(drive, number), _eui(drive, number)
     _formats(drive, page)
     return bytes(page)
 
@@ -134,6 +134,11 @@ def _guid(drive: "NvmeDrive", number: int) -> bytes:
     """The same after a start, a format and a sanitize; another for each drive and namespace."""
     named = drive.knobs.serial.encode()[-11:].rjust(11, b"\0")
     return bytes((number,)) + b"\x52\x54\x00\0"[:4] + named
+
+
+def _eui(drive: "NvmeDrive", number: int) -> bytes:
+    """As `_guid`: a kernel takes no second namespace of an EUI-64 that it has."""
+    return bytes((number,)) + hashlib.sha256(drive.knobs.serial.encode()).digest()[:7]
 
 
 def _list(numbers: list[int], after: int) -> bytes:
