@@ -78,6 +78,9 @@ BOUND_BY_TIME = {
     },
     "tests/runfile/test_proof_alarms.py": {"MOMENT": "its targets are simulated"},
     "tests/runfile/test_space_of_a_day.py": {"day": "canned answers; nothing is run"},
+    "tests/runner/test_drive_log_on_emulated.py": {
+        "test_the_drive_saw_no_log_command_in_any_rest_of_hir": "its device is of paper",
+    },
     "tests/runner/test_health_watch.py": {
         "test_no_question_reaches_into_a_rest_of_hir": "its device is of paper",
     },

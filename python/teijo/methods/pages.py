@@ -10,6 +10,7 @@ from teijo.analysis import measures
 from teijo.document import model
 from teijo.document.phrase import Verbatim, capitalised, joined, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
+from teijo.methods.drive_page import drive_section
 from teijo.methods.knobs import describe
 from teijo.methods.scaled import with_rule
 from teijo.methods.self_checks import self_checks_section
@@ -92,6 +93,7 @@ def appendix_sections(record: Record, settings: Settings) -> tuple[model.Section
         checks_section(record),
         conditions_section(record, settings),
         device_section(record),
+        drive_section(record),
         steps_section(record),
     )
     return tuple(replace(each, appendix=True) for each in sections if each is not None)
