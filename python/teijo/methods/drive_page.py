@@ -57,8 +57,9 @@ def drive_section(record: Record) -> model.Section | None:
         _grown_chart("Media errors over time", _ERRORS, points, {throttling.MEDIA_ERRORS: ""}),
         _grown_chart("Written by the host and to the NAND", _WRITTEN, points, _WRITES),
     )
-    blocks = (_facts(record), *(each for each in charts if each is not None))
-    return model.Section(title="The drive during the run", blocks=blocks)
+    blocks: list[model.Block] = [_facts(record)]
+    blocks += [each for each in charts if each is not None]
+    return model.Section(title="The drive during the run", blocks=tuple(blocks))
 
 
 def _facts(record: Record) -> model.Facts:
@@ -73,7 +74,7 @@ def _facts(record: Record) -> model.Facts:
             why=blind[0].error,
         )
     slowest_ms = max(each.cost_ns for each in readings) / units.NS_PER_MS
-    rows = [
+    rows: list[tuple[str, str]] = [
         ("Readings of its log", counted),
         ("Slowest answer", say("{ms:,.3f} ms", ms=slowest_ms)),
     ]
@@ -210,13 +211,14 @@ def _grown_chart(
 
 def _throttled(record: Record) -> list[int]:
     """Return the numbers of the steps that were slowed by heat, in order."""
-    kinds = RemarkKind.THROTTLED
-    return sorted({one.step for one in record.remarks if one.kind is kinds and one.step})
+    heat = RemarkKind.THROTTLED
+    return sorted({one.step for one in record.remarks if one.kind is heat and one.step})
 
 
 def _throttled_spans(record: Record) -> tuple[model.Span, ...]:
     """Return the stretches to shade, neighbours as one; none where they are too many."""
-    slowed, found = set(_throttled(record)), []
+    slowed = set(_throttled(record))
+    found: list[tuple[int, int]] = []
     is_open = False
     for each in throttling.spans(record):
         if each.seq in slowed:
