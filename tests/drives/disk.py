@@ -117,8 +117,9 @@ class Seen:
 class Medium:
     """The blocks, in an image file; a hole in the file is a block that is not allocated."""
 
-    def __init__(self, image: Path, size: int) -> None:
-        self.fd = os.open(image, os.O_RDWR | os.O_CREAT, 0o600)
+    def __init__(self, image: Path, size: int, *, durable: bool = False) -> None:
+        synced = os.O_DSYNC if durable else 0
+        self.fd = os.open(image, os.O_RDWR | os.O_CREAT | synced, 0o600)
         if os.fstat(self.fd).st_size != size:
             os.ftruncate(self.fd, size)
         self.size = size
@@ -181,8 +182,20 @@ class Progress:
     failed: bool = False
 
 
+def sync(path: Path) -> None:
+    """Make a file, or the names in a folder, outlive a power cut."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
 class Disk:
-    """A drive without its commands: power, memory, medium, and operations that take long."""
+    """A drive without its commands: power, memory, medium, and operations that take long.
+
+    A `durable` one keeps medium and memory also where its host loses power.
+    """
 
     VOLATILE: ClassVar[dict[str, Any]] = {}
     KEPT: ClassVar[dict[str, Any]] = {}
@@ -196,9 +209,11 @@ class Disk:
         *,
         size: int = 4 << 20,
         log: Path | None = None,
+        durable: bool = False,
     ) -> None:
         self.knobs, self.clock, self.path = knobs, clock, state
-        self.medium = Medium(image, size)
+        self.durable = durable
+        self.medium = Medium(image, size, durable=durable)
         self.seen: list[Seen] = []
         self.log = log
         self.powered = False
@@ -247,7 +262,13 @@ class Disk:
         kept = {name: value for name, value in self.state.items() if name not in self.VOLATILE}
         new = self.path.with_suffix(".new")
         new.write_text(json.dumps(kept))
+        if self.durable:
+            # The medium first: a freed range must not come back after it is said to be erased.
+            os.fsync(self.medium.fd)
+            sync(new)
         new.replace(self.path)
+        if self.durable:
+            sync(self.path.parent)
 
     # --- time
 

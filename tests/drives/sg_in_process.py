@@ -26,12 +26,9 @@ from tests.drives.disk import BLOCK, Clock, Knobs, PowerLost, StepClock, TimedOu
 from tests.drives.sat import SatTarget
 from tests.drives.scsi import SasDisk, SasTarget
 from tests.drives.sense import CHECK, Reply, by_descriptors, fixed
+from tests.drives.sg_calls import FROM_DRIVE, HEADER, SG_IO, TO_DRIVE
 from tests.drives.target import Target
 
-SG_IO = 0x2285
-HEADER = struct.Struct("@iiBBHIPPPIIiPBBBBHHiII0P")
-"""struct sg_io_hdr of scsi/sg.h."""
-TO_DRIVE, FROM_DRIVE = -2, -3
 TIMED_OUT, NO_CONNECT = 3, 1
 ABORTED_REGISTERS = bytes((0x09, 0x0C, 0, 0x04, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x51))
 

@@ -143,6 +143,7 @@ BOUND_BY_TIME = {
 }
 READS_A_CLOCK = {
     "tests/drives/nvme_state.py": "the clock of a drive that a guest talks to",
+    "tests/drives/tcmu.py": "the clock of a drive that a guest talks to",
     "tests/sql/test_databases.py": "a killed run's keeper is waited for until it has cleaned up",
     "tests/sql/test_driver.py": "a server is waited for until it listens",
     "tests/runner/test_interrupt.py": "a thread gives way until it is broken off",
