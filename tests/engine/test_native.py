@@ -1,6 +1,7 @@
 """The native engine alone: laps without a gap, backends and refusals."""
 
 import os
+import shutil
 import threading
 from itertools import pairwise
 from pathlib import Path
@@ -154,6 +155,25 @@ def test_other_python_threads_run_while_a_lap_does(target: Path) -> None:
         threading.Timer(0.05, ran.set).start()
         session.run(for_time(LONG_NS, stream(SIZE)), lambda _: not ran.is_set())
     assert ran.is_set()
+
+
+@pytest.mark.parametrize("engine", ["native", "fio"])
+def test_the_clock_is_read_while_a_lap_runs(target: Path, engine: str) -> None:
+    if engine == "fio" and shutil.which("fio") is None:
+        pytest.skip("needs the program fio")
+    looks: list[int] = []
+    with opened(target, engine) as session:
+
+        def look(now: object) -> bool:
+            del now
+            looks.append(session.now_ns())
+            return len(looks) < 2
+
+        before = session.now_ns()
+        session.run(for_time(LONG_NS, stream(SIZE)), look)
+        after = session.now_ns()
+    assert len(looks) >= 2
+    assert before <= looks[0] <= looks[1] <= after
 
 
 def test_the_null_backend_moves_no_data_and_counts_all_the_same(target: Path) -> None:
