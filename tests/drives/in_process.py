@@ -221,6 +221,8 @@ class NvmeBench:
                 return call(fd, what, *others)
             with self.drive.lock:
                 if not self.drive.powered or self.drive.media_refusal(number):
+                    # A traceback that holds the buffer would keep its owner from closing it.
+                    del what, others
                     raise OSError(errno.EIO, os.strerror(errno.EIO))
                 done = call(fd, what, *others)
                 count = done if isinstance(done, int) else len(done)

@@ -159,20 +159,24 @@ def examine(subject: Subject) -> Preflight:
     return Preflight(checks=tuple(ask(name, subject) for name in CHECKS))
 
 
-def consent(subject: Subject, destroy: str | None) -> Preflight:
+def consent(subject: Subject, destroy: str | None, *, also: Sequence[str] = ()) -> Preflight:
     """Return the passed preflight of a device that a person gave up by its serial.
+
+    `also` are serials that may be named with it: what else a purge of it takes.
 
     Raises:
         teijo.errors.UnsafeError: a check refuses, or another serial or none was named.
     """
-    return consent_to_all((subject,), destroy)[0]
+    return consent_to_all((subject,), destroy, also=also)[0]
 
 
-def consent_to_all(subjects: Sequence[Subject], destroy: str | None) -> tuple[Preflight, ...]:
+def consent_to_all(
+    subjects: Sequence[Subject], destroy: str | None, *, also: Sequence[str] = ()
+) -> tuple[Preflight, ...]:
     """Return the passed preflights of devices that a person gave up by all of their serials.
 
     `destroy` has the serials with commas between them, in any order. One device that is refused
-    or not named, or one serial too many, refuses all.
+    or not named, or one serial too many, refuses all. `also` are serials that may be named too.
 
     Raises:
         teijo.errors.UnsafeError: a check refuses a device, or another serial or none was named.
@@ -181,8 +185,8 @@ def consent_to_all(subjects: Sequence[Subject], destroy: str | None) -> tuple[Pr
     refuse(*zip(subjects, reports, strict=True))
     tokens = [subject.found.token for subject in subjects]
     given = serial.named(destroy)
-    strange = [one for one in given if not serial.is_named(one, tokens)]
-    option = serial.typed(tokens)
+    strange = [one for one in given if not serial.is_named(one, (*tokens, *also))]
+    option = serial.typed(dict.fromkeys((*tokens, *also)))
     for subject in subjects:
         if not serial.is_named(subject.found.token, given):
             named = (

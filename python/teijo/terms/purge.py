@@ -13,7 +13,14 @@ from pydantic import TypeAdapter, ValidationError
 AUTO: Final = "auto"
 NONE: Final = "none"
 DISCARD: Final = "discard"
-METHODS: Final = ("nvme-format", "nvme-format-crypto", DISCARD)
+METHODS: Final = (
+    "nvme-sanitize-block",
+    "nvme-sanitize-crypto",
+    "nvme-sanitize-overwrite",
+    "nvme-format",
+    "nvme-format-crypto",
+    DISCARD,
+)
 """Every method of a real drive."""
 CRYPTOGRAPHIC: Final = frozenset(name for name in METHODS if name.endswith("-crypto"))
 """They change a key. What is read then is not what was there, and not necessarily unwritten."""
@@ -57,7 +64,7 @@ class PurgeResult:
             return self.words
         return (
             f"{self.words}; {self.stamps_gone} of {self.stamps_written} stamps are gone, "
-            f"{self.zeros} read as zeros"
+            f"{self.zeros} read as zeros{self.certificate and f'; {self.certificate}'}"
         )
 
     @property

@@ -25,6 +25,7 @@ SET_FEATURES: Final = 0x09
 GET_FEATURES: Final = 0x0A
 VOLATILE_WRITE_CACHE: Final = 0x06
 FORMAT_NVM: Final = 0x80
+SANITIZE: Final = 0x84
 SECURITY_RECEIVE: Final = 0x82
 DISCOVERY_BYTES: Final = 512
 ACTIVE_LIST: Final = 0x02
@@ -34,6 +35,12 @@ FORMAT_TIMEOUT_MS: Final = 3_600_000
 USER_DATA_ERASE: Final = 1
 CRYPTOGRAPHIC_ERASE: Final = 2
 """Secure erase settings of Format NVM (SES)."""
+EXIT_FAILURE: Final = 1
+BLOCK_ERASE: Final = 2
+OVERWRITE: Final = 3
+CRYPTO_ERASE: Final = 4
+"""Actions of Sanitize (SANACT)."""
+_MAY_BE_LEFT: Final = 1 << 3
 _RESULT: Final = slice(68, 72)
 """Where the kernel puts what a command answers beside its data."""
 
@@ -115,6 +122,22 @@ def format_namespace(fd: int, found: Namespace, *, erase: int = USER_DATA_ERASE)
     # SES is bits 11:9 of CDW10.
     settings = found.format_bits | erase << 9
     admin(fd, opcode=FORMAT_NVM, number=found.number, cdw10=settings, timeout_ms=FORMAT_TIMEOUT_MS)
+
+
+def sanitize(fd: int, action: int) -> None:
+    """Begin a sanitize of the whole subsystem, or leave the failure of one (Sanitize, SANACT).
+
+    The drive answers at once and works on. It deallocates (NDAS 0), and a failure may be left
+    (AUSE 1); an overwrite is one pass of zeros.
+
+    Raises:
+        OSError: the drive refused it, or the kernel did not hear an answer.
+    """
+    # SANACT 2:0, AUSE 3, OWPASS 7:4. Exit Failure Mode takes the action alone.
+    settings = action if action == EXIT_FAILURE else action | _MAY_BE_LEFT
+    if action == OVERWRITE:
+        settings |= 1 << 4
+    admin(fd, opcode=SANITIZE, number=0, cdw10=settings)
 
 
 def identify(fd: int, *, structure: int, number: int) -> bytes:

@@ -12,14 +12,21 @@ from teijo.device import serial
 from teijo.device.checks import Subject
 from teijo.device.preflight import confirm
 from teijo.device.presence import check_present
-from teijo.device.purging import nvme_format, verify
+from teijo.device.purging import nvme_format, nvme_sanitize, others, verify
 from teijo.device.purging.discard import Discard
-from teijo.device.purging.offer import Method, NotOffered, Offer
+from teijo.device.purging.offer import Certified, Method, NotOffered, Offer
 from teijo.device.watched import Moved, unwatched
 from teijo.errors import DeviceError, TargetError, UnsafeError
 from teijo.terms.purge import AUTO, DISCARD, NONE, PurgeResult
 
-LADDER: Final[tuple[Method, ...]] = (nvme_format.USER_DATA, nvme_format.CRYPTO, Discard())
+LADDER: Final[tuple[Method, ...]] = (
+    nvme_sanitize.BLOCK,
+    nvme_sanitize.CRYPTO,
+    nvme_sanitize.OVERWRITE,
+    nvme_format.USER_DATA,
+    nvme_format.CRYPTO,
+    Discard(),
+)
 AUTOMATIC: Final = ("nvme-format", DISCARD)
 """What `auto` tries, in this order; everything else only by name."""
 
@@ -32,6 +39,16 @@ def offers(subject: Subject) -> tuple[Offer, ...]:
     """
     found = (method.offer(subject) for method in LADDER)
     return tuple(offer for offer in found if offer is not None)
+
+
+def victims(subject: Subject, method: str) -> tuple[str, ...]:
+    """Return the serials of all that a method by its name takes with it; of `auto` none.
+
+    Raises:
+        teijo.errors.UnsafeError: its controller is another drive's.
+    """
+    found = (way.offer(subject) for way in LADDER if way.name == method)
+    return tuple(victim for offer in found if offer is not None for victim in offer.victims)
 
 
 def purge(
@@ -54,7 +71,9 @@ def purge(
     for way, offer in chosen:
         _check_consent(subject, offer, given)
         try:
-            return _carry_out(way, offer, subject, moved)
+            # All of them are ours until it ended, and the stamps come after that was proven.
+            with others.held(subject, offer.others):
+                return _carry_out(way, offer, subject, moved)
         except NotOffered:
             continue
     if method == AUTO:
@@ -120,5 +139,6 @@ def _carry_out(way: Method, offer: Offer, subject: Subject, moved: Moved) -> Pur
         stamps_gone=looked.gone,
         zeros=looked.zeros,
         ones=looked.ones,
+        certificate=way.certificate(subject) if isinstance(way, Certified) else "",
         claimed=claimed,
     )

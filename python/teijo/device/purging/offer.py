@@ -1,7 +1,7 @@
 """What a way to purge would do to a drive, told before anything is sent, and what each way can."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from teijo.device.checks import Subject
 from teijo.device.watched import Moved
@@ -13,12 +13,14 @@ class Offer:
 
     `victims` are the serials of all that is lost, as `--destroy` takes them. `seconds` is what the
     drive says it takes, None where it says nothing. `valid_for_pts`: the standard names it.
+    `others` are the kernel's names of other devices that it reaches: they are claimed with it.
     `refusal` is why it cannot be done here and now, "" where it can.
     """
 
     method: str
     title: str
     victims: tuple[str, ...]
+    others: tuple[str, ...] = ()
     seconds: int | None = None
     abortable: bool = False
     survives_power_cut: bool = False
@@ -50,4 +52,13 @@ class Method(Protocol):
             NotOffered: the drive has no such command.
             teijo.errors.DeviceError: it failed; the message says what is left.
         """
+        ...
+
+
+@runtime_checkable
+class Certified(Protocol):
+    """A method after which the drive itself has something to say of the end."""
+
+    def certificate(self, subject: Subject) -> str:
+        """Return what the drive says; empty where it says nothing."""
         ...
