@@ -27,14 +27,13 @@ from tests.drives.nvme import FORMAT, Answer, NvmeDrive
 from tests.drives.nvme_features import QUEUE_PAIRS, Features
 from tests.drives.nvme_identify import (
     INVALID_FIELD,
-    INVALID_NAMESPACE,
     MAXIMUM_TRANSFER,
     QUEUE_ENTRIES,
     SUBSYSTEM,
     VERSION,
 )
 from tests.drives.nvme_media import PIECE
-from tests.drives.nvme_state import DNR, WHOLE_SUBSYSTEM, Knobs, PowerCut, RealClock, Refusal
+from tests.drives.nvme_state import DNR, Knobs, PowerCut, RealClock, Refusal
 
 OPEN, OPENED, HOST_GIVES_UP, DRIVE_GIVES_UP = 0, 1, 2, 3
 COMMAND, ANSWER, DATA_IN, DATA_OUT, READY = 4, 5, 6, 7, 9
@@ -298,8 +297,6 @@ class Queue:
         known |= {DATASET} if self.drive.knobs.oncs & 0b100 else set()
         if opcode not in known:
             raise Refusal(0x01 | DNR)
-        if number == WHOLE_SUBSYSTEM:
-            raise Refusal(INVALID_NAMESPACE)
         blocks = (first, word + 1)
         with self.drive.lock:
             if opcode == DATASET:

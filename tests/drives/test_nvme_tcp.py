@@ -36,9 +36,11 @@ class Told:
 
     def __init__(self, said: bytes) -> None:
         self.pdus: list[Pdu] = []
+        self.flags: list[int] = []
         while said:
-            kind, _, size, place, whole = HEAD.unpack_from(said)
+            kind, flags, size, place, whole = HEAD.unpack_from(said)
             data = said[place:whole] if place else b""
+            self.flags.append(flags)
             self.pdus.append((kind, said[HEAD.size : size], data))
             said = said[whole:]
 
@@ -51,6 +53,11 @@ class Told:
         """Return (status, result) of each command that ended, in order."""
         found = [struct.unpack("<QHHHH", header) for kind, header, _ in self.pdus if kind == ANSWER]
         return [(words[4] >> 1, words[0]) for words in found]
+
+    @property
+    def heads(self) -> list[int]:
+        """Return how far the drive says it has come in the queue, with each answer."""
+        return [struct.unpack_from("<H", one[1], 8)[0] for one in self.pdus if one[0] == ANSWER]
 
     @property
     def data(self) -> bytes:
@@ -136,6 +143,7 @@ def test_what_the_model_answers_comes_as_data_and_never_more_than_was_asked(
     told = talk(drive, connect(0), command(6, words=(1,), length=4096))
     assert told.kinds == [OPENED, ANSWER, DATA_OUT, ANSWER]
     assert told.data == whole
+    assert told.flags == [0, 0, 4, 0]
     assert talk(drive, connect(0), command(6, words=(1,), length=64)).data == whole[:64]
     refused = talk(drive, connect(0), command(6, words=(0x55,), length=4096))
     assert (refused.data, refused.answers[1]) == (b"", (0x4002, 0))
@@ -167,6 +175,10 @@ def test_zeroes_and_deallocated_ranges_read_as_zeros_and_count_no_bytes(
     assert drive.state["data_erased"]
     assert talk(drive, connect(1), command(8, number=1, words=(16, 0, 7))).answers[1] == (0, 0)
     assert not drive.state["data_erased"]
+    beyond = struct.pack("<IIQIIQ", 0, 1, 50, 0, 1, 2048)
+    for words, told, status in (((1, 4), beyond, 0x4080), ((0, 3), beyond[:16], 0)):
+        hint = command(9, number=1, words=words, capsule=told)
+        assert talk(drive, connect(1), hint).answers[1] == (status, 0)
     content = (tmp_path / "1.img").read_bytes()
     zeroed = [at for at in range(0, 1 << 20, 512) if not any(content[at : at + 512])]
     assert zeroed == [512 * block for block in (4, 5, *range(16, 24), 100)]
@@ -228,6 +240,11 @@ def test_a_format_ends_with_its_answer_and_the_new_block_size_holds(drive: NvmeD
     told = talk(drive, connect(1), blocks(2, 255, 1, shift=12), blocks(2, 256, 1, shift=12))
     assert [one[0] for one in told.answers] == [0, 0, 0x4080]
     assert len(told.data) == 4096
+
+
+def test_the_head_of_the_queue_comes_round_after_its_entries(drive: NvmeDrive) -> None:
+    told = talk(drive, connect(1), *(command(0, number=1),) * 33)
+    assert told.heads == [*range(1, 32), 0, 1, 2]
 
 
 def test_a_reset_of_the_controller_brings_the_saved_features_back(drive: NvmeDrive) -> None:
