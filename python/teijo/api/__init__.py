@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from teijo.api.starting import start, start_resume
     from teijo.api.verifying import Verified, seal, verify
     from teijo.api.watching import watch
+    from teijo.device.purging.by_hand import PurgeState, purge, purge_state
+    from teijo.device.purging.by_hand import finish as finish_purge
     from teijo.engine import ceilings as calibrate
     from teijo.methods.pts.determination import determination_document as steady_document
     from teijo.methods.pts.determination import determination_of as steady
@@ -41,6 +43,7 @@ _PLACES: Final = {
     "api.starting": ("start", "start_resume"),
     "api.verifying": ("Verified", "seal", "verify"),
     "api.watching": ("watch",),
+    "device.purging.by_hand": ("PurgeState", "finish_purge", "purge", "purge_state"),
     "engine": ("calibrate",),
     "methods.pts.determination": ("steady", "steady_document"),
     "methods.registry": ("method",),
@@ -48,6 +51,7 @@ _PLACES: Final = {
 }
 _THERE: Final = {
     "calibrate": "ceilings",
+    "finish_purge": "finish",
     "steady": "determination_of",
     "steady_document": "determination_document",
     "method": "method_named",

@@ -17,6 +17,7 @@ from teijo.device.purging.discard import Discard
 from teijo.device.purging.offer import Certified, Method, NotOffered, Offer
 from teijo.device.watched import Moved, unwatched
 from teijo.errors import DeviceError, TargetError, UnsafeError
+from teijo.outside.text import shell_path
 from teijo.terms.purge import AUTO, DISCARD, NONE, PurgeResult
 
 LADDER: Final[tuple[Method, ...]] = (
@@ -109,7 +110,8 @@ def _check_consent(subject: Subject, offer: Offer, given: Sequence[str]) -> None
         raise UnsafeError(
             f"{offer.title} of {subject.target} would lose {', '.join(missing)} too, and nobody "
             "gave that up; nothing was sent",
-            remedy=f"To lose all of it, add {serial.typed(offer.victims)}",
+            remedy=f"To lose all of it: teijo purge {shell_path(subject.target)} --method "
+            f"{offer.method} {serial.typed(offer.victims)}",
         )
 
 
