@@ -71,7 +71,7 @@ def test_the_adapters_end_of_a_sas_link(tmp_path: Path) -> None:
     ("name", "pci_class", "level", "hidden", "told"),
     [
         ("ahci", "0x010601", "", "no", "ahci makes no volumes"),
-        ("megaraid_sas", "0x010400", "", "unknown", "does not say what this is"),
+        ("megaraid_sas", "0x010700", "", "unknown", "does not say what this is"),
         ("mpt3sas", "0x010700", "", "no", "makes no volumes"),
         ("other", "0x010400", "", "unknown", "does not say"),
         ("smartpqi", "0x010700", "RAID 5", "volume", "smartpqi says RAID 5"),
