@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import pytest
 
 from teijo.device.device import Configured
 from teijo.device.drive_log import LogReader
@@ -22,6 +23,7 @@ from teijo.engine.session import (
 from teijo.methods.found import Found
 from teijo.methods.method import Method, Steps
 from teijo.methods.settings import Settings
+from teijo.runner import health_watch
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.histogram import Histogram
 from teijo.terms.purge import PurgeResult
@@ -325,3 +327,14 @@ STEPS = 9
 def results_of(record: Record) -> list[StepResult]:
     """Return the answers that are results."""
     return [each.answer for each in record.steps if isinstance(each.answer, StepResult)]
+
+
+def answer_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a watch's questions be answered before the clock of paper goes on."""
+    order = health_watch._Thread.order
+
+    def ordered(self: health_watch._Thread, step: int, origin_ns: int) -> None:
+        order(self, step, origin_ns)
+        self.over.wait()
+
+    monkeypatch.setattr(health_watch._Thread, "order", ordered)

@@ -15,7 +15,6 @@ from teijo.document.model import Facts, Section, XYChart
 from teijo.methods.drive_page import drive_section
 from teijo.methods.pts.hir.method import Hir
 from teijo.report.language import Language, translator
-from teijo.runner import health_watch
 from teijo.terms.reading import Reading
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
@@ -23,7 +22,7 @@ from teijo.terms.step import Idle
 from tests.drives.in_process import NvmeBench
 from tests.methods.documents import plotted_numbers, table_numbers
 from tests.report.english import untranslated
-from tests.runner.fakes import SECOND, FakeDevice, FakeSession, Faults
+from tests.runner.fakes import SECOND, FakeDevice, FakeSession, Faults, answer_at_once
 from tests.runner.test_health_watch import Drive, WatchedSettings, run
 
 GET_LOG = 0x02
@@ -34,14 +33,7 @@ Made = Callable[..., NvmeBench]
 
 @pytest.fixture(autouse=True)
 def answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each question be answered before the clock of paper goes on."""
-    order = health_watch._Thread.order
-
-    def ordered(self: health_watch._Thread, step: int, origin_ns: int) -> None:
-        order(self, step, origin_ns)
-        self.over.wait()
-
-    monkeypatch.setattr(health_watch._Thread, "order", ordered)
+    answer_at_once(monkeypatch)
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from teijo.errors import DriveWarned
 from teijo.methods.method import AnyMethod
 from teijo.methods.pts.hir.method import Hir
 from teijo.runfile import reader
-from teijo.runner import health_watch
 from teijo.runner.events import unobserved
 from teijo.runner.run import Order, begin
 from teijo.terms.record import Record
@@ -18,7 +17,14 @@ from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
 from teijo.terms.step import Idle, Measure
 from tests.runner.acts import resume_paper
-from tests.runner.fakes import SECOND, FakeDevice, Faults, PaperMethod, PaperSettings
+from tests.runner.fakes import (
+    SECOND,
+    FakeDevice,
+    Faults,
+    PaperMethod,
+    PaperSettings,
+    answer_at_once,
+)
 
 COOL = {"temperature_kelvin": 310, "warning_limit_kelvin": 350, "thermal_1_transitions": 4}
 
@@ -68,14 +74,7 @@ def run(
 
 @pytest.fixture(autouse=True)
 def answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each question be answered before the clock of paper goes on."""
-    order = health_watch._Thread.order
-
-    def ordered(self: health_watch._Thread, step: int, origin_ns: int) -> None:
-        order(self, step, origin_ns)
-        self.over.wait()
-
-    monkeypatch.setattr(health_watch._Thread, "order", ordered)
+    answer_at_once(monkeypatch)
 
 
 @pytest.fixture

@@ -109,14 +109,20 @@ def _show(target: str, state: "PurgeState", *, with_offers: bool) -> None:
     if not state.offers:
         console.put(said("it has no way to be purged"))
         return
-    heads = ("METHOD", "LOST", "TIME", "PTS", "WHY NOT")
+    heads = (
+        "METHOD", "LOST", "TIME", "PTS", "CAN BE STOPPED", "ENDS AFTER A POWER CUT",
+        "LEAVES A PASSWORD", "WHY NOT",
+    )  # fmt: skip
     for line in console.columns(heads, [_row(one) for one in state.offers]):
         console.put("  " + line)
     possible = [one for one in state.offers if not one.refusal]
     if possible:
         from teijo.device import serial
+        from teijo.device.purging.ladder import AUTOMATIC
 
-        first = possible[0]
+        # What cannot be stopped is shown, and never put into a person's mouth.
+        usual = [one for name in AUTOMATIC for one in possible if one.method == name]
+        first = (usual or possible)[0]
         console.put("")
         console.put(tr("To purge it, and lose everything that is named:"))
         console.put(
@@ -127,8 +133,11 @@ def _show(target: str, state: "PurgeState", *, with_offers: bool) -> None:
 
 def _row(offer: "Offer") -> tuple[str, ...]:
     time = "" if offer.seconds is None else format_duration(offer.seconds * NS_PER_S)
-    valid = tr("yes") if offer.valid_for_pts else tr("no")
-    return (offer.method, ", ".join(offer.victims), time, valid, said(offer.refusal))
+    answers = (
+        offer.valid_for_pts, offer.abortable, offer.survives_power_cut, offer.leaves_password
+    )  # fmt: skip
+    told = (tr("yes") if each else tr("no") for each in answers)
+    return (offer.method, ", ".join(offer.victims), time, *told, said(offer.refusal))
 
 
 def _state_json(state: "PurgeState") -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import Final
 from teijo.device.checks import Subject
 from teijo.device.commands import nvme
 from teijo.device.presence import check_present
-from teijo.device.purging.offer import NotOffered, Offer
+from teijo.device.purging.offer import NotOffered, Offer, is_whole
 from teijo.device.watched import Moved
 from teijo.errors import DeviceError, UnsafeError
 from teijo.units import NS_PER_MS
@@ -33,8 +33,7 @@ class NvmeFormat:
         Raises:
             teijo.errors.UnsafeError: the controller is another drive's.
         """
-        # A format erases the whole namespace, and not a partition of it.
-        if not subject.found.node.name.startswith("nvme") or subject.found.node.is_partition:
+        if not is_whole(subject, "nvme"):
             return None
         try:
             found = nvme.namespace(subject.fd)

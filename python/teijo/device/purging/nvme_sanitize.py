@@ -25,7 +25,7 @@ from teijo.device.drive.nvme_identity import (
 from teijo.device.kernel import read_text
 from teijo.device.open_changes import OpenChange, close, note
 from teijo.device.presence import check_present
-from teijo.device.purging.offer import NotOffered, Offer
+from teijo.device.purging.offer import NotOffered, Offer, is_whole
 from teijo.device.retry import rest
 from teijo.device.stack import disks
 from teijo.device.watched import Moved
@@ -126,8 +126,7 @@ class NvmeSanitize:
         Raises:
             teijo.errors.UnsafeError: the controller is another drive's.
         """
-        # All of the drive, and not a partition of it.
-        if not subject.found.node.name.startswith("nvme") or subject.found.node.is_partition:
+        if not is_whole(subject, "nvme"):
             return None
         try:
             asked = _ask(subject)

@@ -29,6 +29,11 @@ class Offer:
     refusal: str = ""
 
 
+def is_whole(subject: Subject, kind: str) -> bool:
+    """Return whether it is a drive of this kind by the kernel's name, and not a partition of it."""
+    return subject.found.node.name.startswith(kind) and not subject.found.node.is_partition
+
+
 class NotOffered(Exception):
     """The drive turned out to have no such command; nothing was erased."""
 
